@@ -1,5 +1,7 @@
-"""How the program that runs was installed, and so what to type for what it lacks: one thing in a
-checkout, another after `uv tool install`, another in an environment of the user's."""
+"""What to type for what the program lacks, by how it was installed.
+
+One thing in a checkout, another after `uv tool install`, another in an environment of the user's.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""A document's feeds, and what they stand for where the operation that they come from cannot
-run."""
+"""Placeholders in the place of fed operations that cannot run."""
 
 from __future__ import annotations
 

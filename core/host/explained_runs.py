@@ -1,5 +1,4 @@
-"""Why-questions about a document without a debugger that stands somewhere: about its runs to their
-end."""
+"""Why-questions about whole runs of a document, without a debugger that stands somewhere."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Runs of one document on one set of variables; what was compiled for a question is kept for the
-next of its kind."""
+"""Runs of one document on one set of variables.
+
+What was compiled for a question is kept for the next of its kind.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""HTML for notebooks: a document's picture, or its operations as a table. No text of a document is
-markup in it."""
+"""HTML for notebooks: a document's picture, or its operations as a table.
+
+No text of a document is markup in it.
+"""
 
 from __future__ import annotations
 

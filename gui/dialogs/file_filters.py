@@ -1,5 +1,4 @@
-"""Which files a dialog shows, those of the formats that can be opened, saved or exported; and what
-names without a suffix stand for there."""
+"""Which files a dialog shows, by format, and what names without a suffix stand for there."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The databases that desktops keep of menu entries, file types and icons, made anew after a
-change."""
+"""The databases that desktops keep of menu entries, file types and icons, made anew."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Files that are put into folders of the user's, and the record by which they are taken away again:
-those and no others, and none that somebody changed."""
+"""Files put into folders of the user's, with the record by which they are taken away again.
+
+Those and no others, and none that somebody changed.
+"""
 
 from __future__ import annotations
 

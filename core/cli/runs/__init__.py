@@ -1,4 +1,4 @@
-"""Runs that commands make: trained for N steps, with threads beside them, interrupted in order.
+"""Runs that commands make: trained for N steps, and with threads beside them.
 
-`training_steps.py`, `run_threads.py`, `interrupt.py`.
+`training_steps.py`, `run_threads.py`.
 """

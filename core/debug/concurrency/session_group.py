@@ -67,10 +67,16 @@ class Sessions:
         self._share()
 
     def duplicate(self, name: str, make: Callable[[], Threads]) -> None:
-        """A new session that starts from what the current one's variables hold now."""
-        values = read_variables(self.session)
+        """A new session that starts from what the current one's variables hold now. Raises
+        GradstepError, and makes none, where they do not fit the variables: one was fed."""
+        values, before = read_variables(self.session), self.current
         self.new(name, make)
-        self.session.assign(values)
+        try:
+            self.session.assign(values)
+        except GradstepError:
+            self.delete(name)
+            self.current = before
+            raise
 
     def delete(self, name: str) -> None:
         """End a session; the first of the others is current if it was."""

@@ -1,5 +1,7 @@
-"""TensorFlow's other files, which hold more or less than a graph. None is read; what is said of a
-graph in one of them was run as it stands (2.21)."""
+"""TensorFlow's other files, which hold more or less than a graph: named, and not read.
+
+What is said of a graph in one of them was run as it stands (2.21).
+"""
 
 from __future__ import annotations
 

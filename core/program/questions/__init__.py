@@ -1,2 +1,4 @@
-"""What is asked of a document from outside the window, by name: what to run, and what to
-differentiate at which values."""
+"""What is asked of a document by name: what to run, what to differentiate, at which values.
+
+`loaded_document.py` is what commands and scripts begin with.
+"""

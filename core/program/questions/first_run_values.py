@@ -1,5 +1,4 @@
-"""Where gradients are looked at without a debugger: at the document's first run, or at given values
-of its variables."""
+"""The values at which gradients are looked at without a debugger: the first run's, or given."""
 
 from __future__ import annotations
 

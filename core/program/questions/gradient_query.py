@@ -1,5 +1,4 @@
-"""The gradient request that names make, over what the document asks for, or of what an imported
-graph holds."""
+"""The gradient request that names make, over the document's own or an imported graph's."""
 
 from __future__ import annotations
 

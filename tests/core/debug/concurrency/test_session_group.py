@@ -148,6 +148,18 @@ def test_duplicate_goes_on_from_the_values_of_now() -> None:
         both.new("twin", lambda: Threads(both.session.program))
 
 
+def test_a_session_that_does_not_take_the_values_is_not_made() -> None:
+    both = sessions()
+    both.switch("main")
+    g = GraphBuilder()
+    g.one("AssignAdd", g.variable("a/w", shape=(3,)), g.constant(np.ones(3, np.float32)), name="up")
+    other = Program(g.build(), g.build(), targets=("up",))
+    before = dict(both.by_name)
+    with pytest.raises(GradstepError, match="requires shapes of both tensors to match"):
+        both.duplicate("third", lambda: Threads(other))
+    assert (both.current, dict(both.by_name)) == ("main", before)
+
+
 def test_each_variable_is_that_of_the_thread_that_uses_it() -> None:
     """The current thread need not be the one that has to do with a variable."""
     made = program()
