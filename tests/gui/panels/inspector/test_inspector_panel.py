@@ -499,5 +499,6 @@ def test_a_question_is_asked_once_and_not_while_one_steps(
     qtbot.wait(2 * PAUSE)
     assert len(asked()) == 1
     bench.run("step_back", "continue_", "step_back", "continue_")
-    qtbot.wait(3 * PAUSE)
+    qtbot.waitUntil(lambda: len(asked()) > 1)
+    qtbot.wait(2 * PAUSE)
     assert len(asked()) == 2
