@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import secrets
 import time
 from collections.abc import Iterable
@@ -10,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject
 
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
@@ -20,6 +19,7 @@ from gradstep.core.io.disk.file_claims import Claim
 from gradstep.core.io.edit_journal import JournalNote
 from gradstep.core.io.native.journal_writer import Keeper, lock_of
 from gradstep.gui.model.settings import settings, state_folder
+from gradstep.gui.model.thread_calls import ThreadCalls
 from gradstep.gui.model.workspace import UNTITLED, Workspace
 
 NOT_KEPT = "Unsaved work is not being kept"
@@ -71,18 +71,13 @@ class Autosave(QObject):
     """Keeps the open document in a journal while it has unsaved edits. An edit costs the window's
     thread the handing over of a frozen document."""
 
-    _told = Signal(object)  # GradstepError or None, from the keeper's thread
-    _kept = Signal(object)  # Recovered, from the keeper's thread
-
     def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
         name = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(6)}.journal"
-        self._keeper = Keeper(folder() / name, self._report)
+        self._calls = ThreadCalls(self)
+        self._keeper = Keeper(folder() / name, self._calls.keep(self._tell))
         self._is_over = False
-        queued = Qt.ConnectionType.QueuedConnection
-        self._told.connect(self._tell, queued)
-        self._kept.connect(self._drop, queued)
         workspace.document_changed.connect(self._keep)
         workspace.file_changed.connect(self._keep)
         workspace.document_opened.connect(self._keep)
@@ -98,7 +93,8 @@ class Autosave(QObject):
 
     def take_over(self, found: Recovered) -> None:
         """The document that is open now is `found`, which goes once this journal has it."""
-        self._keeper.keep(self._workspace.document, self._note(), lambda: self._hold(found))
+        held = self._calls.keep(found.discard, once=True)
+        self._keeper.keep(self._workspace.document, self._note(), held)
 
     def close(self, leave: bool = False) -> None:
         """The window ends. leave: with unsaved work, for the next start to offer."""
@@ -119,19 +115,6 @@ class Autosave(QObject):
         path = "" if workspace.path is None else str(workspace.path.absolute())
         digest = "" if workspace.disk is None else workspace.disk.digest
         return JournalNote(path, workspace.name, digest, workspace.recovered_from)
-
-    def _report(self, error: GradstepError | None) -> None:
-        """In the keeper's thread."""
-        with contextlib.suppress(RuntimeError):  # the window is gone
-            self._told.emit(error)
-
-    def _hold(self, found: Recovered) -> None:
-        """In the keeper's thread: this journal has all of it."""
-        with contextlib.suppress(RuntimeError):
-            self._kept.emit(found)
-
-    def _drop(self, found: Recovered) -> None:
-        found.discard()
 
     def _tell(self, error: GradstepError | None) -> None:
         if error is None:

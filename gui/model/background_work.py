@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
+import itertools
 import threading
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject
 
 from gradstep.core.errors import GradstepError
+from gradstep.gui.model.thread_calls import ThreadCalls, call_soon
+
+_numbers = itertools.count()
+_work: dict[int, Callable[[], Any]] = {}  # under way; see thread_calls for why it is kept here
 
 
 class Background(QObject):
     """Runs functions that touch no Qt object, one thread each, and hands over what they return."""
 
-    _finished = Signal(object, object)
-
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._finished.connect(self._call, Qt.ConnectionType.QueuedConnection)
+        self._calls = ThreadCalls(self)
 
     def run(
         self,
@@ -29,23 +31,29 @@ class Background(QObject):
     ) -> None:
         """`then(work())` on the main thread, or `failed(error)` for a GradstepError."""
 
-        def body() -> None:
-            try:
-                self._post(then, work())
-            except GradstepError as error:
-                self._post(failed, error)
-            except Exception as error:  # a bug: said in one line here, in full in the log
-                import logging
+        def finish(result: Any, error: GradstepError | None) -> None:
+            then(result) if error is None else failed(error)
 
-                logging.getLogger(__name__).exception("background work failed")
-                text = f"{type(error).__name__}: {error}"
-                self._post(failed, GradstepError(text, kind="InternalError"))
+        number = next(_numbers)
+        _work[number] = work
+        done = self._calls.keep(finish, once=True)
+        threading.Thread(target=_do, args=(number, done), daemon=True).start()
 
-        threading.Thread(target=body, daemon=True).start()
 
-    def _post(self, call: Callable[[Any], None], result: object) -> None:
-        with contextlib.suppress(RuntimeError):  # the window is gone
-            self._finished.emit(call, result)
+def _do(number: int, done: Callable[..., None]) -> None:
+    result, failure = None, None
+    try:
+        result = _work[number]()
+    except GradstepError as error:
+        failure = error
+    except Exception as error:  # a bug: said in one line here, in full in the log
+        import logging
 
-    def _call(self, call: Callable[[Any], None], result: object) -> None:
-        call(result)
+        logging.getLogger(__name__).exception("background work failed")
+        failure = GradstepError(f"{type(error).__name__}: {error}", kind="InternalError")
+    done(result, failure)
+    call_soon(_forget, number)
+
+
+def _forget(number: int) -> None:
+    del _work[number]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from functools import partial
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.engine_client import EngineClient
@@ -26,6 +25,7 @@ from gradstep.core.protocol.messages import (
     Read,
     Why,
 )
+from gradstep.gui.model.thread_calls import ThreadCalls
 
 BUSY_AFTER = 150  # milliseconds; shorter work does not show
 PREPARING, WORKING = "Preparing", "Working"  # neither is stopped by a pause
@@ -57,16 +57,15 @@ class EngineBridge(QObject):
     state_changed = Signal(str)
     event = Signal(object)
     died = Signal(object)  # GradstepError
-    _arrived = Signal(object, object)  # from the client's threads: a call to make here
 
     def __init__(self, argv: Sequence[str] | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.state = "starting"
         self._closed = False
         self._waiting: list[Message] = []  # requests without a reply yet, in their order
-        self._life = 0
-        self._client = EngineClient(argv, self._on_event, self._on_death)
-        self._arrived.connect(self._call, Qt.ConnectionType.QueuedConnection)
+        self._news, self._replies = ThreadCalls(self), ThreadCalls(self)
+        told, ended = self._news.keep(self.event.emit), self._news.keep(self._ended)
+        self._client = EngineClient(argv, told, ended)
         self._blink = QTimer(self, singleShot=True, interval=BUSY_AFTER)
         self._blink.timeout.connect(self._show_busy)
 
@@ -107,16 +106,13 @@ class EngineBridge(QObject):
     ) -> None:
         """Ask without waiting; `then(reply, buffers)` is called on the main thread, also with
         Failed."""
-        life = self._life
         self._waiting.append(message)
         if self.doing and not self._blink.isActive():
             self._blink.start()
 
-        def answer(reply: Message, received: tuple[Buffer, ...]) -> None:
-            self._post(self._answered, (life, message, then, reply, received))
-
+        answered = self._replies.keep(partial(self._answered, message, then), once=True)
         try:
-            self._client.send(message, buffers, answer)
+            self._client.send(message, buffers, answered)
         except GradstepError as error:
             self._bury(error)
 
@@ -139,16 +135,11 @@ class EngineBridge(QObject):
 
     def restart(self, then: Answer) -> None:
         """A new process, led to where the old one stood; `then` gets every reply on the way."""
-        self._life += 1
+        self._replies.forget()
         self._waiting.clear()
         self._set_state("starting")
-        life = self._life
-
-        def answer(reply: Message, received: tuple[Buffer, ...]) -> None:
-            self._post(self._answered, (life, None, then, reply, received))
-
         try:
-            self._client.restart(answer)
+            self._client.restart(self._replies.keep(partial(self._answered, None, then)))
         except GradstepError as error:
             self._bury(error)
 
@@ -160,18 +151,17 @@ class EngineBridge(QObject):
         """End the process for good."""
         self._closed = True
         self._blink.stop()
+        self._news.forget()
+        self._replies.forget()
         self._client.close()
 
     def _answered(
         self,
-        life: int,
         asked: Message | None,
         then: Answer,
         reply: Message,
         received: tuple[Buffer, ...],
     ) -> None:
-        if life != self._life:
-            return  # asked of a process that has been replaced
         before = self.doing
         self._waiting = [message for message in self._waiting if message is not asked]
         if self.state != "dead":
@@ -199,22 +189,6 @@ class EngineBridge(QObject):
             self.state = state
             self.state_changed.emit(state)
 
-    def _on_event(self, event: Message) -> None:
-        self._post(self.event.emit, (event,))
-
-    def _on_death(self, error: GradstepError) -> None:
-        life = self._life
-        self._post(self._ended, (life, error))
-
-    def _ended(self, life: int, error: GradstepError) -> None:
-        if life == self._life:
+    def _ended(self, error: GradstepError) -> None:
+        if not self._client.alive:  # it may have been replaced meanwhile
             self._bury(error)
-
-    def _post(self, call: Callable[..., None], arguments: tuple[Any, ...]) -> None:
-        """Make a call on the main thread, soon. The window may be gone by then."""
-        with contextlib.suppress(RuntimeError):
-            self._arrived.emit(call, arguments)
-
-    def _call(self, call: Callable[..., None], arguments: tuple[Any, ...]) -> None:
-        if not self._closed:
-            call(*arguments)
