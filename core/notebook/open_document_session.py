@@ -235,9 +235,8 @@ class Session:
         own, and its breakpoints. stop, override: as of `grad`. Its variables start as they are
         here now; what it makes of them stays its own."""
         query = question(of, wrt, stop, override)
-        loaded = self._runs.fed(feeds or {})
-        if query != question(None, None):
-            loaded = self._asked(query, feeds)
+        asked = query != question(None, None)
+        loaded = self._asked(query, feeds) if asked else self._runs.fed(feeds or {})
         program = drop_unfinished(derive(loaded.document, loaded.functions))
         threads = begin(self._from_now(program), self._runs.backend)
         gradients = loaded.of_kind(CodeKind.GRADIENT)

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.run.feed_values import feed_arrays
-from gradstep.core.engine.run.variable_store import initial_store
+from gradstep.core.engine.run.variable_store import require_initial
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant, Graph, TensorRef
 from gradstep.core.graph.problems import Problem
@@ -36,7 +35,7 @@ def fitting_initial(
     problems: list[Problem] = []
     for name, value in initial.items():
         try:
-            initial_store(graph, NumpyBackend(), {name: value.array})
+            require_initial(graph, name, value.array)
         except GradstepError as error:
             problems.append(Problem.of(error, "initial"))
         else:

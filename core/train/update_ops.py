@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,13 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape
 from gradstep.core.graph.model import Operation, Phase, TensorRef
+from gradstep.core.graph.splat_array import splat
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.build.indexed_slices import IndexedSlices
 from gradstep.core.ops.declare.attribute_kinds import attribute
 from gradstep.core.train.unique_rows import sum_duplicate_rows
 
 Gradient = Tensor | IndexedSlices
-_LARGEST = np.iinfo(np.intp).max  # bytes that can be spoken of
 Pair = tuple[str, Gradient]  # variable, gradient of the loss with respect to it
 
 
@@ -82,7 +81,17 @@ class Update:
                 node=variable,
                 hint="set its shape attribute",
             )
-        first = _filled(shape.static(), start, attribute(declared, "dtype", DType), variable)
+        try:
+            first = splat(
+                np.array(start, attribute(declared, "dtype", DType).numpy), shape.static()
+            )
+        except ValueError:  # more bytes than can be counted
+            raise GradstepError(
+                f"there is no array of shape {shape}",
+                kind="ResourceExhaustedError",
+                node=variable,
+                hint="correct the variable's shape attribute",
+            ) from None
         slot = self._variable(f"{variable}/{name}", first, declared.type)
         self.slots[variable] = (*self.slots.get(variable, ()), slot.ref.op)
         return slot
@@ -195,15 +204,3 @@ class Update:
         """An operation of exactly this name."""
         origin, phase = self.builder.origin, self.builder.phase
         self.builder.add(Operation(name, type, origin=origin, phase=phase, **parts))
-
-
-def _filled(sizes: tuple[int, ...], start: float, dtype: DType, variable: str) -> np.ndarray:
-    """`start` everywhere. Raises GradstepError where no memory could hold it."""
-    if prod(sizes) * dtype.numpy.itemsize > _LARGEST:
-        raise GradstepError(
-            f"a slot of shape {list(sizes)} for variable '{variable}' is larger than any memory",
-            kind="ResourceExhaustedError",
-            node=variable,
-            hint="set the variable's shape attribute",
-        )
-    return np.full(sizes, start, dtype.numpy)

@@ -11,7 +11,7 @@ from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.plan.steps import TAKE_EMPTY, Step, Variable, storage_name
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape
-from gradstep.core.graph.model import Graph, Operation, unknown_name
+from gradstep.core.graph.model import Graph, unknown_name
 from gradstep.core.ops.declare.attribute_kinds import attribute
 from gradstep.core.ops.numerics.adjacent_arrays import view_adjacent
 from gradstep.core.ops.state.opaque_state import OpaqueState
@@ -91,10 +91,19 @@ def initial_store(
     a name that is no variable and a value that does not fit."""
     store = VariableStore(backend)
     for name, value in initial.items():
-        if name not in graph:
-            raise unknown_name(name, graph.operations)
-        op = graph[name]
-        store.set(storage_name(op), backend.put(_fitting(op, np.asarray(value))))
+        array = np.asarray(value)
+        kind = require_initial(graph, name, array).numpy
+        try:
+            with np.errstate(all="ignore"):
+                store.set(storage_name(graph[name]), backend.put(array.astype(kind, copy=False)))
+        except MemoryError:
+            raise GradstepError(
+                f"variable '{name}' takes {array.size * kind.itemsize / 2**20:.0f} MiB, more "
+                "than there is",
+                kind="ResourceExhaustedError",
+                node=name,
+                hint="use a smaller one",
+            ) from None
     return store
 
 
@@ -126,7 +135,12 @@ def wants_values(step: Step) -> Sequence[int]:
     return step.reads[1:] if step.op.type in TAKE_EMPTY else step.reads
 
 
-def _fitting(op: Operation, value: np.ndarray) -> np.ndarray:
+def require_initial(graph: Graph, name: str, value: np.ndarray) -> DType:
+    """The element type of the variable that is to start as `value`. Raises GradstepError for a name
+    that is no variable and a value that does not fit."""
+    if name not in graph:
+        raise unknown_name(name, graph.operations)
+    op = graph[name]
     if op.type not in _DECLARATIONS:
         raise GradstepError(
             f"'{op.name}' is not a variable, so it takes no initial value",
@@ -152,5 +166,4 @@ def _fitting(op: Operation, value: np.ndarray) -> np.ndarray:
             node=op.name,
             hint="change the value, or the variable's dtype attribute",
         )
-    with np.errstate(all="ignore"):
-        return value.astype(dtype.numpy)
+    return dtype

@@ -11,7 +11,11 @@ from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.graph.splat_array import is_splat
 from gradstep.core.host.tensor_statistics import summarize
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.program.feeds_and_initials import fitting_initial
+from gradstep.core.train.update_ops import Update
 
 HUGE = np.broadcast_to(np.float32(2.5), (1 << 20, 1 << 20))
 
@@ -63,3 +67,28 @@ def test_statistics_are_those_of_one_element() -> None:
     assert found.zeros == found.nans == found.infs == 0
     few = np.broadcast_to(np.float32(np.nan), (50, 40))
     assert summarize(few) == summarize(np.array(few))
+
+
+BEYOND = (1 << 30, 1 << 30)  # elements; more bytes than can be addressed
+
+
+def test_a_variable_that_cannot_be_held_says_what_it_takes() -> None:
+    builder = GraphBuilder()
+    builder.variable("w", "float32", BEYOND)
+    value = np.broadcast_to(np.float32(2.5), BEYOND)
+    assert not fitting_initial(builder.build(), {"w": Constant(value)})[1]  # nothing is copied
+    with pytest.raises(GradstepError, match=r"'w' takes 4398046511104 MiB") as caught:
+        Session(builder.build(), initial={"w": value})
+    assert (caught.value.kind, caught.value.node) == ("ResourceExhaustedError", "w")
+
+
+def test_first_values_of_slots_take_no_memory() -> None:
+    builder = GraphBuilder()
+    builder.variable("w", "float32", BEYOND)
+    update = Update(builder, {}, "Adam")
+    name = update.slot("w", "m", 0.5).ref.op
+    assert is_splat(update.initial[name])
+    assert update.initial[name].shape == BEYOND
+    builder.variable("v", "float32", (1 << 62, 4))
+    with pytest.raises(GradstepError, match="there is no array of shape"):
+        update.slot("v", "m")
