@@ -6,12 +6,13 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from msgspec import structs
 
+from gradstep.core.cancellation import Cancelled, cancelled_when, check_cancelled
 from gradstep.core.checks.expectations.expectation_capture import (
     add_expectations,
     capture_expectations,
@@ -56,6 +57,11 @@ Answer = tuple[m.Message, tuple[Buffer, ...]]
 Emit = Callable[[m.Event], None]
 
 _PROGRESS = 0.1  # seconds between two reports of progress
+
+
+# What a pause leaves where it is by then, to be gone on with.
+_MOVES = (m.Open, m.Control, m.ManageSessions)
+_CANCELLED = GradstepError("it was cancelled", kind="CancelledError")
 
 
 def _nobody(event: m.Event) -> None:
@@ -109,11 +115,14 @@ class EngineService:
 
     def handle(self, message: m.Message, buffers: Sequence[Buffer] = ()) -> Answer:
         """The reply to a request, with its buffers; Failed for what the user can put right."""
+        moves = isinstance(message, _MOVES)
         try:
-            with printing_to(self._print):
+            with printing_to(self._print), nullcontext() if moves else self._cancellable():
                 return self._handlers[type(message)](message, buffers)
         except GradstepError as error:
             return m.Failed(error=info_of(error)), ()
+        except Cancelled:
+            return m.Failed(error=info_of(_CANCELLED)), ()
 
     def pause(self) -> None:
         """Stop the work in progress soon. Holds until `Control("pause")` itself is handled."""
@@ -139,7 +148,11 @@ class EngineService:
         program = drop_unfinished(program)
         program = replace(program, problems=(*problems, *program.problems))
         before = self._loaded if request.keep_position else None
-        make = partial(begin, program, backend, request.recorded_limit)
+
+        def make(before: Threads | None = None) -> Threads:
+            with self._cancellable():  # initial operations run here
+                return begin(program, backend, request.recorded_limit, before)
+
         courses = _courses(before, buffers)
         sessions = begin_all(make, courses, None if before is None else before.sessions)
         threads = sessions.session
@@ -208,8 +221,8 @@ class EngineService:
     ) -> Answer:
         document = _sent(buffers)
         functions, _ = _compiled(document, request)
-        opener, before = self._devices.open_backend, self._check_interrupted
-        return m.Expectations(checked=check_expectations(document, functions, opener, before)), ()
+        opener = self._devices.open_backend
+        return m.Expectations(checked=check_expectations(document, functions, opener)), ()
 
     def _expect(self, request: m.Expect, buffers: Sequence[Buffer]) -> Answer:
         document = _sent(buffers)
@@ -225,15 +238,13 @@ class EngineService:
 
     def _why(self, request: m.Why, buffers: Sequence[Buffer]) -> Answer:
         session = self._session
-        functions, before = session.program.functions, self._check_interrupted
         explainer = Explainer(
             self._asking(request.of),
-            functions,
+            session.program.functions,
             session.backend,
             session,
             session.stop.run,
             session.stop.step,
-            before,
         )
         if request.wrt:
             return m.Explained(explanation=explainer.gradient(request.of, request.wrt)), ()
@@ -262,7 +273,7 @@ class EngineService:
         comparisons: list[m.Comparison] = []
         unavailable: dict[str, str] = {}
         for done, device in enumerate(request.against):
-            self._check_interrupted()
+            check_cancelled()
             text = f"Comparing {request.left} with {device}"
             self._emit(m.Progress(text=text, done=done, total=len(request.against)))
             try:
@@ -320,16 +331,16 @@ class EngineService:
 
         def tell(done: int) -> None:
             nonlocal told
-            self._check_interrupted()
+            check_cancelled()
             if text and time.monotonic() - told > _PROGRESS:
                 told = time.monotonic()
                 self._emit(m.Progress(text=text, done=min(done, total), total=total))
 
         return tell
 
-    def _check_interrupted(self) -> None:
-        if self._interrupted.is_set():
-            raise GradstepError("it was cancelled", kind="CancelledError")
+    def _cancellable(self) -> AbstractContextManager[None]:
+        """Inside, a pause gives up what is under way: it is nowhere that one could stay."""
+        return cancelled_when(self._interrupted.is_set)
 
     def _print(self, text: str) -> None:
         self._emit(m.Output(text=text))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gradstep.core.cancellation import Cancelled
 from gradstep.core.debug.concurrency.scheduler import Threads
 from gradstep.core.debug.concurrency.session_group import FIRST, Sessions
 from gradstep.core.debug.history.frozen_program import Program
@@ -24,16 +25,24 @@ def begin(
     before: Threads | None = None,
 ) -> Threads:
     """The program's threads before run 0, which keep so many bytes of recorded runs, and take over
-    what they can from `before`. When the program's `init` fails, it starts without, and that is
-    among its problems."""
+    what they can from `before`. When the program's `init` fails, or is cancelled, it starts
+    without, and that is among its problems."""
     try:
         return Threads(program, backend, limit_bytes, before)
-    except GradstepError as error:
+    except (GradstepError, Cancelled) as error:
         if not program.init:
             raise
-        problems = (*program.problems, Problem.of(error, "init"))
+        why = _CANCELLED if isinstance(error, Cancelled) else error
+        problems = (*program.problems, Problem.of(why, "init"))
         program = replace(program, init="", problems=problems)
         return Threads(program, backend, limit_bytes, before)
+
+
+_CANCELLED = GradstepError(
+    "the initial operation was cancelled before it was done",
+    kind="CancelledError",
+    hint="restart the engine to run it again",
+)
 
 
 @dataclass(frozen=True, eq=False)

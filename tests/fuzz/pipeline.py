@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import logging
 import resource
+import signal
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -34,6 +35,7 @@ from tests.fuzz.case import BOMB, CANARY, Case
 from tests.fuzz.failure import CodeRunError, LostError
 
 _MEMORY = 64 << 20  # bytes of recorded runs
+_PATIENCE, _NO_MORE = 1.0, 0.1  # seconds of processor time until Pause is pressed; and again
 _LOOKED_AT = 12  # tensors and operations that are asked about one by one
 
 
@@ -157,17 +159,37 @@ def _tried(action: object, *arguments: object) -> object:
 
 
 class Asking:
-    """What the window asks of the engine about one document."""
+    """What the window asks of the engine about one document, and a user who presses Pause."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._engine = EngineService(CpuOnly())
+        self._patience = _PATIENCE
 
     def ask(self, request: m.Message) -> m.Message:
-        reply, _ = self._engine.handle(request, [self._data])
+        reply = self._answered(request)
         if isinstance(reply, m.Failed):
             _not_internal(reply.error)
         return reply
+
+    def _answered(self, request: m.Message) -> m.Message:
+        pressed = False
+
+        def press(*_: object) -> None:
+            nonlocal pressed
+            pressed = True
+            self._engine.pause()
+
+        before = signal.signal(signal.SIGVTALRM, press)
+        signal.setitimer(signal.ITIMER_VIRTUAL, self._patience)
+        try:
+            return self._engine.handle(request, [self._data])[0]
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+            signal.signal(signal.SIGVTALRM, before)
+            if pressed:
+                self._patience = _NO_MORE
+                self._engine.handle(m.Control(command="pause"))
 
     def all_of(self, document: Document, heavy: bool) -> None:
         opened = self.ask(m.Open(recorded_limit=_MEMORY))

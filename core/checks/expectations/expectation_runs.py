@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.cancellation import check_cancelled
 from gradstep.core.checks.expectations.expectation_verdict import (
     ExpectationVerdict,
     Outcome,
@@ -32,17 +33,16 @@ def check_expectations(
     document: Document,
     functions: Mapping[str, Function],
     open_backend: Callable[[str], Backend],
-    before: Callable[[], None] = lambda: None,
 ) -> list[CheckedExpectation]:
     """Every expectation of `document`, in their order.
 
-    functions: its custom Python by name. before: called before each run, to count it or to raise.
+    functions: its custom Python by name. Raises Cancelled where that is asked for.
     """
     found: dict[int, ExpectationVerdict] = {}
     with printing_to(nowhere):
         for when in variations(document.expectations):
             mine = [i for i, e in enumerate(document.expectations) if e.when == when]
-            found.update(_verdicts(document, when, mine, functions, open_backend, before))
+            found.update(_verdicts(document, when, mine, functions, open_backend))
     return [_said(e, found[i]) for i, e in enumerate(document.expectations)]
 
 
@@ -75,7 +75,6 @@ def _verdicts(
     mine: list[int],
     functions: Mapping[str, Function],
     open_backend: Callable[[str], Backend],
-    before: Callable[[], None],
 ) -> dict[int, ExpectationVerdict]:
     """Of the expectations numbered `mine`, which share one variation."""
     found: dict[int, ExpectationVerdict] = {}
@@ -84,7 +83,7 @@ def _verdicts(
     except GradstepError as error:
         return dict.fromkeys(mine, ExpectationVerdict(False, error.message))
     for run in range(1 + max(document.expectations[i].run for i in mine)):
-        before()
+        check_cancelled()
         outcome = trial.run(run)
         here = (i for i in mine if document.expectations[i].run == run)
         found.update((i, verdict(document.expectations[i], outcome)) for i in here)

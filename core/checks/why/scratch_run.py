@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -15,8 +15,6 @@ from gradstep.core.engine.calls.op_evaluation import Functions
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.state.print_output import nowhere, printing_to
-
-_AT_ONCE = 256  # steps between two looks at whether it is wanted any more
 
 
 def scratch_session(
@@ -49,13 +47,9 @@ def scratch_session(
     return session
 
 
-def run_to_end(session: DebugSession, before: Callable[[], None] = lambda: None) -> None:
-    """Run it once. `before` is called now and then, and may raise. Raises GradstepError where the
-    run fails."""
-    length = session.timeline.length
+def run_to_end(session: DebugSession) -> None:
+    """Run it once. Raises GradstepError where the run fails, Cancelled where that is asked for."""
     with printing_to(nowhere):
-        for step in range(0, length, _AT_ONCE):
-            before()
-            stop = session.go_on(min(step + _AT_ONCE, length))
-            if stop.error is not None:
-                raise stop.error
+        stop = session.go_on(session.timeline.length)
+    if stop.error is not None:
+        raise stop.error

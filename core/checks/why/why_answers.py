@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -34,15 +34,11 @@ from gradstep.core.program.gradient_context import Situation
 from gradstep.core.protocol.messages import Explanation
 
 
-def _nothing() -> None:
-    pass
-
-
 class Explainer:
     """here: where gradients are looked at that no run of `session` computes; functions: for PyFunc,
     by their tokens; backend: where what no run has computed is run. session, run, step: the runs
-    that are looked at, up to number `run` as of `step` (by default all of it). before: called now
-    and then while something is run; may raise."""
+    that are looked at, up to number `run` as of `step` (by default all of it).
+    Ends with Cancelled where that is asked for."""
 
     def __init__(
         self,
@@ -52,9 +48,8 @@ class Explainer:
         session: DebugSession | None = None,
         run: int = 0,
         step: int | None = None,
-        before: Callable[[], None] = _nothing,
     ) -> None:
-        self.here, self._functions, self._before = here, functions, before
+        self.here, self._functions = here, functions
         self._backend = backend or NumpyBackend()
         self._session = session
         self._there = None if session is None else Recollection(session, run, step)
@@ -89,7 +84,7 @@ class Explainer:
         """Of a loop that the session stands in, from a run of its own."""
         beside = self._beside(session.program.graph, [loop.output()])
         try:
-            run_to_end(beside, self._before)
+            run_to_end(beside)
         except GradstepError as error:
             text = f"{ref.short} is computed in a loop that is not done.{_said(error)}"
             return missing_gradient.Explanation("none", "waiting", ref.op, None, (), text)
@@ -130,7 +125,7 @@ class Explainer:
         gradients = [ref for ref in derived.gradients.values() if ref.op in derived.graph]
         beside = self._beside(derived.graph, gradients)
         try:
-            run_to_end(beside, self._before)
+            run_to_end(beside)
         except GradstepError as error:
             text = f"d {y.short} / d {x.short}: it exists; run the graph to see its value."
             path = flow_path(graph, derived, y, x)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
+from gradstep.core.cancellation import check_cancelled
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.breaks.compiled_breakpoints import CompiledBreakpoints
 from gradstep.core.debug.breaks.hit_counts import HitCounts, Path
@@ -16,7 +17,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.state.queue import WouldBlockError
 
-_CHUNK = 64  # steps between two looks at the pause flag
+_CHUNK = 64  # steps between two looks at whether to go on
 
 
 class Cursor:
@@ -93,6 +94,7 @@ class Cursor:
         """Move to step `limit` of this run; what stopped it, or None. heed: stop at breakpoints,
         one at `limit` included."""
         for position in self._halts(limit, heed):
+            check_cancelled()
             self.step, self.error = self.timeline.reach(self.run, position)
             if self.error is not None:
                 return self.stopped_by(self.error)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradstep.core.cancellation import check_cancelled
 from gradstep.core.engine.device_transfer import copied
 from gradstep.core.engine.loops.iteration_trace import LoopTrace
 from gradstep.core.engine.loops.loop_pause import Pausing, never
@@ -163,6 +164,7 @@ class LoopRun:
 
     def _start(self, variables: Mapping[str, Any], number: int = 0) -> None:
         """Stand before an iteration that starts with these variables."""
+        check_cancelled()
         self.recording.begin(variables)
         self.number, self.step, self.ended = number, 0, False
 

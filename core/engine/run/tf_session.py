@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.cancellation import check_cancelled
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.op_evaluation import NO_FUNCTIONS, Functions
 from gradstep.core.engine.device_transfer import get
@@ -131,6 +132,7 @@ class Session:
         targets: Sequence[str],
     ) -> tuple[list[TensorRef], Recording]:
         """What is fetched, and the recording that gives it, fed."""
+        check_cancelled()
         if len(self.graph) == 0:
             raise GradstepError(
                 "The Session graph is empty. Add operations to the graph before calling run().",
