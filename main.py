@@ -10,7 +10,7 @@ from gradstep.core.cli.command_line import main
 
 if TYPE_CHECKING:
     from gradstep.core.document.document import Document
-    from gradstep.core.host.device_access import DeviceServices
+    from gradstep.core.host.device_services import DeviceServices
 
 
 class Gradstep:

@@ -14,11 +14,11 @@ from gradstep.core.ops.typing.missing_inputs import Waiting, waiting
 from gradstep.core.protocol.messages import ComparedNode, Comparison, SideResult
 from gradstep.gpu.comparison_conclusion import brief, conclusion
 from gradstep.gpu.device_run import Outcome
-from gradstep.gpu.documented_rules import reason
 from gradstep.gpu.emulation_gaps import unemulated
 from gradstep.gpu.hazards import hazards
 from gradstep.gpu.lockstep import Turn, lockstep
 from gradstep.gpu.result_agreement import Verdict, verdict_on
+from gradstep.gpu.rule_attribution import reason
 from gradstep.gpu.tensor_distance import distance, worst_index
 
 _SHOWN = 64  # elements of each side that a comparison carries

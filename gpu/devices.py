@@ -14,7 +14,7 @@ from gradstep.gpu.probe import probe
 
 
 class Devices:
-    """See gradstep.core.host.device_access.DeviceServices."""
+    """See gradstep.core.host.device_services.DeviceServices."""
 
     def open_backend(self, name: str) -> Backend:
         """The backend called `name`. Raises GradstepError for one that is unknown or missing."""

@@ -13,8 +13,8 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.system_rules import TF_CPU
 from gradstep.core.ops.declare.table import find
-from gradstep.gpu.documented_rules import count_subnormals
 from gradstep.gpu.emulated_systems import PROFILES
+from gradstep.gpu.rule_attribution import count_subnormals
 
 Predicate = Callable[[Operation, Sequence[np.ndarray]], "str | None"]
 

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.installation import is_checkout
-from gradstep.gui.errors import Reporter, start_log
+from gradstep.gui.error_reporter import Reporter, start_log
 from gradstep.gui.frame import open_windows
 from gradstep.gui.frame.main_window import MainWindow
 from gradstep.gui.frame.startup import Start, furnish

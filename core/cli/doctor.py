@@ -17,7 +17,7 @@ from gradstep.core.cli.injected import Answer, Application
 from gradstep.core.engine.kernels.kernel_libraries import LIBRARIES
 from gradstep.core.engine.kernels.kernel_registry import ALTERNATIVES
 from gradstep.core.errors import GradstepError
-from gradstep.core.host.device_access import DeviceServices
+from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.host.machine_report import MachineFact, as_text
 from gradstep.core.installation import adding, is_checkout
 from gradstep.core.program import sandbox

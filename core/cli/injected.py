@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from gradstep.core.document.document import Document
-    from gradstep.core.host.device_access import DeviceServices
+    from gradstep.core.host.device_services import DeviceServices
 
 
 class Application(Protocol):

@@ -13,7 +13,7 @@ from gradstep.core.checks.why.why_answers import Explainer
 from gradstep.core.cli.arguments.document_session import load
 from gradstep.core.cli.arguments.request_args import require_request
 from gradstep.core.cli.injected import Answer, Application
-from gradstep.core.cli.output.cut_text import bottleneck_text
+from gradstep.core.cli.output.bottleneck_text import bottleneck_text
 from gradstep.core.document.document import CodeKind
 from gradstep.core.document.requests import main_request
 from gradstep.core.engine.backend import Backend

@@ -18,7 +18,7 @@ from gradstep.core.graph.model import PYTHON_OPS, Graph, Operation, TensorRef
 from gradstep.core.ops.build.variable import variable_read_by
 from gradstep.core.ops.typing.flatten_loops import flatten_loop_types, flatten_loops
 from gradstep.core.ops.typing.inference import declared
-from gradstep.core.ops.typing.tensor_types import outputs_of
+from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 
 _Types = Sequence[TensorType | None]
 _Askers = Mapping[tuple[str, CodeKind], Sequence[Operation]]

@@ -15,7 +15,7 @@ from gradstep.core.graph import edits
 from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape
 from gradstep.core.graph.loop import anywhere
 from gradstep.core.graph.model import Constant, Operation, TensorRef
-from gradstep.core.ops.build.constant_conversion import convert_constant, require_texts
+from gradstep.core.ops.build.constant_cast import convert_constant, require_texts
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.declare.attribute_kinds import attribute
 from gradstep.core.ops.declare.table import OpDef

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import Document
-from gradstep.core.document.feed_placeholders import with_placeholders
+from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.document.value_edits import fresh_attrs, set_feed, set_initial
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph import edits as graph_edits
@@ -23,7 +23,7 @@ from gradstep.core.ops.declare.table import OpDef, lookup
 from gradstep.core.ops.typing.flatten_loops import closed, flatten_loop_types
 from gradstep.core.ops.typing.inference import declared
 from gradstep.core.ops.typing.input_fit import cast_that_fits, misfit, taken_types
-from gradstep.core.ops.typing.tensor_types import TensorTypes
+from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
 
 Point = tuple[float, float]
 

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from gradstep.core.document.document import Document
-from gradstep.core.document.feed_placeholders import with_placeholders
+from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.dtypes import DType, TensorType, array_bytes
@@ -24,7 +24,7 @@ from gradstep.core.io.native import file_schema
 from gradstep.core.io.native.attribute_records import TensorFiles
 from gradstep.core.io.native.document_records import put_together, take_apart
 from gradstep.core.ops.typing.inference import Inference, declare
-from gradstep.core.ops.typing.tensor_types import TensorTypes
+from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
 from gradstep.core.ops.typing.type_memo import shared
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.message_base import Message

@@ -12,7 +12,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.host.engine_connection import Callback, Connection
 from gradstep.core.host.process.process_setup import CONFINED
 from gradstep.core.host.session_journal import SessionJournal
-from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.protocol.error_records import error_of
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import Failed, Message

@@ -25,7 +25,7 @@ from gradstep.core.checks.why.finiteness_survey import Surveyor
 from gradstep.core.checks.why.why_answers import Explainer
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.debug.concurrency.scheduler import Threads
-from gradstep.core.debug.concurrency.session_group import Sessions
+from gradstep.core.debug.concurrency.session_registry import Sessions
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import CodeKind, Document
 from gradstep.core.errors import GradstepError
@@ -33,8 +33,8 @@ from gradstep.core.graph.loop import way_to
 from gradstep.core.graph.problems import Problem
 from gradstep.core.graph.repeated_blocks import blocks_around
 from gradstep.core.graph.scopes import parents
-from gradstep.core.host import session_courses as course_bytes
-from gradstep.core.host.device_access import DeviceServices
+from gradstep.core.host import course_bytes
+from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.host.profile_answers import Wish, profile_runs
 from gradstep.core.host.program_reports import broken_numbers, operands, program_info, report_stop
 from gradstep.core.host.session_answers import manage_sessions

@@ -17,7 +17,7 @@ import time
 from typing import BinaryIO
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.host.device_access import CpuOnly, DeviceServices
+from gradstep.core.host.device_services import CpuOnly, DeviceServices
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.host.process.event_outlet import Outlet
 from gradstep.core.host.process.logging_setup import start_logging

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import BinaryIO
 
-from gradstep.core.document.feed_placeholders import with_placeholders
+from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.document_message import DocumentSent, pack
 from gradstep.core.host.process.standard_streams import take_over_stdio

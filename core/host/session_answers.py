@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import structs
 
 from gradstep.core.debug.concurrency.scheduler import Threads
-from gradstep.core.debug.concurrency.session_group import Sessions, read_variables
+from gradstep.core.debug.concurrency.session_registry import Sessions, read_variables
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.program_reports import program_info, report_stop
 from gradstep.core.protocol.messages import ManageSessions, SessionInfo, SessionList

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
     Control,

@@ -8,9 +8,9 @@ from typing import Any
 
 from gradstep.core.cancellation import Cancelled
 from gradstep.core.debug.concurrency.scheduler import Threads
-from gradstep.core.debug.concurrency.session_group import FIRST, Sessions
+from gradstep.core.debug.concurrency.session_registry import FIRST, Sessions
 from gradstep.core.debug.history.frozen_program import Program
-from gradstep.core.debug.history.variable_assignments import Assignment, repeat
+from gradstep.core.debug.history.manual_assignments import Assignment, repeat
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.loop_place import Place
 from gradstep.core.engine.backend import Backend

@@ -16,7 +16,7 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.checks.gradients.requested_gradients import derive_requested
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.document import CodeKind
-from gradstep.core.document.feed_placeholders import with_feeds
+from gradstep.core.document.placeholder_substitution import with_feeds
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.run.feed_values import feed_arrays
 from gradstep.core.engine.run.tf_session import Session

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.document import CodeKind, Document
-from gradstep.core.document.feed_placeholders import with_placeholders
+from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.changes import sharing
 from gradstep.core.graph.problems import Problem

@@ -10,7 +10,7 @@ from gradstep.core.layers.block_expansion import expand
 from gradstep.core.layers.block_settings import Setting
 from gradstep.core.layers.block_table import Block, BlockInput, all_blocks
 from gradstep.core.layers.network_reuse import NETWORK
-from gradstep.core.ops.declare.op_subjects import family_title
+from gradstep.core.ops.declare.op_subjects import capitalized, family_title
 
 _INTRODUCTION = """\
 # Blocks
@@ -32,7 +32,7 @@ def page() -> str:
     blocks = list(all_blocks())
     lines = [_INTRODUCTION.format(count=len(blocks))]
     for family in dict.fromkeys(b.family for b in blocks):
-        lines.append(f"## {family_title(family).capitalize()}\n")
+        lines.append(f"## {capitalized(family_title(family))}\n")
         lines += [line for b in blocks if b.family == family for line in _entry(b)]
     return "\n".join(lines)
 

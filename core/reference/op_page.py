@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from gradstep.core.ops.declare.op_subjects import Catalogue, catalogue, family_title, subject_title
+from gradstep.core.ops.declare.op_subjects import (
+    Catalogue,
+    capitalized,
+    catalogue,
+    family_title,
+    subject_title,
+)
 from gradstep.core.ops.declare.table import OpDef, all_ops
 from gradstep.core.reference.op_entry import entry
 from gradstep.core.reference.tf_function_list import functions
@@ -37,9 +43,9 @@ def page() -> str:
 
 
 def _subject(name: str, families: Mapping[str, Sequence[OpDef]]) -> Iterator[str]:
-    yield f"## {subject_title(name).capitalize()}"
+    yield f"## {capitalized(subject_title(name))}"
     for family, definitions in families.items():
-        yield f"### {family_title(family).capitalize()}"
+        yield f"### {capitalized(family_title(family))}"
         yield from map(entry, definitions)
 
 

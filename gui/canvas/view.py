@@ -27,8 +27,8 @@ from gradstep.gui.canvas.interact import (
     context_menu,
     gestures,
     mouse,
-    node_search,
     screen_reader,
+    search_entries,
     tooltips,
     viewport,
 )
@@ -168,7 +168,7 @@ class GraphView(QGraphicsView):
         if type:
             commands.place(self.workspace, type, at)
         else:
-            entries = node_search.operations(self.workspace, at)
+            entries = search_entries.operations(self.workspace, at)
             self.open_menu(entries, self.viewport().mapToGlobal(pixel), text=text)
 
     def arrange(self) -> None:

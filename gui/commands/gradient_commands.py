@@ -8,8 +8,8 @@ from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideKi
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import CodeItem, Document, Optimizer
 from gradstep.core.graph.model import Edge
-from gradstep.core.program.trust.code_permission import Permission
 from gradstep.core.program.trust.code_trust import revoke
+from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.gui.commands.refusals import says_why
 from gradstep.gui.model.workspace import Workspace
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QDialogButtonBox, QPushButton, QWidget
 
 from gradstep.core.host.engine_client import local_engine
 from gradstep.core.program import sandbox
-from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.gui import commands
 from gradstep.gui.dialogs.code_view import CodeView
 from gradstep.gui.dialogs.dialog_base import Dialog

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialogButtonBox, QPushButton, QWidget
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.program.trust import code_trust
-from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.program.trust.trust_store import Decision
 from gradstep.gui import commands
 from gradstep.gui.dialogs.dialog_base import Dialog, words

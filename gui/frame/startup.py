@@ -31,7 +31,7 @@ BESIDE = (  # by a thread: nothing of Qt's is in it
     "gradstep.core.document.block_insertion",
     "gradstep.core.ops.typing.flatten_loops",
     "gradstep.core.layout.nested_scopes",
-    "gradstep.core.engine.run.variable_copies",
+    "gradstep.core.engine.run.variable_map",
 )
 HERE = (  # by the main thread, one in a turn of the event loop
     "gradstep.gui.model.workspace",

@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QStatusBar
 
-from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.gui.look.count_text import counted
 from gradstep.gui.look.plain_text import Label, plain
 from gradstep.gui.look.theme import SMALL, sans

@@ -109,7 +109,7 @@ class Views:
         return write_gradient(self._workspace, op, OverrideKind.OP, op.name, self._window)
 
     def _pyfunc(self, op: Operation) -> QDialog:
-        from gradstep.gui.dialogs.py_func_dialog import PyFuncDialog
+        from gradstep.gui.dialogs.py_func_conversion_dialog import PyFuncDialog
 
         return _opened(PyFuncDialog(self._workspace, op, self._window))
 

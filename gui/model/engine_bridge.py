@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.engine_client import EngineClient
-from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
     CheckExpectations,

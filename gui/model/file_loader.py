@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from gradstep.core.document.document import Document
-from gradstep.core.document.feed_placeholders import with_placeholders
+from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.errors import GradstepError
 from gradstep.core.io.disk.memory_budget import DEFAULT
 from gradstep.core.ops.typing.inference import Inference, declared
 from gradstep.core.program.trust.code_fingerprint import fingerprint
 from gradstep.core.program.trust.example_index import is_bundled
-from gradstep.gui.frame.first_view import folded
+from gradstep.gui.frame.initial_folding import folded
 from gradstep.gui.model.background_work import Background
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.program.trust import code_trust
 from gradstep.core.program.trust.code_fingerprint import fingerprint
-from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.program.trust.permission_levels import Permission
 
 
 class PythonRights:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
 from gradstep.core.document.document import Document
-from gradstep.core.document.feed_placeholders import with_placeholders
+from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.document.unsaved_changes import has_work
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.changes import Changes, diff
@@ -22,9 +22,9 @@ from gradstep.core.io.formats.gradstep_document import SUFFIX, is_named_as_own
 from gradstep.core.ops.typing.flatten_loops import flatten_loop_types, flatten_loops
 from gradstep.core.ops.typing.inference import Inference
 from gradstep.core.ops.typing.missing_inputs import Waiting, waiting
-from gradstep.core.ops.typing.tensor_types import TensorTypes
-from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
 from gradstep.core.program.trust.example_index import EXAMPLES
+from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
     Comparison,

@@ -9,8 +9,8 @@ from gradstep.gui import commands
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.expectations_panel import ExpectationList
-from gradstep.gui.panels.widgets.claim_card import Claim
 from gradstep.gui.panels.widgets.marked_text import MarkedText
+from gradstep.gui.panels.widgets.misconception_card import Claim
 from gradstep.gui.panels.widgets.panel_base import Panel
 from gradstep.gui.panels.widgets.scroll_area import scrolled
 from gradstep.gui.panels.widgets.small_labels import Link

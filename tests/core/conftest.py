@@ -13,7 +13,7 @@ from gradstep.core.document.document import CodeItem, CodeKind, Document, Optimi
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant
-from gradstep.core.host.device_access import CpuOnly
+from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_client import EngineClient
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.io.native import gradstep_file

@@ -21,7 +21,7 @@ from gradstep.core import errors
 from gradstep.core.document.document import Document
 from gradstep.core.document.requested_functions import missing_code
 from gradstep.core.errors import GradstepError
-from gradstep.core.host.device_access import CpuOnly
+from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.io import export_document, format_table, open_document
 from gradstep.core.io.disk.memory_budget import Budget

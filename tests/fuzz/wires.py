@@ -13,7 +13,7 @@ from gradstep.core.graph.edits import connect, disconnect
 from gradstep.core.graph.model import Edge, Graph, TensorRef
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.typing.inference import declared
-from gradstep.core.ops.typing.tensor_types import outputs_of
+from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 from tests.fuzz.case import Case
 from tests.fuzz.examples import EXAMPLES
 

@@ -10,7 +10,7 @@ import pytest
 
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.errors import GradstepError
-from gradstep.core.host.device_access import DeviceServices
+from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.ops.declare.system_rules import OutOfRange
 from gradstep.gpu import devices as module
 from gradstep.gpu.devices import Devices

@@ -15,7 +15,7 @@ from gradstep.core.layers.block_table import find_block
 from gradstep.core.ops.build.variable import is_trainable
 from gradstep.gui import commands
 from gradstep.gui.automation.driver import Driver
-from gradstep.gui.canvas.interact.node_search import operations
+from gradstep.gui.canvas.interact.search_entries import operations
 from gradstep.gui.dialogs.block_dialog import BlockDialog
 from gradstep.gui.dialogs.request_dialog import RequestDialog
 from gradstep.gui.model.workspace import Workspace

@@ -19,7 +19,7 @@ from gradstep.core.graph.model import TensorRef
 from gradstep.gui.automation.driver import Driver
 from gradstep.gui.dialogs.code_dialog import CodeDialog, syntax_problem
 from gradstep.gui.dialogs.override_dialog import NEW, OverrideDialog, template
-from gradstep.gui.dialogs.py_func_dialog import PyFuncDialog
+from gradstep.gui.dialogs.py_func_conversion_dialog import PyFuncDialog
 from gradstep.gui.dialogs.request_dialog import RequestDialog
 from gradstep.gui.dialogs.value_dialog import ValueDialog, _shown, parse_value
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gradstep.core.host.process.logging_setup import VARIABLE, start_logging
-from gradstep.gui.errors import LOG, start_log
+from gradstep.gui.error_reporter import LOG, start_log
 
 
 @pytest.fixture(autouse=True)

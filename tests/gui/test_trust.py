@@ -14,7 +14,7 @@ from gradstep.core.document import document_edits
 from gradstep.core.document.document import CodeKind
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.program import sandbox
-from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.gui.automation.driver import Driver
 from gradstep.gui.dialogs.trust_dialog import TrustDialog
 

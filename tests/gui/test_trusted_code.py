@@ -11,7 +11,7 @@ from gradstep.core.document import document_edits
 from gradstep.core.document.document import Document
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.program.trust import code_trust
-from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.gui import commands
 from gradstep.gui.dialogs.trusted_code_dialog import NONE, TrustedCodeDialog
 from gradstep.gui.model.workspace import Workspace

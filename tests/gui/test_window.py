@@ -13,7 +13,7 @@ from gradstep.core.document.document import Document
 from gradstep.core.graph.dtypes import Shape
 from gradstep.core.graph.model import Edge
 from gradstep.core.protocol.messages import Stopped
-from gradstep.gui import commands, errors
+from gradstep.gui import commands, error_reporter
 from gradstep.gui.automation.driver import Driver
 from gradstep.gui.frame.docks import PANELS
 from gradstep.gui.frame.main_window import MainWindow
@@ -297,7 +297,7 @@ def test_a_bug_goes_to_the_log_and_says_one_line(
     tutorial: Driver, caplog: pytest.LogCaptureFixture
 ) -> None:
     said: list[str] = []
-    reporter = errors.Reporter(said.append, tutorial.window)
+    reporter = error_reporter.Reporter(said.append, tutorial.window)
     try:
         raise ZeroDivisionError("what a pity")
     except ZeroDivisionError as error:

@@ -23,7 +23,7 @@ from typing import Any
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import Document
 from gradstep.core.graph.model import Edge
-from gradstep.core.host.device_access import CpuOnly
+from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_client import EngineClient
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.host.process.supervisor import children_of

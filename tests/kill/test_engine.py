@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gradstep.core.host.device_access import CpuOnly
+from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.host.session_journal import SessionJournal
 from gradstep.core.protocol import messages as m

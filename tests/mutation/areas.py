@@ -57,7 +57,7 @@ AREAS = {
             _in(
                 "gpu",
                 "compare comparison_conclusion hazards lockstep sum_terms tensor_distance "
-                "safe_norms documented_rules tolerances device_run emulation_gaps "
+                "safe_norms rule_attribution tolerances device_run emulation_gaps "
                 "result_agreement",
             ),
             ("tests/gpu",),
@@ -88,12 +88,12 @@ AREAS = {
         Area(
             "hit",
             _in(
-                "gui/canvas", "scene/scene_arrays paint/scope_frames scene/hit_test interact/mouse"
+                "gui/canvas", "scene/scene_arrays scene/scope_frames scene/hit_test interact/mouse"
             ),
             _in(
                 "tests/gui/canvas",
                 "scene/test_scene_arrays interact/test_context_menu test_editing "
-                "paint/test_scope_frames scene/test_hit_test interact/test_rename_field "
+                "scene/test_scope_frames scene/test_hit_test interact/test_rename_field "
                 "test_scene paint/test_paint_order",
             ),
         ),

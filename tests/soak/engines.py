@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.host.device_access import CpuOnly
+from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_client import Answer, EngineClient
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.host.session_journal import SessionJournal

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from gradstep.core.host.device_access import CpuOnly
+from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.protocol import messages as m

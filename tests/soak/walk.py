@@ -11,7 +11,7 @@ from random import Random
 
 from msgspec.structs import replace as replace_runs
 
-from gradstep.core.debug.concurrency.session_group import FIRST
+from gradstep.core.debug.concurrency.session_registry import FIRST
 from gradstep.core.document.document import CodeItem, Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.io.native import gradstep_file

@@ -22,7 +22,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.host.engine_client import Answer
 from gradstep.core.host.session_journal import SessionJournal
 from gradstep.core.program.trust import code_trust
-from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.protocol import messages as m
 from gradstep.gui import commands
 from gradstep.gui.app import application

@@ -42,7 +42,7 @@ class Explanation:
     cause: stable word for the reason, "" when ok. Of None: "unconnected", "assigned", "stopped",
            "not_differentiable", "override", "untaken" (a branch), "broken" (what cannot run),
            "waiting" (not computed yet). Of NaN, infinity and zero: "untaken", or one of
-           gradstep.core.checks.why.number_causes. Of a gradient that is "ok": "exploding",
+           gradstep.core.checks.why.cause_table. Of a gradient that is "ok": "exploding",
            "vanishing", "fitted" where the loss is next to its minimum, or "fed", where a feed cuts
            the way.
     node:  where it happens (a forward operation); index: in which element, if one can be named.
@@ -64,7 +64,7 @@ def explain_none(
     graph: Graph, derived: Differentiation, of: TensorRef, wrt: TensorRef, whole: Graph
 ) -> Explanation:
     """Why d(of)/d(wrt) is None. graph: what of the forward graph has to do with them, one iteration
-    of each loop written out in it, and `derived` its differentiation (see unrolled_loops.py);
+    of each loop written out in it, and `derived` its differentiation (see loop_inlining.py);
     whole: all of the forward graph, likewise with what is in its loops."""
     paths = forward_path(graph, wrt.op, of.op)
     what = f"d {of.short} / d {wrt.short} is None"

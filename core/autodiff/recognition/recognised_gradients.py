@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from gradstep.core.autodiff.recognition.dense_rows import Views
+from gradstep.core.autodiff.recognition.dense_gradient_views import Views
 from gradstep.core.autodiff.recognition.differentiated_losses import find_differentiated
 from gradstep.core.autodiff.recognition.gradient_recognition import Recognised, recognise
 from gradstep.core.autodiff.recognition.gradient_scope import GradientScope

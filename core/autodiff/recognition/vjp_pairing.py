@@ -14,7 +14,7 @@ from gradstep.core.autodiff.recognition.gradient_scope import GradientScope
 from gradstep.core.autodiff.recognition.vjp_reach import Reach
 from gradstep.core.autodiff.reverse.contributions import Slices
 from gradstep.core.graph.model import Operation, TensorRef
-from gradstep.core.ops.typing.tensor_types import TensorTypes
+from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
 
 Found = TensorRef | Slices
 _MOST = 5  # inputs whose gradients are tried in every order

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradstep.core.autodiff.recognition.gradient_scope import GradientScope
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import TensorRef
-from gradstep.core.ops.typing.tensor_types import TensorTypes
+from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
 
 
 class Reach:

@@ -8,7 +8,7 @@ from functools import cached_property
 from gradstep.core.autodiff.reverse.tf_gradient_order import gradient_order
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Graph, Operation, TensorRef
-from gradstep.core.ops.typing.tensor_types import TensorTypes
+from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
 
 Arrival = tuple[int, str, int]  # at which output, from which operation, over which of its inputs
 

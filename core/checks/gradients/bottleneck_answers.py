@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gradstep.core.autodiff.explain.gradient_cuts import bottlenecks
+from gradstep.core.autodiff.explain.gradient_bottlenecks import bottlenecks
 from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_paths import reached
 from gradstep.core.errors import GradstepError

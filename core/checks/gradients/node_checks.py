@@ -22,7 +22,7 @@ from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.typing.flatten_loops import flatten_loops
 from gradstep.core.ops.typing.inference import declared
-from gradstep.core.ops.typing.tensor_types import outputs_of
+from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 from gradstep.core.program.gradient_context import Situation
 from gradstep.core.protocol.messages import CheckedTensor, NodeCheck, UncheckedNode
 

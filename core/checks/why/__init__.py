@@ -1,5 +1,5 @@
 """Why a value or a gradient is NaN, infinite or zero, found in recorded runs.
 
-`Explainer` in `why_answers.py` answers the window; `explanation.py` explains, by
+`Explainer` in `why_answers.py` answers the window; `run_explanations.py` explains, by
 `nonfinite_value.py`, `zero_value.py` and `zero_gradient.py`.
 """

@@ -11,6 +11,7 @@ import numpy as np
 
 from gradstep.core.autodiff.explain.missing_gradient import Link
 from gradstep.core.autodiff.reverse.assignment_paths import written
+from gradstep.core.checks.why.cause_table import CAUSES
 from gradstep.core.checks.why.explanation_words import (
     Index,
     broadcast_index,
@@ -22,7 +23,6 @@ from gradstep.core.checks.why.explanation_words import (
     where,
 )
 from gradstep.core.checks.why.nonfinite_value import Origin
-from gradstep.core.checks.why.number_causes import CAUSES
 from gradstep.core.checks.why.recorded_values import Given, Made, Ran
 from gradstep.core.checks.why.remembered_run import Recollection
 from gradstep.core.checks.why.step_rerun import on_host

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradstep.core.checks.why.backward_levels import Level
+from gradstep.core.checks.why.backward_iterations import Level
 from gradstep.core.checks.why.explanation_words import Index
 from gradstep.core.checks.why.operand_probes import beyond, others, without_zeros
 from gradstep.core.checks.why.recorded_vjp import Leaf, RecordedVjp

@@ -24,7 +24,7 @@ class Origin:
 
     made:     the step's result, or what was there before all.
     index:    the element of it.
-    cause:    one of gradstep.core.checks.why.number_causes.
+    cause:    one of gradstep.core.checks.why.cause_table.
     operand:  which of the step's operands is to blame, if one is; operand_index: its element.
     inputs:   what it read.
     kind:     "NaN", "infinity" or "zero".

@@ -10,12 +10,12 @@ import msgspec
 
 from gradstep.core.autodiff.explain import missing_gradient
 from gradstep.core.autodiff.explain.missing_gradient import explain_none
-from gradstep.core.autodiff.loops.unrolled_loops import unroll_loops
+from gradstep.core.autodiff.loops.loop_inlining import unroll_loops
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
 from gradstep.core.autodiff.reverse.gradient_paths import flow_path, forward_path
 from gradstep.core.checks.why.cutting_feeds import cutting
-from gradstep.core.checks.why.explanation import GradientQuestion, explain_value
 from gradstep.core.checks.why.remembered_run import Recollection
+from gradstep.core.checks.why.run_explanations import GradientQuestion, explain_value
 from gradstep.core.checks.why.scratch_run import run_to_end, scratch_session
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.engine.backend import Backend

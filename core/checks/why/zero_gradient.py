@@ -17,7 +17,7 @@ import numpy as np
 
 from gradstep.core.autodiff.explain.dead_branch_gradients import reason
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
-from gradstep.core.checks.why.backward_levels import Level, iterations_back, level_of
+from gradstep.core.checks.why.backward_iterations import Level, iterations_back, level_of
 from gradstep.core.checks.why.explanation_words import Index, broadcast_index
 from gradstep.core.checks.why.lost_cotangents import Place, Wire, is_alive
 from gradstep.core.checks.why.operand_probes import others, without_zeros
@@ -36,7 +36,7 @@ class Stopper:
     """Where no gradient came through, or none was left.
 
     op:      the forward operation (of a sum that cancels, the one whose gradient it is).
-    cause:   a name of gradstep.core.checks.why.number_causes.
+    cause:   a name of gradstep.core.checks.why.cause_table.
     index:   the element of its result's gradient at which something had arrived, or cancels.
     leaf:    what of the way there is to blame, if something is; leaf_index: its element; operand:
              the tensor that people know it by.

@@ -16,7 +16,7 @@ from gradstep.core.cli.output.thread_table import thread_objects, thread_table
 from gradstep.core.debug.breaks.breakpoint_targets import require_targets
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.debug.concurrency.scheduler import Threads
-from gradstep.core.debug.concurrency.session_group import FIRST, Sessions
+from gradstep.core.debug.concurrency.session_registry import FIRST, Sessions
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.legal_commands import require_near

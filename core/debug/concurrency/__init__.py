@@ -1,4 +1,4 @@
 """Several threads on one session's variables, and several sessions side by side.
 
-`scheduler.py` has the threads of a session, `session_group.py` the sessions.
+`scheduler.py` has the threads of a session, `session_registry.py` the sessions.
 """

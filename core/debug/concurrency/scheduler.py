@@ -20,7 +20,7 @@ from gradstep.core.debug.concurrency.shared_variables import SharedVariables
 from gradstep.core.debug.concurrency.thread_state import MAIN, Thread, ThreadState
 from gradstep.core.debug.concurrency.wait_graph import deadlock, involved, said, state
 from gradstep.core.debug.history.frozen_program import Program
-from gradstep.core.debug.history.variable_assignments import assign, fitting
+from gradstep.core.debug.history.manual_assignments import assign, fitting
 from gradstep.core.debug.motion.debug_session import DebugSession, first_variables
 from gradstep.core.debug.motion.legal_commands import Command
 from gradstep.core.debug.motion.stopped_state import Reason, Stop
@@ -149,7 +149,7 @@ class Threads:
 
     def assign(self, values: Mapping[str, np.ndarray]) -> None:
         """Give variables other values here, between two steps; see
-        `gradstep.core.debug.history.variable_assignments`."""
+        `gradstep.core.debug.history.manual_assignments`."""
         assign(self.sessions, values)
         self._remember(_ASSIGN, values)
 

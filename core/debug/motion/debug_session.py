@@ -15,8 +15,8 @@ from gradstep.core.debug.breaks.loop_breakpoints import LoopBreakpoints
 from gradstep.core.debug.concurrency.shared_variables import SharedVariables
 from gradstep.core.debug.history.frame import Frame
 from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.history.manual_assignments import Assignment
 from gradstep.core.debug.history.timeline import Timeline
-from gradstep.core.debug.history.variable_assignments import Assignment
 from gradstep.core.debug.motion.cursor import Cursor
 from gradstep.core.debug.motion.legal_commands import (
     LEGAL,

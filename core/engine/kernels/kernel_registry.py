@@ -6,7 +6,7 @@ measures it again, shape by shape.
 
 from __future__ import annotations
 
-from gradstep.core.engine.kernels import numba_rows, onednn_convolution, scipy_rows
+from gradstep.core.engine.kernels import numba_kernels, onednn_convolution, scipy_kernels
 from gradstep.core.engine.kernels.kernel_alternative import Alternative, Use
 from gradstep.core.engine.kernels.kernel_libraries import NUMBA, ONEDNN, SCIPY
 from gradstep.core.graph.dtypes import DType, TensorType
@@ -60,7 +60,7 @@ ALTERNATIVES = (
         "a compiled loop over rows",
         _real_rows,
         gain="0.07 to 0.23",
-        kernel=numba_rows.segment_sum,
+        kernel=numba_kernels.segment_sum,
     ),
     Alternative(
         "UnsortedSegmentSum",
@@ -68,7 +68,7 @@ ALTERNATIVES = (
         "a sparse matrix times the rows",
         _real_rows,
         gain="0.11 to 0.49",
-        kernel=scipy_rows.segment_sum,
+        kernel=scipy_kernels.segment_sum,
     ),
     Alternative(
         "Unique",
@@ -76,7 +76,7 @@ ALTERNATIVES = (
         "a compiled loop with a table of hashed values",
         _integer_vector,
         gain="0.04 to 0.31",
-        kernel=numba_rows.unique,
+        kernel=numba_kernels.unique,
     ),
     Alternative(
         "Conv2D",

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gradstep.core.engine.passes.matrix_stacks import LARGEST, Stacks
 from gradstep.core.engine.passes.plan_additions import Additions
-from gradstep.core.engine.passes.stack_matrices import LARGEST, Stacks
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.plan_rewrites import is_pure
 from gradstep.core.engine.plan.steps import Step

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
+from gradstep.core.engine.passes.matrix_stacks import LARGEST, Stacks
 from gradstep.core.engine.passes.plan_additions import Additions
-from gradstep.core.engine.passes.stack_matrices import LARGEST, Stacks
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.plan_rewrites import is_pure, wanted
 from gradstep.core.engine.plan.steps import Step

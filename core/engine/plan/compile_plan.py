@@ -19,7 +19,7 @@ from gradstep.core.engine.plan.loop_body import compile_body
 from gradstep.core.engine.plan.pruning import Needed
 from gradstep.core.engine.plan.step_groups import Group
 from gradstep.core.engine.plan.steps import PlanValue, Step, Variable
-from gradstep.core.engine.plan.versions import Resolver
+from gradstep.core.engine.plan.value_resolver import Resolver
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.dtypes import TensorType

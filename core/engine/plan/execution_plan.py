@@ -18,10 +18,10 @@ from gradstep.core.engine.plan.liveness_conditions import Condition
 from gradstep.core.engine.plan.pruning import Needed
 from gradstep.core.engine.plan.step_groups import Group, group_steps
 from gradstep.core.engine.plan.steps import PlanValue, Step, Variable
-from gradstep.core.engine.plan.versions import Resolver
+from gradstep.core.engine.plan.value_resolver import Resolver
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant, Graph, TensorRef
-from gradstep.core.graph.tensor_map import ByTensor
+from gradstep.core.graph.tensor_dict import ByTensor
 
 if TYPE_CHECKING:
     from gradstep.core.engine.kernels.kernel_alternative import Alternative

@@ -8,7 +8,7 @@ from dataclasses import replace
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.liveness_conditions import on_values, predicates
 from gradstep.core.engine.plan.steps import Step
-from gradstep.core.graph.tensor_map import ByTensor
+from gradstep.core.graph.tensor_dict import ByTensor
 
 _ALWAYS_SAFE = frozenset({"Const", "NoOp"})
 

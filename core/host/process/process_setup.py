@@ -10,7 +10,7 @@ from gradstep.core.host.process.supervisor import supervise
 from gradstep.core.program import sandbox
 
 if TYPE_CHECKING:
-    from gradstep.core.host.device_access import DeviceServices
+    from gradstep.core.host.device_services import DeviceServices
 
 CONFINED = "--sandbox"  # asks an engine to confine itself
 

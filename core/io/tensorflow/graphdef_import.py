@@ -20,7 +20,7 @@ from gradstep.core.io.tensorflow.graphdef_initializers import with_initializer
 from gradstep.core.io.tensorflow.graphdef_loops import with_loops
 from gradstep.core.io.tensorflow.graphdef_phases import with_phases
 from gradstep.core.io.tensorflow.graphdef_proto import message
-from gradstep.core.io.tensorflow.graphdef_roles import run_targets
+from gradstep.core.io.tensorflow.graphdef_run_targets import run_targets
 from gradstep.core.io.tensorflow.graphdef_stream import GraphDefParts
 from gradstep.core.io.tensorflow.graphdef_training import with_training
 

@@ -10,7 +10,7 @@ import numpy as np
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.ops.api.tf_creation import alike, constant
 from gradstep.core.ops.build.tensor import Tensor, TensorLike, builder_of, call
-from gradstep.core.ops.catalogue.linalg.einsum_steps import explicit, steps
+from gradstep.core.ops.catalogue.linalg.einsum_path import explicit, steps
 from gradstep.core.ops.typing.static_values import conj
 
 

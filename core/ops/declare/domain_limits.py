@@ -1,6 +1,6 @@
 """Where functions have no finite value: conditions on their operands, for op declarations.
 
-Each is under the name of what is wrong there (core/checks/why/number_causes.py has the words).
+Each is under the name of what is wrong there (core/checks/why/cause_table.py has the words).
 
 A condition is tried in order, on the operands of an element that has come out NaN or infinite; of
 an op whose elements depend on whole arrays, on these.

@@ -10,7 +10,10 @@ Catalogue = Mapping[str, Mapping[str, Sequence[OpDef]]]  # subject -> family -> 
 
 _ORDER = ("math", "arrays", "linalg", "neural", "state", "control")
 _SUBJECTS = {"linalg": "linear algebra", "neural": "neural networks"}
-_FAMILIES = {"ref_variables": "variables"}
+_FAMILIES = {
+    "gradient_descent_and_adam": "gradient descent and Adam",
+    "ref_variables": "variables",
+}
 
 
 def catalogue(definitions: Iterable[OpDef]) -> Catalogue:
@@ -29,6 +32,11 @@ def subject_title(name: str) -> str:
 def family_title(name: str) -> str:
     """A family in words: `python ops`."""
     return _FAMILIES.get(name, name.replace("_", " "))
+
+
+def capitalized(title: str) -> str:
+    """A title at the beginning of a line; names in it keep their letters."""
+    return title[:1].upper() + title[1:]
 
 
 def _rank(subject: str) -> tuple[int, str]:

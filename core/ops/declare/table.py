@@ -162,7 +162,7 @@ def op(
                  has overflowed.
     flat:        what it is called where a result does not follow an input at all ("saturated"), if
                  not that the slope is 0 there; vanishes: what, where it is 0 of operands that are
-                 not ("underflow"). core/checks/why/number_causes.py has the names.
+                 not ("underflow"). core/checks/why/cause_table.py has the names.
     doc, kinks, differs: for people: one sentence; where the derivative jumps; where and why the
                  op is not TensorFlow's.
     defects:     where it is, and TensorFlow's gradient is not what finite differences give.

@@ -9,7 +9,7 @@ from typing import Any
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, Operation
-from gradstep.core.ops.build.constant_conversion import require_texts
+from gradstep.core.ops.build.constant_cast import require_texts
 from gradstep.core.ops.build.python_values import attribute
 from gradstep.core.ops.declare.attribute_kinds import check_attributes, items_of
 from gradstep.core.ops.declare.definition import OpDef

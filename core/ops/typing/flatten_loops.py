@@ -15,7 +15,7 @@ from gradstep.core.graph.loop import Loop, loop_of, way_to
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.ops.typing.inference import Inference, declared
 from gradstep.core.ops.typing.loop_types import iteration_types
-from gradstep.core.ops.typing.tensor_types import TensorTypes
+from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
 
 _Types = tuple[TensorType | None, ...]
 

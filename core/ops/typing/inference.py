@@ -18,7 +18,7 @@ from gradstep.core.graph.problems import Problem
 from gradstep.core.ops.declare.attribute_kinds import check_attributes, check_read
 from gradstep.core.ops.declare.table import InferContext, OpDef, find, not_registered
 from gradstep.core.ops.typing.input_description import with_inputs
-from gradstep.core.ops.typing.tensor_types import TensorTypes
+from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
 from gradstep.core.ops.typing.type_memo import Key, ask, key_of, recall
 
 _SMALL = 64  # elements; larger constants are never shapes, axes or sizes

@@ -16,7 +16,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.program.function_kinds import in_role
 from gradstep.core.program.sandbox import is_confined
-from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.program.user_code import Function, functions_of
 
 

@@ -12,8 +12,8 @@ import msgspec
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.program.trust.code_fingerprint import fingerprint
-from gradstep.core.program.trust.code_permission import Permission
 from gradstep.core.program.trust.example_index import EXAMPLES, ExampleEntry, load
+from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.program.trust.trust_store import Decision, TrustStore, now
 
 _DAY = len("2026-01-01")  # of a time: the use of a decision is written down once a day

@@ -21,7 +21,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.io.disk.atomic_write import replace_file
 from gradstep.core.io.disk.file_lock import PATIENCE, locked
 from gradstep.core.json_text import UNREADABLE
-from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.program.trust.permission_levels import Permission
 
 MOST = 500  # decisions that are kept
 _VERSION = 2  # 1 was a list of hashes of functions, whatever called them

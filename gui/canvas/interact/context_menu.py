@@ -17,8 +17,8 @@ from gradstep.gui import commands
 from gradstep.gui.canvas.interact import (
     canvas_keys,
     keyboard_editing,
-    node_search,
     paste_gesture,
+    search_entries,
     tooltips,
 )
 from gradstep.gui.canvas.interact.gestures import press_box
@@ -206,7 +206,7 @@ def _of_output(view: GraphView, port: Port, pixel: QPoint) -> Sequence[Item]:
         Item("port.wire", "Connect to…", partial(keyboard_editing.wire_tensor, view, tensor),
              "Choose an input by its name"),
         Item("port.add", "Add what reads it…",
-             lambda: _search(view, node_search.readers(space, at, tensor), pixel),
+             lambda: _search(view, search_entries.readers(space, at, tensor), pixel),
              "Add an operation, wired to this output", icon="add"),
         SEPARATOR,
         Item("port.unplug", "Unplug all" if len(wires) != 1 else "Unplug",
@@ -227,7 +227,7 @@ def _of_input(view: GraphView, port: Port, pixel: QPoint) -> Sequence[Item]:
     at = _beside(view, port)
     return [
         Item("port.add", "Add what it reads…",
-             lambda: _search(view, node_search.makers(space, at, edge), pixel),
+             lambda: _search(view, search_entries.makers(space, at, edge), pixel),
              "Add an operation, wired to this input", icon="add"),
     ]  # fmt: skip
 
@@ -236,7 +236,7 @@ def _of_nothing(view: GraphView, pixel: QPoint, pointed: bool) -> Sequence[Item]
     space, at = view.workspace, view.snapped(view.mapToScene(pixel))
     add, paste = _row(view, "graph.add"), _row(view, "edit.paste")
     if pointed:
-        add = replace(add, run=lambda: _search(view, node_search.operations(space, at), pixel))
+        add = replace(add, run=lambda: _search(view, search_entries.operations(space, at), pixel))
         paste = replace(paste, run=partial(paste_gesture.paste, view, hang=True))
     return [add, paste, SEPARATOR, *_rows(view, NOTHING, pointed)]
 
@@ -246,7 +246,7 @@ def _insert(view: GraphView, edge: Edge, pixel: QPoint) -> Item:
     return Item(
         "wire.insert",
         "Insert an operation…",
-        lambda: _search(view, node_search.between(view.workspace, at, edge), pixel),
+        lambda: _search(view, search_entries.between(view.workspace, at, edge), pixel),
         "Put an operation into the wire",
         icon="add",
     )
@@ -259,7 +259,7 @@ def _beside(view: GraphView, port: Port) -> Point:
     return free_place((x + away, y), view.arrays.rects)
 
 
-def _search(view: GraphView, entries: Sequence[node_search.Entry], pixel: QPoint) -> None:
+def _search(view: GraphView, entries: Sequence[search_entries.Entry], pixel: QPoint) -> None:
     view.open_menu(entries, view.viewport().mapToGlobal(pixel))
 
 

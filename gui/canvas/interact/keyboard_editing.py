@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint
 
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.core.layout.box_diagram import GRID
-from gradstep.gui.canvas.interact import arrow_navigation, node_search
+from gradstep.gui.canvas.interact import arrow_navigation, search_entries
 
 if TYPE_CHECKING:
     from gradstep.gui.canvas.view import GraphView
@@ -44,7 +44,7 @@ def wire_by_name(view: GraphView) -> None:
 
 def wire_tensor(view: GraphView, tensor: TensorRef) -> None:
     """Choose an input for a tensor by typing."""
-    entries = node_search.ends(view.workspace, tensor)
+    entries = search_entries.ends(view.workspace, tensor)
     view.open_menu(entries, beside(view, tensor.op), f"Connect {tensor.short} to…")
 
 
@@ -52,7 +52,7 @@ def run_after(view: GraphView) -> None:
     """Choose by typing what the selected node is to wait for."""
     if len(view.workspace.selection) == 1:
         op = view.workspace.shown[view.workspace.selection[0]]
-        entries = node_search.forerunners(view.workspace, op)
+        entries = search_entries.forerunners(view.workspace, op)
         view.open_menu(entries, beside(view, op.name), f"Run {op.name} after…")
 
 

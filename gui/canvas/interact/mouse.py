@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QMouseEvent
 
-from gradstep.gui.canvas.interact import node_search, rename_field, viewport
+from gradstep.gui.canvas.interact import rename_field, search_entries, viewport
 from gradstep.gui.canvas.interact.gestures import (
     Gesture,
     MoveBoxes,
@@ -17,10 +17,10 @@ from gradstep.gui.canvas.interact.gestures import (
     press_box,
 )
 from gradstep.gui.canvas.interact.wire_gesture import DrawWire
-from gradstep.gui.canvas.paint.scope_frames import Frame
 from gradstep.gui.canvas.scene import hit_test, scope_folding
 from gradstep.gui.canvas.scene.hit_test import Port
 from gradstep.gui.canvas.scene.scene_arrays import TITLE
+from gradstep.gui.canvas.scene.scope_frames import Frame
 
 if TYPE_CHECKING:
     from gradstep.gui.canvas.view import GraphView
@@ -55,7 +55,7 @@ def open_at(view: GraphView, pixel: QPoint) -> None:
     if not found:
         at = view.snapped(view.mapToScene(pixel))
         view.open_menu(
-            node_search.operations(view.workspace, at), view.viewport().mapToGlobal(pixel)
+            search_entries.operations(view.workspace, at), view.viewport().mapToGlobal(pixel)
         )
     elif found.box is not None and view.arrays.visible.boxes[found.box].is_scope:
         box = view.arrays.visible.boxes[found.box]

@@ -19,7 +19,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.gui import commands
-from gradstep.gui.canvas.interact import node_search
+from gradstep.gui.canvas.interact import search_entries
 from gradstep.gui.canvas.paint import link_painter
 from gradstep.gui.canvas.scene import hit_test, link_routing
 from gradstep.gui.canvas.scene.hit_test import Port
@@ -113,9 +113,9 @@ class DrawWire:
             return
         at = view.mapToScene(pixel).toTuple()
         if self._start.is_output:
-            entries = node_search.readers(view.workspace, at, view.stage.tensor(self._start))
+            entries = search_entries.readers(view.workspace, at, view.stage.tensor(self._start))
         else:
-            entries = node_search.makers(view.workspace, at, view.stage.wire(self._start))
+            entries = search_entries.makers(view.workspace, at, view.stage.wire(self._start))
         view.open_menu(entries, view.viewport().mapToGlobal(pixel))
 
     def _pair(self, target: Port) -> tuple[TensorRef, Edge]:

@@ -14,11 +14,11 @@ from gradstep.core.layout.nested_scopes import SIDE, TITLE
 from gradstep.gui.canvas.paint import batch_drawing
 from gradstep.gui.canvas.paint.link_painter import LinkPainter
 from gradstep.gui.canvas.paint.node_cards import Cards
-from gradstep.gui.canvas.paint.scope_frames import Frame
 from gradstep.gui.canvas.paint.text_cache import Labels
 from gradstep.gui.canvas.scene.level_of_detail import MOST_FAR_LINKS, Detail, text_size
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.canvas.scene.scene_boxes import KINDS
+from gradstep.gui.canvas.scene.scope_frames import Frame
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from gradstep.gui.look.theme import Theme, faded, mix
 

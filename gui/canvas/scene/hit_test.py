@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradstep.gui.canvas.paint.scope_frames import Frame, titled
 from gradstep.gui.canvas.scene.scene_arrays import Point, SceneArrays
+from gradstep.gui.canvas.scene.scope_frames import Frame, titled
 
 PORT_REACH = 9.0  # scene units around a port that count as the port
 LINK_REACH = 6.0  # pixels around a link

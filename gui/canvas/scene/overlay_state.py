@@ -10,7 +10,7 @@ from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.graph.model import Edge, Operation, TensorRef
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.typing.flatten_loops import shown_as
-from gradstep.core.ops.typing.tensor_types import outputs_of
+from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 from gradstep.core.protocol.messages import BrokenNumbers
 from gradstep.gui.canvas.paint.heat_by_cost import Shares, shares_of
 from gradstep.gui.canvas.scene.node_values import ROOM, Reading, gradient, value

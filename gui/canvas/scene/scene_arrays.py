@@ -8,11 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from gradstep.gui.canvas.paint.scope_frames import Frame, frames
 from gradstep.gui.canvas.scene.incremental_routing import rerouted
 from gradstep.gui.canvas.scene.link_detours import routed
 from gradstep.gui.canvas.scene.link_routing import Routes
 from gradstep.gui.canvas.scene.obstacles import Obstacles
+from gradstep.gui.canvas.scene.scope_frames import Frame, frames
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 
 WIDTH = 172.0

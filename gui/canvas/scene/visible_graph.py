@@ -18,8 +18,8 @@ from gradstep.core.autodiff.reverse.gradient_request import (
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.graph.scopes import parents
 from gradstep.core.ops.typing.inference import Inference
-from gradstep.gui.canvas.paint.scope_frames import surroundings
 from gradstep.gui.canvas.scene.scene_boxes import Box, Boxes, scope_box
+from gradstep.gui.canvas.scene.scope_frames import surroundings
 
 
 class Link(NamedTuple):

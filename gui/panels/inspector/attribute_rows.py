@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
-from gradstep.core.document.feed_placeholders import fed_outputs
+from gradstep.core.document.placeholder_substitution import fed_outputs
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.loop import Loop
 from gradstep.core.graph.model import Constant, Operation

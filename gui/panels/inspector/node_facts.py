@@ -8,7 +8,7 @@ from gradstep.core.graph.loop import way_to
 from gradstep.core.graph.model import Edge, Operation
 from gradstep.core.ops.declare.table import OpDef, find
 from gradstep.core.ops.typing.flatten_loops import closed
-from gradstep.core.ops.typing.tensor_types import outputs_of
+from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import mono

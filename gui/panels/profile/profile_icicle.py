@@ -23,7 +23,7 @@ from gradstep.gui.look.number_text import byte_size, duration
 from gradstep.gui.look.plain_text import show_tip
 from gradstep.gui.look.theme import GRID, SMALL, mix, sans
 from gradstep.gui.model.cost_tree import Cost, total
-from gradstep.gui.panels.profile.profile_tiles import Tile, lay_out, path_to
+from gradstep.gui.panels.profile.icicle_layout import Tile, lay_out, path_to
 from gradstep.gui.panels.widgets import panel_marks
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 

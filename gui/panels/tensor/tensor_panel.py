@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
 )
 
 from gradstep.core.graph.model import TensorRef
-from gradstep.core.ops.typing.tensor_types import outputs_of
+from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 from gradstep.gui.look import number_text
 from gradstep.gui.look.theme import GRID, mono
 from gradstep.gui.model import variable_change

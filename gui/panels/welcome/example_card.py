@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 from gradstep.core.program.trust.example_index import EXAMPLES, ExampleEntry
 from gradstep.gui.look.plain_text import Worded, plain
 from gradstep.gui.look.theme import BODY, GRID, SMALL, Theme, faded, mix, mono, sans
-from gradstep.gui.panels.widgets.claim_card import MARK, paint_mark
+from gradstep.gui.panels.widgets.misconception_card import MARK, paint_mark
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 PICTURE = QSize(272, 152)

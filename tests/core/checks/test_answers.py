@@ -11,14 +11,14 @@ import pytest
 
 from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
-from gradstep.core.checks.why.explanation import GradientQuestion
 from gradstep.core.checks.why.remembered_run import Recollection
+from gradstep.core.checks.why.run_explanations import GradientQuestion
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import Document
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, TensorRef
-from gradstep.core.host.device_access import CpuOnly
+from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops import api as tf

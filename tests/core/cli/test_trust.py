@@ -11,8 +11,8 @@ from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.open_document import read
 from gradstep.core.program.trust import code_trust
 from gradstep.core.program.trust.code_fingerprint import fingerprint
-from gradstep.core.program.trust.code_permission import Permission
 from gradstep.core.program.trust.example_index import EXAMPLES
+from gradstep.core.program.trust.permission_levels import Permission
 from tests.core.cli.conftest import Cli
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.debug.concurrency.scheduler import Threads
 from gradstep.core.debug.history.frozen_program import Program
-from gradstep.core.debug.history.variable_assignments import assign
+from gradstep.core.debug.history.manual_assignments import assign
 from gradstep.core.engine.loops import iteration_trace
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef

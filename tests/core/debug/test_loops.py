@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from gradstep.core.debug.history.variable_assignments import assign
+from gradstep.core.debug.history.manual_assignments import assign
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.loop_place import Place
 from gradstep.core.errors import GradstepError

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from gradstep.core.document.document import Document
-from gradstep.core.document.feed_placeholders import with_placeholders
+from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant

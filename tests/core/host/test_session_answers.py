@@ -14,7 +14,7 @@ from gradstep.core.document import document_edits
 from gradstep.core.document.document import Document
 from gradstep.core.document.wire_completion import add_source
 from gradstep.core.graph.model import Edge
-from gradstep.core.host.device_access import CpuOnly
+from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.host.session_journal import SessionJournal
 from gradstep.core.io.native import gradstep_file

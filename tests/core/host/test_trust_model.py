@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 )
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.program.trust.trust_store import Decision, TrustStore, now
 
 ROOT = Path(__file__).resolve().parents[3]

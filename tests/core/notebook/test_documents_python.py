@@ -12,8 +12,8 @@ import pytest
 
 import gradstep
 from gradstep.core.io.native import gradstep_file
-from gradstep.core.program.trust.code_permission import Permission
 from gradstep.core.program.trust.code_trust import allow
+from gradstep.core.program.trust.permission_levels import Permission
 from tests.core.cli.test_untrusted import document
 from tests.fuzz.case import CANARY
 from tests.support import article

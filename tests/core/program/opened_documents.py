@@ -15,7 +15,7 @@ from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.loop import within
 from gradstep.core.graph.model import Edge
-from gradstep.core.host.device_access import CpuOnly
+from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.protocol import messages as m

@@ -15,7 +15,7 @@ from gradstep.core.document import document_edits
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, TensorRef
-from gradstep.core.host.device_access import CpuOnly
+from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.host.program_reports import program_info
 from gradstep.core.io.native import gradstep_file

@@ -14,7 +14,7 @@ from gradstep.core.layers.block_table import all_blocks
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.declare.table import all_ops
 from gradstep.gui import commands
-from gradstep.gui.canvas.interact import node_search, viewport
+from gradstep.gui.canvas.interact import search_entries, viewport
 from gradstep.gui.canvas.interact.search_menu import SearchMenu
 from gradstep.gui.canvas.interact.wire_gesture import DrawWire
 from gradstep.gui.canvas.scene import hit_test
@@ -341,7 +341,7 @@ def test_wiring_by_name(pair) -> None:
 def test_a_control_dependency_by_name_and_away_again(pair) -> None:
     pair.space.select(["n"])
     QTest.keyClick(pair.view, Qt.Key.Key_W, Qt.KeyboardModifier.ShiftModifier)
-    offered = node_search.forerunners(pair.space, pair.space.shown["n"])
+    offered = search_entries.forerunners(pair.space, pair.space.shown["n"])
     assert [entry.title for entry in offered] == ["x", "y"], "nothing waits for itself"
     choose(pair, "x")
     assert pair.space.document.graph["n"].control_inputs == ("x",)

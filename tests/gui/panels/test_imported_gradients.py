@@ -12,7 +12,7 @@ from gradstep.gui import commands
 from gradstep.gui.canvas.scene.overlay_state import Facts
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from gradstep.gui.dialogs.request_dialog import RequestDialog
-from gradstep.gui.frame.first_view import folded
+from gradstep.gui.frame.initial_folding import folded
 from gradstep.gui.panels.gradients.gradient_values import NAME, NORM, VALUE
 from gradstep.gui.panels.gradients.gradients_panel import GradientsPanel
 from gradstep.gui.panels.timeline.run_bars import RunBars

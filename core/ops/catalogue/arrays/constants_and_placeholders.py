@@ -11,7 +11,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from gradstep.core.graph.model import Constant
 from gradstep.core.ops.build.builder import call
-from gradstep.core.ops.build.constant_conversion import convert_constant
+from gradstep.core.ops.build.constant_cast import convert_constant
 from gradstep.core.ops.declare.host_arrays import home, integers, is_integer
 from gradstep.core.ops.declare.samples import unary
 from gradstep.core.ops.declare.shape_rules import brackets, one_dtype

@@ -9,7 +9,7 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.build.indexed_slices import IndexedSlices
-from gradstep.core.ops.catalogue.arrays.gather_any_axis import summed_along_any_axis
+from gradstep.core.ops.catalogue.arrays.gather_gradient_dynamic_axis import summed_along_any_axis
 from gradstep.core.ops.typing.static_values import constant_of, shape_of
 
 _FLAT = np.array([-1], np.int32)

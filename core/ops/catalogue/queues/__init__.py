@@ -1,1 +1,1 @@
-"""Queues: `queue_ops.py` declares them, `enqueue.py` puts in, `dequeue.py` takes out."""
+"""Queues: `queue_creation.py` declares them, `enqueue.py` puts in, `dequeue.py` takes out."""

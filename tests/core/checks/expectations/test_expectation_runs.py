@@ -16,7 +16,7 @@ from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant, TensorRef
-from gradstep.core.host.device_access import CpuOnly
+from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.build.builder import GraphBuilder

@@ -9,7 +9,7 @@ from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.debug.breaks.compiled_breakpoints import CompiledBreakpoints
 from gradstep.core.debug.breaks.hit_counts import HitCounts
 from gradstep.core.debug.history.frozen_program import Program
-from gradstep.core.debug.history.variable_assignments import assign
+from gradstep.core.debug.history.manual_assignments import assign
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.errors import GradstepError
 

@@ -10,7 +10,7 @@ import pytest
 
 from gradstep.core.debug.concurrency.shared_variables import SharedVariables
 from gradstep.core.debug.history.frozen_program import Program
-from gradstep.core.debug.history.variable_assignments import assign
+from gradstep.core.debug.history.manual_assignments import assign
 from gradstep.core.debug.motion.debug_session import DebugSession, first_variables
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.errors import GradstepError

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradstep.core.engine.kernels import kernel_libraries, numba_rows
+from gradstep.core.engine.kernels import kernel_libraries, numba_kernels
 from gradstep.core.engine.kernels.kernel_alternative import Alternative
 from gradstep.core.engine.kernels.kernel_libraries import NUMBA, SCIPY, Library
 from gradstep.core.engine.kernels.kernel_registry import ALTERNATIVES
@@ -48,9 +48,9 @@ def stand_ins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """SciPy and numba, in Python."""
     monkeypatch.setattr(kernel_libraries, "_opened", lambda which: STAND_INS[which.name])
     monkeypatch.setattr(Library, "version", "1.0")
-    numba_rows._compiled.cache_clear()
+    numba_kernels._compiled.cache_clear()
     yield
-    numba_rows._compiled.cache_clear()
+    numba_kernels._compiled.cache_clear()
 
 
 def values(case: Case, kernels: Any = "reference", fast: bool = False) -> list[np.ndarray]:

@@ -17,9 +17,9 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.program.trust import code_trust, trust_store
-from gradstep.core.program.trust.code_permission import Permission
 from gradstep.core.program.trust.code_trust import allow, came_with_program, permission
 from gradstep.core.program.trust.example_index import EXAMPLES
+from gradstep.core.program.trust.permission_levels import Permission
 
 FULL, CONFINED, REFUSED = Permission.FULL, Permission.CONFINED, Permission.REFUSED
 ROOT = Path(__file__).resolve().parents[4]
@@ -203,7 +203,7 @@ def test_names_that_utf8_has_no_bytes_for() -> None:
 
 MANY = """
 import sys
-from gradstep.core.program.trust.code_permission import Permission
+from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.program.trust.trust_store import Decision, TrustStore
 from pathlib import Path
 for i in range(20):

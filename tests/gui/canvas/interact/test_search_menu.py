@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, QRect, Qt
 
 from gradstep.core.ops.declare.op_successors import SUCCESSORS
 from gradstep.core.ops.declare.table import all_ops, find
-from gradstep.gui.canvas.interact import node_search
+from gradstep.gui.canvas.interact import search_entries
 from gradstep.gui.canvas.interact.search_menu import MARGIN, WIDTH, SearchMenu
 from gradstep.gui.panels.palette_panel import palette_rows
 
@@ -17,7 +17,7 @@ from gradstep.gui.panels.palette_panel import palette_rows
 @pytest.fixture
 def menu(canvas: Any) -> Any:
     canvas.open("tutorial")
-    found = SearchMenu(node_search.operations(canvas.space, (0.0, 0.0)), "Add", canvas.view)
+    found = SearchMenu(search_entries.operations(canvas.space, (0.0, 0.0)), "Add", canvas.view)
     found.open_at(QPoint(0, 0))
     yield found
     found.close()

@@ -15,7 +15,6 @@ from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.layout.nested_scopes import TITLE
 from gradstep.core.ops.typing.inference import infer
-from gradstep.gui.canvas.paint.scope_frames import Frame
 from gradstep.gui.canvas.scene.hit_test import (
     LINK_REACH,
     PORT_REACH,
@@ -27,6 +26,7 @@ from gradstep.gui.canvas.scene.hit_test import (
     ports,
 )
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
+from gradstep.gui.canvas.scene.scope_frames import Frame
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from tests.gui.canvas.test_scene import Scene, scenes
 

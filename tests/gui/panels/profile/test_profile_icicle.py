@@ -15,8 +15,8 @@ from PySide6.QtGui import QColor
 from gradstep.core.protocol.messages import ProfileRow
 from gradstep.gui.look import theme
 from gradstep.gui.model.cost_tree import leaves, total, tree
+from gradstep.gui.panels.profile.icicle_layout import NARROW, Tile, lay_out
 from gradstep.gui.panels.profile.profile_icicle import Icicle
-from gradstep.gui.panels.profile.profile_tiles import NARROW, Tile, lay_out
 
 LEFT, KEY = Qt.MouseButton.LeftButton, Qt.Key
 PHASES = ("forward", "backward", "update")

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from gradstep.core.debug.concurrency.scheduler import Threads
-from gradstep.core.debug.concurrency.session_group import Sessions, read_variables
+from gradstep.core.debug.concurrency.session_registry import Sessions, read_variables
 from gradstep.core.debug.concurrency.thread_state import Thread
 from gradstep.core.debug.history.frozen_program import Program
-from gradstep.core.debug.history.variable_assignments import assign, repeat
+from gradstep.core.debug.history.manual_assignments import assign, repeat
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.errors import GradstepError
 from gradstep.core.ops.build.builder import GraphBuilder

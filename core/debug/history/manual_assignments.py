@@ -10,7 +10,7 @@ import numpy as np
 
 from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.engine.plan.steps import storage_name
-from gradstep.core.engine.run.variable_copies import require_fitting, variables
+from gradstep.core.engine.run.variable_map import require_fitting, variables
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Graph, Operation, unknown_name
 

@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
-from gradstep.core.debug.concurrency.session_group import FIRST
-from gradstep.core.debug.history.variable_assignments import Assignment
+from gradstep.core.debug.concurrency.session_registry import FIRST
+from gradstep.core.debug.history.manual_assignments import Assignment
 from gradstep.core.debug.motion.loop_place import Place
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType

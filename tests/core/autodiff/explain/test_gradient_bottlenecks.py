@@ -10,7 +10,7 @@ import networkx
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from gradstep.core.autodiff.explain.gradient_cuts import Bottlenecks, bottlenecks
+from gradstep.core.autodiff.explain.gradient_bottlenecks import Bottlenecks, bottlenecks
 from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.graph.model import Edge, Graph, TensorRef

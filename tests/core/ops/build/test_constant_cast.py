@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
-from gradstep.core.ops.build.constant_conversion import convert_constant
+from gradstep.core.ops.build.constant_cast import convert_constant
 
 ARRAYS = (
     np.array([0.0, -1.0, 2.0, 0.5, 1e30, np.nan, np.inf, -np.inf, 16777217.0, 2.0**63]),

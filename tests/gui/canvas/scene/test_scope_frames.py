@@ -21,8 +21,8 @@ from gradstep.core.layout.nested_scopes import SIDE, TITLE
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.gui import commands
-from gradstep.gui.canvas.paint.scope_frames import Frame, frames, surroundings
 from gradstep.gui.canvas.scene import scope_folding
+from gradstep.gui.canvas.scene.scope_frames import Frame, frames, surroundings
 from tests.core.layout.test_nested_scopes import HOMES
 
 LEFT = Qt.MouseButton.LeftButton

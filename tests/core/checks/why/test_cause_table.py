@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gradstep.core.checks.why.number_causes import CAUSES
+from gradstep.core.checks.why.cause_table import CAUSES
 from gradstep.core.ops.declare.definition import OpDef
 from gradstep.core.ops.declare.table import all_ops
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import Graph, TensorRef
-from gradstep.core.graph.tensor_map import ByTensor
+from gradstep.core.graph.tensor_dict import ByTensor
 
 
 class TensorTypes(ByTensor[TensorType]):

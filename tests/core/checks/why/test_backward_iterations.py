@@ -9,7 +9,7 @@ import pytest
 
 from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
-from gradstep.core.checks.why.backward_levels import Level, iterations_back, level_of, plain
+from gradstep.core.checks.why.backward_iterations import Level, iterations_back, level_of, plain
 from gradstep.core.checks.why.recorded_values import LoopRan, Recorded
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession

@@ -12,8 +12,8 @@ import numpy as np
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.concurrency.scheduler import Threads
-from gradstep.core.debug.history.variable_assignments import concerned
-from gradstep.core.engine.run.variable_copies import copied, variables
+from gradstep.core.debug.history.manual_assignments import concerned
+from gradstep.core.engine.run.variable_map import copied, variables
 from gradstep.core.errors import GradstepError
 
 FIRST = "main"
@@ -97,7 +97,7 @@ class Sessions:
 
     def copy(self, source: str, target: str, wanted: Sequence[str] = ()) -> dict[str, str]:
         """Copy variables as they are now in session `source` to session `target`, which may be the
-        same one: see `gradstep.core.engine.run.variable_copies.copied` for `wanted`. Returns
+        same one: see `gradstep.core.engine.run.variable_map.copied` for `wanted`. Returns
         variable of the target -> of the source. Raises GradstepError where one that is named has
         no value, or one does not fit; then nothing is copied."""
         start, end = self[source], self[target]
