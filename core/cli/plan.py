@@ -17,8 +17,8 @@ from gradstep.core.cli.runs.derived_program import sound_program
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.kernels.kernel_choice import Kernels, with_kernels
-from gradstep.core.engine.memory.record_layout import Layout
-from gradstep.core.engine.memory.reuse_layout import Compact
+from gradstep.core.engine.memory.record_layout import RecordLayout
+from gradstep.core.engine.memory.reuse_layout import ReuseLayout
 from gradstep.core.engine.passes.pass_pipeline import require_passes
 from gradstep.core.engine.passes.pass_report import PassReport, reported
 from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
@@ -78,5 +78,5 @@ def _runs_only(graph: Graph, ref: TensorRef) -> bool:
     return ref.index == 0 and graph[ref.op] is not None and ref not in declared(graph).types
 
 
-def _laid_out(plan: Plan, backend: Backend, fast: bool) -> Layout:
-    return Compact(plan, may_part=backend.xp is np) if fast else Layout(plan)
+def _laid_out(plan: Plan, backend: Backend, fast: bool) -> RecordLayout:
+    return ReuseLayout(plan, may_part=backend.xp is np) if fast else RecordLayout(plan)

@@ -24,7 +24,7 @@ from gradstep.core.checks.gradients.gradient_checks import gradient_tables, tabl
 from gradstep.core.checks.why.finiteness_survey import Surveyor
 from gradstep.core.checks.why.why_answers import Explainer
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.session_registry import Sessions
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import CodeKind, Document
@@ -73,11 +73,11 @@ class Loaded:
     """An open document: its sessions, what makes another one, its custom gradients by name."""
 
     sessions: Sessions
-    make: Callable[[], Threads]
+    make: Callable[[], Scheduler]
     gradients: Mapping[str, Function]
 
     @property
-    def threads(self) -> Threads:
+    def threads(self) -> Scheduler:
         """The current session's."""
         return self.sessions.session
 
@@ -149,7 +149,7 @@ class EngineService:
         program = replace(program, problems=(*problems, *program.problems))
         before = self._loaded if request.keep_position else None
 
-        def make(before: Threads | None = None) -> Threads:
+        def make(before: Scheduler | None = None) -> Scheduler:
             with self._cancellable():  # initial operations run here
                 return begin(program, backend, request.recorded_limit, before)
 
@@ -304,7 +304,7 @@ class EngineService:
         return self._loaded
 
     @property
-    def _threads(self) -> Threads:
+    def _threads(self) -> Scheduler:
         return self._open_document.threads
 
     @property

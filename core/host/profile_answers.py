@@ -14,7 +14,7 @@ from gradstep.core.engine.passes.pass_pipeline import PASSES, require_passes
 from gradstep.core.engine.passes.pass_report import PassReport, reported, stand_ins
 from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
 from gradstep.core.engine.plan.step_groups import owner
-from gradstep.core.engine.run.fast_run import Fast
+from gradstep.core.engine.run.fast_run import FastRun
 from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
 from gradstep.core.engine.run.layout_choice import laid_out
 from gradstep.core.engine.run.step_costs import Cost, Profile, measure, require_times
@@ -78,7 +78,7 @@ def profile_runs(
         recording.feed(feeds)
         with _saying_when(threads):
             found = measure(recording, store, wish.runs, before, anew)
-    fast = isinstance(recording, Fast)
+    fast = isinstance(recording, FastRun)
     return Profiled(
         mode="fast" if fast else "recorded",
         runs=found.runs,

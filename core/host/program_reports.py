@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from gradstep.core.autodiff.notation.step_notation import Notation
 from gradstep.core.checks.why.finiteness_survey import Surveyor
-from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.thread_state import ThreadState
 from gradstep.core.debug.history.frozen_program import Program, named
 from gradstep.core.debug.motion.debug_session import DebugSession
@@ -100,7 +100,7 @@ def _losses(program: Program, plan: Plan) -> Iterator[LossInfo]:
             yield LossInfo(of=name, gradients=gradients, edges=_edges(one.edges, plan))
 
 
-def report_stop(threads: Threads) -> Stopped:
+def report_stop(threads: Scheduler) -> Stopped:
     """Where the current thread stands, with its next step in words, and the others."""
     session, stop = threads.session, threads.stop
     here = session.next_op

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from msgspec import structs
 
-from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.session_registry import Sessions, read_variables
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.program_reports import program_info, report_stop
@@ -15,7 +15,7 @@ from gradstep.core.protocol.messages import ManageSessions, SessionInfo, Session
 
 _SHOWN = 4  # elements of a variable
 
-Make = Callable[[], Threads]
+Make = Callable[[], Scheduler]
 
 
 def manage_sessions(sessions: Sessions, request: ManageSessions, make: Make) -> SessionList:

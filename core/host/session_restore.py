@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gradstep.core.cancellation import Cancelled
-from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.session_registry import FIRST, Sessions
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import Assignment, repeat
@@ -22,20 +22,20 @@ def begin(
     program: Program,
     backend: Backend,
     limit_bytes: int = 2 << 30,
-    before: Threads | None = None,
-) -> Threads:
+    before: Scheduler | None = None,
+) -> Scheduler:
     """The program's threads before run 0, which keep so many bytes of recorded runs, and take over
     what they can from `before`. When the program's `init` fails, or is cancelled, it starts
     without, and that is among its problems."""
     try:
-        return Threads(program, backend, limit_bytes, before)
+        return Scheduler(program, backend, limit_bytes, before)
     except (GradstepError, Cancelled) as error:
         if not program.init:
             raise
         why = _CANCELLED if isinstance(error, Cancelled) else error
         problems = (*program.problems, Problem.of(why, "init"))
         program = replace(program, init="", problems=problems)
-        return Threads(program, backend, limit_bytes, before)
+        return Scheduler(program, backend, limit_bytes, before)
 
 
 _CANCELLED = GradstepError(
@@ -75,7 +75,7 @@ class Courses:
     current: str
 
 
-def course_of(threads: Threads) -> Course:
+def course_of(threads: Scheduler) -> Course:
     """How a session came to where it stands now."""
     session = threads.session
     stop, steps = session.stop, session.plan.steps
@@ -90,7 +90,7 @@ def courses_of(sessions: Sessions) -> Courses:
     return Courses({n: course_of(t) for n, t in sessions.by_name.items()}, sessions.current)
 
 
-Make = Callable[[Threads | None], Threads]
+Make = Callable[[Scheduler | None], Scheduler]
 
 
 def begin_all(make: Make, courses: Courses | None, before: Sessions | None = None) -> Sessions:
@@ -109,7 +109,7 @@ def follow_all(sessions: Sessions, courses: Courses) -> None:
         follow(threads, courses.by_name[name])
 
 
-def follow(threads: Threads, course: Course) -> None:
+def follow(threads: Scheduler, course: Course) -> None:
     """Run to where a course leads. Where several threads share queues, they take all its commands
     again."""
     if len(threads.states) > 1:
@@ -118,7 +118,7 @@ def follow(threads: Threads, course: Course) -> None:
         _go(threads, course)
 
 
-def _go(threads: Threads, course: Course) -> None:
+def _go(threads: Scheduler, course: Course) -> None:
     """To the same run, before the same operation; its end, if the course ends there; after as many
     steps, if the operation is gone; the first run that is kept, if that one is not any more. On the
     way variables are given what they were given there."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.errors import error_text
 from gradstep.core.protocol.messages import Stopped
 
 
-def stop_text(threads: Threads, said: Stopped) -> str:
+def stop_text(threads: Scheduler, said: Stopped) -> str:
     """`[step] run 0, step 2 of 25 · forward · e: c + k`, and below it what failed, or what it waits
     for. said: the report on it."""
     stop = threads.stop

@@ -11,7 +11,7 @@ from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
 from gradstep.core.checks.why.why_answers import Explainer
 from gradstep.core.debug.breaks.breakpoint_targets import require_targets
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.program_tensors import find_gradients, find_tensor
 from gradstep.core.debug.motion.legal_commands import require_near
@@ -69,7 +69,7 @@ class Debugger:
 
     def __init__(
         self,
-        threads: Threads,
+        threads: Scheduler,
         gradients: Mapping[str, GradientFunction],
         breakpoints: Sequence[Breakpoint],
     ) -> None:

@@ -8,7 +8,7 @@ from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.gui.app import application
 from gradstep.gui.canvas.paint import picture_export
-from gradstep.gui.canvas.scene.scene_model import Stage
+from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.look.theme import apply, named
 from gradstep.gui.model.workspace import Workspace
 
@@ -24,12 +24,12 @@ def picture(document: Document, suffix: str, theme: str = "light") -> bytes:
     apply(application(windowless=True), look)
     workspace = Workspace(theme=look)  # its engine is never started
     workspace.open_document(document)
-    stage = Stage(workspace, workspace)
+    stage = SceneModel(workspace, workspace)
     _wait_for_places(stage)
     return picture_export.to_bytes(suffix, stage.arrays, stage.facts, look)
 
 
-def _wait_for_places(stage: Stage) -> None:
+def _wait_for_places(stage: SceneModel) -> None:
     if not stage.laying_out:
         return
     loop = QEventLoop()

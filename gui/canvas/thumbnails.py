@@ -12,7 +12,7 @@ from gradstep.core.ops.typing.inference import infer
 from gradstep.gui.canvas.paint.graph_painter import GraphPainter
 from gradstep.gui.canvas.paint.runtime_painter import RuntimePainter
 from gradstep.gui.canvas.scene.box_placement import complete, known
-from gradstep.gui.canvas.scene.overlay_state import Facts
+from gradstep.gui.canvas.scene.overlay_state import OverlayState
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from gradstep.gui.look.theme import Theme, sans
@@ -33,7 +33,11 @@ def thumbnail(document: Document, size: QSize, theme: Theme, ratio: float = 1.0)
 
 
 def painted(
-    arrays: SceneArrays, size: QSize, theme: Theme, ratio: float = 1.0, facts: Facts | None = None
+    arrays: SceneArrays,
+    size: QSize,
+    theme: Theme,
+    ratio: float = 1.0,
+    facts: OverlayState | None = None,
 ) -> QPixmap:
     """What stands on a canvas, small. facts: with the gradients that flow there."""
     structure = GraphPainter(theme)
@@ -56,7 +60,9 @@ def painted(
     return result
 
 
-def _paint(painter: QPainter, area: QRectF, structure: GraphPainter, facts: Facts | None) -> None:
+def _paint(
+    painter: QPainter, area: QRectF, structure: GraphPainter, facts: OverlayState | None
+) -> None:
     """Smooth curves, and boxes in the colours of their families."""
     boxes = np.ones(len(structure.arrays), dtype=bool)
     links = np.ones(len(structure.arrays.routes), dtype=bool)

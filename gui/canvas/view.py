@@ -45,7 +45,7 @@ from gradstep.gui.canvas.paint.paint_layers import Layers
 from gradstep.gui.canvas.scene import hit_test, scope_folding
 from gradstep.gui.canvas.scene.hit_test import Hit
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
-from gradstep.gui.canvas.scene.scene_model import Stage
+from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.look.count_text import counted
 from gradstep.gui.look.plain_text import show_tip
 from gradstep.gui.model.workspace import Workspace
@@ -64,7 +64,7 @@ class GraphView(QGraphicsView):
         super().__init__(objectName="canvas", accessibleName="Graph canvas")
         self.workspace = workspace
         self._set_up()
-        self.stage = Stage(workspace, self)
+        self.stage = SceneModel(workspace, self)
         self.camera = Camera(self)
         self.layers = Layers(self.stage, self.camera, workspace.theme)
         self.gesture: gestures.Gesture | None = None

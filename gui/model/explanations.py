@@ -29,7 +29,7 @@ def _ignore(found: Explanation) -> None:
     pass
 
 
-class Whys(QObject):
+class Explanations(QObject):
     """Explanations as of the current stop."""
 
     changed = Signal()

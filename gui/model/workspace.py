@@ -39,7 +39,7 @@ from gradstep.gui.look.theme import DARK, Theme
 from gradstep.gui.model.debugger import Debugger
 from gradstep.gui.model.engine_bridge import EngineBridge
 from gradstep.gui.model.expectation_state import Expected
-from gradstep.gui.model.explanations import Whys
+from gradstep.gui.model.explanations import Explanations
 from gradstep.gui.model.file_loader import Reader, inferred
 from gradstep.gui.model.finiteness import Soundness
 from gradstep.gui.model.profiler import Profiler
@@ -143,7 +143,7 @@ class Workspace(QObject):
         self.expected = Expected(self)
         self.sessions = SessionModel(self)
         self.soundness = Soundness(self)
-        self.whys = Whys(self)
+        self.whys = Explanations(self)
         self.reader = Reader(self)
         self._rights = PythonRights(self.complain)
         self._waits: tuple[object, dict[str, Waiting]] | None = None

@@ -14,7 +14,7 @@ from gradstep.core.engine.kernels.kernel_choice import REFERENCE, Kernels, with_
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.passes.pass_pipeline import optimize
 from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
-from gradstep.core.engine.run.fast_run import Fast
+from gradstep.core.engine.run.fast_run import FastRun
 from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.variable_store import VariableStore
@@ -85,7 +85,7 @@ def _recorded(
 
 def _fast(plan: Plan, feeds: Feeds, initial: Arrays, kernels: Kernels) -> Run:
     backend = NumpyBackend()
-    run = Fast(with_kernels(optimize(plan, backend), backend, kernels), backend)
+    run = FastRun(with_kernels(optimize(plan, backend), backend, kernels), backend)
     run.feed(feeds)
     held = VariableStore(backend, {name: initial[name] for name in plan.versions})
     run.settle(held)

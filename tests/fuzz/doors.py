@@ -15,7 +15,7 @@ from gradstep.core.cli.debug import script_lines
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.breaks.expression import Scope, parse
 from gradstep.core.debug.breaks.expression_names import find_mentions
-from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import CodeItem, CodeKind, Document
@@ -129,7 +129,7 @@ def _argument(dice: Random, names: list[str]) -> str:
 def _try_console(text: str) -> None:
     base = _BASES[len(text) % len(_BASES)]
     program = drop_unfinished(derive(_document(base)))
-    console = Console(Threads(program, limit_bytes=8 << 20), _no_other, ())
+    console = Console(Scheduler(program, limit_bytes=8 << 20), _no_other, ())
     for line in script_lines(f"{text}\n;where"):
         reply = _asked(console.execute, line)
         if reply is not None and reply.quit:

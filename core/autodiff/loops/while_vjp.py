@@ -17,10 +17,10 @@ import numpy as np
 from gradstep.core.autodiff.loops.loop_dependencies import arguments_before, sources
 from gradstep.core.autodiff.loops.loop_invariant_sums import Gradient, appended, gradient_of, summed
 from gradstep.core.autodiff.loops.loop_residuals import LoopValues
-from gradstep.core.autodiff.reverse.backward_pass import Reverse
+from gradstep.core.autodiff.reverse.backward_pass import BackwardPass
 from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
 from gradstep.core.autodiff.reverse.contributions import Contribution
-from gradstep.core.autodiff.reverse.op_vjp import Backward
+from gradstep.core.autodiff.reverse.op_vjp import OpVjp
 from gradstep.core.autodiff.reverse.vjp_result import LoopGradients, VjpResult
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, DType, TensorType
@@ -36,7 +36,7 @@ _ONE = np.array(1, np.int32)
 
 
 def loop_gradients(
-    around: Backward, op: Operation, loop: Loop, given: Sequence[Tensor | None]
+    around: OpVjp, op: Operation, loop: Loop, given: Sequence[Tensor | None]
 ) -> LoopGradients:
     """The gradients of the inputs of `op`, which runs `loop`, from those of its outputs.
 
@@ -84,7 +84,7 @@ class _LoopReverse:
 
     def __init__(
         self,
-        around: Backward,
+        around: OpVjp,
         op: Operation,
         loop: Loop,
         given: Sequence[Tensor | None],
@@ -187,7 +187,7 @@ class _LoopReverse:
         wrt = tuple(TensorRef(name) for name in (*self.active, *self.asked))
         request, functions, root = self.around.request, self.around.functions, self.around.root
         way = self._way(of, wrt)
-        work = Reverse(self.builder, way, request, functions, loop_gradients, root)
+        work = BackwardPass(self.builder, way, request, functions, loop_gradients, root)
         for name, grad in arriving.items():
             work.seed(results[name], Contribution(grad.ref))
         with self.builder.scope(f"{root}/"):

@@ -8,13 +8,13 @@ from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
 from gradstep.core.autodiff.reverse.contributions import Contribution
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
-from gradstep.core.autodiff.reverse.op_vjp import Backward, LoopRule
+from gradstep.core.autodiff.reverse.op_vjp import LoopRule, OpVjp
 from gradstep.core.autodiff.reverse.vjp_result import VjpResult
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder
 
 
-class Reverse:
+class BackwardPass:
     """Adds the gradient operations of `way` to `builder`, which has the operations of its graph.
 
     seeds: operation -> what its outputs start with. turns: those that were taken.
@@ -30,7 +30,7 @@ class Reverse:
         root: str = "",
     ) -> None:
         self.builder, self.way = builder, way
-        self.backward = Backward(builder, way, request, functions, loop_rule, root)
+        self.backward = OpVjp(builder, way, request, functions, loop_rule, root)
         self.seeds: dict[str, list[tuple[int, Contribution]]] = {}
         self.turns: dict[str, VjpResult] = {}
 

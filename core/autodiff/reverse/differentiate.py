@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gradstep.core.autodiff.reverse.backward_pass import Reverse
+from gradstep.core.autodiff.reverse.backward_pass import BackwardPass
 from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
 from gradstep.core.autodiff.reverse.contributions import Contribution, Slices
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
-from gradstep.core.autodiff.reverse.op_vjp import Backward
+from gradstep.core.autodiff.reverse.op_vjp import OpVjp
 from gradstep.core.autodiff.reverse.seed_cotangents import starting
 from gradstep.core.autodiff.reverse.vjp_result import LoopGradients, VjpResult
 from gradstep.core.autodiff.reverse.vjp_reuse import Reuse, Trail, differing_turns
@@ -131,7 +131,7 @@ def _log_result(
 
 
 def _loop_rule(
-    backward: Backward, op: Operation, loop: Loop, given: Sequence[Tensor | None]
+    backward: OpVjp, op: Operation, loop: Loop, given: Sequence[Tensor | None]
 ) -> LoopGradients:
     """See loop_gradients, which is loaded with the first loop."""
     from gradstep.core.autodiff.loops.while_vjp import loop_gradients
@@ -139,7 +139,7 @@ def _loop_rule(
     return loop_gradients(backward, op, loop, given)
 
 
-class _Reverse(Reverse):
+class _Reverse(BackwardPass):
     """One call of `differentiate`, while it lasts. known: a graph whose operations are taken where
     equal ones are made."""
 

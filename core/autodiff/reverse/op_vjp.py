@@ -15,7 +15,7 @@ from gradstep.core.autodiff.reverse.gradient_results import Result, as_list, che
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction, call_rule, rule_of
 from gradstep.core.autodiff.reverse.unbroadcast import sum_to_shape_of
 from gradstep.core.autodiff.reverse.vjp_result import LoopGradients, VjpResult
-from gradstep.core.autodiff.reverse.vjp_templates import Arrived, Key, Patterns, tensors_given
+from gradstep.core.autodiff.reverse.vjp_templates import Arrived, Key, VjpTemplates, tensors_given
 from gradstep.core.graph.loop import Loop, loop_of
 from gradstep.core.graph.model import Edge, Operation, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder, OpView, Tensor
@@ -25,10 +25,10 @@ from gradstep.core.ops.declare.table import find
 Given = Tensor | IndexedSlices | None
 # f(backward, op, loop, grads): the gradient rule of what runs a loop, which has to know what is
 # asked for. What belongs to `op` is made in the current scope.
-LoopRule = Callable[["Backward", Operation, Loop, Sequence[Tensor | None]], LoopGradients]
+LoopRule = Callable[["OpVjp", Operation, Loop, Sequence[Tensor | None]], LoopGradients]
 
 
-class Backward:
+class OpVjp:
     """Takes the turns of the operations of `way`, each after those that read its outputs.
 
     loop_rule: the rule of loops; root: the scope of the whole differentiation.
@@ -48,7 +48,7 @@ class Backward:
         self._stopped = {ref.op for ref in request.stops}
         self._stopped |= {edge.op for edge in request.stopped_edges}
         self._overrides = OverrideTable(request.overrides)
-        self._patterns = Patterns(builder)
+        self._patterns = VjpTemplates(builder)
 
     def turn(self, op: Operation, arrived: Arrived) -> VjpResult:
         """arrived: at each output, what there is to be added up."""

@@ -1,7 +1,7 @@
 """VJPs that are alike: what was built for one operation is copied for the next one like it.
 
-What a rule of the table does follows from what `Patterns.key` lists. A turn that reaches for any
-other tensor, or that deals in rows, is not copied.
+What a rule of the table does follows from what `VjpTemplates.key` lists. A turn that reaches for
+any other tensor, or that deals in rows, is not copied.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class _Pattern:
     custom: str
 
 
-class Patterns:
+class VjpTemplates:
     """Those of one differentiation."""
 
     def __init__(self, builder: GraphBuilder) -> None:

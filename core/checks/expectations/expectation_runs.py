@@ -15,7 +15,7 @@ from gradstep.core.checks.expectations.expectation_verdict import (
     Outcome,
     verdict,
 )
-from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.legal_commands import Command
 from gradstep.core.document.document import Document
@@ -97,10 +97,10 @@ class Trial:
     def __init__(self, program: Program, backend: Backend) -> None:
         self._program = program
         self._found = tuple(_error_of(p) for p in program.problems if p.severity == "error")
-        self._threads: Threads | None = None
+        self._threads: Scheduler | None = None
         self._failure: GradstepError | None = None
         try:
-            self._threads = Threads(program, backend, limit_bytes=0)
+            self._threads = Scheduler(program, backend, limit_bytes=0)
         except GradstepError as error:
             self._failure = error
 
@@ -114,7 +114,7 @@ class Trial:
         self._failure = self._run(self._threads, number)
         return Outcome(self._program, main.frame(), self._failure, self._found)
 
-    def _run(self, threads: Threads, number: int) -> GradstepError | None:
+    def _run(self, threads: Scheduler, number: int) -> GradstepError | None:
         """Why run `number` of the main thread does not come to its end, or None."""
         length = threads.session.timeline.length
         if self._program.threads:

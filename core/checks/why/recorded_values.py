@@ -16,7 +16,7 @@ from gradstep.core.debug.motion.loop_position import trace_of
 from gradstep.core.engine.loops.iteration_trace import LoopTrace
 from gradstep.core.engine.loops.loop_run import LoopRun
 from gradstep.core.engine.loops.trace_retention import EVERYTHING
-from gradstep.core.engine.memory.run_snapshot import Record
+from gradstep.core.engine.memory.run_snapshot import RunSnapshot
 from gradstep.core.engine.plan.compile_plan import Plan
 from gradstep.core.engine.plan.liveness_conditions import holds
 from gradstep.core.engine.plan.steps import Step
@@ -249,7 +249,7 @@ class LoopRan:
         self.count = trace.iterations
         self._trace = trace
         self._again: LoopRun | None = None
-        self._repeated: dict[int, Record] = {}
+        self._repeated: dict[int, RunSnapshot] = {}
 
     def iteration(self, number: int) -> OneIteration:
         return OneIteration(self, number)

@@ -15,7 +15,7 @@ from gradstep.core.cli.output.command_output import error_object, table
 from gradstep.core.cli.output.thread_table import thread_objects, thread_table
 from gradstep.core.debug.breaks.breakpoint_targets import require_targets
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.session_registry import FIRST, Sessions
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
@@ -35,7 +35,7 @@ class Console:
 
     def __init__(
         self,
-        threads: Threads,
+        threads: Scheduler,
         program_of: Callable[[str], Program],
         breakpoints: tuple[Breakpoint, ...] = (),
     ) -> None:
@@ -47,7 +47,7 @@ class Console:
         self.sessions.set_breakpoints(self._breakpoints)
 
     @property
-    def threads(self) -> Threads:
+    def threads(self) -> Scheduler:
         """The current session's."""
         return self.sessions.session
 

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from gradstep.core.engine.memory.live_ranges import LiveRange, live_bytes, live_ranges
-from gradstep.core.engine.memory.record_layout import Layout
-from gradstep.core.engine.memory.reuse_layout import Compact
+from gradstep.core.engine.memory.record_layout import RecordLayout
+from gradstep.core.engine.memory.reuse_layout import ReuseLayout
 from gradstep.core.engine.plan.compile_plan import Plan
 from gradstep.core.engine.plan.step_groups import owner
 from gradstep.core.engine.plan.steps import Step
@@ -86,12 +86,12 @@ class LoopReport(PlanReport, frozen=True, kw_only=True):
     split: int
 
 
-def report_plan(layout: Layout) -> PlanReport:
+def report_plan(layout: RecordLayout) -> PlanReport:
     """What there is to say about the plan that is laid out so."""
     return PlanReport(**_parts(layout))
 
 
-def _parts(layout: Layout) -> dict[str, Any]:
+def _parts(layout: RecordLayout) -> dict[str, Any]:
     ranges = live_ranges(layout.plan)
     values = [*_values(layout, ranges)]
     live = live_bytes(layout, ranges)
@@ -118,7 +118,7 @@ def _variable_bytes(values: Iterable[ValueReport]) -> int:
     return sum(found.values())
 
 
-def _steps(layout: Layout) -> list[StepReport]:
+def _steps(layout: RecordLayout) -> list[StepReport]:
     plan = layout.plan
     blocks = {i: n for n, run in enumerate(plan.blocked) for i in range(run.start, run.stop)}
     once, idle = frozenset(layout.constant_steps), layout.idle
@@ -160,14 +160,14 @@ def _body(step: Step) -> LoopReport | None:
     iteration = step.iteration
     if iteration is None:
         return None
-    parts = _parts(Layout(iteration.plan))
+    parts = _parts(RecordLayout(iteration.plan))
     return LoopReport(loop=step.op.name, split=iteration.split, **parts)
 
 
-def _values(layout: Layout, ranges: Iterable[LiveRange]) -> Iterable[ValueReport]:
+def _values(layout: RecordLayout, ranges: Iterable[LiveRange]) -> Iterable[ValueReport]:
     plan, versions = layout.plan, _versions(layout.plan)
     by_reference = frozenset(layout.by_reference)
-    parts = layout.parts.of if isinstance(layout, Compact) else {}
+    parts = layout.parts.of if isinstance(layout, ReuseLayout) else {}
     for slot, (value, live) in enumerate(zip(plan.values, ranges, strict=True)):
         place = "part" if slot in parts else _place(layout, slot, by_reference)
         known = layout.forms[slot].shape is not None
@@ -189,7 +189,7 @@ def _values(layout: Layout, ranges: Iterable[LiveRange]) -> Iterable[ValueReport
         )
 
 
-def _place(layout: Layout, slot: int, by_reference: frozenset[int]) -> str:
+def _place(layout: RecordLayout, slot: int, by_reference: frozenset[int]) -> str:
     if slot in layout.constants:
         return "constant"
     if slot < len(layout.plan.fed):

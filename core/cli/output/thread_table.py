@@ -7,17 +7,17 @@ from typing import Any
 import msgspec
 
 from gradstep.core.cli.output.command_output import table
-from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.thread_state import ThreadState
 
 
-def thread_table(threads: Threads) -> str:
+def thread_table(threads: Scheduler) -> str:
     """One line for each, and who waits for whom where all do."""
     rows = table([_row(state) for state in threads.states])
     return "\n".join(filter(None, [rows, threads.deadlock]))
 
 
-def thread_objects(threads: Threads) -> list[Any]:
+def thread_objects(threads: Scheduler) -> list[Any]:
     return [msgspec.to_builtins(state) for state in threads.states]
 
 

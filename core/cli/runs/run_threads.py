@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.engine.backend import Backend
@@ -35,7 +35,7 @@ def _asking(program: Program, names: Sequence[str]) -> Program:
     return replace(program, fetches=tuple(refs), targets=tuple(acts))
 
 
-def _next_run(threads: Threads, names: Sequence[str]) -> Values:
+def _next_run(threads: Scheduler, names: Sequence[str]) -> Values:
     stop = threads.command("continue_")
     if stop.reason in (Reason.EXCEPTION, Reason.BLOCKED) and stop.error is not None:
         raise stop.error

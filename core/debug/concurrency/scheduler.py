@@ -34,7 +34,7 @@ _ASSIGN, _BREAKPOINTS = "assign", "breakpoints"  # in the history
 _STOPS = (Reason.BREAKPOINT, Reason.PAUSE)
 
 
-class Threads:
+class Scheduler:
     """Drives a program that may have threads. Not thread-safe, but for `pause`.
 
     limit_bytes: how much memory recorded runs may keep, those of all threads together. before: the
@@ -47,7 +47,7 @@ class Threads:
         program: Program,
         backend: Backend | None = None,
         limit_bytes: int = 2 << 30,
-        before: Threads | None = None,
+        before: Scheduler | None = None,
     ) -> None:
         self.program = program
         backend = backend or NumpyBackend()

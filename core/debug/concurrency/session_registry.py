@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
-from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.history.manual_assignments import concerned
 from gradstep.core.engine.run.variable_map import copied, variables
 from gradstep.core.errors import GradstepError
@@ -23,7 +23,7 @@ class Sessions:
     """By name; `current` is the name of the one that commands mean. Never empty. Together they keep
     as many bytes of recorded runs as one of them was made for."""
 
-    def __init__(self, by_name: Mapping[str, Threads], current: str = FIRST) -> None:
+    def __init__(self, by_name: Mapping[str, Scheduler], current: str = FIRST) -> None:
         self._by_name = dict(by_name)
         self._breakpoints: tuple[Breakpoint, ...] = ()
         self.current = current
@@ -31,15 +31,15 @@ class Sessions:
         self._share()
 
     @property
-    def by_name(self) -> Mapping[str, Threads]:
+    def by_name(self) -> Mapping[str, Scheduler]:
         return self._by_name
 
     @property
-    def session(self) -> Threads:
+    def session(self) -> Scheduler:
         """The current one."""
         return self._by_name[self.current]
 
-    def __getitem__(self, name: str) -> Threads:
+    def __getitem__(self, name: str) -> Scheduler:
         if name not in self._by_name:
             hint = f"the sessions are {', '.join(self._by_name)}"
             raise GradstepError(f"there is no session '{name}'", kind="KeyError", hint=hint)
@@ -56,7 +56,7 @@ class Sessions:
         for session in [*self._by_name.values()]:
             session.pause()
 
-    def new(self, name: str, make: Callable[[], Threads]) -> None:
+    def new(self, name: str, make: Callable[[], Scheduler]) -> None:
         """A session before its first run, which is current then. Raises GradstepError for a name
         that is taken."""
         self._require_free(name)
@@ -66,7 +66,7 @@ class Sessions:
         self.current = name
         self._share()
 
-    def duplicate(self, name: str, make: Callable[[], Threads]) -> None:
+    def duplicate(self, name: str, make: Callable[[], Scheduler]) -> None:
         """A new session that starts from what the current one's variables hold now. Raises
         GradstepError, and makes none, where they do not fit the variables: one was fed."""
         values, before = read_variables(self.session), self.current
@@ -133,7 +133,7 @@ class Sessions:
             )
 
 
-def read_variables(session: Threads) -> dict[str, np.ndarray]:
+def read_variables(session: Scheduler) -> dict[str, np.ndarray]:
     """What the variables of a session hold where it stands, on the host; those without a value are
     absent."""
     there = variables(session.program.graph)

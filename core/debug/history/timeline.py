@@ -18,7 +18,7 @@ from gradstep.core.engine.calls.op_evaluation import Functions
 from gradstep.core.engine.loops.loop_run import LoopRun
 from gradstep.core.engine.loops.trace_budget import LoopMemory
 from gradstep.core.engine.memory.arena import Arena
-from gradstep.core.engine.memory.run_snapshot import Record
+from gradstep.core.engine.memory.run_snapshot import RunSnapshot
 from gradstep.core.engine.plan.compile_plan import Plan
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.variable_store import VariableStore
@@ -65,9 +65,9 @@ class Timeline:
         self.runs = 1
         self.first = 0
         self._done = 0
-        self._kept: OrderedDict[int, Record] = OrderedDict()
+        self._kept: OrderedDict[int, RunSnapshot] = OrderedDict()
         self._kept_bytes = 0
-        self._replayed: tuple[int, Record] | None = None
+        self._replayed: tuple[int, RunSnapshot] | None = None
         self._starts: dict[int, VariableStore] = {0: self.start}
         self._stride = 1
         self.link.reset()
@@ -142,7 +142,7 @@ class Timeline:
             self.link.pull(self._live, run, done)
         return self.link.seen.at(run, index, done, self.recorded(run).value(index))
 
-    def recorded(self, run: int) -> Recording | Record:
+    def recorded(self, run: int) -> Recording | RunSnapshot:
         """The values of `run` by their numbers, as its own steps made them."""
         return self._live if run == self.runs - 1 else self._record(run)
 
@@ -180,7 +180,7 @@ class Timeline:
                 hint=f"look at run {self.first} or a later one, or give recorded runs more memory",
             )
 
-    def _record(self, run: int) -> Record:
+    def _record(self, run: int) -> RunSnapshot:
         self.require(run)
         if run in self._kept:
             self._kept.move_to_end(run)
@@ -190,7 +190,7 @@ class Timeline:
             self._keep(*self._replayed)
         return self._replayed[1]
 
-    def _replay(self, run: int) -> Record:
+    def _replay(self, run: int) -> RunSnapshot:
         if self._spare is None:
             self._spare = self._new_recording()
         spare = self._spare
@@ -212,7 +212,7 @@ class Timeline:
             done = step
         _run(spare, done, self.length)
 
-    def _keep(self, run: int, record: Record) -> None:
+    def _keep(self, run: int, record: RunSnapshot) -> None:
         self._kept[run] = record
         self._kept_bytes += record.nbytes
         while self._is_over(0) and self.drop_oldest():
@@ -239,7 +239,7 @@ class Timeline:
             return True
         return False
 
-    def _drop(self, run: int) -> Record:
+    def _drop(self, run: int) -> RunSnapshot:
         if self._is_start(run) and run not in self._starts:
             self._starts[run] = VariableStore(self.backend, self._started(run))
             self._thin_starts()

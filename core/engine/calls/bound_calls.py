@@ -19,7 +19,7 @@ from gradstep.core.engine.calls.op_evaluation import (
     host_inputs,
     takes_out,
 )
-from gradstep.core.engine.calls.scratch_memory import Room
+from gradstep.core.engine.calls.scratch_memory import Scratch
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Operation
@@ -43,7 +43,7 @@ def bind_call(
     functions: Functions,
     cells: list[Any],
     fixed: Sequence[bool],
-    room: Room,
+    room: Scratch,
 ) -> Call:
     """The call that runs `step`.
 
@@ -72,7 +72,7 @@ def into_places(
     functions: Functions,
     inputs: list[Any],
     places: list[Any],
-    room: Room,
+    room: Scratch,
 ) -> Call:
     """The call that computes `step` from these arrays into these."""
     out = places[0] if len(places) == 1 else tuple(places)
@@ -92,7 +92,7 @@ def into_places(
 
 
 def at_once(
-    backend: Backend, step: Step, functions: Functions, cells: list[Any], room: Room
+    backend: Backend, step: Step, functions: Functions, cells: list[Any], room: Scratch
 ) -> Call:
     """The calls that do the like operations of `step`: all at once on vectors, where their
     results lie side by side, else one after the other."""
@@ -147,7 +147,7 @@ def parts(call: Call) -> Iterator[Call]:
         yield call
 
 
-def bind_calls(op: Operation, inputs: list[Any], out: Any, room: Room) -> Several | None:
+def bind_calls(op: Operation, inputs: list[Any], out: Any, room: Scratch) -> Several | None:
     """The calls that `op` is made of, where it says them and no input that may change, and that
     they depend on, is read on the host. (An input that is not there comes from a step that
     fails.)"""

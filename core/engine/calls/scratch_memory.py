@@ -13,7 +13,7 @@ import numpy as np
 from gradstep.core.engine.backend import Backend
 
 
-class Room:
+class Scratch:
     """Called with a shape and an element type, gives memory: for one step always other memory, for
     the next the same again."""
 
@@ -22,7 +22,7 @@ class Room:
         self._held: dict[tuple[int, int], Any] = {}
         self._given = 0
 
-    def vacated(self) -> Room:
+    def vacated(self) -> Scratch:
         """This room, for another step."""
         self._given = 0
         return self

@@ -13,7 +13,7 @@ from gradstep.core.engine.device_transfer import copied, size_of
 from gradstep.core.engine.loops.iteration_checkpoints import Segment, Segments, Values
 from gradstep.core.engine.loops.trace_budget import Charge, Spare
 from gradstep.core.engine.loops.trace_retention import Kept
-from gradstep.core.engine.memory.run_snapshot import Record
+from gradstep.core.engine.memory.run_snapshot import RunSnapshot
 from gradstep.core.engine.plan.loop_body import value_of
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
@@ -36,14 +36,14 @@ class LoopTrace(Trace):
     def __init__(self, kept: Kept, outside: Mapping[int, Any]) -> None:
         self.iteration = kept.iteration
         self.outside = outside
-        self.last: Record | None = None
+        self.last: RunSnapshot | None = None
         self._kept = kept
         self._count = 0
         self._is_over = False
         self._charge = Charge(kept.memory, size_of(outside.values()))
         self._segments = Segments(kept, self._charge)
         self._latest: Segment | None = None  # that was read last
-        self._records: dict[int, Record] = {}
+        self._records: dict[int, RunSnapshot] = {}
         self._sizes: dict[int, tuple[int, int]] = {}  # theirs, and with what loops inside keep
         self._record_bytes = 0
         if kept.memory is not None:
@@ -215,7 +215,7 @@ class LoopTrace(Trace):
             self._record_bytes += size
             self._charge.add(own)
 
-    def _drop(self, number: int) -> Record:
+    def _drop(self, number: int) -> RunSnapshot:
         """The record of iteration `number`, not kept any more; of loops inside it stays what is
         asked for."""
         dropped, (own, size) = self._records.pop(number), self._sizes.pop(number)
@@ -227,12 +227,12 @@ class LoopTrace(Trace):
                 trace.forget_records()
         return dropped
 
-    def _record_again(self, segment: Segment, iteration: int) -> Record | None:
+    def _record_again(self, segment: Segment, iteration: int) -> RunSnapshot | None:
         """The record of an iteration that is done once more, with those before it."""
         self._repeat(segment, iteration + 1, self._record)
         return self._records.get(iteration)
 
-    def _last_record(self) -> Record | None:
+    def _last_record(self) -> RunSnapshot | None:
         """That of the iteration that did not take place."""
         if self.last is None and self._is_over:
 
@@ -243,7 +243,7 @@ class LoopTrace(Trace):
             self._repeat(self._segments.all[-1], self._count + 1, keep)
         return self.last
 
-    def _made(self, record: Record) -> Iterator[Any]:
+    def _made(self, record: RunSnapshot) -> Iterator[Any]:
         """What the iteration made that has no place of its own."""
         others = record.others
         return (others.get(i) for i in self._kept.by_reference)

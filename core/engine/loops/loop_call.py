@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradstep.core.engine.device_transfer import copied
 from gradstep.core.engine.loops.loop_pause import LoopPaused
 from gradstep.core.engine.loops.loop_run import LoopRun
-from gradstep.core.engine.loops.trace_retention import Keeping
+from gradstep.core.engine.loops.trace_retention import Retention
 from gradstep.core.engine.plan.steps import Step
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class LoopCall:
             self._begun = self._done = False
             self.run.release()
 
-    def adopt(self, keeping: Keeping) -> None:
+    def adopt(self, keeping: Retention) -> None:
         """Keep this of iterations from now on."""
         if keeping is not self.run.keeping:
             self.run.adopt(keeping)

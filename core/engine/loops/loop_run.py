@@ -13,7 +13,7 @@ from gradstep.core.engine.device_transfer import copied
 from gradstep.core.engine.loops.iteration_trace import LoopTrace
 from gradstep.core.engine.loops.loop_pause import Pausing, never
 from gradstep.core.engine.loops.trace_budget import Charge
-from gradstep.core.engine.loops.trace_retention import Keeping, Kept
+from gradstep.core.engine.loops.trace_retention import Kept, Retention
 from gradstep.core.engine.plan.loop_body import Iteration
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
@@ -36,7 +36,7 @@ class LoopRun:
     Looking back: `value` gives a tensor of this iteration or one before, as of its end.
     """
 
-    def __init__(self, iteration: Iteration, recording: Recording, keeping: Keeping) -> None:
+    def __init__(self, iteration: Iteration, recording: Recording, keeping: Retention) -> None:
         self.iteration = iteration
         self.recording = recording
         self._again: LoopRun | None = None  # does iterations once more
@@ -47,7 +47,7 @@ class LoopRun:
         self.ended = False
         self.adopt(keeping)
 
-    def adopt(self, keeping: Keeping) -> None:
+    def adopt(self, keeping: Retention) -> None:
         """Keep other things of iterations from now on, and forget what there is."""
         self.keeping = keeping
         self.recording.adopt(keeping)

@@ -24,7 +24,7 @@ Repeat = Callable[
 
 
 @dataclass(frozen=True)
-class Keeping:
+class Retention:
     """What the loops of a plan keep of each iteration. whole: every value, as far as there is room
     for them; asked: tensors inside loops that are kept in any case, for the way back, by operation.
     memory: what they may take; None: as much as there is."""
@@ -34,17 +34,17 @@ class Keeping:
     memory: LoopMemory | None = None
 
 
-EVERYTHING = Keeping(whole=True, asked={})
+EVERYTHING = Retention(whole=True, asked={})
 
 
-def keeping_for(plan: Plan, whole: bool, memory: LoopMemory | None = None) -> Keeping:
+def keeping_for(plan: Plan, whole: bool, memory: LoopMemory | None = None) -> Retention:
     """What the loops of `plan` keep: all that steps of it, or of loops in it, ask for."""
     asked: dict[str, set[TensorRef]] = {}
     for step in _steps_within(plan.steps) if plan.loops else ():
         if step.op.type == "IterationValue":
             ref = TensorRef.parse(attribute(step.op, "tensor", str))
             asked.setdefault(ref.op, set()).add(ref)
-    return Keeping(whole, {name: frozenset(refs) for name, refs in asked.items()}, memory)
+    return Retention(whole, {name: frozenset(refs) for name, refs in asked.items()}, memory)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class Kept:
     repeat: Repeat | None = None
 
     @classmethod
-    def of(cls, iteration: Iteration, keeping: Keeping, repeat: Repeat) -> Kept:
+    def of(cls, iteration: Iteration, keeping: Retention, repeat: Repeat) -> Kept:
         """That is `keeping` for one loop. What a user's function does is not done again."""
         plan, made = iteration.plan, iteration.plan.made_by
         refs = (

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from gradstep.core.engine.memory.buffer_sharing import last_uses
-from gradstep.core.engine.memory.record_layout import Layout
-from gradstep.core.engine.memory.reuse_layout import Compact
+from gradstep.core.engine.memory.record_layout import RecordLayout
+from gradstep.core.engine.memory.reuse_layout import ReuseLayout
 from gradstep.core.engine.plan.compile_plan import Plan
 
 
@@ -27,7 +27,7 @@ def live_ranges(plan: Plan) -> list[LiveRange]:
     return [LiveRange(first, max(first, last)) for first, last in ends]
 
 
-def live_bytes(layout: Layout, ranges: Sequence[LiveRange]) -> list[int]:
+def live_bytes(layout: RecordLayout, ranges: Sequence[LiveRange]) -> list[int]:
     """For each step, the bytes of the arena that hold something needed, then or later. ranges:
     `live_ranges` of the layout's plan."""
     count = len(layout.plan.steps)
@@ -38,9 +38,9 @@ def live_bytes(layout: Layout, ranges: Sequence[LiveRange]) -> list[int]:
     return [*accumulate(changes[:count])]
 
 
-def _stretches(layout: Layout, ranges: Sequence[LiveRange]) -> Iterator[tuple[int, int, int]]:
+def _stretches(layout: RecordLayout, ranges: Sequence[LiveRange]) -> Iterator[tuple[int, int, int]]:
     """Each piece of memory that is one: its bytes, and from which step to which it is needed."""
-    if isinstance(layout, Compact):
+    if isinstance(layout, ReuseLayout):
         for storage in dict.fromkeys(layout.storages.values()):
             if not storage.variable:
                 yield storage.size, storage.start, storage.stop

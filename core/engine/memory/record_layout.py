@@ -28,7 +28,7 @@ class Slot(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class RecordLayout:
     """places: value -> its place, or None for values kept by reference: those of a shape known
     only while running, strings, feeds, constants.
 
@@ -43,13 +43,15 @@ class Layout:
     taken_same: Mapping[int, int] = field(default_factory=dict)
     first_bytes: int = 0
 
-    def continued(self, plan: Plan) -> Layout | None:
+    def continued(self, plan: Plan) -> RecordLayout | None:
         """The layout of a plan that continues this one's; None if it does not, or if that has
         made the arena twice as large."""
         mine = self.plan.values
         if len(plan.values) < len(mine) or not all(map(operator.is_, mine, plan.values)):
             return None
-        layout = Layout(plan, self.places, self.size, self.same, self.first_bytes or self.size)
+        layout = RecordLayout(
+            plan, self.places, self.size, self.same, self.first_bytes or self.size
+        )
         return layout if layout.size <= 2 * layout.first_bytes else None
 
     @cached_property

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from gradstep.core.engine.memory.buffer_sharing import Storage, allocate, internal, last_uses, share
-from gradstep.core.engine.memory.record_layout import Layout, Slot, is_sure
+from gradstep.core.engine.memory.record_layout import RecordLayout, Slot, is_sure
 from gradstep.core.engine.memory.storage_views import NO_PARTS, Parts, parts_of
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.ops.declare.ufunc import BLOCK
 
 
 @dataclass(frozen=True, eq=False)
-class Compact(Layout):
-    """See Layout. Only what is fetched and what variables hold is still there after a run."""
+class ReuseLayout(RecordLayout):
+    """See RecordLayout. Only what is fetched and what variables hold is still there after a run."""
 
     may_part: bool = True  # whether the device's arrays may be parts of others
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Record:
+class RunSnapshot:
     """A finished run: a copy of the arena, and the values kept by reference."""
 
     recording: Recording

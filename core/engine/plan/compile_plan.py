@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from gradstep.core.engine.plan.execution_plan import Plan, assemble
 from gradstep.core.engine.plan.fed_types import RunTypes
-from gradstep.core.engine.plan.incremental import Takeover
+from gradstep.core.engine.plan.incremental import IncrementalResolver
 from gradstep.core.engine.plan.loop_body import compile_body
 from gradstep.core.engine.plan.pruning import Needed
 from gradstep.core.engine.plan.step_groups import Group
@@ -66,7 +66,7 @@ def _compiled(
     wanted = (*targets, *(ref.op for ref in fetches if ref not in types))
     if previous is not None and previous.types.fed == types:
         needed = previous.needed.after(graph, wanted)
-        taken = Takeover(previous, compile_body)
+        taken = IncrementalResolver(previous, compile_body)
         taken.take(needed)
         plan = assemble(graph, needed, taken, fetches, targets, taken.retired)
         if plan.is_dense:

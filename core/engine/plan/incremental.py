@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _NAME = attrgetter("op.name")
 
 
-class Takeover(Resolver):
+class IncrementalResolver(Resolver):
     """See Resolver. What comes out means the same as without the plan before; only the numbers of
     values differ, and there are values that no step makes.
 

@@ -13,7 +13,7 @@ from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.bound_calls import Several, into_places, parts
 from gradstep.core.engine.calls.call_loop import Call, pack_calls
 from gradstep.core.engine.calls.op_evaluation import NO_FUNCTIONS, Functions
-from gradstep.core.engine.memory.reuse_layout import Compact
+from gradstep.core.engine.memory.reuse_layout import ReuseLayout
 from gradstep.core.engine.plan.execution_plan import Blocked, Plan
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.engine.run.recording import Recording
@@ -24,16 +24,16 @@ from gradstep.core.ops.declare.ufunc import BLOCK
 from gradstep.core.ops.state.opaque_state import OpaqueState
 
 
-class Fast(Recording):
+class FastRun(Recording):
     """Runs `plan` like a Recording, but keeps nothing on the way: after a run only what is fetched
     can be read, and what the variables hold, which is in the arrays that `begin` was given."""
 
-    layout: Compact
+    layout: ReuseLayout
     keeps_steps = False
 
     @collector_paused()
     def __init__(self, plan: Plan, backend: Backend, functions: Functions = NO_FUNCTIONS) -> None:
-        super().__init__(plan, backend, functions, Compact(plan, may_part=backend.xp is np))
+        super().__init__(plan, backend, functions, ReuseLayout(plan, may_part=backend.xp is np))
         self._bound_to: dict[str, Any] | None = None
         self._busy: list[Call] = []
         self._step_of: list[int] = []

@@ -8,7 +8,7 @@ from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.op_evaluation import Functions
 from gradstep.core.engine.kernels.kernel_choice import REFERENCE_KERNELS, Kernels, with_kernels
 from gradstep.core.engine.plan.execution_plan import Plan
-from gradstep.core.engine.run.fast_run import Fast
+from gradstep.core.engine.run.fast_run import FastRun
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.variable_store import VariableStore
 
@@ -30,7 +30,7 @@ def laid_out(
     fails. `store` is made such as a fast run wants it.
     """
     if rewrite is not None and has_values(plan, store):
-        quick = Fast(with_kernels(rewrite(plan), backend, kernels), backend, functions)
+        quick = FastRun(with_kernels(rewrite(plan), backend, kernels), backend, functions)
         if quick.can_begin(store):
             quick.settle(store)
             return quick

@@ -12,10 +12,10 @@ from gradstep.core.engine.calls.call_loop import Call, StepCalls, nothing
 from gradstep.core.engine.calls.constant_steps import constants_of
 from gradstep.core.engine.calls.guarded_calls import Checked, guard_call, renewed
 from gradstep.core.engine.calls.op_evaluation import Functions, locate_error
-from gradstep.core.engine.calls.scratch_memory import Room
+from gradstep.core.engine.calls.scratch_memory import Scratch
 from gradstep.core.engine.loops.loop_pause import Pausing, never
 from gradstep.core.engine.memory.arena import Arena
-from gradstep.core.engine.memory.record_layout import Layout, Slot
+from gradstep.core.engine.memory.record_layout import RecordLayout, Slot
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.engine.run.variable_store import uninitialised, wants_values
@@ -25,7 +25,7 @@ from gradstep.core.garbage_collection import collector_paused
 if TYPE_CHECKING:
     from gradstep.core.engine.loops.loop_call import LoopCall
     from gradstep.core.engine.loops.trace_budget import LoopMemory
-    from gradstep.core.engine.loops.trace_retention import Keeping
+    from gradstep.core.engine.loops.trace_retention import Retention
     from gradstep.core.engine.plan.loop_body import Iteration
     from gradstep.core.engine.run.recording import Recording
     from gradstep.core.engine.run.step_timer import Stopwatch
@@ -53,7 +53,7 @@ class Binding:
         plan: Plan,
         backend: Backend,
         functions: Functions,
-        layout: Layout | None,
+        layout: RecordLayout | None,
         before: Binding | None,
         make_recording: MakeRecording,
     ) -> None:
@@ -62,9 +62,9 @@ class Binding:
         self.functions = functions
         self._make_recording = make_recording
         continued = None if before is None else before._continued(plan, backend)
-        self.layout = continued or layout or Layout(plan)
+        self.layout = continued or layout or RecordLayout(plan)
         self._failures = dict(plan.failures)
-        self._arena, self._room = Arena(), Room(backend)
+        self._arena, self._room = Arena(), Scratch(backend)
         self._cells: list[Any] = []
         self._fixed: list[bool] = []  # whether a value's cell is the same object in every run
         self._taken: Mapping[Step, Calls] = {}  # those of the recording that this one continues
@@ -92,12 +92,12 @@ class Binding:
         self._lacking: set[int] = set()  # and those that have none if what writes them is dead
         self._absent: set[int] = set()  # those of these that turned out to have none
         self._calls = StepCalls()
-        self.keeping: Keeping | None = None  # of iterations; None until there is a loop
+        self.keeping: Retention | None = None  # of iterations; None until there is a loop
         self.loop_memory: LoopMemory | None = None  # for that; None: as much as there is
         self.pausing: Pausing = never  # whether loops are to be left between two iterations
         self.stopwatch: Stopwatch | None = None  # to run by, where steps are timed
 
-    def _continued(self, plan: Plan, backend: Backend) -> Layout | None:
+    def _continued(self, plan: Plan, backend: Backend) -> RecordLayout | None:
         """The layout of `plan` in this recording's memory, if it can go on there."""
         same = self.backend is backend or self.backend == backend
         if self._passed_on or not same or plan.kernels or self.plan.kernels:
@@ -255,7 +255,7 @@ class Binding:
         made = self._loops[step] = LoopCall(self, run, step, *cells)
         return made
 
-    def _keeping(self) -> Keeping:
+    def _keeping(self) -> Retention:
         from gradstep.core.engine.loops.trace_retention import keeping_for
 
         if self.keeping is None:

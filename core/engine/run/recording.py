@@ -18,8 +18,8 @@ from gradstep.core.engine.calls.op_evaluation import NO_FUNCTIONS, Functions
 from gradstep.core.engine.device_transfer import copied, put, size_of
 from gradstep.core.engine.loops.loop_pause import LoopPaused
 from gradstep.core.engine.memory.arena import Arena
-from gradstep.core.engine.memory.record_layout import Layout
-from gradstep.core.engine.memory.run_snapshot import Record
+from gradstep.core.engine.memory.record_layout import RecordLayout
+from gradstep.core.engine.memory.run_snapshot import RunSnapshot
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.run.plan_binding import Binding
 from gradstep.core.engine.run.variable_store import VariableStore
@@ -29,7 +29,7 @@ from gradstep.core.graph.model import TensorRef
 if TYPE_CHECKING:
     from gradstep.core.engine.loops.loop_call import LoopCall
     from gradstep.core.engine.loops.loop_run import LoopRun
-    from gradstep.core.engine.loops.trace_retention import Keeping
+    from gradstep.core.engine.loops.trace_retention import Retention
 
 
 class Recording(Binding):
@@ -40,7 +40,7 @@ class Recording(Binding):
         plan: Plan,
         backend: Backend,
         functions: Functions = NO_FUNCTIONS,
-        layout: Layout | None = None,
+        layout: RecordLayout | None = None,
         before: Recording | None = None,
     ) -> None:
         super().__init__(plan, backend, functions, layout, before, Recording)
@@ -149,14 +149,14 @@ class Recording(Binding):
             if plan.newest(name, done) != plan.versions[name][0]:
                 store.set(name, array)
 
-    def record(self, into: Arena | None = None) -> Record:
+    def record(self, into: Arena | None = None) -> RunSnapshot:
         """A copy of this run that outlives the next; in the memory `into`, if that fits."""
         absent = *(self._empty or ()), *self._absent
         others = {i: self.value(i) for i in (*self.layout.by_reference, *absent)}
         instead = self.layout.turns if self._turned else {}
-        return Record(self, self._arena.copy(into), others, instead)
+        return RunSnapshot(self, self._arena.copy(into), others, instead)
 
-    def adopt(self, keeping: Keeping) -> None:
+    def adopt(self, keeping: Retention) -> None:
         """Let loops keep this of their iterations from now on."""
         self.keeping = keeping
         for loop in self._both_ways():

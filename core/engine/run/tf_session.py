@@ -18,7 +18,7 @@ from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.passes.pass_pipeline import optimize, require_passes
 from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
 from gradstep.core.engine.plan.why_dead import why_dead, without_value
-from gradstep.core.engine.run.fast_run import Fast
+from gradstep.core.engine.run.fast_run import FastRun
 from gradstep.core.engine.run.feed_values import (
     feed_arrays,
     infer_fed_types,
@@ -197,7 +197,7 @@ class Session:
 
     def _suits(self, recording: Recording) -> bool:
         """Whether the variables are still such as `recording` was laid out for."""
-        if isinstance(recording, Fast):
+        if isinstance(recording, FastRun):
             return recording.can_begin(self.store)
         return not (self.fast and recording.lacks_values and has_values(recording.plan, self.store))
 

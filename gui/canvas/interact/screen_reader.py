@@ -5,10 +5,10 @@ from __future__ import annotations
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QWidget
 
-from gradstep.gui.canvas.scene.scene_model import Stage
+from gradstep.gui.canvas.scene.scene_model import SceneModel
 
 
-def describe(stage: Stage, number: int) -> str:
+def describe(stage: SceneModel, number: int) -> str:
     """A box in one sentence: name, type, what its rows say, what is special about it."""
     box, facts = stage.arrays.visible.boxes[number], stage.facts
     parts = [box.id.rstrip("/"), box.type]
@@ -30,7 +30,7 @@ def describe(stage: Stage, number: int) -> str:
     return ", ".join(parts)
 
 
-def selection(stage: Stage) -> str:
+def selection(stage: SceneModel) -> str:
     """The selection in one sentence."""
     chosen = sorted(stage.facts.selected)
     if len(chosen) == 1:
@@ -41,7 +41,7 @@ def selection(stage: Stage) -> str:
     return f"{len(chosen)} nodes selected" if chosen else "nothing selected"
 
 
-def current(stage: Stage) -> str:
+def current(stage: SceneModel) -> str:
     """The current step in one sentence; empty when the debugger does not stand in the graph."""
     number, stop = stage.facts.current, stage.workspace.stop
     if number is None or stop is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradstep.core.graph.model import TensorRef
 from gradstep.gui.canvas.scene.hit_test import Hit, Port
 from gradstep.gui.canvas.scene.input_names import input_name
-from gradstep.gui.canvas.scene.scene_model import Stage
+from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.look.number_text import brief
 from gradstep.gui.model import variable_change
 from gradstep.gui.model.value_cache import TensorValue
@@ -13,7 +13,7 @@ from gradstep.gui.model.value_cache import TensorValue
 ROOM = 60  # characters of a value
 
 
-def text(stage: Stage, hit: Hit) -> str:
+def text(stage: SceneModel, hit: Hit) -> str:
     """Lines of plain text; empty for nothing."""
     if hit.port is not None:
         return _port(stage, hit.port)
@@ -22,7 +22,7 @@ def text(stage: Stage, hit: Hit) -> str:
     return "" if hit.link is None else _link(stage, hit.link)
 
 
-def _port(stage: Stage, port: Port) -> str:
+def _port(stage: SceneModel, port: Port) -> str:
     if port.is_output:
         ref = stage.tensor(port)
         return "\n".join([f"output {ref}", *_tensor(stage, ref)])
@@ -35,7 +35,7 @@ def _port(stage: Stage, port: Port) -> str:
     return "\n".join([f"{name}, from {source.short}", *_tensor(stage, source)])
 
 
-def _box(stage: Stage, number: int) -> str:
+def _box(stage: SceneModel, number: int) -> str:
     box = stage.arrays.visible.boxes[number]
     if box.is_scope:
         lines = [f"{box.id.rstrip('/')}: {box.type}", *_share(stage, number)]
@@ -52,14 +52,14 @@ def _box(stage: Stage, number: int) -> str:
     return "\n".join(lines)
 
 
-def _share(stage: Stage, number: int) -> list[str]:
+def _share(stage: SceneModel, number: int) -> list[str]:
     """What part of a run's cost is a box's, where the canvas is coloured by it."""
     shares = stage.facts.shares
     text = shares.text(number) if shares is not None else ""
     return [f"{text} of the {shares.by}"] if shares is not None and text else []
 
 
-def _link(stage: Stage, number: int) -> str:
+def _link(stage: SceneModel, number: int) -> str:
     link = stage.arrays.visible.links[number]
     boxes, graph = stage.arrays.visible.boxes, stage.workspace.shown
     if link.is_control:
@@ -74,7 +74,7 @@ def _link(stage: Stage, number: int) -> str:
     return "\n".join([*lines, *_backward(stage, number)])
 
 
-def _backward(stage: Stage, number: int) -> list[str]:
+def _backward(stage: SceneModel, number: int) -> list[str]:
     """What came back over a wire, or why nothing does."""
     if number in stage.facts.stopped_links:
         return ["gradient stopped here (S lets it through)"]
@@ -87,7 +87,7 @@ def _backward(stage: Stage, number: int) -> list[str]:
     return [f"∂ {_value(found)}"] if carried is not None else []
 
 
-def _tensor(stage: Stage, ref: TensorRef) -> list[str]:
+def _tensor(stage: SceneModel, ref: TensorRef) -> list[str]:
     """Type, value and gradient of a tensor, a line each, as far as they are known."""
     workspace = stage.workspace
     kind = workspace.inference.types.get(ref)

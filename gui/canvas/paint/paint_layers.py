@@ -11,7 +11,7 @@ from gradstep.gui.canvas.paint import paint_order
 from gradstep.gui.canvas.paint.front_buffer import FrontBuffer
 from gradstep.gui.canvas.paint.graph_painter import GraphPainter
 from gradstep.gui.canvas.paint.runtime_painter import RuntimePainter
-from gradstep.gui.canvas.scene.scene_model import Stage
+from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.look.theme import Theme
 
 
@@ -19,7 +19,7 @@ class Layers:
     """Two kept pictures: the graph's structure, which edits change, and over it what a step
     changes. Boxes that are being dragged are painted each time, over one picture of both."""
 
-    def __init__(self, stage: Stage, camera: Camera, theme: Theme) -> None:
+    def __init__(self, stage: SceneModel, camera: Camera, theme: Theme) -> None:
         self._stage = stage
         self._camera = camera
         self.painter = GraphPainter(theme)

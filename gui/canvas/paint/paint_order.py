@@ -16,7 +16,7 @@ from gradstep.gui.canvas.paint import batch_drawing
 from gradstep.gui.canvas.paint.graph_painter import GraphPainter
 from gradstep.gui.canvas.paint.runtime_painter import RuntimePainter
 from gradstep.gui.canvas.scene.level_of_detail import Detail
-from gradstep.gui.canvas.scene.overlay_state import Facts
+from gradstep.gui.canvas.scene.overlay_state import OverlayState
 from gradstep.gui.canvas.scene.scene_arrays import WIDTH, SceneArrays
 
 REACH = 10.0  # scene units around a node that its marks and its glow take
@@ -25,7 +25,7 @@ CROWD = 64  # nodes in one cell; more are not told apart
 
 
 def paint_both(
-    painter: QPainter, structure: GraphPainter, runtime: RuntimePainter, facts: Facts,
+    painter: QPainter, structure: GraphPainter, runtime: RuntimePainter, facts: OverlayState,
     boxes: np.ndarray, links: np.ndarray, scale: float, above: bool = True,
 ) -> None:  # fmt: skip
     """The structure of boxes (bool[n]) and links (bool[m]), and what a run says of them, in one
@@ -41,7 +41,7 @@ def paint_both(
 
 
 def paint_facts(
-    painter: QPainter, arrays: SceneArrays, runtime: RuntimePainter, facts: Facts,
+    painter: QPainter, arrays: SceneArrays, runtime: RuntimePainter, facts: OverlayState,
     boxes: np.ndarray, links: np.ndarray, scale: float,
 ) -> None:  # fmt: skip
     """What a run says, in a transparent picture to be laid over that of the structure: where

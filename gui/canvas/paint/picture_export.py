@@ -10,7 +10,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.gui.canvas.paint import paint_order
 from gradstep.gui.canvas.paint.graph_painter import GraphPainter
 from gradstep.gui.canvas.paint.runtime_painter import RuntimePainter
-from gradstep.gui.canvas.scene.overlay_state import Facts
+from gradstep.gui.canvas.scene.overlay_state import OverlayState
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.look.theme import Theme
 
@@ -22,7 +22,7 @@ SUFFIXES = (".png", ".svg")
 
 
 def to_bytes(
-    suffix: str, arrays: SceneArrays, facts: Facts, theme: Theme, scale: float = 2.0
+    suffix: str, arrays: SceneArrays, facts: OverlayState, theme: Theme, scale: float = 2.0
 ) -> bytes:
     """The whole graph as a ".png" or ".svg" file. Raises GradstepError for another suffix.
 
@@ -41,7 +41,7 @@ def to_bytes(
     return bytes(memory.data().data())
 
 
-def image(arrays: SceneArrays, facts: Facts, theme: Theme, scale: float = 2.0) -> QImage:
+def image(arrays: SceneArrays, facts: OverlayState, theme: Theme, scale: float = 2.0) -> QImage:
     """The whole graph as pixels."""
     left, top, right, bottom = arrays.extent
     scale = min(scale, (MOST - 2 * LEAST) / (max(right - left, bottom - top) + 2 * MARGIN))
@@ -55,7 +55,7 @@ def image(arrays: SceneArrays, facts: Facts, theme: Theme, scale: float = 2.0) -
     return result
 
 
-def _svg(memory: QBuffer, arrays: SceneArrays, facts: Facts, theme: Theme) -> None:
+def _svg(memory: QBuffer, arrays: SceneArrays, facts: OverlayState, theme: Theme) -> None:
     from PySide6.QtSvg import QSvgGenerator
 
     area = _area(arrays, 1.0)
@@ -77,7 +77,12 @@ def _area(arrays: SceneArrays, scale: float) -> QRectF:
 
 
 def _paint(
-    painter: QPainter, area: QRectF, arrays: SceneArrays, facts: Facts, theme: Theme, scale: float
+    painter: QPainter,
+    area: QRectF,
+    arrays: SceneArrays,
+    facts: OverlayState,
+    theme: Theme,
+    scale: float,
 ) -> None:
     structure = GraphPainter(theme)
     structure.arrays, structure.most_far_links = arrays, len(arrays.routes)

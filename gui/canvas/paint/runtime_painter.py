@@ -15,8 +15,8 @@ from gradstep.gui.canvas.paint.node_cards import INSET, RADIUS, row_of
 from gradstep.gui.canvas.paint.text_cache import Labels
 from gradstep.gui.canvas.paint.variable_drawers import DrawerPainter
 from gradstep.gui.canvas.scene.level_of_detail import Detail, text_size
-from gradstep.gui.canvas.scene.node_values import Reading
-from gradstep.gui.canvas.scene.overlay_state import Facts
+from gradstep.gui.canvas.scene.node_values import NodeValues
+from gradstep.gui.canvas.scene.overlay_state import OverlayState
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.look.theme import Theme, faded
 
@@ -43,7 +43,7 @@ class RuntimePainter:
         self._theme = self._shares.theme = self._drawers.theme = theme
 
     def paint(
-        self, painter: QPainter, arrays: SceneArrays, facts: Facts, boxes: np.ndarray,
+        self, painter: QPainter, arrays: SceneArrays, facts: OverlayState, boxes: np.ndarray,
         links: np.ndarray, scale: float,
     ) -> None:  # fmt: skip
         """boxes (bool[n]) and links (bool[m]): what to draw of them."""
@@ -63,7 +63,12 @@ class RuntimePainter:
             self._rows(painter, rect, number, arrays, facts, text_size(scale))
 
     def paint_above(
-        self, painter: QPainter, arrays: SceneArrays, facts: Facts, boxes: np.ndarray, scale: float
+        self,
+        painter: QPainter,
+        arrays: SceneArrays,
+        facts: OverlayState,
+        boxes: np.ndarray,
+        scale: float,
     ) -> None:
         """What stands beside the boxes (bool[n]), over all of them: numbers of the cost that they
         are coloured by, and what an update changed."""
@@ -81,7 +86,7 @@ class RuntimePainter:
     # -- far -----------------------------------------------------------------------------------
 
     def _far(
-        self, painter: QPainter, arrays: SceneArrays, facts: Facts, boxes: np.ndarray,
+        self, painter: QPainter, arrays: SceneArrays, facts: OverlayState, boxes: np.ndarray,
         links: np.ndarray, scale: float,
     ) -> None:  # fmt: skip
         """Filled boxes and coloured lines."""
@@ -105,7 +110,7 @@ class RuntimePainter:
     # -- links -----------------------------------------------------------------------------------
 
     def _links(
-        self, painter: QPainter, arrays: SceneArrays, facts: Facts, links: np.ndarray
+        self, painter: QPainter, arrays: SceneArrays, facts: OverlayState, links: np.ndarray
     ) -> None:
         numbers = np.flatnonzero(links).tolist()
         flowing = {i: flow for i in numbers if facts.carried and (flow := facts.flow(i))}
@@ -125,7 +130,7 @@ class RuntimePainter:
     # -- boxes -----------------------------------------------------------------------------------
 
     def _marks(
-        self, painter: QPainter, rect: QRectF, number: int, facts: Facts, scale: float
+        self, painter: QPainter, rect: QRectF, number: int, facts: OverlayState, scale: float
     ) -> None:
         theme = self.theme
         if number in facts.untaken:
@@ -154,7 +159,7 @@ class RuntimePainter:
             painter.drawEllipse(rect.topLeft() + QPointF(1, 1), DOT, DOT)
 
     def _open_ports(
-        self, painter: QPainter, number: int, arrays: SceneArrays, facts: Facts
+        self, painter: QPainter, number: int, arrays: SceneArrays, facts: OverlayState
     ) -> None:
         """A ring around each input that something is still to be wired into."""
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -183,8 +188,8 @@ class RuntimePainter:
         labels.draw(painter, corner, "!", labels.caption, self.theme.on_accent, 12)
 
     def _rows(
-        self, painter: QPainter, rect: QRectF, number: int, arrays: SceneArrays, facts: Facts,
-        size: float,
+        self, painter: QPainter, rect: QRectF, number: int, arrays: SceneArrays,
+        facts: OverlayState, size: float,
     ) -> None:  # fmt: skip
         box = arrays.visible.boxes[number]
         wanted = [g for g, there in ((False, box.has_value), (True, box.has_gradient)) if there]
@@ -208,7 +213,7 @@ class RuntimePainter:
         painter.setBrush(color)
         painter.drawRect(QRectF(ground.x(), ground.y() + 2, 2, ground.height() - 4))
 
-    def _reading(self, painter: QPainter, area: QRectF, size: float, reading: Reading) -> None:
+    def _reading(self, painter: QPainter, area: QRectF, size: float, reading: NodeValues) -> None:
         if reading.tiles is not None:
             self._tiles(painter, area.adjusted(0, 2, 0, -2), reading)
             return
@@ -227,7 +232,7 @@ class RuntimePainter:
         painter.fillRect(cell, faded(self.theme.problem, 0.30))
         painter.fillRect(cell.adjusted(0, cell.height() - 1.5, 0, 0), self.theme.problem)
 
-    def _tiles(self, painter: QPainter, area: QRectF, reading: Reading) -> None:
+    def _tiles(self, painter: QPainter, area: QRectF, reading: NodeValues) -> None:
         """An array as coloured cells."""
         rows = tile_colors(reading, self.theme)
         width = min(16.0, area.width() / len(rows[0]))
@@ -241,7 +246,7 @@ class RuntimePainter:
 
 
 @lru_cache(maxsize=4096)  # what is in view is painted again and again
-def tile_colors(reading: Reading, theme: Theme) -> list[list[QColor]]:
+def tile_colors(reading: NodeValues, theme: Theme) -> list[list[QColor]]:
     """Of the cells of a reading's array: matrices of up to four rows in their shape, others
     flat."""
     array = reading.tiles

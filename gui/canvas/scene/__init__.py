@@ -1,4 +1,4 @@
 """What is on the canvas and where: visible boxes and links as arrays, their routes and values.
 
-`Stage` in `scene_model.py` is the door. Nothing here paints.
+`SceneModel` in `scene_model.py` is the door. Nothing here paints.
 """

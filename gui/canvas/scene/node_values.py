@@ -20,7 +20,7 @@ TILES = 64  # elements; larger tensors are summed up in words
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class NodeValues:
     """Text in a theme colour (`tone`), or heat tiles of the array where it has too many numbers.
 
     marked: first character and length of the element that an error is about."""
@@ -31,17 +31,17 @@ class Reading:
     marked: tuple[int, int] | None = None
 
 
-WAITING = Reading("waiting", "faint")
-NONE = Reading("none", "faint")
-DEAD = Reading("dead", "faint")  # in a branch that was not taken
+WAITING = NodeValues("waiting", "faint")
+NONE = NodeValues("none", "faint")
+DEAD = NodeValues("dead", "faint")  # in a branch that was not taken
 
 
-def value(workspace: Workspace, op: Operation, room: int = ROOM) -> Reading:
+def value(workspace: Workspace, op: Operation, room: int = ROOM) -> NodeValues:
     """The first output's value; before it is computed what is known of it without running."""
     stop = workspace.stop
     error = None if stop is None else stop.error
     if stop is not None and error is not None and error.node == op.name:
-        return Reading(error.message, "current" if stop.reason == "blocked" else "problem")
+        return NodeValues(error.message, "current" if stop.reason == "blocked" else "problem")
     found = workspace.value(str(op.output()))
     if found is not None and found.state == "known":
         return _marked(workspace, op, found, room)
@@ -49,12 +49,12 @@ def value(workspace: Workspace, op: Operation, room: int = ROOM) -> Reading:
         return DEAD
     waits = workspace.waits.get(op.name)
     if waits is not None:
-        return Reading(_waiting(op, waits, room), "faint")
+        return NodeValues(_waiting(op, waits, room), "faint")
     given = _given(workspace, op)
     if given is not None:
         return of(_known(given.array), "muted", room)
     kind = workspace.inference.types.get(op.output())
-    return Reading("" if kind is None else str(kind), "faint")
+    return NodeValues("" if kind is None else str(kind), "faint")
 
 
 def _waiting(op: Operation, what: Waiting, room: int) -> str:
@@ -65,10 +65,10 @@ def _waiting(op: Operation, what: Waiting, room: int) -> str:
     return text if len(text) <= room else f"waits for {name}"
 
 
-def gradient(workspace: Workspace, op: Operation, room: int = ROOM) -> Reading:
+def gradient(workspace: Workspace, op: Operation, room: int = ROOM) -> NodeValues:
     """The gradient that reaches the first output that has one, or what of it arrived so far."""
     if workspace.program is None:
-        return Reading("", "faint")
+        return NodeValues("", "faint")
     found = _first_gradient(workspace, op)
     if found is None or found.state == "waiting":
         return _partial(workspace, op, room) or WAITING
@@ -76,14 +76,14 @@ def gradient(workspace: Workspace, op: Operation, room: int = ROOM) -> Reading:
 
 
 @lru_cache(maxsize=4096)  # what is in view is painted again and again
-def of(found: TensorValue, tone: str, room: int = ROOM) -> Reading:
+def of(found: TensorValue, tone: str, room: int = ROOM) -> NodeValues:
     """A known tensor in a row. That numbers are missing is said in words."""
     text = _updated(found, room) or whole(found, room)
     if is_wrong(found):
-        return Reading(text or brief(found, room), "problem")
+        return NodeValues(text or brief(found, room), "problem")
     array = found.array
     tiled = array is not None and 1 < array.size <= TILES and array.dtype.kind in "fiu"
-    return Reading(text or brief(found, room), tone, array if tiled and not text else None)
+    return NodeValues(text or brief(found, room), tone, array if tiled and not text else None)
 
 
 def _updated(found: TensorValue, room: int) -> str:
@@ -92,7 +92,7 @@ def _updated(found: TensorValue, room: int) -> str:
     return "" if changed is None else variable_change.row(changed.after, found, room)
 
 
-def _marked(workspace: Workspace, op: Operation, found: TensorValue, room: int) -> Reading:
+def _marked(workspace: Workspace, op: Operation, found: TensorValue, room: int) -> NodeValues:
     """A value, with the element marked that made its reader fail."""
     reading = of(found, "forward", room)
     index = error_element.element(workspace, op)
@@ -130,12 +130,12 @@ def _first_gradient(workspace: Workspace, op: Operation) -> TensorValue | None:
     return workspace.gradient(str(op.output()))
 
 
-def _partial(workspace: Workspace, op: Operation, room: int) -> Reading | None:
+def _partial(workspace: Workspace, op: Operation, room: int) -> NodeValues | None:
     """The first summand that is here, of a gradient whose sum is not."""
     carried = workspace.carried
     for wire in workspace.shown.consumers[op.name]:
         found = workspace.value(carried[wire]) if wire in carried else None
         if found is not None and found.state == "known":
             part = of(found, "backward", room - 3)
-            return Reading(f"{part.text} +…", part.tone)
+            return NodeValues(f"{part.text} +…", part.tone)
     return None

@@ -13,7 +13,7 @@ from gradstep.core.ops.typing.flatten_loops import shown_as
 from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 from gradstep.core.protocol.messages import BrokenNumbers
 from gradstep.gui.canvas.paint.heat_by_cost import Shares, shares_of
-from gradstep.gui.canvas.scene.node_values import ROOM, Reading, gradient, value
+from gradstep.gui.canvas.scene.node_values import ROOM, NodeValues, gradient, value
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from gradstep.gui.model import variable_change
 from gradstep.gui.model.last_step import last_step
@@ -39,14 +39,14 @@ def _broken(first: BrokenNumbers) -> str:
     return f"{made} the first {kind} of this run{way}"
 
 
-class Facts:
+class OverlayState:
     """Read once per stop, edit or selection; a new one is made for the next."""
 
     def __init__(self, workspace: Workspace, visible: VisibleGraph) -> None:
         self._workspace = workspace
         self._visible = visible
         self._graph = workspace.shown
-        self._readings: dict[tuple[int, bool, int], Reading] = {}
+        self._readings: dict[tuple[int, bool, int], NodeValues] = {}
 
     # -- boxes ---------------------------------------------------------------------------------
 
@@ -172,7 +172,7 @@ class Facts:
         number = self._visible.box_of
         return frozenset(number[n] for n in self._workspace.selection if n in number)
 
-    def reading(self, box: int, of_gradient: bool, room: int = ROOM) -> Reading:
+    def reading(self, box: int, of_gradient: bool, room: int = ROOM) -> NodeValues:
         """What the value row, or the gradient row, of a box says in so many characters."""
         key = (box, of_gradient, room)
         if key not in self._readings:

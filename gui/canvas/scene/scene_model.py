@@ -18,7 +18,7 @@ from gradstep.gui.canvas.paint.graph_painter import EMPTY
 from gradstep.gui.canvas.scene import box_placement, scope_folding
 from gradstep.gui.canvas.scene.hit_test import Port
 from gradstep.gui.canvas.scene.incremental_scene import revised
-from gradstep.gui.canvas.scene.overlay_state import Facts
+from gradstep.gui.canvas.scene.overlay_state import OverlayState
 from gradstep.gui.canvas.scene.scene_arrays import Point, SceneArrays
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph, drawn_of
 from gradstep.gui.model.background_work import Background
@@ -27,7 +27,7 @@ from gradstep.gui.model.workspace import Workspace
 MANY = 64  # boxes; of more it is not asked whether they are covered
 
 
-class Stage(QObject):
+class SceneModel(QObject):
     """Follows the workspace. `arrays` and `facts` are replaced, never changed.
 
     laying_out: a large graph has no places yet; a process is finding them.
@@ -42,7 +42,7 @@ class Stage(QObject):
         super().__init__(parent)
         self.workspace = workspace
         self.arrays = EMPTY
-        self.facts = Facts(workspace, EMPTY.visible)
+        self.facts = OverlayState(workspace, EMPTY.visible)
         self.laying_out = False
         self._document = Document()
         self._drawn = EMPTY.visible  # of the document, also while nothing has a place yet
@@ -89,7 +89,7 @@ class Stage(QObject):
                 return
             drawn = self.arrays.base or self.arrays
             arrays = SceneArrays.of(visible, places, self._on_top(visible), drawn)
-        self.facts = Facts(self.workspace, arrays.visible)
+        self.facts = OverlayState(self.workspace, arrays.visible)
         self.show(arrays)
         self._placed = places
         if related:
@@ -196,12 +196,12 @@ class Stage(QObject):
             self.raise_boxes([] if number is None else [number])
 
     def _new_facts(self) -> None:
-        self.facts = Facts(self.workspace, self.arrays.visible)
+        self.facts = OverlayState(self.workspace, self.arrays.visible)
         self.facts_changed.emit()
 
     def _note_profile(self) -> None:
         """Take it in where it changes colours, which its progress does not."""
-        if self.facts.shares is not Facts(self.workspace, self.arrays.visible).shares:
+        if self.facts.shares is not OverlayState(self.workspace, self.arrays.visible).shares:
             self._new_facts()
 
     def _lay_out_beside(self, visible: VisibleGraph) -> None:

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewIt
 from gradstep.core.visible_text import visible
 from gradstep.gui import commands
 from gradstep.gui.look.theme import BODY, GRID, sans
-from gradstep.gui.model.explanations import Whys
+from gradstep.gui.model.explanations import Explanations
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.problems.problem_rows import ProblemRow, current_problems
 from gradstep.gui.panels.widgets import panel_marks
@@ -31,7 +31,7 @@ _WRAP = int(Qt.TextFlag.TextWordWrap)
 class ProblemModel(QAbstractListModel):
     """One row a problem."""
 
-    def __init__(self, whys: Whys) -> None:
+    def __init__(self, whys: Explanations) -> None:
         super().__init__()
         self.rows: list[ProblemRow] = []
         self._whys = whys

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
-from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import assign
 from gradstep.core.engine.loops import iteration_trace
@@ -79,14 +79,14 @@ def test_a_legal_move_is_made_and_everything_is_seen_there(
 ) -> None:
     """limit, of_loops: bytes that runs, and the iterations of a loop, may keep."""
     with patch.object(iteration_trace, "MOST_BYTES", of_loops):
-        threads = Threads(program(), limit_bytes=limit)
+        threads = Scheduler(program(), limit_bytes=limit)
         threads.set_breakpoints(breakpoints)
         for deed in deeds:
             do(threads, deed)
             see(threads)
 
 
-def do(threads: Threads, deed: Any) -> None:
+def do(threads: Scheduler, deed: Any) -> None:
     if isinstance(deed, tuple):
         go(threads, *deed)
     elif deed == "change":
@@ -104,7 +104,7 @@ def do(threads: Threads, deed: Any) -> None:
             threads.command(deed)
 
 
-def stands_before_what_is_forgotten(threads: Threads) -> bool:
+def stands_before_what_is_forgotten(threads: Scheduler) -> bool:
     """Whether the next step is a loop in an iteration that is over and was not kept."""
     descent = threads.session._walk.descent
     if not descent or not descent.at_loop:
@@ -116,7 +116,7 @@ def stands_before_what_is_forgotten(threads: Threads) -> bool:
     return False
 
 
-def change(threads: Threads) -> None:
+def change(threads: Scheduler) -> None:
     """By hand, where nothing has been executed yet that follows."""
     session, timeline = threads.session, threads.session.timeline
     newest = (timeline.runs - 1, timeline.done(timeline.runs - 1))
@@ -126,7 +126,7 @@ def change(threads: Threads) -> None:
 
 
 def go(
-    threads: Threads, run: int, fraction: float, iterations: list[int], before_loop: bool
+    threads: Scheduler, run: int, fraction: float, iterations: list[int], before_loop: bool
 ) -> None:
     """To a place that there is, or was: the way there is found, or nothing moves.
 
@@ -148,7 +148,7 @@ def go(
         assert threads.session.stop is stop
 
 
-def refusal(threads: Threads, place: str) -> str:
+def refusal(threads: Scheduler, place: str) -> str:
     """Why there is no way to a place; "" where it was gone."""
     try:
         threads.command("run_to", place)
@@ -157,7 +157,7 @@ def refusal(threads: Threads, place: str) -> str:
     return ""
 
 
-def see(threads: Threads) -> None:
+def see(threads: Scheduler) -> None:
     """All values, and all threads, where the current one stands."""
     session = threads.session
     frame = session.frame()
@@ -171,12 +171,12 @@ def see(threads: Threads) -> None:
 
 def test_an_edit_in_a_run_that_the_new_session_let_go_of_leads_to_the_first_that_it_has() -> None:
     """For what was changed by hand on the way there may be less memory."""
-    before = Threads(looping(power), limit_bytes=1 << 20)
+    before = Scheduler(looping(power), limit_bytes=1 << 20)
     for _ in range(4):
         before.command("continue_")
         change(before)
     before.command("run_to", "1:2")
-    after = Threads(before.program, limit_bytes=300)
+    after = Scheduler(before.program, limit_bytes=300)
     follow(after, course_of(before))
     first = after.session.timeline.first
     assert first > 1

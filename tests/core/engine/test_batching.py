@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gradstep.core.autodiff.reverse.tf_gradients import gradients
-from gradstep.core.engine.run.fast_run import Fast
+from gradstep.core.engine.run.fast_run import FastRun
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
@@ -96,11 +96,11 @@ def network(make: Callable[[GraphBuilder], Cell], shape: tuple[int | None, ...] 
 OVER_TIME = Rounding(terms=INPUTS + 4, steps=2 * 6)  # six steps of a cell, and back
 
 
-def fast_run(case: Case) -> tuple[Fast, list[np.ndarray]]:
+def fast_run(case: Case) -> tuple[FastRun, list[np.ndarray]]:
     session = Session(case.graph, initial=case.initial, fast=True)
     values = session.run(case.fetches, case.feeds)
     (recording,) = session._recordings.values()
-    assert isinstance(recording, Fast)
+    assert isinstance(recording, FastRun)
     return recording, values
 
 

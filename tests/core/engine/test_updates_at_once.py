@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gradstep.core.autodiff.reverse.tf_gradients import gradients
-from gradstep.core.engine.run.fast_run import Fast
+from gradstep.core.engine.run.fast_run import FastRun
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
@@ -51,15 +51,15 @@ def trained(
     return Case(graph, refs, tuple(targets), feeds, initial)
 
 
-def fast(case: Case, without: Sequence[str] = ()) -> Fast:
+def fast(case: Case, without: Sequence[str] = ()) -> FastRun:
     session = Session(case.graph, initial=case.initial, fast=True, without=without)
     session.run(case.fetches, case.feeds, case.targets)
     (recording,) = session._recordings.values()
-    assert isinstance(recording, Fast)
+    assert isinstance(recording, FastRun)
     return recording
 
 
-def calls(recording: Fast, type: str) -> int:
+def calls(recording: FastRun, type: str) -> int:
     return sum(recording.plan.steps[i].op.type == type for i, _ in recording.calls)
 
 
@@ -160,7 +160,7 @@ def test_the_store_shows_every_variable_by_name_and_can_be_written_to() -> None:
         assert array.shape == copy[name].shape
         assert array.tobytes() == copy[name].tobytes(), name
     (recording,) = quick._recordings.values()
-    assert isinstance(recording, Fast)
+    assert isinstance(recording, FastRun)
     assert calls(recording, "ApplyAdam") == calls(fast(case), "ApplyAdam")  # still side by side
 
 

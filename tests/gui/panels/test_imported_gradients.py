@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.gui import commands
-from gradstep.gui.canvas.scene.overlay_state import Facts
+from gradstep.gui.canvas.scene.overlay_state import OverlayState
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from gradstep.gui.dialogs.request_dialog import RequestDialog
 from gradstep.gui.frame.initial_folding import folded
@@ -127,7 +127,7 @@ def current(bench: Any) -> str:
     space = bench.space
     collapsed = space.document.view.collapsed
     visible = VisibleGraph.of(space.shown, space.inference, space.document.request, collapsed)
-    number = Facts(space, visible).current
+    number = OverlayState(space, visible).current
     return "" if number is None else visible.boxes[number].id
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.history.frozen_program import Program as Debugged
 from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.document.queue_threads import enqueuers
@@ -208,7 +208,7 @@ def _runs(p: Program, ref: TensorRef) -> Iterator[Any]:
     graph = p.builder.build()
     initial, threads = p.builder.variables.initial, enqueuers(graph)
     program = Debugged(graph, graph, fetches=(ref,), initial=initial, threads=threads)
-    running = Threads(program)
+    running = Scheduler(program)
     while True:
         stop = running.command("continue_")
         if stop.reason is not Reason.END:

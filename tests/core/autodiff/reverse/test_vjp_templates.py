@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from gradstep.core.autodiff.reverse import op_vjp
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
-from gradstep.core.autodiff.reverse.vjp_templates import Patterns
+from gradstep.core.autodiff.reverse.vjp_templates import VjpTemplates
 from gradstep.core.graph import edits
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops import api as tf
@@ -25,7 +25,7 @@ COUNT = max(50, settings.default.max_examples)
 
 def without_copies(graph: Graph, request: GradientRequest) -> Differentiation:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Patterns, "copied", lambda *given: None)
+        patch.setattr(VjpTemplates, "copied", lambda *given: None)
         return differentiate(graph, request)
 
 

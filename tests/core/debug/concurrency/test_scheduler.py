@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.thread_state import MAIN, Condition, Thread
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.stopped_state import Reason
@@ -58,7 +58,7 @@ class Machine(RuleBasedStateMachine):
     def begin(self, capacity: int, batch: int, limit: int) -> None:
         self.arguments = capacity, batch, limit
         self.commands: list[str] = []
-        self.threads = Threads(queue_program(capacity, batch), limit_bytes=limit)
+        self.threads = Scheduler(queue_program(capacity, batch), limit_bytes=limit)
         self._clear()
 
     def _clear(self) -> None:
@@ -214,7 +214,7 @@ class Machine(RuleBasedStateMachine):
     def teardown(self) -> None:
         """The same commands give the same."""
         capacity, batch, limit = self.arguments
-        again = Threads(queue_program(capacity, batch), limit_bytes=limit)
+        again = Scheduler(queue_program(capacity, batch), limit_bytes=limit)
         for command in self.commands:
             if command.startswith("thread "):
                 again.switch(command.removeprefix("thread "))
@@ -231,7 +231,7 @@ TestThreads.settings = settings(max_examples=25, stateful_step_count=20, deadlin
 def test_stepping_back_ends_at_the_first_run_that_is_kept() -> None:
     """At a tiny limit run 0 is let go of when run 1 begins: no way leads back into it, and a way
     that is refused is no part of the history."""
-    threads = Threads(queue_program(1, 1), limit_bytes=1)
+    threads = Scheduler(queue_program(1, 1), limit_bytes=1)
     for command in ("continue_", "continue_", "step_back", "step_back", "step_back", "step_back"):
         threads.command(command)
     assert (threads.stop.run, threads.stop.step) == (threads.session.timeline.first, 0) == (1, 0)
@@ -249,7 +249,7 @@ def test_stepping_back_ends_at_the_first_run_that_is_kept() -> None:
             threads.command(command, target)
         assert threads.stop is before
         assert (command in before.legal) == (command == "run_to")
-    again = Threads(queue_program(1, 1), limit_bytes=1)
+    again = Scheduler(queue_program(1, 1), limit_bytes=1)
     again.repeat([*threads.history, ("step_into", "")])
     assert (again.stop.run, again.stop.step) == (1, 1)
 
@@ -267,7 +267,7 @@ def test_what_a_thread_saw_of_others_takes_no_more_memory_in_the_end() -> None:
     feeder = Thread("feeder", ("put",))
     fetches = (TensorRef("batch"),)
     program = Program(graph, graph, fetches=fetches, initial=initial, threads=(feeder,))
-    threads = Threads(program, limit_bytes=limit)
+    threads = Scheduler(program, limit_bytes=limit)
     taken = []
     for run in range(40):
         threads.command("continue_")
@@ -292,7 +292,7 @@ def test_continue_ends_though_a_thread_goes_on_that_cannot_help() -> None:
         b.one("AssignAdd", b.variable("n", shape=()), 1.0, name="count")
     graph, initial, fetches = b.build(), {"n": np.float32(0)}, (TensorRef("batch"),)
     free = Thread("free", ("count",))
-    threads = Threads(Program(graph, graph, fetches=fetches, initial=initial, threads=(free,)))
+    threads = Scheduler(Program(graph, graph, fetches=fetches, initial=initial, threads=(free,)))
     assert threads.command("continue_").reason == "blocked"
     assert threads.current == MAIN
     assert threads.stop.error is not None
@@ -308,7 +308,7 @@ def test_without_a_main_program_threads_go_on_for_one_run_of_the_current_one() -
         builder.one("AssignAdd", count, np.float32(1), name="more")
         tf.FIFOQueue(1, tf.float32, name="q")
     graph, zero = builder.build(), np.zeros((), np.float32)
-    threads = Threads(
+    threads = Scheduler(
         Program(
             graph,
             graph,

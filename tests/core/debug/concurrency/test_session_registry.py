@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gradstep.core.debug.concurrency.scheduler import Threads
+from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.session_registry import Sessions, read_variables
 from gradstep.core.debug.concurrency.thread_state import Thread
 from gradstep.core.debug.history.frozen_program import Program
@@ -33,8 +33,8 @@ def program(bias: float = 0.0) -> Program:
 
 def sessions() -> Sessions:
     made = program()
-    found = Sessions({"main": Threads(made)})
-    found.new("copy", lambda: Threads(made))
+    found = Sessions({"main": Scheduler(made)})
+    found.new("copy", lambda: Scheduler(made))
     return found
 
 
@@ -141,11 +141,11 @@ def test_earlier_steps_show_what_was_there_and_runs_are_repeated(limit: int) -> 
 def test_duplicate_goes_on_from_the_values_of_now() -> None:
     both = sessions()
     both.session.command("continue_")
-    both.duplicate("twin", lambda: Threads(both.session.program))
+    both.duplicate("twin", lambda: Scheduler(both.session.program))
     assert values(both, "a/w", "twin") == [2, 3]
     assert (both.session.stop.run, both.session.stop.step) == (0, 0)
     with pytest.raises(GradstepError, match="there is a session 'twin' already"):
-        both.new("twin", lambda: Threads(both.session.program))
+        both.new("twin", lambda: Scheduler(both.session.program))
 
 
 def test_a_session_that_does_not_take_the_values_is_not_made() -> None:
@@ -156,7 +156,7 @@ def test_a_session_that_does_not_take_the_values_is_not_made() -> None:
     other = Program(g.build(), g.build(), targets=("up",))
     before = dict(both.by_name)
     with pytest.raises(GradstepError, match="requires shapes of both tensors to match"):
-        both.duplicate("third", lambda: Threads(other))
+        both.duplicate("third", lambda: Scheduler(other))
     assert (both.current, dict(both.by_name)) == ("main", before)
 
 
@@ -164,8 +164,8 @@ def test_each_variable_is_that_of_the_thread_that_uses_it() -> None:
     """The current thread need not be the one that has to do with a variable."""
     made = program()
     beside = Thread("beside", ("twice",))
-    both = Sessions({"main": Threads(replace(made, targets=("step",), threads=(beside,)))})
-    both.new("copy", lambda: Threads(both["main"].program))
+    both = Sessions({"main": Scheduler(replace(made, targets=("step",), threads=(beside,)))})
+    both.new("copy", lambda: Scheduler(both["main"].program))
     for thread in ("main", "beside"):
         both.session.switch(thread)
         both.session.command("run_to", "1:0")
@@ -173,7 +173,7 @@ def test_each_variable_is_that_of_the_thread_that_uses_it() -> None:
     both.copy("copy", "main", ["a/w", "b/w"])
     both["main"].command("run_to", "1:0")
     assert (values(both, "a/w", "main"), values(both, "b/w", "main")) == ([3, 4], [2, 4])
-    again = Threads(both["main"].program)
+    again = Scheduler(both["main"].program)
     again.repeat(both["main"].history)
     assert [x.tolist() for x in (read_variables(again)["a/w"], read_variables(again)["b/w"])] == [
         [3, 4],

@@ -18,7 +18,7 @@ from gradstep.core.engine.kernels.kernel_libraries import Library
 from gradstep.core.engine.kernels.kernel_registry import ALTERNATIVES
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
-from gradstep.core.engine.run.fast_run import Fast
+from gradstep.core.engine.run.fast_run import FastRun
 from gradstep.core.engine.run.layout_choice import laid_out
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.engine.run.variable_store import initial_store
@@ -155,7 +155,7 @@ def test_both_layouts_run_it(fast: bool, count_is_known: bool) -> None:
     store = initial_store(plan.graph, NumpyBackend(), {})
     rewrite = (lambda plan: plan) if fast else None
     run = laid_out(plan, NumpyBackend(), {}, store, rewrite)
-    assert isinstance(run, Fast) is fast
+    assert isinstance(run, FastRun) is fast
     feeds = {**FEEDS} if count_is_known else {**FEEDS, "count": np.int32(3)}
     run.feed({plan.graph[n].output(): np.asarray(v) for n, v in feeds.items()})
     run.begin(store)

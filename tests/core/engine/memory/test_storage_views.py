@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gradstep.core.autodiff.reverse.tf_gradients import gradients
-from gradstep.core.engine.run.fast_run import Fast
+from gradstep.core.engine.run.fast_run import FastRun
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops import api as tf
@@ -20,7 +20,7 @@ NAMES = (("v", 1.0), ("w", 2.0))
 WIDE = np.linspace(-2, 2, 4 * 160, dtype=np.float32).reshape(4, 160)
 
 
-def ran(*fetched: Tensor, x: np.ndarray = WIDE) -> Fast:
+def ran(*fetched: Tensor, x: np.ndarray = WIDE) -> FastRun:
     """The fast run of a program that reads x and v, after it has shown the same bits as others."""
     graph = fetched[0].builder.build()
     refs = tuple(dict.fromkeys(t.ref for t in fetched))
@@ -30,11 +30,11 @@ def ran(*fetched: Tensor, x: np.ndarray = WIDE) -> Fast:
     session = Session(graph, initial=initial, fast=True)
     session.run(refs, feeds)
     (recording,) = session._recordings.values()
-    assert isinstance(recording, Fast)
+    assert isinstance(recording, FastRun)
     return recording
 
 
-def types(run: Fast) -> list[str]:
+def types(run: FastRun) -> list[str]:
     """Op types of the calls that a run makes."""
     return [run.plan.steps[index].op.type for index, _ in run.calls]
 

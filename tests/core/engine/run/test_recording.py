@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.engine.calls.op_evaluation import run_op
-from gradstep.core.engine.memory.record_layout import ALIGNMENT, Layout
+from gradstep.core.engine.memory.record_layout import ALIGNMENT, RecordLayout
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
 from gradstep.core.engine.run.feed_values import infer_fed_types
@@ -113,7 +113,7 @@ def assert_same_bits(actual: np.ndarray, expected: np.ndarray) -> None:
 def test_places_are_aligned_and_apart(program: list) -> None:
     graph = build(program).build()
     plan = compile_plan(graph, [], [op.name for op in graph])
-    layout = Layout(plan)
+    layout = RecordLayout(plan)
     own = [p for i, p in enumerate(layout.places) if i not in layout.same]
     places = [p for p in own if p is not None]
     assert all(p.offset % ALIGNMENT == 0 for p in places)
