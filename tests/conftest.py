@@ -6,6 +6,7 @@ import gc
 import itertools
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -50,6 +51,7 @@ settings.register_profile("thorough", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.environ else "dev"))
 
 
+_WIDGETS = 400  # a window has more; labels that nobody holds go with the next whole collection
 _WHOLE = 50  # tests between two collections of everything
 _tests = itertools.count(1)
 
@@ -91,6 +93,15 @@ def pytest_runtest_teardown() -> None:
     add up to minutes: that is done now and then."""
     number = next(_tests)
     gc.collect(2 if number % _WHOLE == 0 else 1)
+    _no_window_is_left()
+
+
+def _no_window_is_left() -> None:
+    """Each that is makes every later test of a window slower: a style sheet that is set goes to all
+    widgets that there are."""
+    widgets = sys.modules.get("PySide6.QtWidgets")
+    there = widgets.QApplication.allWidgets() if widgets and widgets.QApplication.instance() else ()
+    assert len(there) < _WIDGETS, f"{len(there)} widgets are left; delete() takes windows away"
 
 
 def pytest_unconfigure() -> None:

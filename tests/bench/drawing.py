@@ -29,6 +29,7 @@ from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from gradstep.gui.canvas.view import GraphView
 from gradstep.gui.look import theme
 from gradstep.gui.model.workspace import Workspace
+from tests.support.deleting import delete
 
 SIZE = 1280, 800
 HUB = 10  # wires at the node that is dragged
@@ -82,6 +83,11 @@ class Easel:
         self.view.resize(*SIZE)
         self.view.show()
         QApplication.processEvents()
+
+    def close(self) -> None:
+        self.view.close()
+        self.workspace.close()
+        delete(self.view, self.workspace)
 
     def frame(self, change: Callable[[], object] = lambda: None) -> float:
         """CPU seconds of a change, and of the frame after it."""
@@ -195,6 +201,7 @@ def measure(nodes: int, frames: int) -> dict[str, list[float]]:
     found["crisp"] = easel.crisp(max(3, frames // 8))
     found["drag"] = easel.drags(frames)
     found["memory"] = [memory() - before]
+    easel.close()
     return found
 
 

@@ -25,6 +25,7 @@ from gradstep.gui.garbage_collection import Collector
 from gradstep.gui.look import theme
 from gradstep.gui.model.workspace import Workspace
 from tests.bench.drawing import document, middle
+from tests.support.deleting import delete
 
 STEPS = 12  # for each repeat
 
@@ -105,6 +106,7 @@ class Reactions:
 
     def close(self) -> None:
         self.window.discard()
+        delete(self.window, self.space)
 
     def _until_idle(self) -> None:
         """Without a rest between the rounds of the event loop, as the program runs it."""
