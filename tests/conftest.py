@@ -52,7 +52,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.en
 
 
 _WIDGETS = 400  # a window has more; labels that nobody holds go with the next whole collection
-_WHOLE = 50  # tests between two collections of everything
+_WHOLE = 400  # tests between two collections of everything
 _tests = itertools.count(1)
 
 
