@@ -14,8 +14,8 @@ from gradstep.core.layers.block_table import all_blocks
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.declare.table import all_ops
 from gradstep.gui import commands
-from gradstep.gui.canvas.interact import search_entries, viewport
-from gradstep.gui.canvas.interact.search_menu import SearchMenu
+from gradstep.gui.canvas.interact import search_entries
+from gradstep.gui.canvas.interact.search_menu import Search, SearchMenu
 from gradstep.gui.canvas.interact.wire_gesture import DrawWire
 from gradstep.gui.canvas.scene import hit_test
 from gradstep.gui.canvas.scene.scene_arrays import WIDTH
@@ -197,9 +197,9 @@ def test_a_node_is_put_where_the_user_points_unless_something_stands_there(canva
     canvas.open("tutorial")
     view, centre = canvas.view, canvas.view.arrays.centre(canvas.number("d"))
     free = (centre[0], centre[1] + 1000)
-    assert viewport.place_for_new(view, free, pointed=True) == free
+    assert view.framing.place_for_new(free, pointed=True) == free
     canvas.space.select(["d"])
-    x, _ = viewport.place_for_new(view, centre, pointed=True)
+    x, _ = view.framing.place_for_new(centre, pointed=True)
     assert x - WIDTH / 2 > view.box_rect(canvas.number("d")).right()
 
 
@@ -430,11 +430,13 @@ def test_beginning_a_wire_judges_only_ports_that_are_seen(canvas) -> None:
     canvas.space.open_document(document)
     canvas.view.camera.zoom_to(0.1)
     start = hit_test.Port(canvas.view.arrays.visible.number["x"], 0, is_output=True)
-    far = DrawWire(canvas.view, start)
+    view = canvas.view
+    parts = canvas.space, view.stage, view.camera, view.overlay, Search(view.overlay)
+    far = DrawWire(*parts, start)
     assert far.judged == 0
     far.cancel()
-    canvas.view.zoom_100()
-    near = DrawWire(canvas.view, start)
+    canvas.view.camera.zoom_100()
+    near = DrawWire(*parts, start)
     assert 0 < near.judged < 200
     near.cancel()
 

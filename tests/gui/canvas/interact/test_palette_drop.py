@@ -46,7 +46,7 @@ def test_a_dropped_type_becomes_a_node(canvas: Any) -> None:
     QApplication.sendEvent(canvas.view.viewport(), drop)
     (name,) = canvas.space.selection
     assert canvas.space.document.graph[name].type == "Tanh"
-    wanted = canvas.view.snapped(canvas.view.mapToScene(place.toPoint()))
+    wanted = canvas.view.pointer.on_grid(place.toPoint())
     assert canvas.space.document.view.positions[name] == wanted
 
 
