@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 
 from gradstep.core.document.document import Document, View
@@ -201,6 +201,18 @@ def test_a_node_is_put_where_the_user_points_unless_something_stands_there(canva
     canvas.space.select(["d"])
     x, _ = view.framing.place_for_new(centre, pointed=True)
     assert x - WIDTH / 2 > view.box_rect(canvas.number("d")).right()
+
+
+def test_what_is_added_by_a_key_goes_to_the_pointer(canvas) -> None:
+    canvas.open("tutorial")
+    canvas.space.select(["d"])
+    port, place = canvas.view.viewport(), canvas.middle("loss") + QPoint(0, 150)
+    port.setAttribute(Qt.WidgetAttribute.WA_UnderMouse)  # which no test platform sets by itself
+    canvas.point_at(place)
+    wanted = canvas.view.pointer.on_grid(place)
+    QTest.keyClick(canvas.view, Qt.Key.Key_Tab)
+    choose(canvas, "tanh")
+    assert canvas.view.arrays.centre(canvas.number("Tanh")) == wanted
 
 
 def test_a_block_reads_what_is_selected_and_is_one_box_right_of_it(canvas) -> None:
@@ -417,6 +429,18 @@ def test_a_scope_collapses_to_one_box_and_opens_again(canvas) -> None:
     assert [len(k.wires) for k in bundle] == [2]
     QTest.mouseDClick(canvas.view.viewport(), LEFT, NONE, canvas.middle("net/"))
     assert "net/d" in canvas.view.arrays.visible.number
+
+
+def test_a_scope_that_is_opened_is_seen_whole(canvas) -> None:
+    canvas.open("tutorial")
+    for name in canvas.space.document.graph.operations:
+        commands.rename(canvas.space, name, f"net/{name}")
+    canvas.space.select(["net/d"])
+    QTest.keyClick(canvas.view, Qt.Key.Key_H)
+    canvas.view.camera.zoom_to(4.0)
+    canvas.view.camera.look_at(QPointF(*canvas.view.arrays.centre(canvas.number("net/"))))
+    QTest.mouseDClick(canvas.view.viewport(), LEFT, NONE, canvas.middle("net/"))
+    assert canvas.view.camera.visible.contains(canvas.view.stage.area)
 
 
 def test_beginning_a_wire_judges_only_ports_that_are_seen(canvas) -> None:

@@ -72,6 +72,14 @@ def test_escape_takes_the_copy_away_and_leaves_no_edit(pointed: Any) -> None:
     assert pointed.view.gestures.current is None
 
 
+def test_keys_go_to_where_a_copy_hangs(pointed: Any) -> None:
+    """Whoever had the focus, as the menu that was asked: Escape is to take the copy away."""
+    pointed.view.clearFocus()
+    action_table.run("edit.duplicate", pointed.space)
+    assert pointed.view.gestures.current is not None
+    assert pointed.view.focusWidget() is pointed.view
+
+
 def test_only_the_left_button_puts_down(pointed: Any) -> None:
     duplicated(pointed)
     for button in (Qt.MouseButton.MiddleButton, Qt.MouseButton.RightButton):
