@@ -7,11 +7,12 @@ from PySide6.QtGui import QTransform
 from PySide6.QtWidgets import QGraphicsView
 
 from gradstep.gui.canvas.scene.level_of_detail import LARGEST_TEXT, TEXT
+from gradstep.gui.canvas.scene.rect_sides import sides_of
 
 SMALLEST, LARGEST = 0.02, 4.0  # pixels per scene unit; smaller where a graph would not fit
 SPARE = 0.8  # of the scale at which a graph just fits: so far one can zoom out
 EXTENT = 200_000.0  # scene units to each side of the origin over which one can pan at least
-NOTCH = 1.15  # one notch of the wheel
+NOTCH = 1.15  # one notch of the wheel; a key is two
 ROOM = 24  # pixels left free around what is framed
 EDGE = 0.1  # of the viewport, at each side: what is there is not plainly in view
 LEGIBLE, READING = TEXT / LARGEST_TEXT, 0.75  # scales: the least to read at, a good one
@@ -62,6 +63,19 @@ class Camera(QObject):
             pixels.x() / scale, pixels.y() / scale, pixels.width() / scale, pixels.height() / scale
         )
 
+    @property
+    def middle(self) -> QPoint:
+        """The pixel in the middle of the viewport."""
+        return self._view.viewport().rect().center()
+
+    def to_scene(self, pixel: QPoint) -> QPointF:
+        """The point of the scene at a pixel of the viewport."""
+        return self._view.mapToScene(pixel)
+
+    def to_pixel(self, point: QPointF) -> QPoint:
+        """The pixel of the viewport, or beyond it, at a point of the scene."""
+        return self._view.mapFromScene(point)
+
     def rest(self) -> None:
         """What is seen now is nobody's choice, but follows from what there is to see."""
         self.untouched = True
@@ -84,7 +98,7 @@ class Camera(QObject):
     def zoom(self, factor: float, at: QPoint | None = None) -> None:
         """Change the scale about a point of the viewport (its middle by default)."""
         self.untouched = False
-        middle = self._view.viewport().rect().center() if at is None else at
+        middle = self.middle if at is None else at
         before = self._view.mapToScene(middle)
         self._set_scale(self.scale * factor)
         self.pan(middle - self._view.mapFromScene(before) if at is not None else QPoint())
@@ -96,11 +110,20 @@ class Camera(QObject):
     def zoom_to(self, scale: float) -> None:
         self.zoom(scale / self.scale)
 
+    def zoom_in(self) -> None:
+        self.zoom(NOTCH**2)
+
+    def zoom_out(self) -> None:
+        self.zoom(NOTCH**-2)
+
+    def zoom_100(self) -> None:
+        self.zoom_to(1.0)
+
     def cover(self, rect: QRectF) -> None:
         """Have room for a rectangle of the scene, wherever it lies and however large it is: to see
         it whole, and to pan well beyond it."""
         self._whole = rect
-        farthest = max(map(abs, rect.getCoords())) + 2 * max(rect.width(), rect.height())
+        farthest = max(map(abs, sides_of(rect))) + 2 * max(rect.width(), rect.height())
         extent = EXTENT
         while extent < farthest:
             extent *= 2

@@ -3,38 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from gradstep.gui.canvas.interact import keyboard_editing, paste_gesture, rename_field, viewport
+from gradstep.gui.canvas.interact.camera import Camera
+from gradstep.gui.canvas.interact.flash_marker import Revealer
+from gradstep.gui.canvas.interact.keyboard_editing import KeyboardEditing
+from gradstep.gui.canvas.interact.node_adding import NodeAdding
+from gradstep.gui.canvas.interact.paste_gesture import Copies
+from gradstep.gui.canvas.interact.pointer import Pointer
+from gradstep.gui.canvas.interact.rename_field import Renaming
+from gradstep.gui.canvas.interact.scope_opening import ScopeOpening
+from gradstep.gui.canvas.interact.viewport import Framing
+from gradstep.gui.canvas.paint.minimap import Minimap
+from gradstep.gui.canvas.scene.scene_model import SceneModel
 
-if TYPE_CHECKING:
-    from gradstep.gui.canvas.view import GraphView
 
-ANSWERS: Mapping[str, Callable[[GraphView, str], object]] = {
-    "fit": lambda view, _: view.fit(),
-    "fit_selection": lambda view, _: view.fit_selection(),
-    "show_selected": lambda view, _: viewport.show_selected(view),
-    "reveal": lambda view, names: view.reveal(names.split()),
-    "current": lambda view, _: view.show_current(),
-    "zoom_in": lambda view, _: view.zoom_in(),
-    "zoom_out": lambda view, _: view.zoom_out(),
-    "zoom_100": lambda view, _: view.zoom_100(),
-    "arrange": lambda view, _: view.arrange(),
-    "duplicate": lambda view, _: paste_gesture.duplicate(view, view.is_pointed),
-    "paste": lambda view, _: paste_gesture.paste(view, view.is_pointed),
-    "rename": lambda view, _: rename_field.begin(view),
-    "add": lambda view, type: view.add(type),
-    "wire": lambda view, _: keyboard_editing.wire_by_name(view),
-    "run_after": lambda view, _: keyboard_editing.run_after(view),
-    "next_wire": lambda view, _: keyboard_editing.next_wire(view),
-    "toggle_scope": lambda view, _: view.toggle_scope(),
-    "open_scopes": lambda view, _: view.stage.open_scopes(),
-    "collapse_scopes": lambda view, _: view.stage.collapse_scopes(),
-    "minimap": lambda view, _: view.toggle_minimap(),
+@dataclass(frozen=True)
+class Answers:
+    """The parts of the canvas that can be asked for something."""
+
+    stage: SceneModel
+    camera: Camera
+    framing: Framing
+    pointer: Pointer
+    revealer: Revealer
+    minimap: Minimap
+    scopes: ScopeOpening
+    adding: NodeAdding
+    copies: Copies
+    renaming: Renaming
+    editing: KeyboardEditing
+
+    def answer(self, what: str, target: str) -> None:
+        """Do it, if it is the canvas's to do."""
+        if what in ANSWERS:
+            ANSWERS[what](self, target)
+
+
+ANSWERS: Mapping[str, Callable[[Answers, str], object]] = {
+    "fit": lambda its, _: its.framing.fit(),
+    "fit_selection": lambda its, _: its.framing.fit_selection(),
+    "show_selected": lambda its, _: its.framing.show_selected(),
+    "reveal": lambda its, names: its.revealer.reveal(names.split()),
+    "current": lambda its, _: its.framing.show_current(),
+    "zoom_in": lambda its, _: its.camera.zoom_in(),
+    "zoom_out": lambda its, _: its.camera.zoom_out(),
+    "zoom_100": lambda its, _: its.camera.zoom_100(),
+    "arrange": lambda its, _: its.stage.arrange(),
+    "duplicate": lambda its, _: its.copies.duplicate(its.pointer.is_over),
+    "paste": lambda its, _: its.copies.paste(its.pointer.is_over),
+    "rename": lambda its, _: its.renaming.begin(),
+    "add": lambda its, type: its.adding.add(type),
+    "wire": lambda its, _: its.editing.wire_by_name(),
+    "run_after": lambda its, _: its.editing.run_after(),
+    "next_wire": lambda its, _: its.editing.next_wire(),
+    "toggle_scope": lambda its, _: its.scopes.toggle(),
+    "open_scopes": lambda its, _: its.stage.open_scopes(),
+    "collapse_scopes": lambda its, _: its.stage.collapse_scopes(),
+    "minimap": lambda its, _: its.minimap.toggle(),
 }
-
-
-def answer(view: GraphView, what: str, target: str) -> None:
-    """Do it, if it is the canvas's to do."""
-    if what in ANSWERS:
-        ANSWERS[what](view, target)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPalette
+from PySide6.QtGui import QBrush, QPalette
 from PySide6.QtWidgets import QFrame, QHeaderView, QTreeWidget, QTreeWidgetItem
 
 _ROWS, _ROW_HEIGHT = 11, 22
@@ -35,7 +35,9 @@ class EntryList(QTreeWidget):
     """Never has the focus: who types in the field above moves in it with the arrows."""
 
     def __init__(self) -> None:
-        super().__init__(objectName="search_menu_list", accessibleName="Matches")
+        super().__init__()
+        self.setObjectName("search_menu_list")
+        self.setAccessibleName("Matches")
         self.setColumnCount(2)
         self.setHeaderHidden(True)
         self.setRootIsDecorated(False)
@@ -54,8 +56,7 @@ class EntryList(QTreeWidget):
         """One entry below the other, the first one current."""
         self.clear()
         self.addTopLevelItems([self._item(entry, entry.detail) for entry in entries])
-        if entries:
-            self.setCurrentItem(self.topLevelItem(0))
+        self._go_to_first()
 
     def show_groups(self, entries: Sequence[Entry]) -> None:
         """Entries under their headings, which are closed."""
@@ -66,12 +67,12 @@ class EntryList(QTreeWidget):
         for groups, item in found.items():
             if groups:
                 self._finish(item, len(groups) == 1)
-        self.setCurrentItem(self.topLevelItem(0))
+        self._go_to_first()
 
     def current_entry(self) -> Entry | None:
         """The entry at the current row; None at a heading."""
         item = self.currentItem()
-        return None if item is None else item.data(0, _EntryRole)
+        return None if item is None else _entry_of(item)
 
     def fold(self) -> None:
         """Open the current heading, or close it."""
@@ -84,6 +85,11 @@ class EntryList(QTreeWidget):
         item = self.currentItem()
         titles = _titles(item) if item is not None else []
         return ", ".join(titles[:_NAMED]) + (", …" if len(titles) > _NAMED else "")
+
+    def _go_to_first(self) -> None:
+        first = self.topLevelItem(0)
+        if first is not None:
+            self.setCurrentItem(first)
 
     def _group(
         self, found: dict[tuple[str, ...], QTreeWidgetItem], groups: tuple[str, ...]
@@ -113,13 +119,19 @@ class EntryList(QTreeWidget):
         return item
 
     @property
-    def _faint(self) -> object:
+    def _faint(self) -> QBrush:
         return self.palette().brush(QPalette.ColorRole.PlaceholderText)
 
 
 def _titles(item: QTreeWidgetItem) -> list[str]:
     """Titles of the entries at and under `item`."""
-    entry = item.data(0, _EntryRole)
+    entry = _entry_of(item)
     if entry is not None:
         return [entry.title]
-    return [title for i in range(item.childCount()) for title in _titles(item.child(i))]
+    rows = (item.child(i) for i in range(item.childCount()))
+    return [title for row in rows if row is not None for title in _titles(row)]
+
+
+def _entry_of(item: QTreeWidgetItem) -> Entry | None:
+    found = item.data(0, _EntryRole)
+    return found if isinstance(found, Entry) else None

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject
+from PySide6.QtCore import QEvent, QObject, QPoint
 from PySide6.QtGui import QDropEvent
 
-from gradstep.gui import commands
+from gradstep.gui.canvas.interact.overlay import Overlay
 from gradstep.gui.panels.palette_panel import MIME_TYPE
-
-if TYPE_CHECKING:
-    from gradstep.gui.canvas.view import GraphView
 
 _DRAGGED = (QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop)
 
@@ -20,11 +17,13 @@ class OpDrop(QObject):
     """Takes drags of `MIME_TYPE`. All others go on to the window, which opens files; a graphics
     view by itself would take them and do nothing."""
 
-    def __init__(self, view: GraphView) -> None:
-        super().__init__(view)
-        self._view = view
-        view.viewport().setAcceptDrops(True)
-        view.viewport().installEventFilter(self)
+    def __init__(self, overlay: Overlay, drop: Callable[[str, QPoint], None]) -> None:
+        """drop: adds a node of a type, at a pixel of the viewport."""
+        super().__init__(overlay.window)
+        self._overlay = overlay
+        self._drop = drop
+        overlay.port.setAcceptDrops(True)
+        overlay.port.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() not in _DRAGGED or not isinstance(event, QDropEvent):
@@ -34,11 +33,7 @@ class OpDrop(QObject):
             return True
         event.acceptProposedAction()
         if event.type() is QEvent.Type.Drop:
-            self._add(event)
+            type = bytes(event.mimeData().data(MIME_TYPE).data()).decode()
+            self._drop(type, event.position().toPoint())
+            self._overlay.take_focus()
         return True
-
-    def _add(self, event: QDropEvent) -> None:
-        type = bytes(event.mimeData().data(MIME_TYPE).data()).decode()
-        at = self._view.mapToScene(event.position().toPoint())
-        commands.place(self._view.workspace, type, self._view.snapped(at))
-        self._view.setFocus()

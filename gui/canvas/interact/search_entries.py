@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from gradstep.core.document.wire_completion import first_fit
 from gradstep.core.graph.loop import carried_by, surrounding, within
@@ -24,10 +25,7 @@ _VALUED = ("Const", "Placeholder", "VariableV2")
 
 def operations(workspace: Workspace, at: Point) -> list[Entry]:
     """Every op type, to be added at a point of the scene."""
-    types = [
-        _entry(definition, lambda d=definition: commands.add_node(workspace, d.type, at))
-        for definition in _catalogue()
-    ]
+    types = [_entry(d, partial(commands.add_node, workspace, d.type, at)) for d in _catalogue()]
     return types + _blocks(workspace, at)
 
 
@@ -35,7 +33,7 @@ def readers(workspace: Workspace, at: Point, source: TensorRef) -> list[Entry]:
     """Op types that can read `source`, to be added and wired to it."""
     kind = workspace.inference.types.get(source)
     types = [
-        _entry(d, lambda d=d: commands.add_node(workspace, d.type, at, source=source))
+        _entry(d, partial(commands.add_node, workspace, d.type, at, source=source))
         for d in _catalogue()
         if first_fit(d, kind) is not None
     ]
@@ -58,7 +56,7 @@ def between(workspace: Workspace, at: Point, edge: Edge) -> list[Entry]:
     source = workspace.shown.source(edge)
     kind = workspace.inference.types.get(source) if source is not None else None
     return [
-        _entry(d, lambda d=d: commands.insert_node(workspace, d.type, at, edge))
+        _entry(d, partial(commands.insert_node, workspace, d.type, at, edge))
         for d in _catalogue()
         if d.outputs and first_fit(d, kind) is not None
     ]
@@ -73,7 +71,7 @@ def ends(workspace: Workspace, source: TensorRef) -> list[Entry]:
             f"{edge.op} · {name}",
             "" if carried_by(graph, edge) is None else "replaces its wire",
             f"Connect {source.short} to input '{name}' of {edge.op}.",
-            lambda edge=edge: commands.connect(workspace, source, edge),
+            partial(commands.connect, workspace, source, edge),
         )
         for edge, name in _inputs(workspace)
         if wiring.refusal(source, edge) is None
@@ -89,7 +87,7 @@ def forerunners(workspace: Workspace, op: Operation) -> list[Entry]:
             other.name,
             other.type,
             f"Run {op.name} only after {other.name} has run.",
-            lambda name=other.name: commands.add_control(workspace, op.name, name),
+            partial(commands.add_control, workspace, op.name, other.name),
         )
         for other in graph
         if other.name not in op.control_inputs and other.name not in after
@@ -117,7 +115,7 @@ def _blocks(workspace: Workspace, at: Point, source: TensorRef | None = None) ->
             b.name,
             "block",
             b.doc,
-            lambda b=b: commands.begin_block(workspace, b.name, at, source),
+            partial(commands.begin_block, workspace, b.name, at, source),
             ("blocks", family_title(b.family)),
         )
         for b in all_blocks()

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QVBoxLayout, QWidget
 
 from gradstep.gui.canvas.interact.entry_list import Entry, EntryList
 from gradstep.gui.canvas.interact.fuzzy_match import Searched, ranked
+from gradstep.gui.canvas.interact.overlay import Overlay
 from gradstep.gui.look.plain_text import Label, plain
 
 WIDTH, MARGIN = 400, 8  # pixels
@@ -105,7 +106,9 @@ class SearchMenu(QFrame):
         return True
 
     def _make_field(self, prompt: str) -> QLineEdit:
-        field = QLineEdit(objectName="search_menu_field", accessibleName=prompt)
+        field = QLineEdit()
+        field.setObjectName("search_menu_field")
+        field.setAccessibleName(prompt)
         field.setPlaceholderText(prompt)
         field.textChanged.connect(self.search)
         field.installEventFilter(self)
@@ -122,4 +125,23 @@ class SearchMenu(QFrame):
         self.help.show_text(self.list.inside() if entry is None else entry.help)
 
 
-__all__ = ["Entry", "SearchMenu"]
+class Search:
+    """Opens the menu over a canvas, at a pixel of it."""
+
+    def __init__(self, overlay: Overlay) -> None:
+        self._overlay = overlay
+
+    def open(
+        self,
+        entries: Sequence[Entry],
+        pixel: QPoint,
+        prompt: str = "Add an operation…",
+        text: str = "",
+    ) -> None:
+        """text: what is searched at first."""
+        menu = SearchMenu(entries, prompt, self._overlay.window)
+        menu.field.setText(text)
+        menu.open_at(self._overlay.to_screen(pixel))
+
+
+__all__ = ["Entry", "Search", "SearchMenu"]

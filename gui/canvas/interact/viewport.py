@@ -4,19 +4,132 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from math import hypot
-from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QPoint, QPointF, QRectF
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize
 
 from gradstep.core.protocol.messages import Stopped
+from gradstep.gui.canvas.interact.camera import Camera
 from gradstep.gui.canvas.scene.box_placement import STEP, beside, free_place
+from gradstep.gui.canvas.scene.rect_sides import sides_of
 from gradstep.gui.canvas.scene.scene_arrays import WIDTH, Point, SceneArrays
-
-if TYPE_CHECKING:
-    from gradstep.gui.canvas.view import GraphView
+from gradstep.gui.canvas.scene.scene_model import SceneModel
 
 READABLE, START = 0.12, 0.75  # a graph too large for the first scale is begun at the second
+
+
+class Framing:
+    """Chooses what of the scene the camera shows.
+
+    is_seen: whether what `first_look` chose was painted, and so is somebody's by now.
+    """
+
+    def __init__(self, stage: SceneModel, camera: Camera) -> None:
+        self._stage = stage
+        self._camera = camera
+        self.is_seen = False
+        self._pushed = 0  # pixels, down, before the size follows
+        self._stood: object = None
+
+    def fit(self) -> None:
+        """Show the whole graph, in a view of another size too, until somebody looks elsewhere."""
+        self._camera.frame(self._stage.area)
+        self._camera.rest()
+
+    def first_look(self) -> None:
+        """The whole graph, or where it begins if nothing could be made out in the whole."""
+        self.is_seen = False
+        arrays, camera = self._stage.arrays, self._camera
+        self.fit()
+        if camera.scale < READABLE and len(arrays):
+            camera.zoom_to(START)
+            camera.look_at(self._stage.box_rect(int(arrays.rects[:, 0].argmin())).center())
+            room = camera.pixels.width() / 2 - START * WIDTH
+            camera.pan(QPoint(-round(room), 0))
+        camera.rest()
+
+    def push(self, down: int) -> None:
+        """A strip above the canvas has come, or gone, and moved its upper edge by so many pixels:
+        what is under the pointer stays there."""
+        if self.is_seen:
+            self._pushed = down
+            self._camera.hold(QPoint(0, down))
+
+    def follow_size(self, before: QSize, size: QSize) -> None:
+        """The view has another size: look anew if nobody chose what is seen. That a strip pushed it
+        is no reason."""
+        pushed, self._pushed = self._pushed, 0
+        by_strip = pushed and size - before == QSize(0, -pushed)
+        if self._camera.untouched and not by_strip:
+            self.first_look()
+
+    def follow_stop(self, stop: Stopped | None) -> bool:
+        """Keep the debugger's node in view if it moved: not at an edit. Whether it did."""
+        before, self._stood = self._stood, _place_of(stop)
+        if self._stood == before:
+            return False
+        self.show_current()
+        return True
+
+    def follow_edit(self, before: SceneArrays) -> None:
+        """Follow what was seen when most of it went somewhere else at once: a graph seen whole is
+        fitted again, else the node that was nearest to the middle stays where it was on the
+        screen."""
+        arrays, seen = self._stage.arrays, self._camera.visible
+        inside = np.flatnonzero(before.boxes_in(*sides_of(seen))).tolist()
+        pairs = [(i, arrays.visible.number.get(before.visible.boxes[i].id)) for i in inside]
+        old, new = np.array([pair for pair in pairs if pair[1] is not None]).reshape(-1, 2).T
+        stood = _middles(before, old)
+        way = _middles(arrays, new) - stood
+        if not len(way) or np.count_nonzero(np.abs(way).max(axis=1) > 1) <= len(way) / 2:
+            return
+        left, top, right, bottom = before.extent
+        if seen.contains(QRectF(left, top, right - left, bottom - top)):
+            self.fit()
+        else:
+            nearest = int(np.hypot(*(stood - seen.center().toTuple()).T).argmin())
+            self._camera.look_at(seen.center() + QPointF(*way[nearest].tolist()))
+
+    def fit_selection(self) -> None:
+        chosen = sorted(self._stage.facts.selected)
+        if chosen:
+            self._camera.frame(around(self._stage.arrays, chosen))
+        else:
+            self.fit()
+
+    def show_selected(self) -> None:
+        """Bring the selected nodes into view."""
+        chosen = sorted(self._stage.facts.selected)
+        if chosen:
+            self._camera.show(around(self._stage.arrays, chosen))
+
+    def show_current(self) -> None:
+        """Bring the node of the current step into view."""
+        if self._stage.facts.current is not None:
+            self._camera.reveal(self._stage.box_rect(self._stage.facts.current))
+
+    def show_scopes(self, scopes: Collection[str]) -> None:
+        """Bring all that is shown of some scopes into view."""
+        inside = [
+            number
+            for number, box in enumerate(self._stage.arrays.visible.boxes)
+            if any(box.id.startswith(f"{scope}/") for scope in scopes)
+        ]
+        if inside:
+            self._camera.show(around(self._stage.arrays, inside))
+
+    def place_for_new(self, wanted: Point, pointed: bool) -> Point:
+        """Where a node goes: at the point `wanted` if the user pointed there and nothing stands
+        there, else right of what is selected, which it may read, else at a free place near
+        `wanted`."""
+        rects = self._stage.arrays.rects
+        free = free_place(wanted, rects)
+        if pointed and hypot(free[0] - wanted[0], free[1] - wanted[1]) < STEP:
+            return wanted
+        selected = sorted(self._stage.facts.selected)
+        x, y = free_place(beside(rects[selected]), rects) if selected else free
+        self._camera.reveal(QRectF(x - WIDTH / 2, y - WIDTH / 4, WIDTH, WIDTH / 2))
+        return x, y
 
 
 def around(arrays: SceneArrays, boxes: list[int]) -> QRectF:
@@ -26,72 +139,12 @@ def around(arrays: SceneArrays, boxes: list[int]) -> QRectF:
     return QRectF(QPointF(*low), QPointF(*high))
 
 
-def first_look(view: GraphView) -> None:
-    """The whole graph, or where it begins if nothing could be made out in the whole."""
-    view.fit()
-    if view.camera.scale < READABLE and len(view.arrays):
-        view.camera.zoom_to(START)
-        view.camera.look_at(view.box_rect(int(view.arrays.rects[:, 0].argmin())).center())
-        room = view.viewport().width() / 2 - START * WIDTH
-        view.camera.pan(QPoint(-round(room), 0))
-
-
-def keep_in_view(view: GraphView, before: SceneArrays) -> None:
-    """Follow what was seen when most of it went somewhere else at once: a graph seen whole is
-    fitted again, else the node that was nearest to the middle stays where it was on the screen."""
-    seen = view.camera.visible
-    inside = np.flatnonzero(before.boxes_in(*seen.getCoords())).tolist()
-    pairs = [(i, view.arrays.visible.number.get(before.visible.boxes[i].id)) for i in inside]
-    old, new = np.array([pair for pair in pairs if pair[1] is not None]).reshape(-1, 2).T
-    stood = _middles(before, old)
-    way = _middles(view.arrays, new) - stood
-    if not len(way) or np.count_nonzero(np.abs(way).max(axis=1) > 1) <= len(way) / 2:
-        return
-    left, top, right, bottom = before.extent
-    if seen.contains(QRectF(left, top, right - left, bottom - top)):
-        view.fit()
-    else:
-        nearest = int(np.hypot(*(stood - seen.center().toTuple()).T).argmin())
-        view.camera.look_at(seen.center() + QPointF(*way[nearest].tolist()))
-
-
 def _middles(arrays: SceneArrays, boxes: np.ndarray) -> np.ndarray:
     """float64[k, 2]: the centres of boxes (their numbers)."""
     rects = arrays.rects[boxes.astype(np.int64)]
     return np.asarray(rects[:, :2] + rects[:, 2:] / 2)
 
 
-def place_for_new(view: GraphView, wanted: Point, pointed: bool) -> Point:
-    """Where a node goes: at the point `wanted` if the user pointed there and nothing stands there,
-    else right of what is selected, which it may read, else at a free place near `wanted`."""
-    rects = view.arrays.rects
-    free = free_place(wanted, rects)
-    if pointed and hypot(free[0] - wanted[0], free[1] - wanted[1]) < STEP:
-        return wanted
-    selected = sorted(view.stage.facts.selected)
-    x, y = free_place(beside(rects[selected]), rects) if selected else free
-    view.camera.reveal(QRectF(x - WIDTH / 2, y - WIDTH / 4, WIDTH, WIDTH / 2))
-    return x, y
-
-
-def place_of(stop: Stopped | None) -> object:
+def _place_of(stop: Stopped | None) -> object:
     """Where the debugger stands; the same for two stops there."""
     return None if stop is None else (stop.run, stop.step, stop.op, str(stop.inside))
-
-
-def show_selected(view: GraphView) -> None:
-    """Bring the selected nodes into view."""
-    chosen = sorted(view.stage.facts.selected)
-    if chosen:
-        view.camera.show(around(view.arrays, chosen))
-
-
-def look_into(view: GraphView, scopes: Collection[str]) -> None:
-    """Bring all that is shown of some scopes into view."""
-    inside = [
-        number
-        for number, box in enumerate(view.arrays.visible.boxes)
-        if any(box.id.startswith(f"{scope}/") for scope in scopes)
-    ]
-    if inside:
-        view.camera.show(around(view.arrays, inside))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen
@@ -20,17 +18,19 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.gui import commands
 from gradstep.gui.canvas.interact import search_entries
+from gradstep.gui.canvas.interact.camera import Camera
+from gradstep.gui.canvas.interact.overlay import Overlay
+from gradstep.gui.canvas.interact.search_menu import Search
 from gradstep.gui.canvas.paint import link_painter
 from gradstep.gui.canvas.scene import hit_test, link_routing
 from gradstep.gui.canvas.scene.hit_test import Port
 from gradstep.gui.canvas.scene.input_names import input_name
 from gradstep.gui.canvas.scene.level_of_detail import Detail
+from gradstep.gui.canvas.scene.rect_sides import sides_of
+from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.canvas.scene.wire_compatibility import Wiring
-from gradstep.gui.look.plain_text import show_tip
 from gradstep.gui.look.theme import Theme, faded
-
-if TYPE_CHECKING:
-    from gradstep.gui.canvas.view import GraphView
+from gradstep.gui.model.workspace import Workspace
 
 SNAP = 22.0  # pixels from a port at which the wire jumps to it
 DOT = 5.0
@@ -43,32 +43,41 @@ class DrawWire:
     taken: the wire that was pulled off an input, to be opened unless it goes back there.
     """
 
-    def __init__(self, view: GraphView, start: Port, taken: Edge | None = None) -> None:
-        self._view = view
+    def __init__(
+        self,
+        workspace: Workspace,
+        stage: SceneModel,
+        camera: Camera,
+        overlay: Overlay,
+        search: Search,
+        start: Port,
+        taken: Edge | None = None,
+    ) -> None:
+        self._workspace = workspace
+        self._stage = stage
+        self._camera = camera
+        self._overlay = overlay
+        self._search = search
         self._start = start
         self._taken = taken
-        workspace = view.workspace
-        into = None if start.is_output else view.stage.wire(start)
+        into = None if start.is_output else stage.wire(start)
         self._wiring = Wiring(workspace.document.graph, workspace.inference, into)
         self._refusals: dict[Port, GradstepError | None] = {}  # of the ports that were looked at
         self._path = QGraphicsPathItem()
         self._marks = Marks(workspace.theme, self._ports_in_view())
-        for item in (self._path, self._marks):
-            view.scene().addItem(item)
+        overlay.add(self._path, self._marks)
         self._target: Port | None = None
         self._casting = False
 
     def move(self, pixel: QPoint, modifiers: Qt.KeyboardModifier) -> None:
-        view = self._view
-        point = view.mapToScene(pixel)
+        point = self._camera.to_scene(pixel)
         self._target = self._nearest(point)
         self._casting = bool(modifiers & CAST)
         error = None if self._target is None else self._refusal(self._target)
         refused = error is not None and not self._mended()
         end = point if self._target is None or refused else self._point(self._target)
         self._draw(end, refused)
-        where = view.viewport().mapToGlobal(pixel)
-        show_tip(where, self._told(error), view.viewport())
+        self._overlay.show_tip(pixel, self._told(error))
 
     def release(self, pixel: QPoint, modifiers: Qt.KeyboardModifier) -> None:
         self.move(pixel, modifiers)
@@ -76,10 +85,10 @@ class DrawWire:
         self.cancel()
         if target is not None:
             self._join(target)
-        elif self._view.hit(self._view.mapToScene(pixel)).box is None:
+        elif self._is_free(pixel):
             self._drop_on_nothing(pixel)
         elif self._taken is not None:
-            commands.disconnect(self._view.workspace, self._taken)
+            commands.disconnect(self._workspace, self._taken)
 
     @property
     def judged(self) -> int:
@@ -87,15 +96,13 @@ class DrawWire:
         return len(self._refusals)
 
     def cancel(self) -> None:
-        scene = self._view.scene()
-        for item in (self._path, self._marks):
-            scene.removeItem(item)
+        self._overlay.remove(self._path, self._marks)
         QToolTip.hideText()
 
     # -- what it ends in -----------------------------------------------------------------------
 
     def _join(self, target: Port) -> None:
-        workspace, error = self._view.workspace, self._refusal(target)
+        workspace, error = self._workspace, self._refusal(target)
         source, edge = self._pair(target)
         if error is not None and self._mended():
             commands.connect_through_cast(workspace, source, edge, self._taken)
@@ -107,35 +114,39 @@ class DrawWire:
             commands.rewire(workspace, self._taken, edge)
 
     def _drop_on_nothing(self, pixel: QPoint) -> None:
-        view = self._view
+        workspace, stage = self._workspace, self._stage
         if self._taken is not None:
-            commands.disconnect(view.workspace, self._taken)
+            commands.disconnect(workspace, self._taken)
             return
-        at = view.mapToScene(pixel).toTuple()
+        at = self._camera.to_scene(pixel).toTuple()
         if self._start.is_output:
-            entries = search_entries.readers(view.workspace, at, view.stage.tensor(self._start))
+            entries = search_entries.readers(workspace, at, stage.tensor(self._start))
         else:
-            entries = search_entries.makers(view.workspace, at, view.stage.wire(self._start))
-        view.open_menu(entries, view.viewport().mapToGlobal(pixel))
+            entries = search_entries.makers(workspace, at, stage.wire(self._start))
+        self._search.open(entries, pixel)
 
     def _pair(self, target: Port) -> tuple[TensorRef, Edge]:
         out, into = (self._start, target) if self._start.is_output else (target, self._start)
-        return self._view.stage.tensor(out), self._view.stage.wire(into)
+        return self._stage.tensor(out), self._stage.wire(into)
+
+    def _is_free(self, pixel: QPoint) -> bool:
+        """Whether no box lies there."""
+        at = self._camera.to_scene(pixel).toTuple()
+        return hit_test.at(self._stage.arrays, at, self._camera.scale).box is None
 
     # -- which ports fit -------------------------------------------------------------------------
 
     def _ports_in_view(self) -> list[tuple[QPointF, bool]]:
         """Where the ports that are drawn lie, and whether the wire could end there. From afar there
         are none to be seen, and too many."""
-        view = self._view
-        if Detail.at(view.camera.scale) is not Detail.FULL:
+        if Detail.at(self._camera.scale) is not Detail.FULL:
             return []
-        ports = self._ports(*view.camera.visible.getCoords())
+        ports = self._ports(*sides_of(self._camera.visible))
         return [(self._point(port), self._refusal(port) is None) for port in ports]
 
     def _ports(self, left: float, top: float, right: float, bottom: float) -> list[Port]:
         """The ports that it could end at, of the boxes that touch a rectangle."""
-        arrays = self._view.arrays
+        arrays = self._stage.arrays
         boxes = np.flatnonzero(arrays.boxes_in(left, top, right, bottom)).tolist()
         ports = [port for box in boxes for port in hit_test.ports(arrays, box)]
         return [port for port in ports if port.is_output is not self._start.is_output]
@@ -153,7 +164,7 @@ class DrawWire:
         return None if self._target is None else self._wiring.cast(*self._pair(self._target))
 
     def _nearest(self, point: QPointF) -> Port | None:
-        reach = SNAP / self._view.camera.scale
+        reach = SNAP / self._camera.scale
         x, y = point.toTuple()
         best = None
         for port in self._ports(x - reach, y - reach, x + reach, y + reach):
@@ -168,7 +179,7 @@ class DrawWire:
             return ""
         source, edge = self._pair(self._target)
         if error is None:
-            name = input_name(self._view.workspace.shown, edge)
+            name = input_name(self._workspace.shown, edge)
             return f"{source.short} → {edge.op} · {name}"
         cast = self._cast()
         if cast is None:
@@ -180,10 +191,10 @@ class DrawWire:
     # -- how it looks ----------------------------------------------------------------------------
 
     def _point(self, port: Port) -> QPointF:
-        return QPointF(*hit_test.port_point(self._view.arrays, port))
+        return QPointF(*hit_test.port_point(self._stage.arrays, port))
 
     def _draw(self, end: QPointF, refused: bool) -> None:
-        theme = self._view.workspace.theme
+        theme = self._workspace.theme
         start = self._point(self._start)
         first, last = (start, end) if self._start.is_output else (end, start)
         ends = np.array([first.toTuple()]), np.array([last.toTuple()])

@@ -59,7 +59,8 @@ class FrontBuffer:
             painter.drawPixmap(kept.topLeft() - area.topLeft(), self._pixmap)
             painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceOver)
         started = time.perf_counter()
-        for strip in QRegion(area).subtracted(QRegion(kept)):
+        exposed = QRegion(area).subtracted(QRegion(kept))
+        for strip in exposed:  # type: ignore[attr-defined]  # the stubs lack its __iter__
             self._paint_strip(painter, strip, area.topLeft(), scale)
         painter.end()
         if kept.isEmpty():

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QLinearGradient, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from gradstep.gui.canvas.paint import heat_colours
 from gradstep.gui.canvas.paint.heat_by_cost import percent
+from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.look.theme import SMALL, faded, mono, sans
-
-if TYPE_CHECKING:
-    from gradstep.gui.canvas.view import GraphView
+from gradstep.gui.model.workspace import Workspace
 
 SIZE = QSize(288, 48)
 EDGE, PADDING = 12, 12  # pixels to the canvas's corner, and inside
@@ -22,18 +19,21 @@ SOME = 0.01  # less is not worth saying
 
 
 class Legend(QWidget):
-    """Lies over the view's lower left corner; lets the mouse through."""
+    """Lies over its parent's lower left corner; lets the mouse through."""
 
-    def __init__(self, view: GraphView) -> None:
-        super().__init__(view, objectName="canvas.legend")
-        self._view = view
+    def __init__(self, workspace: Workspace, stage: SceneModel, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("canvas.legend")
+        self._workspace = workspace
+        self._stage = stage
+        self._parent = parent
         self.setFixedSize(SIZE)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        view.stage.facts_changed.connect(self.refresh)
-        view.stage.changed.connect(self.refresh)
-        view.workspace.profiler.changed.connect(self.refresh)
-        view.workspace.theme_changed.connect(self.update)
-        view.installEventFilter(self)
+        stage.facts_changed.connect(self.refresh)
+        stage.changed.connect(self.refresh)
+        workspace.profiler.changed.connect(self.refresh)
+        workspace.theme_changed.connect(self.update)
+        parent.installEventFilter(self)
         self._place()
         self.refresh()
 
@@ -44,20 +44,20 @@ class Legend(QWidget):
 
     def refresh(self) -> None:
         """Show what is coloured by; nothing while nothing is."""
-        self.setVisible(bool(self._view.workspace.profiler.colouring))
+        self.setVisible(bool(self._workspace.profiler.colouring))
         self.setAccessibleName(f"{self.title()}: {self.remark()}")
         self.update()
 
     def title(self) -> str:
         """What the colours stand for."""
-        profiler = self._view.workspace.profiler
+        profiler = self._workspace.profiler
         what = {"time": self.tr("Share of time"), "bytes": self.tr("Share of bytes")}
         return what.get(profiler.colouring, "")
 
     def remark(self) -> str:
         """Which runs they are about, whether that is still so, and what part of them belongs to no
         node, as what an optimizer keeps for itself."""
-        profiler, program = self._view.workspace.profiler, self._view.workspace.program
+        profiler, program = self._workspace.profiler, self._workspace.program
         if program is not None and not program.measured:
             return self.tr("an emulated device has none")
         if profiler.busy:
@@ -65,7 +65,7 @@ class Legend(QWidget):
         if profiler.measured is None:
             return self.tr("not measured yet")
         runs = self.tr("fast runs") if profiler.mode == "fast" else self.tr("recorded runs")
-        shares = self._view.stage.facts.shares
+        shares = self._stage.facts.shares
         elsewhere = 1 - float(shares.values.sum()) if shares is not None else 0.0
         if profiler.is_stale:
             return self.tr("{}, out of date").format(runs)
@@ -74,7 +74,7 @@ class Legend(QWidget):
         return runs
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        theme, painter = self._view.workspace.theme, QPainter(self)
+        theme, painter = self._workspace.theme, QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(theme.line, 1))
         painter.setBrush(faded(theme.panel, 0.92))
@@ -91,8 +91,8 @@ class Legend(QWidget):
         self._paint_scale(painter, QRectF(room.x(), room.bottom() - 14, room.width(), 16))
 
     def _paint_scale(self, painter: QPainter, room: QRectF) -> None:
-        shares = self._view.stage.facts.shares
-        theme = self._view.workspace.theme
+        shares = self._stage.facts.shares
+        theme = self._workspace.theme
         painter.setFont(mono(SMALL))
         ends = ("0 %", percent(shares.largest) if shares is not None else "")
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -108,4 +108,4 @@ class Legend(QWidget):
         painter.drawRoundedRect(bar, 2, 2)
 
     def _place(self) -> None:
-        self.move(EDGE, self._view.height() - self.height() - EDGE)
+        self.move(EDGE, self._parent.height() - self.height() - EDGE)

@@ -11,6 +11,7 @@ from gradstep.gui.canvas.paint.dashes import dashes
 from gradstep.gui.canvas.scene.coincident_links import distinct
 from gradstep.gui.canvas.scene.level_of_detail import Detail
 from gradstep.gui.canvas.scene.link_routing import EVERYWHERE, LANE, Sides
+from gradstep.gui.canvas.scene.rect_sides import sides_of
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.look.theme import Theme
 
@@ -107,7 +108,7 @@ def shown(painter: QPainter) -> Sides:
     area = painter.combinedTransform().inverted()[0].mapRect(QRectF(QPointF(), size))
     if painter.hasClipping():
         area &= painter.clipBoundingRect()
-    return area.adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN).getCoords()
+    return sides_of(area.adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN))
 
 
 def within(lines: np.ndarray, sides: Sides) -> np.ndarray:

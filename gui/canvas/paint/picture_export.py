@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QBuffer, QIODevice, QPointF, QRectF, QSizeF
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPointF, QRectF, QSizeF
+from PySide6.QtGui import QImage, QImageWriter, QPainter
 
 from gradstep.core.errors import GradstepError
 from gradstep.gui.canvas.paint import paint_order
@@ -37,7 +37,7 @@ def to_bytes(
     if suffix == ".svg":
         _svg(memory, arrays, facts, theme)
     else:
-        image(arrays, facts, theme, scale).save(memory, "PNG")
+        QImageWriter(memory, QByteArray(b"png")).write(image(arrays, facts, theme, scale))
     return bytes(memory.data().data())
 
 

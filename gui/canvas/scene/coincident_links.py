@@ -29,4 +29,4 @@ def _widest(keys: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray
     span = float(right.max() - right.min()) + 1.0
     reach = np.maximum.accumulate(group * span + (right[order] - right.min()))
     inside = np.append(False, reach[1:] == reach[:-1])
-    return order[~inside]
+    return np.asarray(order[~inside])

@@ -73,4 +73,5 @@ def _keys(ends: np.ndarray, visible: VisibleGraph, boxes: int, ports: int) -> np
     """A number for each link that no other one of the same scene has; ends: int64[m, 2], as boxes
     were numbered before."""
     (source, target), (out, into) = ends.T, visible.end_ports.T
-    return ((source * boxes + target) * ports + out) * 2 * ports + 2 * into + visible.control
+    keys = ((source * boxes + target) * ports + out) * 2 * ports + 2 * into + visible.control
+    return np.asarray(keys)

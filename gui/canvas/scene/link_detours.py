@@ -126,7 +126,7 @@ class _Routing:
         better = links[fewer]
         self._curves[better, : ways.shape[1]] = ways[fewer]
         self._counts[better], self._met[better] = ways.shape[1], met[fewer]
-        return links[self._met[links] > 0]
+        return np.asarray(links[self._met[links] > 0])
 
     def _pairs(self, links: np.ndarray, ways: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Pairs of a link (its place in `links`) and a box that its way comes too near to. The

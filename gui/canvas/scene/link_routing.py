@@ -191,7 +191,7 @@ class Routes:
     def middle(self, link: int) -> np.ndarray:
         """A point on a link, about half-way. float64[2]."""
         corners = self.curves[link, self.counts[link] // 2]
-        return np.array([1, 3, 3, 1]) / 8 @ corners
+        return np.asarray(np.array([1, 3, 3, 1]) / 8 @ corners)
 
     def beyond(self, links: np.ndarray, pieces: np.ndarray) -> np.ndarray:
         """How far links go on after curves of them. float64[p]."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.workspace import Workspace
 
 ROOM = 20  # characters of a row
+RowTone = Literal["faint", "muted", "problem", "current", "forward", "backward"]  # of the theme
 TILES = 64  # elements; larger tensors are summed up in words
 
 
@@ -26,7 +28,7 @@ class NodeValues:
     marked: first character and length of the element that an error is about."""
 
     text: str
-    tone: str
+    tone: RowTone
     tiles: np.ndarray | None = None
     marked: tuple[int, int] | None = None
 
@@ -76,7 +78,7 @@ def gradient(workspace: Workspace, op: Operation, room: int = ROOM) -> NodeValue
 
 
 @lru_cache(maxsize=4096)  # what is in view is painted again and again
-def of(found: TensorValue, tone: str, room: int = ROOM) -> NodeValues:
+def of(found: TensorValue, tone: RowTone, room: int = ROOM) -> NodeValues:
     """A known tensor in a row. That numbers are missing is said in words."""
     text = _updated(found, room) or whole(found, room)
     if is_wrong(found):

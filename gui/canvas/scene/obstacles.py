@@ -26,7 +26,7 @@ class Obstacles:
         """rects: float64[n, 4] as x, y, width, height. others: boxes that come before these."""
         self.looked_at = 0
         mine = _Boxes(rects)
-        self._parts = (mine,) if others is None else (*others._parts, mine)
+        self._parts: tuple[_Boxes, ...] = (mine,) if others is None else (*others._parts, mine)
         self.sides = np.concatenate([part.sides for part in self._parts])
 
     def __len__(self) -> int:

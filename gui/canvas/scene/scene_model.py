@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QPointF, QRectF, Signal
 
 from gradstep.core.document.document import Document
 from gradstep.core.document.requests import whole_request
@@ -62,6 +62,15 @@ class SceneModel(QObject):
             signal.connect(self._new_facts)
         workspace.profiler.changed.connect(self._note_profile)
         self.rebuild()
+
+    @property
+    def area(self) -> QRectF:
+        """All of the graph, scene units."""
+        left, top, right, bottom = self.arrays.extent
+        return QRectF(QPointF(left, top), QPointF(right, bottom))
+
+    def box_rect(self, box: int) -> QRectF:
+        return QRectF(*self.arrays.rects[box].tolist())
 
     def rebuild(self, changes: object = None) -> None:
         """Read the document again."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 
 from gradstep.core.document.document import Document, View
@@ -14,8 +14,8 @@ from gradstep.core.layers.block_table import all_blocks
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.declare.table import all_ops
 from gradstep.gui import commands
-from gradstep.gui.canvas.interact import search_entries, viewport
-from gradstep.gui.canvas.interact.search_menu import SearchMenu
+from gradstep.gui.canvas.interact import search_entries
+from gradstep.gui.canvas.interact.search_menu import Search, SearchMenu
 from gradstep.gui.canvas.interact.wire_gesture import DrawWire
 from gradstep.gui.canvas.scene import hit_test
 from gradstep.gui.canvas.scene.scene_arrays import WIDTH
@@ -197,10 +197,22 @@ def test_a_node_is_put_where_the_user_points_unless_something_stands_there(canva
     canvas.open("tutorial")
     view, centre = canvas.view, canvas.view.arrays.centre(canvas.number("d"))
     free = (centre[0], centre[1] + 1000)
-    assert viewport.place_for_new(view, free, pointed=True) == free
+    assert view.framing.place_for_new(free, pointed=True) == free
     canvas.space.select(["d"])
-    x, _ = viewport.place_for_new(view, centre, pointed=True)
+    x, _ = view.framing.place_for_new(centre, pointed=True)
     assert x - WIDTH / 2 > view.box_rect(canvas.number("d")).right()
+
+
+def test_what_is_added_by_a_key_goes_to_the_pointer(canvas) -> None:
+    canvas.open("tutorial")
+    canvas.space.select(["d"])
+    port, place = canvas.view.viewport(), canvas.middle("loss") + QPoint(0, 150)
+    port.setAttribute(Qt.WidgetAttribute.WA_UnderMouse)  # which no test platform sets by itself
+    canvas.point_at(place)
+    wanted = canvas.view.pointer.on_grid(place)
+    QTest.keyClick(canvas.view, Qt.Key.Key_Tab)
+    choose(canvas, "tanh")
+    assert canvas.view.arrays.centre(canvas.number("Tanh")) == wanted
 
 
 def test_a_block_reads_what_is_selected_and_is_one_box_right_of_it(canvas) -> None:
@@ -419,6 +431,18 @@ def test_a_scope_collapses_to_one_box_and_opens_again(canvas) -> None:
     assert "net/d" in canvas.view.arrays.visible.number
 
 
+def test_a_scope_that_is_opened_is_seen_whole(canvas) -> None:
+    canvas.open("tutorial")
+    for name in canvas.space.document.graph.operations:
+        commands.rename(canvas.space, name, f"net/{name}")
+    canvas.space.select(["net/d"])
+    QTest.keyClick(canvas.view, Qt.Key.Key_H)
+    canvas.view.camera.zoom_to(4.0)
+    canvas.view.camera.look_at(QPointF(*canvas.view.arrays.centre(canvas.number("net/"))))
+    QTest.mouseDClick(canvas.view.viewport(), LEFT, NONE, canvas.middle("net/"))
+    assert canvas.view.camera.visible.contains(canvas.view.stage.area)
+
+
 def test_beginning_a_wire_judges_only_ports_that_are_seen(canvas) -> None:
     """From afar none: there are thousands, and nobody can point at them; then the one near by."""
     builder = GraphBuilder()
@@ -430,11 +454,13 @@ def test_beginning_a_wire_judges_only_ports_that_are_seen(canvas) -> None:
     canvas.space.open_document(document)
     canvas.view.camera.zoom_to(0.1)
     start = hit_test.Port(canvas.view.arrays.visible.number["x"], 0, is_output=True)
-    far = DrawWire(canvas.view, start)
+    view = canvas.view
+    parts = canvas.space, view.stage, view.camera, view.overlay, Search(view.overlay)
+    far = DrawWire(*parts, start)
     assert far.judged == 0
     far.cancel()
-    canvas.view.zoom_100()
-    near = DrawWire(canvas.view, start)
+    canvas.view.camera.zoom_100()
+    near = DrawWire(*parts, start)
     assert 0 < near.judged < 200
     near.cancel()
 

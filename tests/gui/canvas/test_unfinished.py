@@ -28,7 +28,7 @@ def half(canvas: Any) -> Any:
         commands.add_node(space, type, (200.0 + 200 * place, 0.0), name=name)
         commands.connect(space, TensorRef(source), Edge(name, 0))
     canvas.view.fit()
-    canvas.view.zoom_100()
+    canvas.view.camera.zoom_100()
     space.control("continue_")
     return canvas
 

@@ -120,9 +120,9 @@ def test_home_shows_all_of_a_long_chain(canvas, count: int, apart: float) -> Non
     view = canvas.view
     assert view.camera.scale > 0.5, "at first one sees where it begins"
     QTest.keyClick(view, Qt.Key.Key_Home)
-    assert view.camera.visible.contains(view.area)
-    assert view.area.width() > apart * (count - 1)
-    middle = view.camera.visible.center() - view.area.center()
+    assert view.camera.visible.contains(view.stage.area)
+    assert view.stage.area.width() > apart * (count - 1)
+    middle = view.camera.visible.center() - view.stage.area.center()
     assert middle.manhattanLength() < 2 / view.camera.scale
     before = view.camera.scale
     view.camera.zoom(0.5, QPoint(500, 320))
@@ -137,7 +137,7 @@ def test_home_shows_all_of_a_long_chain(canvas, count: int, apart: float) -> Non
 def test_zooming_out_ends_where_a_small_graph_is_lost(canvas) -> None:
     open_swinging(canvas)
     for _ in range(60):
-        canvas.view.zoom_out()
+        canvas.view.camera.zoom_out()
     assert canvas.view.camera.scale == pytest.approx(0.02)
 
 
@@ -183,7 +183,7 @@ def test_a_small_picture_of_a_large_graph_has_all_its_links(
     with QPainter(thinned) as onto:
         onto.scale(0.1, 0.1)
         onto.translate(-stage.arrays.extent[0] + MARGIN, -stage.arrays.extent[1] + MARGIN)
-        painter.paint(onto, canvas.view.area, 0.1)
+        painter.paint(onto, canvas.view.stage.area, 0.1)
     between = slice(90, 130)  # pixels, of the two columns of boxes
     rows = [
         drawn(image, theme.LIGHT)[:, between].any(axis=1).sum() for image in (exported, thinned)

@@ -112,10 +112,10 @@ def test_a_node_can_be_broken_at_and_deleted(opened: Any) -> None:
 
 def test_a_duplicate_hangs_on_the_pointer(opened: Any) -> None:
     choose(menu_at(opened, opened.middle("e")), "Duplicate")
-    assert opened.view.gesture is not None
+    assert opened.view.gestures.current is not None
     menu_of_right_click = QContextMenuEvent(Reason.Mouse, QPoint(5, 5), QPoint(5, 5))
     QApplication.sendEvent(opened.view.viewport(), menu_of_right_click)
-    assert opened.view.gesture is None, "a right click takes it away"
+    assert opened.view.gestures.current is None, "a right click takes it away"
     assert "e_1" not in opened.space.document.graph
     assert QApplication.activePopupWidget() is None
 

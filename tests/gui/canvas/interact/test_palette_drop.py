@@ -43,10 +43,12 @@ def test_a_dropped_type_becomes_a_node(canvas: Any) -> None:
         Qt.MouseButton.LeftButton,
         Qt.KeyboardModifier.NoModifier,
     )
+    canvas.view.clearFocus()
     QApplication.sendEvent(canvas.view.viewport(), drop)
+    assert canvas.view.focusWidget() is canvas.view, "keys are the canvas's now"
     (name,) = canvas.space.selection
     assert canvas.space.document.graph[name].type == "Tanh"
-    wanted = canvas.view.snapped(canvas.view.mapToScene(place.toPoint()))
+    wanted = canvas.view.pointer.on_grid(place.toPoint())
     assert canvas.space.document.view.positions[name] == wanted
 
 

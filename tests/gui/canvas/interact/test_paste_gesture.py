@@ -46,7 +46,7 @@ def test_a_copy_follows_the_pointer_and_stays_where_it_is_put(pointed: Any) -> N
     assert np.allclose(way - apart, np.array([80, 200]) / scale, atol=8)
     assert (way % 8 == 0).all(), "on the grid"
     QTest.mouseClick(pointed.view.viewport(), LEFT, pos=pointed.middle("e") + QPoint(80, 200))
-    assert pointed.view.gesture is None
+    assert pointed.view.gestures.current is None
     pointed.point_at(QPoint(10, 10))
     assert np.allclose(rect(pointed, "e_1")[:2] - rect(pointed, "e")[:2], way)
     assert pointed.space.selection == ("e_1",)
@@ -69,25 +69,33 @@ def test_escape_takes_the_copy_away_and_leaves_no_edit(pointed: Any) -> None:
     assert not pointed.space.is_changed
     assert pointed.space.selection == ("e",)
     assert np.array_equal(pointed.view.arrays.rects, places)
-    assert pointed.view.gesture is None
+    assert pointed.view.gestures.current is None
+
+
+def test_keys_go_to_where_a_copy_hangs(pointed: Any) -> None:
+    """Whoever had the focus, as the menu that was asked: Escape is to take the copy away."""
+    pointed.view.clearFocus()
+    action_table.run("edit.duplicate", pointed.space)
+    assert pointed.view.gestures.current is not None
+    assert pointed.view.focusWidget() is pointed.view
 
 
 def test_only_the_left_button_puts_down(pointed: Any) -> None:
     duplicated(pointed)
     for button in (Qt.MouseButton.MiddleButton, Qt.MouseButton.RightButton):
         QTest.mouseClick(pointed.view.viewport(), button, pos=QPoint(300, 300))
-        assert pointed.view.gesture is not None
+        assert pointed.view.gestures.current is not None
 
 
 def test_other_keys_put_down_first(pointed: Any) -> None:
     duplicated(pointed)
     QTest.keyClick(pointed.view, Qt.Key.Key_Alt)
-    assert pointed.view.gesture is not None, "which lets go of the grid"
+    assert pointed.view.gestures.current is not None, "which lets go of the grid"
     duplicated(pointed)
     assert pointed.space.selection == ("e_1_1",)
     pointed.point_at(QPoint(300, 300))
     QTest.keyClick(pointed.view, Qt.Key.Key_F9)
-    assert pointed.view.gesture is None
+    assert pointed.view.gestures.current is None
     assert {b.target for b in pointed.space.document.breakpoints} == {"e_1_1"}
     assert {"e", "e_1", "e_1_1"} <= set(pointed.space.document.graph.operations)
 
@@ -96,7 +104,7 @@ def test_an_undo_meanwhile_ends_it(pointed: Any) -> None:
     before = pointed.space.document
     duplicated(pointed)
     pointed.space.undo_stack.undo()
-    assert pointed.view.gesture is None
+    assert pointed.view.gestures.current is None
     assert pointed.space.document is before
     pointed.view.grab()
     pointed.point_at(QPoint(300, 300))
@@ -120,7 +128,7 @@ def test_without_a_pointer_copies_stand_free_beside(canvas: Any) -> None:
     for names in (["e"], ["a", "d", "e"]):
         canvas.space.select(names)
         action_table.run("edit.duplicate", canvas.space)
-        assert canvas.view.gesture is None
+        assert canvas.view.gestures.current is None
         boxes = canvas.view.arrays.rects
         for name in canvas.space.selection:
             x, y, w, h = rect(canvas, name)

@@ -14,7 +14,7 @@ from gradstep.gui.canvas.interact import screen_reader, tooltips
 
 
 def under(canvas, at: QPoint):
-    return canvas.view.hit(canvas.view.mapToScene(at))
+    return canvas.view.pointer.hit(at)
 
 
 def test_what_lies_under_a_point(canvas) -> None:

@@ -102,9 +102,11 @@ def test_what_is_dragged_lies_on_top_and_stays_there(run: Any) -> None:
     QTest.mouseRelease(port, LEFT, pos=start + QPoint(0, 240))
     run.space.select([])
     assert np.array_equal(seen(run, low), alone), "where it was put"
-    assert run.view.hit(here).box == run.number(low)
+    assert run.view.pointer.hit(run.view.mapFromScene(here)).box == run.number(low)
     run.space.select([high])
-    assert run.view.hit(here).box == run.number(high), "what is selected by itself is seen whole"
+    assert run.view.pointer.hit(run.view.mapFromScene(here)).box == run.number(high), (
+        "what is selected by itself is seen whole"
+    )
 
 
 def test_a_picture_has_nothing_shining_through(run: Any) -> None:

@@ -101,7 +101,7 @@ def test_a_double_click_on_a_wire_or_an_iterations_title_opens_and_closes_nothin
     iteration = titled(looped, "every iteration of While")
     ends = [looped.view.arrays.visible.boxes[i].id for i in looped.view.arrays.visible.ends[0]]
     for place in (title_of(looped, iteration), looped.link(*ends)):
-        assert looped.view.hit(looped.view.mapToScene(place)).box is None
+        assert looped.view.pointer.hit(place).box is None
         QTest.mouseDClick(looped.view.viewport(), LEFT, Qt.KeyboardModifier.NoModifier, place)
         assert looped.space.document.view.collapsed == before.view.collapsed
         assert QApplication.activePopupWidget() is None
