@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gradstep.core.autodiff.reverse.gradient_paths import reached
+from gradstep.core.autodiff.explain.gradient_paths import reached
 from gradstep.core.checks.gradients.bottleneck_answers import find_bottlenecks
 from gradstep.core.checks.why.why_answers import Explainer
 from gradstep.core.cli.arguments.document_session import load

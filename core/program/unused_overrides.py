@@ -33,7 +33,7 @@ def find_unmatched(graph: Graph, overrides: Iterable[Override]) -> list[Problem]
     return [
         Problem("", "override", *near_miss(graph, override.kind, override.target), "warning")
         for override in wanted
-        if override.named not in there[override.kind]
+        if override.target_name not in there[override.kind]
     ]
 
 
@@ -69,7 +69,7 @@ def _askers(document: Document, asked: Asked) -> Iterator[tuple[str, str]]:
     wanting = [o for o in document.request.overrides if o.enabled and o.gradient == asked.name]
     there = {kind: _targets(graph, kind) for kind in {override.kind for override in wanting}}
     for override in wanting:
-        if override.named in there[override.kind]:
+        if override.target_name in there[override.kind]:
             yield "", f"the override of {override.target}"
     for node in asked.nodes:
         if graph[node].gradient_op_type == asked.name:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from gradstep.core.autodiff.reverse.gradient_paths import reached
+from gradstep.core.autodiff.explain.gradient_paths import reached
 from gradstep.core.document.requests import every_request
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.protocol.framing import Buffer

@@ -70,14 +70,14 @@ def check_operation(
     if not floats or not cotangents or (not most and total > _LARGEST):
         return None
     graph, holes, of = _isolated(op, inputs, cotangents)
-    turn = None
+    vjp = None
     if imported is not None:
         arriving = {index: TensorRef(f"check/g{index}") for index in cotangents}
-        turn = find_imported_vjp(imported, op, holes, arriving)
-        if turn is None:
+        vjp = find_imported_vjp(imported, op, holes, arriving)
+        if vjp is None:
             return None
-        floats = [i for i in floats if i in turn.gradients]
-        graph = Graph.of([*graph, *turn.operations])
+        floats = [i for i in floats if i in vjp.gradients]
+        graph = Graph.of([*graph, *vjp.operations])
     pairs = zip(holes, inputs, strict=True)
     point = {hole: x for hole, x in pairs if x.dtype.kind in "fc"}
     local = replace(
@@ -88,9 +88,9 @@ def check_operation(
         stopped_edges=frozenset(),
         grad_ys=(),
     )
-    held = None if turn is None else {holes[i]: ref for i, ref in turn.gradients.items()}
+    held = None if vjp is None else {holes[i]: ref for i, ref in vjp.gradients.items()}
     found = examine(evaluate, graph, local, point, functions, most, held)
-    name = gradient_name(op, request.overrides) if turn is None else turn.name
+    name = gradient_name(op, request.overrides) if vjp is None else vjp.name
     check = _check(op, name, _settled(op, request, {i: found[holes[i]] for i in floats}))
     if not second_order:
         return check

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
+from gradstep.core.autodiff.explain.gradient_paths import Value
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
-from gradstep.core.autodiff.reverse.gradient_paths import Value
 from gradstep.core.graph.model import Edge, Graph, TensorRef
 from gradstep.core.ops.declare.table import branch_of, find
 

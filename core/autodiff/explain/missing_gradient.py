@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gradstep.core.autodiff.reverse.assignment_paths import find_assignments, written
-from gradstep.core.autodiff.reverse.differentiate import Differentiation
-from gradstep.core.autodiff.reverse.gradient_paths import (
+from gradstep.core.autodiff.explain.assignment_paths import (
+    find_assignments,
+    written,
+)
+from gradstep.core.autodiff.explain.gradient_paths import (
     comes_from,
     descendants,
     flow_path,
     forward_path,
 )
+from gradstep.core.autodiff.reverse.differentiate import Differentiation
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.typing.inference import declared
 

@@ -38,11 +38,11 @@ def _arguments_of(loop: Loop, result: TensorRef) -> set[str]:
         seen.add(ref)
         if ref.op in loop.arguments:
             found.add(ref.op)
-        stack.extend(sources(loop.graph, ref))
+        stack.extend(list_sources(loop.graph, ref))
     return found
 
 
-def sources(graph: Graph, ref: TensorRef) -> Iterator[TensorRef]:
+def list_sources(graph: Graph, ref: TensorRef) -> Iterator[TensorRef]:
     """The tensors that `ref` is made from: of a loop only those that lead to that output of it."""
     op = graph[ref.op]
     loop = loop_of(op)

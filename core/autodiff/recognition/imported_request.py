@@ -134,7 +134,7 @@ def _is_read(scope: GradientScope, held: Found) -> bool:
 def _origins(
     scope: GradientScope, seeds: Mapping[TensorRef, TensorRef], known: Recognised
 ) -> dict[str, str]:
-    """What is made between two turns belongs to the one that reads it, or else to what it reads; a
+    """What is made between two VJPs belongs to the one that reads it, or else to what it reads; a
     sum, to the operation whose output's gradient it is."""
     own = {start.op: loss.op for loss, start in seeds.items()}
     for ref, held in known.gradients.items():

@@ -8,7 +8,10 @@ from gradstep.core.autodiff.recognition.dense_gradient_views import Views
 from gradstep.core.autodiff.recognition.differentiated_losses import find_differentiated
 from gradstep.core.autodiff.recognition.gradient_recognition import Recognised, recognise
 from gradstep.core.autodiff.recognition.gradient_scope import GradientScope
-from gradstep.core.autodiff.recognition.imported_request import ImportedGradients, written
+from gradstep.core.autodiff.recognition.imported_request import (
+    ImportedGradients,
+    written,
+)
 from gradstep.core.autodiff.recognition.vjp_pairing import Found
 from gradstep.core.autodiff.reverse.contributions import Slices
 from gradstep.core.autodiff.reverse.differentiate import Differentiation

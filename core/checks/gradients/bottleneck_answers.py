@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gradstep.core.autodiff.explain.gradient_bottlenecks import bottlenecks
+from gradstep.core.autodiff.explain.gradient_paths import reached
 from gradstep.core.autodiff.reverse.differentiate import differentiate
-from gradstep.core.autodiff.reverse.gradient_paths import reached
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.typing.inference import declared

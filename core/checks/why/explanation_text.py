@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.autodiff.explain.assignment_paths import written
 from gradstep.core.autodiff.explain.missing_gradient import Link
-from gradstep.core.autodiff.reverse.assignment_paths import written
 from gradstep.core.checks.why.cause_table import CAUSES
 from gradstep.core.checks.why.explanation_words import (
     Index,

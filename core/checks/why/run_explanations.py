@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 
 from gradstep.core.autodiff.explain.dead_branch_gradients import reason, untaken
+from gradstep.core.autodiff.explain.gradient_paths import flow_path
+from gradstep.core.autodiff.explain.loop_inlining import around_loops, unroll_loops
 from gradstep.core.autodiff.explain.missing_gradient import Explanation, Link
-from gradstep.core.autodiff.loops.loop_inlining import around_loops, unroll_loops
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
-from gradstep.core.autodiff.reverse.gradient_paths import flow_path
 from gradstep.core.checks.why import explanation_text
 from gradstep.core.checks.why.explanation_words import broadcast_index
 from gradstep.core.checks.why.gradient_growth import growth

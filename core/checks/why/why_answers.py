@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 from gradstep.core.autodiff.explain import missing_gradient
+from gradstep.core.autodiff.explain.gradient_paths import flow_path, forward_path
+from gradstep.core.autodiff.explain.loop_inlining import unroll_loops
 from gradstep.core.autodiff.explain.missing_gradient import explain_none
-from gradstep.core.autodiff.loops.loop_inlining import unroll_loops
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
-from gradstep.core.autodiff.reverse.gradient_paths import flow_path, forward_path
 from gradstep.core.checks.why.cutting_feeds import cutting
 from gradstep.core.checks.why.remembered_run import Recollection
 from gradstep.core.checks.why.run_explanations import GradientQuestion, explain_value

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from gradstep.core.autodiff.reverse.gradient_paths import descendants
+from gradstep.core.autodiff.explain.gradient_paths import descendants
 from gradstep.core.document.requests import whole_request
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.protocol.messages import Explanation

@@ -26,7 +26,8 @@ def find_liveness(graph: Graph) -> dict[str, tuple[Life, ...]]:
             found[name] = common, common
             continue
         whole = Life().union(
-            *needs, *(running(found[other]) for other in op.control_inputs if other in found)
+            *needs,
+            *(running(found[other]) for other in op.control_inputs if other in found),
         )
         asked = op.inputs[1] if branch == "switch" and len(op.inputs) > 1 else None
         if asked is not None:

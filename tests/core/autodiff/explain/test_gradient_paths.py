@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
-from gradstep.core.autodiff.reverse.gradient_paths import (
+from gradstep.core.autodiff.explain.gradient_paths import (
     backward_walk,
     descendants,
     flow_path,
     forward_path,
     reached,
 )
+from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
