@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 
 from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideKind
-from gradstep.core.autodiff.reverse.gradient_rules import near_gradients
+from gradstep.core.autodiff.reverse.gradient_rules import suggest_gradients
 from gradstep.core.document.document import CodeKind, Document
 from gradstep.core.document.requested_functions import Asked
 from gradstep.core.graph.loop import within
@@ -54,7 +54,7 @@ def find_unregistered(document: Document, functions: Collection[str]) -> list[Pr
             node,
             "unregistered-gradient",
             f"{who} asks for the gradient '{asked.name}', which is not registered",
-            did_you_mean(near_gradients(asked.name, functions)) or to_write(asked.head),
+            did_you_mean(suggest_gradients(asked.name, functions)) or to_write(asked.head),
             severity="warning",
         )
         for asked in find_missing_functions(document)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gradstep.core.autodiff.check.check_result import CheckResult, Verdict, laid_to, worst
-from gradstep.core.autodiff.check.check_tensors import Examined, examine, gradient_question
+from gradstep.core.autodiff.check.check_result import CheckResult, Verdict, attribute_to, find_worst
+from gradstep.core.autodiff.check.check_tensors import Examined, examine, request_second_order
 from gradstep.core.autodiff.check.finite_differences import NumericGradient
 from gradstep.core.autodiff.check.frozen_values import Evaluate
 from gradstep.core.autodiff.recognition.imported_vjp import find_imported_vjp
@@ -47,7 +47,7 @@ class LocalCheck:
     @property
     def verdict(self) -> Verdict:
         """The most concerning one of all inputs and orders."""
-        return worst([*self.findings.values(), *self.second.values()])
+        return find_worst([*self.findings.values(), *self.second.values()])
 
 
 def check_operation(
@@ -94,7 +94,7 @@ def check_operation(
     check = _check(op, name, _settled(op, request, {i: found[holes[i]] for i in floats}))
     if not second_order:
         return check
-    question, asked = gradient_question(graph, local, functions)
+    question, asked = request_second_order(graph, local, functions)
     if not asked.of:
         return check
     again = examine(evaluate, question, asked, point, functions, most)
@@ -114,7 +114,7 @@ def _settled(
     for defect in definition.defects:
         for i, e in found.items():
             if (names[i], order) == (defect.input, defect.order):
-                finding = laid_to(defect, e.finding, e.own, e.numeric)
+                finding = attribute_to(defect, e.finding, e.own, e.numeric)
                 settled[i] = replace(e, finding=finding)
     return settled
 

@@ -13,7 +13,7 @@ from gradstep.core.ops.declare.table import branch_of
 Bring = Callable[[Tensor, str], Tensor]  # a tensor from outside, and the argument's name
 
 
-class LoopValues:
+class LoopResiduals:
     """Takes what was made for the backward pass out of the graph of one iteration, `forward`.
 
     number: of the iteration; trace: of the loop, and outside: of the arguments that stay the same,

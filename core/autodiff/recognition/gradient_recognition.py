@@ -173,11 +173,11 @@ def _again(graph: Graph, of: list[TensorRef]) -> Differentiation:
     """The graph's gradient, with respect to every tensor that it begins with."""
     names = graph.ancestors(ref.op for ref in of)
     forward = Graph.of(op for op in graph if op.name in names)
-    request = GradientRequest(of=tuple(of), wrt=tuple(beginnings(forward)))
+    request = GradientRequest(of=tuple(of), wrt=tuple(find_beginnings(forward)))
     return differentiate(forward, request, _stand_ins(forward), scope="again")
 
 
-def beginnings(graph: Graph) -> Iterator[TensorRef]:
+def find_beginnings(graph: Graph) -> Iterator[TensorRef]:
     """The tensors that can have a gradient, and are made from nothing that can."""
     types = declared(graph).types
     for op in graph:

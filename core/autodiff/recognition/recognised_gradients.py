@@ -10,7 +10,7 @@ from gradstep.core.autodiff.recognition.gradient_recognition import Recognised, 
 from gradstep.core.autodiff.recognition.gradient_scope import GradientScope
 from gradstep.core.autodiff.recognition.imported_request import (
     ImportedGradients,
-    written,
+    find_written_variables,
 )
 from gradstep.core.autodiff.recognition.vjp_pairing import Found
 from gradstep.core.autodiff.reverse.contributions import Slices
@@ -59,7 +59,7 @@ def _used(
     missing = {name: ref for name, ref in missing.items() if ref in known.again.gradients}
     found: dict[TensorRef, Found] = {}
     for op in scope.graph if missing else ():
-        names = written(op, scope.graph)[:1]
+        names = find_written_variables(op, scope.graph)[:1]
         taken = [ref for ref in op.inputs if ref is not None and ref.op in scope.members]
         if names and names[0] in missing and 0 < len(taken) < 3:
             rows = Slices(taken[0], taken[-1])

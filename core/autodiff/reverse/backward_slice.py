@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from functools import cached_property
 
-from gradstep.core.autodiff.reverse.tf_gradient_order import gradient_order
+from gradstep.core.autodiff.reverse.tf_gradient_order import rank_operations
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
@@ -36,7 +36,7 @@ class BackwardSlice:
         self.path: dict[str, Operation] = {}
         self.arrivals: dict[str, list[Arrival]] = {}
         self._walk(below)
-        rank = gradient_order(graph, of, self.path.keys() & self.live)
+        rank = rank_operations(graph, of, self.path.keys() & self.live)
         for arrivals in self.arrivals.values():
             if len(arrivals) > 1:
                 arrivals.sort(key=lambda arrival: rank.get(arrival[1], len(rank)))

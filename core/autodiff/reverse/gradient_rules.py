@@ -25,7 +25,7 @@ def find_rule(
     if definition is not None and definition.gradient is not None:
         return definition.gradient
     if name != op.type:
-        meant = did_you_mean(near_gradients(name, functions))
+        meant = did_you_mean(suggest_gradients(name, functions))
         raise GradstepError(
             f"No gradient defined for operation '{op.name}' (op type: {op.type}): "
             f"its override asks for '{name}', which is not registered",
@@ -55,7 +55,7 @@ def takes_slices(name: str) -> bool:
     return definition is not None and definition.takes_slices
 
 
-def near_gradients(name: str, functions: Collection[str]) -> list[str]:
+def suggest_gradients(name: str, functions: Collection[str]) -> list[str]:
     """Gradients that may have been meant by `name`, the user's own first."""
     types = (d.type for d in all_ops() if d.gradient is not None)
     return list(dict.fromkeys([*near(name, functions), *near(name, types)]))[:3]

@@ -14,14 +14,14 @@ from itertools import chain
 import numpy as np
 
 from gradstep.core.autodiff.loops.iteration_graph import free_shapes, make_iteration_graph
-from gradstep.core.autodiff.loops.loop_dependencies import arguments_before, list_sources
+from gradstep.core.autodiff.loops.loop_dependencies import find_arguments_before, list_sources
 from gradstep.core.autodiff.loops.loop_invariant_sums import (
     Gradient,
-    appended,
-    gradient_of,
-    summed,
+    add_to_sum,
+    append_rows,
+    finish_sum,
 )
-from gradstep.core.autodiff.loops.loop_residuals import LoopValues
+from gradstep.core.autodiff.loops.loop_residuals import LoopResiduals
 from gradstep.core.autodiff.reverse.backward_pass import BackwardPass
 from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
 from gradstep.core.autodiff.reverse.contributions import Contribution
@@ -137,7 +137,7 @@ class _LoopReverse:
         left = iter(made)
         found: dict[str, Gradient] = {name: next(left) for name in self.active}
         for name, parts in sums.items():
-            found[name] = gradient_of([next(left) for _ in parts], self._source(name))
+            found[name] = finish_sum([next(left) for _ in parts], self._source(name))
         return [found.get(name) for name in self.loop.arguments], vjps
 
     def _sums(
@@ -151,9 +151,9 @@ class _LoopReverse:
                 continue
             rows = vjps[name].slices.get(ref)
             if rows is None:
-                found[name] = summed(get(gradients[ref]), *around)
+                found[name] = add_to_sum(get(gradients[ref]), *around)
             else:
-                found[name] = appended(get(rows.values), get(rows.indices), *around)
+                found[name] = append_rows(get(rows.values), get(rows.indices), *around)
         return found
 
     def _source(self, name: str) -> Tensor:
@@ -177,7 +177,7 @@ class _LoopReverse:
         """Loop variables that what comes back leads to, in one iteration or in several."""
         numbered = zip(self.loop.variables, self.given, strict=False)
         first = [name for name, grad in numbered if grad is not None]
-        found = arguments_before(self.loop, first)
+        found = find_arguments_before(self.loop, first)
         return [name for name in self.loop.variables if name in found]
 
     def _argument(self, source: Tensor, name: str) -> Tensor:
@@ -230,7 +230,7 @@ class _LoopReverse:
         variables = tuple(self.names)
         outside = {n: self.outer.get(self.sources[n]) for n in self.loop.captures}
         values = self.builder, self.forward, results[0], self._trace, outside, self._argument
-        graph = free_shapes(LoopValues(*values).extract(), variables)
+        graph = free_shapes(LoopResiduals(*values).extract(), variables)
         captures = tuple(self.names[len(variables) :])
         loop = Loop(graph, variables, captures, cond.ref, tuple(x.ref for x in results))
         outputs = self.outer.op("While", *self.inputs, loop=loop)
