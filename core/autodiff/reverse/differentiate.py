@@ -118,7 +118,7 @@ def _run(
 ) -> Differentiation:
     """known: a graph whose operations are taken where equal ones are made. before: how the pass
     went that led to it, if its VJPs are to be taken."""
-    builder, path = GraphBuilder(graph, known), _slice(graph, request, before)
+    builder, path = GraphBuilder(graph, known), _find_slice(graph, request, before)
     with (
         builder.belonging_to("", Phase.BACKWARD),
         builder.as_default(),
@@ -131,11 +131,11 @@ def _run(
             backward.run()
         else:
             run_again(backward, before, known)
-        zeros = _unconnected(backward) if request.unconnected_zero else {}
-    return _result(backward, zeros, record)
+        zeros = _make_zeros(backward) if request.unconnected_zero else {}
+    return _collect(backward, zeros, record)
 
 
-def _slice(graph: Graph, request: GradientRequest, before: PassRecord | None) -> BackwardSlice:
+def _find_slice(graph: Graph, request: GradientRequest, before: PassRecord | None) -> BackwardSlice:
     if before is not None and before.slice.graph is graph:
         same = before.slice
         if (same.of, same.wrt) == (request.of, request.wrt):
@@ -152,7 +152,7 @@ def _loop_rule(
     return loop_gradients(backward, op, loop, given)
 
 
-def _unconnected(backward: BackwardPass) -> dict[TensorRef, TensorRef]:
+def _make_zeros(backward: BackwardPass) -> dict[TensorRef, TensorRef]:
     """Zeros for what is asked for and no gradient reached."""
     builder, zeros = backward.builder, dict[TensorRef, TensorRef]()
     for ref in backward.request.wrt:
@@ -165,7 +165,7 @@ def _unconnected(backward: BackwardPass) -> dict[TensorRef, TensorRef]:
     return zeros
 
 
-def _result(
+def _collect(
     backward: BackwardPass, zeros: Mapping[TensorRef, TensorRef], record: PassRecord
 ) -> Differentiation:
     gradients: dict[TensorRef, TensorRef] = {}

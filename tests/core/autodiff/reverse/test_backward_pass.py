@@ -41,7 +41,7 @@ def assert_same(graph: Graph, request: GradientRequest) -> None:
     assert {r: g for vjp in backward.vjps.values() for r, g in vjp.gradients.items()} == outside
 
 
-@settings(suppress_health_check=[*HealthCheck])
+@settings(max_examples=40, deadline=None, suppress_health_check=[*HealthCheck])
 @given(graphs())
 def test_it_is_all_of_reverse_mode_but_the_short_cuts(drawn: Drawn) -> None:
     assert_same(drawn.graph, replace(drawn.request, unconnected_zero=False))
