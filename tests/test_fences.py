@@ -65,7 +65,7 @@ CORE, GPU, GUI, ROOT_API, LAYERS, AUTODIFF, ENGINE, IO = (
     "gui knows core, never the GPU: device facts reach it as messages",
     "the public API stands above all but main.py, and nothing of ours is built on it",
     "Inside core, downward only",
-    "Inside autodiff, reverse mode knows none of those who use it",
+    "Inside autodiff, reverse mode knows none of those who use it, and loops not reverse mode",
     "Inside the engine, from plans to runs of them",
     "Inside io, downward only: no reader and no writer knows the table of formats",
 )
@@ -98,7 +98,8 @@ PLANTED = (
     ("gradstep.core.checks.planted_host", "import gradstep.core.host", LAYERS),
     ("gradstep.core.train.planted_host", "import gradstep.core.host", LAYERS),
     ("gradstep.core.host.planted_cli", "import gradstep.core.cli", LAYERS),
-    ("gradstep.core.autodiff.loops.planted", "import gradstep.core.autodiff.explain", AUTODIFF),
+    ("gradstep.core.autodiff.loops.planted", "import gradstep.core.autodiff.reverse", AUTODIFF),
+    ("gradstep.core.autodiff.reverse.planted", "import gradstep.core.autodiff.explain", AUTODIFF),
     ("gradstep.core.autodiff.explain.planted", "import gradstep.core.autodiff.check", AUTODIFF),
     ("gradstep.core.engine.loops.planted_run", "import gradstep.core.engine.run", ENGINE),
     ("gradstep.core.engine.passes.planted_loops", "import gradstep.core.engine.loops", ENGINE),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gradstep.core.autodiff.reverse.gradient_paths import reached
+from gradstep.core.autodiff.explain.gradient_paths import find_reached
 from gradstep.core.checks.gradients.bottleneck_answers import find_bottlenecks
 from gradstep.core.checks.why.why_answers import Explainer
 from gradstep.core.cli.arguments.document_session import load
@@ -40,7 +40,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     values: Explanations = {}
     if not args.wrt:
         values = {y.short: explainer.value(str(y)) for y in request.of}
-    ends = {ref: reached(loaded.document.graph, ref, request.of) for ref in request.wrt}
+    ends = {ref: find_reached(loaded.document.graph, ref, request.of) for ref in request.wrt}
     gradients = {x.short: explainer.gradient(str(y), str(x)) for x, y in ends.items()}
     shown = [e for e in values.values() if args.of or e.state != "ok"]
     passing = {x.short: find_bottlenecks(explainer.here, str(y), str(x)) for x, y in ends.items()}

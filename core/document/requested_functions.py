@@ -115,7 +115,7 @@ def _askers(document: Document) -> _Askers:
 def _asked_by(op: Operation, overrides: OverrideTable) -> Iterator[tuple[str, CodeKind]]:
     if op.type in PYTHON_OPS:
         yield str(op.attrs.get("token", "")), CodeKind.PYFUNC
-    for name in dict.fromkeys((*overrides.named_for(op), op.gradient_op_type)):
+    for name in dict.fromkeys((*overrides.list_matching(op), op.gradient_op_type)):
         if name and not is_registered(name, ()):
             yield name, CodeKind.GRADIENT
 

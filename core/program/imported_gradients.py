@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from gradstep.core.autodiff.recognition.imported_request import written
+from gradstep.core.autodiff.recognition.imported_request import find_written_variables
 from gradstep.core.autodiff.recognition.recognised_gradients import answer_request
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
@@ -96,5 +96,5 @@ def _with_views(graph: Graph, found: Graph) -> Graph:
 
 def _slots(graph: Graph) -> dict[str, tuple[str, ...]]:
     """Variable -> what its update gives new values beside it."""
-    updates = (written(op, graph) for op in graph if op.phase is Phase.UPDATE)
+    updates = (find_written_variables(op, graph) for op in graph if op.phase is Phase.UPDATE)
     return {names[0]: tuple(names[1:]) for names in updates if len(names) > 1}

@@ -10,7 +10,7 @@ from typing import TypeVar
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
-from gradstep.core.autodiff.reverse.tf_gradients import gradient_of
+from gradstep.core.autodiff.reverse.tf_gradients import get_gradient
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.document.requests import loss_of, requests, trained
@@ -274,7 +274,7 @@ def _require_floating(op: Operation) -> None:
 def _gradient(builder: GraphBuilder, derived: Differentiation, ref: TensorRef) -> Gradient:
     """The gradient as the optimizer takes it: rows where they are all that there is to it."""
     dense = builder.get(derived.gradients[ref])
-    found = gradient_of(builder, derived, ref) if dense.shape.is_static else None
+    found = get_gradient(builder, derived, ref) if dense.shape.is_static else None
     return dense if found is None else found
 
 

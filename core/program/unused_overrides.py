@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 
 from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideKind
-from gradstep.core.autodiff.reverse.gradient_rules import near_gradients
+from gradstep.core.autodiff.reverse.gradient_rules import suggest_gradients
 from gradstep.core.document.document import CodeKind, Document
 from gradstep.core.document.requested_functions import Asked
 from gradstep.core.graph.loop import within
@@ -33,7 +33,7 @@ def find_unmatched(graph: Graph, overrides: Iterable[Override]) -> list[Problem]
     return [
         Problem("", "override", *near_miss(graph, override.kind, override.target), "warning")
         for override in wanted
-        if override.named not in there[override.kind]
+        if override.target_name not in there[override.kind]
     ]
 
 
@@ -54,7 +54,7 @@ def find_unregistered(document: Document, functions: Collection[str]) -> list[Pr
             node,
             "unregistered-gradient",
             f"{who} asks for the gradient '{asked.name}', which is not registered",
-            did_you_mean(near_gradients(asked.name, functions)) or to_write(asked.head),
+            did_you_mean(suggest_gradients(asked.name, functions)) or to_write(asked.head),
             severity="warning",
         )
         for asked in find_missing_functions(document)
@@ -69,7 +69,7 @@ def _askers(document: Document, asked: Asked) -> Iterator[tuple[str, str]]:
     wanting = [o for o in document.request.overrides if o.enabled and o.gradient == asked.name]
     there = {kind: _targets(graph, kind) for kind in {override.kind for override in wanting}}
     for override in wanting:
-        if override.named in there[override.kind]:
+        if override.target_name in there[override.kind]:
             yield "", f"the override of {override.target}"
     for node in asked.nodes:
         if graph[node].gradient_op_type == asked.name:

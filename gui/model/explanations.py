@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from gradstep.core.autodiff.reverse.gradient_paths import reached
+from gradstep.core.autodiff.explain.gradient_paths import find_reached
 from gradstep.core.document.requests import every_request
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.protocol.framing import Buffer
@@ -124,4 +124,4 @@ def differentiated(workspace: Workspace, ref: TensorRef) -> TensorRef | None:
     ends = by_it or [y for request in asked for y in request.of]
     shown = shown_loss(workspace.program)
     ends.sort(key=lambda y: y.short != shown)
-    return reached(document.graph, ref, ends) if ends else None
+    return find_reached(document.graph, ref, ends) if ends else None

@@ -66,11 +66,11 @@ AREAS = {
             "differentiation",
             _in(
                 "core/autodiff",
-                "reverse/contributions reverse/op_vjp reverse/differentiate "
+                "reverse/contributions reverse/rule_call reverse/differentiate "
                 "reverse/tf_gradients reverse/tf_gradient_order reverse/gradient_request "
-                "reverse/gradient_results reverse/vjp_reuse reverse/backward_pass "
+                "reverse/gate_gradients reverse/vjp_reuse reverse/backward_pass "
                 "reverse/seed_cotangents reverse/vjp_result reverse/unbroadcast "
-                "reverse/gradient_paths reverse/backward_slice check/promote_float64",
+                "explain/gradient_paths reverse/backward_slice check/promote_float64",
             ),
             ("tests/core/autodiff",),
         ),

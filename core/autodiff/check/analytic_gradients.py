@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradstep.core.autodiff.check.frozen_values import Evaluate, Point, alive
+from gradstep.core.autodiff.check.frozen_values import Evaluate, Point, evaluate_alive
 from gradstep.core.autodiff.check.promote_float64 import widen, widen_array
 from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
@@ -22,7 +22,7 @@ Gradients = dict[TensorRef, np.ndarray | None]
 Held = Mapping[TensorRef, TensorRef]
 
 
-def analytic_gradients(
+def evaluate_gradients(
     evaluate: Evaluate,
     graph: Graph,
     request: GradientRequest,
@@ -37,11 +37,11 @@ def analytic_gradients(
         derived = differentiate(graph, request, functions)
         graph, held = derived.graph, derived.gradients
     there = [ref for ref in request.wrt if ref in held]
-    found = alive(evaluate, graph, [held[ref] for ref in there], point)
+    found = evaluate_alive(evaluate, graph, [held[ref] for ref in there], point)
     return {ref: found.get(held.get(ref, ref)) for ref in request.wrt}
 
 
-def wide_gradients(
+def evaluate_wide_gradients(
     evaluate: Evaluate,
     graph: Graph,
     request: GradientRequest,
@@ -51,10 +51,10 @@ def wide_gradients(
 ) -> Gradients:
     """The same in float64."""
     base = {ref: widen_array(value) for ref, value in point.items()}
-    return dict(analytic_gradients(evaluate, widen(graph), request, base, functions, held))
+    return dict(evaluate_gradients(evaluate, widen(graph), request, base, functions, held))
 
 
-def rounding_noise(
+def estimate_rounding_noise(
     evaluate: Evaluate,
     graph: Graph,
     request: GradientRequest,
@@ -69,11 +69,11 @@ def rounding_noise(
     wide = widen(graph)
     base = {ref: widen_array(value) for ref, value in point.items()}
     forward = _rounded_tensors(wide, request, base)
-    whole = {**base, **alive(evaluate, wide, forward, base)}
+    whole = {**base, **evaluate_alive(evaluate, wide, forward, base)}
     rng = np.random.default_rng(0)
     points = [whole, *(_shaken(whole, rng, eps) for _ in range(_TRIES))]
     one = replace(request, wrt=(ref,))
-    found = [analytic_gradients(evaluate, wide, one, at, functions, held)[ref] for at in points]
+    found = [evaluate_gradients(evaluate, wide, one, at, functions, held)[ref] for at in points]
     center, *moved = [g for g in found if g is not None]
     offs = np.abs(np.array(moved) - center)
     return np.asarray(_SAFETY * np.max(np.nan_to_num(offs, nan=np.inf), axis=0))

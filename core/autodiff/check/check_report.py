@@ -21,7 +21,7 @@ def suggest(check: LocalCheck, count: int, cotangent: np.ndarray) -> str:
     return words[0] if count == 1 else f"({', '.join(words)})"
 
 
-def repeated_factor(
+def find_repeated_factor(
     check: LocalCheck, names: Sequence[str], inputs: Sequence[np.ndarray], cotangent: np.ndarray
 ) -> str:
     """Name of an input by which the override multiplies `grad` where it should not; "" if none."""

@@ -50,7 +50,7 @@ class CheckResult:
     why: str = ""
 
 
-def worst(findings: Iterable[CheckResult]) -> Verdict:
+def find_worst(findings: Iterable[CheckResult]) -> Verdict:
     """The most concerning verdict; ok where there is none."""
     return max((f.verdict for f in findings), key=_RANK.__getitem__, default=Verdict.OK)
 
@@ -67,7 +67,7 @@ def judge(
         return _judged(analytic, wide, numeric, noise)
 
 
-def laid_to(
+def attribute_to(
     defect: Defect, found: CheckResult, gradient: np.ndarray | None, numeric: NumericGradient
 ) -> CheckResult:
     """`found`, where what is wrong is what TensorFlow gives for a reason that is known. gradient:

@@ -10,13 +10,13 @@ import numpy as np
 
 from gradstep.core.autodiff.check.analytic_gradients import (
     Held,
-    analytic_gradients,
-    rounding_noise,
-    wide_gradients,
+    estimate_rounding_noise,
+    evaluate_gradients,
+    evaluate_wide_gradients,
 )
 from gradstep.core.autodiff.check.check_result import CheckResult, judge
-from gradstep.core.autodiff.check.finite_differences import NumericGradient, numeric_gradients
-from gradstep.core.autodiff.check.frozen_values import Evaluate, Point, with_draws
+from gradstep.core.autodiff.check.finite_differences import NumericGradient, measure_gradients
+from gradstep.core.autodiff.check.frozen_values import Evaluate, Point, add_draws
 from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
@@ -44,15 +44,17 @@ def examine(
     most: int = 0,
     held: Held | None = None,
 ) -> dict[TensorRef, Examined]:
-    """Every tensor of request.wrt, at `point` (see numeric_gradients, also for `most`). held: see
-    analytic_gradients. Raises GradstepError where the gradient cannot be computed."""
-    point = with_draws(evaluate, graph, request, point)
-    own = analytic_gradients(evaluate, graph, request, point, functions, held)
+    """Every tensor of request.wrt, at `point` (see measure_gradients, also for `most`). held: see
+    evaluate_gradients. Raises GradstepError where the gradient cannot be computed."""
+    point = add_draws(evaluate, graph, request, point)
+    own = evaluate_gradients(evaluate, graph, request, point, functions, held)
     narrow = any(value.dtype.kind == "f" and value.itemsize < 8 for value in point.values())
-    wide = wide_gradients(evaluate, graph, request, point, functions, held) if narrow else own
-    numeric = numeric_gradients(evaluate, graph, request, point, most)
+    wide = (
+        evaluate_wide_gradients(evaluate, graph, request, point, functions, held) if narrow else own
+    )
+    numeric = measure_gradients(evaluate, graph, request, point, most)
 
-    noise = partial(rounding_noise, evaluate, graph, request, point, functions, held)
+    noise = partial(estimate_rounding_noise, evaluate, graph, request, point, functions, held)
     found: dict[TensorRef, Examined] = {}
     for ref, n in numeric.items():
         finding = judge(own[ref], wide[ref], n, partial(noise, ref))
@@ -60,7 +62,7 @@ def examine(
     return found
 
 
-def gradient_question(
+def request_second_order(
     graph: Graph, request: GradientRequest, functions: Mapping[str, GradientFunction]
 ) -> tuple[Graph, GradientRequest]:
     """What to ask to examine the gradient of the gradient: the graph that `request` makes, and of

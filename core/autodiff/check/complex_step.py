@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.autodiff.check.frozen_values import Evaluate, Point, alive
+from gradstep.core.autodiff.check.frozen_values import Evaluate, Point, evaluate_alive
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.declare.system_rules import TF_CPU
@@ -25,7 +25,7 @@ _REFUSALS = (TypeError, ValueError, ArithmeticError, GradstepError, np.exception
 Kernel = Callable[..., Any]
 
 
-def complex_slopes(
+def measure_complex_slopes(
     evaluate: Evaluate,
     graph: Graph,
     of: Sequence[TensorRef],
@@ -42,7 +42,7 @@ def complex_slopes(
     names = {op.name for op in path}
     sources = {r for op in path for r in op.inputs if r is not None and r.op not in names}
     known = [ref for ref in sources if ref not in base]
-    real = {**base, **alive(evaluate, graph, known, base)}
+    real = {**base, **evaluate_alive(evaluate, graph, known, base)}
     steps = list(zip(path, kernels, strict=True))
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):

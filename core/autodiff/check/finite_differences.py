@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gradstep.core.autodiff.check.complex_step import complex_slopes
-from gradstep.core.autodiff.check.frozen_values import Evaluate, Point, hold, values_of
+from gradstep.core.autodiff.check.complex_step import measure_complex_slopes
+from gradstep.core.autodiff.check.frozen_values import Evaluate, Point, evaluate_all, freeze_values
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
@@ -43,7 +43,7 @@ class NumericGradient:
         return np.asarray(~np.isnan(self.noise))
 
 
-def numeric_gradients(
+def measure_gradients(
     evaluate: Evaluate, graph: Graph, request: GradientRequest, point: Point, most: int = 0
 ) -> dict[TensorRef, NumericGradient]:
     """d(sum of request.of)/dx in float64 for every x of request.wrt, at `point`; of the sum
@@ -53,7 +53,7 @@ def numeric_gradients(
     What the request (or a StopGradient) stops is held at its value, as differentiation does.
     most: look at no more elements of a tensor than that, spread evenly; 0: at all.
     """
-    wide, base = hold(evaluate, graph, request, point)
+    wide, base = freeze_values(evaluate, graph, request, point)
     wide, of = _weighted(evaluate, wide, request, base)
     return {ref: _along(evaluate, wide, of, ref, base, most) for ref in request.wrt}
 
@@ -67,7 +67,7 @@ def _weighted(
     given = {y: start for y, start in starts.items() if start is not None}
     if not given:
         return graph, request.of
-    values = values_of(evaluate, graph, [*given.values()], base)
+    values = evaluate_all(evaluate, graph, [*given.values()], base)
     made: list[Operation] = []
     of = list(request.of)
     for number, (y, value) in enumerate(zip(given, values, strict=True)):
@@ -96,7 +96,7 @@ def _along(
     with np.errstate(all="ignore"):  # at an infinity there is no slope, but NaN
         low, high, noise, kink = differences.sides(elements)
         value, method = (low + high) / 2, CENTRAL
-        sharp = complex_slopes(evaluate, graph, of, x, base, elements)
+        sharp = measure_complex_slopes(evaluate, graph, of, x, base, elements)
         if sharp is not None and _same(sharp, value, noise, kink):
             value, method = np.where(kink, value, sharp), COMPLEX
     value, low, high, kink, noise = (
@@ -167,7 +167,7 @@ class _Differences:
 
     def _numbers(self, point: Point) -> Sequence[np.ndarray]:
         """The tensors at `point`: truth as 0 and 1, without text."""
-        values = values_of(self._evaluate, self._graph, self._of, point)
+        values = evaluate_all(self._evaluate, self._graph, self._of, point)
         kinds = ((y, y.dtype.kind) for y in values)
         return [y.astype(np.int8) if kind == "b" else y for y, kind in kinds if kind in "biufc"]
 

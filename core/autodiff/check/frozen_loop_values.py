@@ -35,7 +35,9 @@ class LoopStops:
     loops: frozenset[str]
 
 
-def stops_in_loops(graph: Graph, request: GradientRequest, needed: Collection[str]) -> LoopStops:
+def find_stops_in_loops(
+    graph: Graph, request: GradientRequest, needed: Collection[str]
+) -> LoopStops:
     """Those in the loops among the operations `needed`."""
     inside = {op.name: op for op in within(graph[n] for n in needed) if op.name not in graph}
     stopping = (op.output() for op in inside.values() if op.type == "StopGradient")
@@ -46,7 +48,7 @@ def stops_in_loops(graph: Graph, request: GradientRequest, needed: Collection[st
     return LoopStops(frozenset(tensors), frozenset(edges), frozenset(loops))
 
 
-def held_in_loops(
+def freeze_in_loops(
     graph: Graph, stops: LoopStops, moved: Collection[TensorRef], feeds: Point
 ) -> tuple[Graph, dict[TensorRef, np.ndarray]]:
     """`graph` and feeds in which `stops` no longer follow the tensors that are `moved`. Raises

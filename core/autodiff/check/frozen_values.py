@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradstep.core.autodiff.check.frozen_loop_values import held_in_loops, stops_in_loops
+from gradstep.core.autodiff.check.frozen_loop_values import find_stops_in_loops, freeze_in_loops
 from gradstep.core.autodiff.check.promote_float64 import widen, widen_array
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.errors import GradstepError
@@ -25,7 +25,7 @@ Evaluate = Callable[
 Point = Mapping[TensorRef, np.ndarray]
 
 
-def alive(
+def evaluate_alive(
     evaluate: Evaluate, graph: Graph, fetches: Sequence[TensorRef], point: Point
 ) -> dict[TensorRef, np.ndarray]:
     """The values at `point`, but of what is dead there."""
@@ -34,11 +34,11 @@ def alive(
     return {ref: value for ref, value in pairs if value is not None}
 
 
-def values_of(
+def evaluate_all(
     evaluate: Evaluate, graph: Graph, fetches: Sequence[TensorRef], point: Point
 ) -> list[np.ndarray]:
     """The values at `point`. Raises GradstepError where one is dead."""
-    found = alive(evaluate, graph, fetches, point)
+    found = evaluate_alive(evaluate, graph, fetches, point)
     for ref in fetches:
         if ref not in found:
             raise GradstepError(
@@ -50,18 +50,18 @@ def values_of(
     return [found[ref] for ref in fetches]
 
 
-def hold(
+def freeze_values(
     evaluate: Evaluate, graph: Graph, request: GradientRequest, point: Point
 ) -> tuple[Graph, dict[TensorRef, np.ndarray]]:
     """`graph` in float64, and the values to feed it at `point`: besides those given, every
     random draw, and what stopped tensors and wires carry."""
-    base = with_draws(evaluate, graph, request, point)
+    base = add_draws(evaluate, graph, request, point)
     wide = {ref: widen_array(value) for ref, value in base.items()}
     needed = graph.ancestors(ref.op for ref in request.of)
     _require_no_draws_in_loops(graph, needed)
     held, feeds = _hold_stopped(evaluate, widen(graph), request, needed, wide)
     moved = [ref for ref in request.wrt if ref in base]
-    return held_in_loops(held, stops_in_loops(held, request, needed), moved, feeds)
+    return freeze_in_loops(held, find_stops_in_loops(held, request, needed), moved, feeds)
 
 
 def _require_no_draws_in_loops(graph: Graph, needed: set[str]) -> None:
@@ -77,7 +77,7 @@ def _require_no_draws_in_loops(graph: Graph, needed: set[str]) -> None:
             )
 
 
-def with_draws(
+def add_draws(
     evaluate: Evaluate, graph: Graph, request: GradientRequest, point: Point
 ) -> dict[TensorRef, np.ndarray]:
     """`point`, and what `graph` draws at random on the way to request.of: the same in every run
@@ -85,7 +85,7 @@ def with_draws(
     needed = graph.ancestors(ref.op for ref in request.of)
     draws = [op.output() for op in graph if op.name in needed and _draws(op)]
     draws = [ref for ref in draws if ref not in point]
-    return {**point, **alive(evaluate, graph, draws, point)}
+    return {**point, **evaluate_alive(evaluate, graph, draws, point)}
 
 
 def _draws(op: Operation) -> bool:
@@ -106,7 +106,7 @@ def _hold_stopped(
     held += [ref for ref in request.stops if ref not in request.wrt and ref.op in needed]
     edges = [edge for edge in request.stopped_edges if edge.op in needed]
     sources = {e: source for e in edges if (source := graph.source(e)) is not None}
-    values = alive(evaluate, graph, [*dict.fromkeys([*held, *sources.values()])], base)
+    values = evaluate_alive(evaluate, graph, [*dict.fromkeys([*held, *sources.values()])], base)
     feeds = {**base, **{ref: values[ref] for ref in held if ref in values}}
     for edge, source in sources.items():
         if (value := values.get(source)) is None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gradstep.core.autodiff.check.analytic_gradients import Held, analytic_gradients
+from gradstep.core.autodiff.check.analytic_gradients import Held, evaluate_gradients
 from gradstep.core.autodiff.check.check_result import CheckResult, Verdict
-from gradstep.core.autodiff.check.check_tensors import examine, gradient_question
+from gradstep.core.autodiff.check.check_tensors import examine, request_second_order
 from gradstep.core.autodiff.check.finite_differences import NumericGradient, agree
 from gradstep.core.autodiff.check.frozen_values import Evaluate, Point
 from gradstep.core.autodiff.reverse.gradient_request import (
@@ -73,7 +73,7 @@ def check_gradients(
     second_order: bool = False,
     held: Held | None = None,
 ) -> Check:
-    """The whole request at `point` (see numeric_gradients). held: see analytic_gradients. Raises
+    """The whole request at `point` (see measure_gradients). held: see evaluate_gradients. Raises
     GradstepError where the gradient in force cannot be computed; a native gradient that cannot be
     is only noted."""
     request = replace(request, wrt=tuple(ref for ref in request.wrt if ref in point))
@@ -84,9 +84,9 @@ def check_gradients(
     error = ""
     if overridden:
         try:
-            bare = native_graph(graph)
+            bare = strip_gradient_op_types(graph)
             plain = replace(request, overrides=())
-            native = analytic_gradients(evaluate, bare, plain, point, functions)
+            native = evaluate_gradients(evaluate, bare, plain, point, functions)
         except GradstepError as failure:
             native, error = None, failure.message
     numeric = {ref: e.numeric for ref, e in examined.items()}
@@ -103,14 +103,14 @@ def _second(
     functions: Mapping[str, GradientFunction],
 ) -> Mapping[TensorRef, CheckResult]:
     """The gradient of the gradient, with a weight for each of its elements."""
-    question, asked = gradient_question(graph, request, functions)
+    question, asked = request_second_order(graph, request, functions)
     if not asked.of:
         return {}
     found = examine(evaluate, question, asked, point, functions)
     return {ref: e.finding for ref, e in found.items()}
 
 
-def native_graph(graph: Graph) -> Graph:
+def strip_gradient_op_types(graph: Graph) -> Graph:
     """`graph` without the `_gradient_op_type` that its operations carry."""
     return everywhere(graph, lambda part: Graph.of(_native(op) for op in part))
 

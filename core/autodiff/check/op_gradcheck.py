@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gradstep.core.autodiff.check.check_result import CheckResult, Verdict, laid_to, worst
-from gradstep.core.autodiff.check.check_tensors import Examined, examine, gradient_question
+from gradstep.core.autodiff.check.check_result import CheckResult, Verdict, attribute_to, find_worst
+from gradstep.core.autodiff.check.check_tensors import Examined, examine, request_second_order
 from gradstep.core.autodiff.check.finite_differences import NumericGradient
 from gradstep.core.autodiff.check.frozen_values import Evaluate
 from gradstep.core.autodiff.recognition.imported_vjp import find_imported_vjp
@@ -47,7 +47,7 @@ class LocalCheck:
     @property
     def verdict(self) -> Verdict:
         """The most concerning one of all inputs and orders."""
-        return worst([*self.findings.values(), *self.second.values()])
+        return find_worst([*self.findings.values(), *self.second.values()])
 
 
 def check_operation(
@@ -70,14 +70,14 @@ def check_operation(
     if not floats or not cotangents or (not most and total > _LARGEST):
         return None
     graph, holes, of = _isolated(op, inputs, cotangents)
-    turn = None
+    vjp = None
     if imported is not None:
         arriving = {index: TensorRef(f"check/g{index}") for index in cotangents}
-        turn = find_imported_vjp(imported, op, holes, arriving)
-        if turn is None:
+        vjp = find_imported_vjp(imported, op, holes, arriving)
+        if vjp is None:
             return None
-        floats = [i for i in floats if i in turn.gradients]
-        graph = Graph.of([*graph, *turn.operations])
+        floats = [i for i in floats if i in vjp.gradients]
+        graph = Graph.of([*graph, *vjp.operations])
     pairs = zip(holes, inputs, strict=True)
     point = {hole: x for hole, x in pairs if x.dtype.kind in "fc"}
     local = replace(
@@ -88,13 +88,13 @@ def check_operation(
         stopped_edges=frozenset(),
         grad_ys=(),
     )
-    held = None if turn is None else {holes[i]: ref for i, ref in turn.gradients.items()}
+    held = None if vjp is None else {holes[i]: ref for i, ref in vjp.gradients.items()}
     found = examine(evaluate, graph, local, point, functions, most, held)
-    name = gradient_name(op, request.overrides) if turn is None else turn.name
+    name = gradient_name(op, request.overrides) if vjp is None else vjp.name
     check = _check(op, name, _settled(op, request, {i: found[holes[i]] for i in floats}))
     if not second_order:
         return check
-    question, asked = gradient_question(graph, local, functions)
+    question, asked = request_second_order(graph, local, functions)
     if not asked.of:
         return check
     again = examine(evaluate, question, asked, point, functions, most)
@@ -114,7 +114,7 @@ def _settled(
     for defect in definition.defects:
         for i, e in found.items():
             if (names[i], order) == (defect.input, defect.order):
-                finding = laid_to(defect, e.finding, e.own, e.numeric)
+                finding = attribute_to(defect, e.finding, e.own, e.numeric)
                 settled[i] = replace(e, finding=finding)
     return settled
 

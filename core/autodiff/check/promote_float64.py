@@ -27,10 +27,10 @@ def widen(graph: Graph) -> Graph:
     """`graph` with every floating-point and complex attribute and constant made as wide, in the
     graphs of its loops, too."""
     wide = everywhere(graph, lambda part: Graph.of(widen_operation(op) for op in part))
-    return fitted(wide) if any(loop_of(op) for op in wide) else wide
+    return fit_loops(wide) if any(loop_of(op) for op in wide) else wide
 
 
-def fitted(graph: Graph) -> Graph:
+def fit_loops(graph: Graph) -> Graph:
     """`graph` whose loops take what comes in as it is: a TensorArray's flow stays float32."""
     inferrer = Inferrer()
     lost = without_types(graph)  # what a loop goes round without
@@ -45,7 +45,7 @@ def fitted(graph: Graph) -> Graph:
                 part.with_attrs(T=types[part.name]) if part.name in types else part
                 for part in loop.graph
             )
-            op = op.with_attrs(**{LOOP: replace(loop, graph=fitted(inner))})
+            op = op.with_attrs(**{LOOP: replace(loop, graph=fit_loops(inner))})
         if name not in lost:
             inferrer.infer(op)
         made[name] = op

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
+from gradstep.core.autodiff.explain.gradient_paths import Value
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
-from gradstep.core.autodiff.reverse.gradient_paths import Value
 from gradstep.core.graph.model import Edge, Graph, TensorRef
 from gradstep.core.ops.declare.table import branch_of, find
 
@@ -21,7 +21,7 @@ class Untaken:
     why: str
 
 
-def untaken(
+def find_untaken(
     graph: Graph, derived: Differentiation, of: TensorRef, wrt: TensorRef, value: Value
 ) -> Untaken | None:
     """Where all ways back from `of` to `wrt` end in branches that were not taken: the first of
@@ -42,12 +42,12 @@ def untaken(
             elif wrt.op in graph.ancestors([source.op]):
                 ends.append(source.op)
     for end in ends:
-        if why := reason(graph, end, value):
+        if why := say_why_untaken(graph, end, value):
             return Untaken(end, _unwound(came, end), why)
     return None
 
 
-def reason(graph: Graph, name: str, value: Value) -> str:
+def say_why_untaken(graph: Graph, name: str, value: Value) -> str:
     """The predicate that left the branch of operation `name` out: "p is False"; "" if none did."""
     queue, seen = deque([name]), {name}
     while queue:

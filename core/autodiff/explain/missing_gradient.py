@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gradstep.core.autodiff.reverse.assignment_paths import find_assignments, written
-from gradstep.core.autodiff.reverse.differentiate import Differentiation
-from gradstep.core.autodiff.reverse.gradient_paths import (
-    comes_from,
-    descendants,
-    flow_path,
-    forward_path,
+from gradstep.core.autodiff.explain.assignment_paths import (
+    find_assigned_variables,
+    find_assignments,
 )
+from gradstep.core.autodiff.explain.gradient_paths import (
+    comes_from,
+    find_descendants,
+    find_flow_path,
+    find_forward_path,
+)
+from gradstep.core.autodiff.reverse.differentiate import Differentiation
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.typing.inference import declared
 
@@ -66,7 +69,7 @@ def explain_none(
     """Why d(of)/d(wrt) is None. graph: what of the forward graph has to do with them, one iteration
     of each loop written out in it, and `derived` its differentiation (see loop_inlining.py);
     whole: all of the forward graph, likewise with what is in its loops."""
-    paths = forward_path(graph, wrt.op, of.op)
+    paths = find_forward_path(graph, wrt.op, of.op)
     what = f"d {of.short} / d {wrt.short} is None"
     if (dtype := declared(derived.graph).types[of].dtype).is_integer or dtype.value in (
         "bool",
@@ -79,7 +82,7 @@ def explain_none(
     if not paths:
         text = f"{what}: no wire leads from {wrt.short} to {of.short}."
         return Explanation("none", "unconnected", None, None, (), text)
-    below = descendants(graph, wrt.op)
+    below = find_descendants(graph, wrt.op)
     blocks = [edge for edge in derived.blocked if comes_from(graph, edge, below)]
     if not blocks:
         text = f"{what}: nothing between them has a gradient."
@@ -87,13 +90,13 @@ def explain_none(
     rank = {name: i for i, name in enumerate(graph.order)}
     edge = max(blocks, key=lambda e: (rank[e.op], -e.index))  # nearest to `of`: it hides the rest
     why = derived.blocked[edge]
-    path = (*flow_path(graph, derived, of, TensorRef(edge.op)), edge.op)
+    path = (*find_flow_path(graph, derived, of, TensorRef(edge.op)), edge.op)
     source = graph.source(edge)
     wire = f"{source.short if source else '?'} → {edge.op}"
     others = len(blocks) - 1
     more = f" {others} other way{'s' if others > 1 else ''} back ended too." if others else ""
     text = f"{what}: the gradient ends at {edge.op}, on the wire {wire}: {why}.{more}"
-    cause = "assigned" if written(graph, graph[edge.op]) else _cause(why)
+    cause = "assigned" if find_assigned_variables(graph, graph[edge.op]) else _cause(why)
     text += _NOT_ASSIGNED if cause == "assigned" else ""
     return Explanation("none", cause, edge.op, None, _once(path), text)
 
@@ -109,10 +112,10 @@ def _assigned(
 ) -> Explanation:
     """Nothing but an assignment leads from one to the other."""
     last = assigning[-1]
-    (variable, *_) = written(graph, last)
+    (variable, *_) = find_assigned_variables(graph, last)
     start = f"{wrt.short} leads to {of.short} only by way of {variable}"
     text = f"{what}: {start}, which {last.name} ({last.type}) assigns.{_NOT_ASSIGNED}"
-    path = (*forward_path(graph, variable, of.op), last.name)
+    path = (*find_forward_path(graph, variable, of.op), last.name)
     return Explanation("none", "assigned", last.name, None, _once(path), text)
 
 

@@ -1,4 +1,5 @@
-"""The VJP of a loop: another loop, which runs the iterations backward.
+"""What the VJP of a loop, a rule of reverse mode, has to know of loops and conds.
 
-`while_vjp.py` is the door; `loop_residuals.py` has what it reads of the iterations that have run.
+`loop_residuals.py` is what it reads of the iterations that have run, `cond_liveness.py` in which
+branches of an iteration that is there, `loop_dependencies.py` which tensors lead to which.
 """

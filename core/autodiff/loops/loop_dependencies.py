@@ -12,7 +12,7 @@ from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops.typing.inference import declared
 
 
-def arguments_before(loop: Loop, variables: Iterable[str]) -> set[str]:
+def find_arguments_before(loop: Loop, variables: Iterable[str]) -> set[str]:
     """Those arguments of `loop` that lead to the final values of these of its variables."""
     results = dict(zip(loop.variables, loop.results, strict=True))
     types = declared(loop.graph).types
@@ -38,18 +38,18 @@ def _arguments_of(loop: Loop, result: TensorRef) -> set[str]:
         seen.add(ref)
         if ref.op in loop.arguments:
             found.add(ref.op)
-        stack.extend(sources(loop.graph, ref))
+        stack.extend(list_sources(loop.graph, ref))
     return found
 
 
-def sources(graph: Graph, ref: TensorRef) -> Iterator[TensorRef]:
+def list_sources(graph: Graph, ref: TensorRef) -> Iterator[TensorRef]:
     """The tensors that `ref` is made from: of a loop only those that lead to that output of it."""
     op = graph[ref.op]
     loop = loop_of(op)
     if loop is None:
         yield from (source for source in op.inputs if source is not None)
         return
-    before = arguments_before(loop, loop.variables[ref.index : ref.index + 1])
+    before = find_arguments_before(loop, loop.variables[ref.index : ref.index + 1])
     for name, source in zip(loop.arguments, op.inputs, strict=True):
         if name in before and source is not None:
             yield source

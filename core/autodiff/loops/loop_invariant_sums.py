@@ -17,13 +17,15 @@ Argument = Callable[[Tensor, str], Tensor]  # of the loop on the way back, from 
 _FROM_ONE = tuple(np.array([i], np.int32) for i in (1, 0, 1))  # begin, end, strides: [1:]
 
 
-def summed(grad: Tensor, source: Tensor, argument: Argument) -> list[Tensor]:
+def add_to_sum(grad: Tensor, source: Tensor, argument: Argument) -> list[Tensor]:
     """The next value of the sum of the gradients of `source`, a tensor outside, of which one
     iteration gives `grad`."""
     return [call("AddV2", argument(_zeros(source, grad.dtype), "b_acc"), grad)]
 
 
-def appended(values: Tensor, indices: Tensor, source: Tensor, argument: Argument) -> list[Tensor]:
+def append_rows(
+    values: Tensor, indices: Tensor, source: Tensor, argument: Argument
+) -> list[Tensor]:
     """Likewise of rows: all so far and their indices, then those of the iteration. As TensorFlow's,
     they begin with zeros for row 0, so that there are some where no iteration took place."""
     so_far = _zero_row(source, values), source.builder.constant(np.zeros(1, indices.dtype.numpy))
@@ -32,8 +34,8 @@ def appended(values: Tensor, indices: Tensor, source: Tensor, argument: Argument
     return [call("ConcatV2", rows, values, axis), call("ConcatV2", numbers, indices, axis)]
 
 
-def gradient_of(sums: Sequence[Tensor], source: Tensor) -> Gradient:
-    """The gradient of `source`, from the last values of what `summed` or `appended` gave."""
+def finish_sum(sums: Sequence[Tensor], source: Tensor) -> Gradient:
+    """The gradient of `source`, from the last values of what `add_to_sum` or `append_rows` gave."""
     if len(sums) == 1:
         return sums[0]
     values, indices = sums

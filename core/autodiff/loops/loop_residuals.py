@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from gradstep.core.autodiff.reverse.cond_liveness import Side, find_liveness
+from gradstep.core.autodiff.loops.cond_liveness import Side, find_liveness
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.declare.table import branch_of
@@ -13,11 +13,11 @@ from gradstep.core.ops.declare.table import branch_of
 Bring = Callable[[Tensor, str], Tensor]  # a tensor from outside, and the argument's name
 
 
-class LoopValues:
-    """Takes what was made for the way back out of the graph of one iteration, `forward`.
+class LoopResiduals:
+    """Takes what was made for the backward pass out of the graph of one iteration, `forward`.
 
     number: of the iteration; trace: of the loop, and outside: of the arguments that stay the same,
-    the tensors around; bring: makes an argument of the loop on the way back.
+    the tensors around; bring: makes an argument of the backward loop.
     """
 
     def __init__(
@@ -37,8 +37,8 @@ class LoopValues:
         self._alive: dict[Side, str] = {}
         self._through: Tensor | None = None  # the trace in here
 
-    def extracted(self) -> Graph:
-        """The operations of the way back, arguments first, then what is read."""
+    def extract(self) -> Graph:
+        """The operations of the backward pass, arguments first, then what is read."""
         made = [op for op in self._builder.build() if op.name not in self._forward]
         moved = {op.name: self._moved(op) for op in made}
         whole = self._builder.build()
@@ -62,7 +62,7 @@ class LoopValues:
         return self._brought[ref]
 
     def _bring(self, ref: TensorRef) -> Tensor:
-        """A tensor of the way there: what was outside still is, constants are made again, which
+        """A tensor of the forward pass: what was outside still is, constants are made again, which
         input was taken is found again, and the rest was kept."""
         op = self._forward[ref.op]
         name = ref.op if ref.index == 0 else f"{ref.op}_{ref.index}"

@@ -67,8 +67,8 @@ class _Search:
         return None
 
     def _readers(self, ref: TensorRef) -> frozenset[str]:
-        """The turns that read a tensor, or a sum that it is part of."""
-        found = {name for name in self._scope.takers(ref) if name in self._scope.turns}
+        """The operations whose VJPs read a tensor, or a sum that it is part of."""
+        found = {name for name in self._scope.find_readers(ref) if name in self._scope.vjps}
         for parts, total in self._scope.sums.items():
             if ref in parts:
                 found |= self._readers(total)
@@ -88,8 +88,8 @@ class _Search:
         """Whether all that reads `start` can be reading the gradient of `ref`."""
         if not self._reach.is_like(ref, start):
             return False
-        own = ref.op not in self._scope.turns or ref.op in readers
-        return own and readers <= self._reach.turns_behind(ref.op)
+        own = ref.op not in self._scope.vjps or ref.op in readers
+        return own and readers <= self._reach.vjps_behind(ref.op)
 
     def _named(self, ref: TensorRef, start: TensorRef) -> TensorRef:
         """`ref`, or what an Identity behind it calls it, where that was there before."""

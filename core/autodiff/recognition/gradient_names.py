@@ -23,16 +23,16 @@ class GradientPlace(NamedTuple):
     of: str
 
 
-def gradient_scopes(names: Collection[str]) -> list[str]:
+def find_gradient_scopes(names: Collection[str]) -> list[str]:
     """The scopes of `tf.gradients`, the longest first: those of gradients of an operation that is
     there, if they are called as usual, or have something that gradients start with."""
-    found = dict.fromkeys(place.scope for name in names if (place := place_of(name, names)))
+    found = dict.fromkeys(place.scope for name in names if (place := find_place(name, names)))
     seeded = {name.rpartition("/")[0] for name in names if _SEED.search(name)}
     kept = (scope for scope in found if _USUAL.search(scope) or scope in seeded)
     return sorted(kept, key=len, reverse=True)
 
 
-def place_of(name: str, names: Collection[str]) -> GradientPlace | None:
+def find_place(name: str, names: Collection[str]) -> GradientPlace | None:
     """Where an operation of that name lies if it belongs to the gradient of another one. Of several
     readings the one with the outermost scope, and in it the longest operation: a gradient of a
     gradient is `gradients_1/gradients/X_grad/Mul_grad/…`."""
@@ -46,7 +46,7 @@ def place_of(name: str, names: Collection[str]) -> GradientPlace | None:
     return None
 
 
-def place_in(name: str, scopes: Iterable[str], names: Collection[str]) -> GradientPlace | None:
+def find_place_in(name: str, scopes: Iterable[str], names: Collection[str]) -> GradientPlace | None:
     """Where an operation of that name lies in one of `scopes`, the longest first; None for one that
     lies in none."""
     scope = next((s for s in scopes if name.startswith(f"{s}/")), None)

@@ -65,11 +65,11 @@ class _Recognition:
         needed = self.graph.ancestors(ref.op for ref in self.seeds)
         for name in reversed(self.graph.order):
             if name in needed:
-                self._turn(self.graph[name])
+                self._find_vjp(self.graph[name])
         ended = {edge for edge in self.ended if not self._is_known(self.graph[edge.op])}
         return Recognised(self.gradients, self.edges, ended, self.again)
 
-    def _turn(self, op: Operation) -> None:
+    def _find_vjp(self, op: Operation) -> None:
         """One forward operation: what arrives at it, and what goes on."""
         outputs = len(declared(self.graph).types.of.get(op.name, ()))
         arrived: Found | None = None
@@ -133,7 +133,7 @@ class _Recognition:
         inputs = [i for i in range(len(op.inputs)) if Edge(op.name, i) in self.again.edges]
         if loop_of(op) is not None:
             return self._sent_by_loop(op, inputs)
-        if op.name not in self.scope.turns:
+        if op.name not in self.scope.vjps:
             return ((Edge(op.name, i), arrived) for i in inputs if self._passes(op, i))
         whole = [i for i in inputs if self._maker(op, i).type != _ROWS]
         found = self.pairing.pairs(op, whole, arrived, self._is_known(op)) if whole else {}
@@ -161,7 +161,7 @@ class _Recognition:
         for i in inputs:
             source, captured = op.inputs[i], i - len(loop.variables)
             enter = loop.captures[captured] if captured >= 0 else source.op if source else ""
-            made = [o.output() for o in self.scope.turns.get(enter, ()) if o.type == "Exit"]
+            made = [o.output() for o in self.scope.vjps.get(enter, ()) if o.type == "Exit"]
             if len(made) == 1:
                 yield Edge(op.name, i), made[0]
             elif len(made) == _ROW_PARTS:
@@ -173,11 +173,11 @@ def _again(graph: Graph, of: list[TensorRef]) -> Differentiation:
     """The graph's gradient, with respect to every tensor that it begins with."""
     names = graph.ancestors(ref.op for ref in of)
     forward = Graph.of(op for op in graph if op.name in names)
-    request = GradientRequest(of=tuple(of), wrt=tuple(beginnings(forward)))
+    request = GradientRequest(of=tuple(of), wrt=tuple(find_beginnings(forward)))
     return differentiate(forward, request, _stand_ins(forward), scope="again")
 
 
-def beginnings(graph: Graph) -> Iterator[TensorRef]:
+def find_beginnings(graph: Graph) -> Iterator[TensorRef]:
     """The tensors that can have a gradient, and are made from nothing that can."""
     types = declared(graph).types
     for op in graph:

@@ -32,7 +32,7 @@ class GradientScope:
         return {op.name: op for op in every if op.name.startswith(start)}
 
     @cached_property
-    def turns(self) -> dict[str, list[Operation]]:
+    def vjps(self) -> dict[str, list[Operation]]:
         """Forward operation -> what its gradient rule has made."""
         found: dict[str, list[Operation]] = {}
         for op in self.members.values():
@@ -58,9 +58,9 @@ class GradientScope:
             as_sum(ref for ref in o.inputs[:-1] if ref is not None): o.output() for o in joining
         }
 
-    def takers(self, ref: TensorRef) -> Iterator[str]:
-        """What reads a tensor of the scope: the forward operation whose turn does, "" for what is
-        between turns, and the name of what is outside. Another scope's operations do not count:
+    def find_readers(self, ref: TensorRef) -> Iterator[str]:
+        """What reads a tensor of the scope: the forward operation whose VJP does, "" for what is
+        between VJPs, and the name of what is outside. Another scope's operations do not count:
         they differentiate these."""
         for edge in self.graph.consumers[ref.op]:
             if self.graph.source(edge) != ref:

@@ -52,7 +52,7 @@ class Discovery:
 
 def discover(graph: Graph, scopes: Collection[str]) -> Discovery:
     """The gradients in `scopes`, of the graph's own forward operations."""
-    updated = updated_by(graph, scopes)
+    updated = find_updated_variables(graph, scopes)
     found: list[ImportedGradients] = []
     origins: dict[str, str] = {}
     for name in scopes:
@@ -78,7 +78,7 @@ def _given(start: Operation) -> TensorRef | None:
     return start.inputs[0] if start.type == "Identity" else None
 
 
-def updated_by(graph: Graph, scopes: Collection[str]) -> dict[str, list[str]]:
+def find_updated_variables(graph: Graph, scopes: Collection[str]) -> dict[str, list[str]]:
     """Scope of gradients -> the variables that are updated with them, whatever is done to the
     gradients before."""
     behind: dict[str, frozenset[str]] = {}
@@ -91,13 +91,13 @@ def updated_by(graph: Graph, scopes: Collection[str]) -> dict[str, list[str]]:
             sources = [source for source in sources if graph[source].phase is Phase.FORWARD]
         before = (behind.get(source, frozenset()) for source in sources)
         behind[name] = frozenset((scope,)) if scope is not None else frozenset().union(*before)
-        if scope is None and behind[name] and (variable := written(op, graph)):
+        if scope is None and behind[name] and (variable := find_written_variables(op, graph)):
             for each in behind[name]:
                 found.setdefault(each, []).append(variable[0])
     return found
 
 
-def written(op: Operation, graph: Graph) -> list[str]:
+def find_written_variables(op: Operation, graph: Graph) -> list[str]:
     """The variables that `op` gives new values, in the order of its inputs."""
     definition = find(op.type)
     places = definition.writes if definition is not None else ()
@@ -134,7 +134,7 @@ def _is_read(scope: GradientScope, held: Found) -> bool:
 def _origins(
     scope: GradientScope, seeds: Mapping[TensorRef, TensorRef], known: Recognised
 ) -> dict[str, str]:
-    """What is made between two turns belongs to the one that reads it, or else to what it reads; a
+    """What is made between two VJPs belongs to the one that reads it, or else to what it reads; a
     sum, to the operation whose output's gradient it is."""
     own = {start.op: loss.op for loss, start in seeds.items()}
     for ref, held in known.gradients.items():

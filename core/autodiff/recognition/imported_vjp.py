@@ -27,8 +27,8 @@ def find_imported_vjp(
     inputs: Sequence[TensorRef],
     arriving: Mapping[int, TensorRef],
 ) -> ImportedVjp | None:
-    """The turn of `op` in an imported graph's gradients. inputs: what stands in for its inputs;
-    arriving: output -> what stands in for its gradient. None where the turn asks for more."""
+    """The VJP of `op` in an imported graph's gradients. inputs: what stands in for its inputs;
+    arriving: output -> what stands in for its gradient. None where the VJP asks for more."""
     stands_in = {ref: hole for ref, hole in zip(op.inputs, inputs, strict=True) if ref is not None}
     for index, hole in arriving.items():
         stands_in[derived.gradients[op.output(index)]] = hole

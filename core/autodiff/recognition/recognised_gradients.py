@@ -8,7 +8,10 @@ from gradstep.core.autodiff.recognition.dense_gradient_views import Views
 from gradstep.core.autodiff.recognition.differentiated_losses import find_differentiated
 from gradstep.core.autodiff.recognition.gradient_recognition import Recognised, recognise
 from gradstep.core.autodiff.recognition.gradient_scope import GradientScope
-from gradstep.core.autodiff.recognition.imported_request import ImportedGradients, written
+from gradstep.core.autodiff.recognition.imported_request import (
+    ImportedGradients,
+    find_written_variables,
+)
 from gradstep.core.autodiff.recognition.vjp_pairing import Found
 from gradstep.core.autodiff.reverse.contributions import Slices
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
@@ -56,7 +59,7 @@ def _used(
     missing = {name: ref for name, ref in missing.items() if ref in known.again.gradients}
     found: dict[TensorRef, Found] = {}
     for op in scope.graph if missing else ():
-        names = written(op, scope.graph)[:1]
+        names = find_written_variables(op, scope.graph)[:1]
         taken = [ref for ref in op.inputs if ref is not None and ref.op in scope.members]
         if names and names[0] in missing and 0 < len(taken) < 3:
             rows = Slices(taken[0], taken[-1])

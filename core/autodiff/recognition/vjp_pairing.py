@@ -49,7 +49,7 @@ class Pairing:
         return found if found is not None else self._only_ways(op, inputs, made)
 
     def rows(self, op: Operation) -> Slices | None:
-        """What the turn of an operation that takes rows has made: the rows' gradients, and which
+        """What the VJP of an operation that takes rows has made: the rows' gradients, and which
         rows they are."""
         ends = [*self._ends(op)]
         values = [ref for ref in ends if self._is_float(ref)]
@@ -58,11 +58,11 @@ class Pairing:
         # where a loop has collected them.
         return Slices(values[0], indices[0]) if len(values) == 1 and indices else None
 
-    # -- what a turn made ----------------------------------------------------------------------
+    # -- what a VJP made -----------------------------------------------------------------------
 
     def _made(self, op: Operation) -> list[TensorRef]:
         """The gradients, in the order in which they were made."""
-        gated = [o.output() for o in self._scope.turns[op.name] if _GATED in o.name]
+        gated = [o.output() for o in self._scope.vjps[op.name] if _GATED in o.name]
         if gated:
             return gated
         ends = [ref for ref in self._ends(op) if self._is_float(ref)]
@@ -73,10 +73,10 @@ class Pairing:
         return ends
 
     def _ends(self, op: Operation) -> Iterator[TensorRef]:
-        """Tensors of the turn that something else reads, or that nothing does."""
-        for made in self._scope.turns[op.name]:
+        """Tensors of the VJP that something else reads, or that nothing does."""
+        for made in self._scope.vjps[op.name]:
             outputs = self._outputs(made.name)
-            readers = {ref: {*self._scope.takers(ref)} for ref in outputs}
+            readers = {ref: {*self._scope.find_readers(ref)} for ref in outputs}
             if any(readers.values()):
                 yield from (ref for ref in outputs if readers[ref] - {op.name})
             else:
@@ -115,7 +115,7 @@ class Pairing:
         arrived: Found,
         count: int,
     ) -> dict[int, Found] | None:
-        """So many of the inputs get what arrived, the others what the turn has made: those to which
+        """So many of the inputs get what arrived, the others what the VJP has made: those to which
         Gradstep's rule would pass it on, or the only ones that fit."""
         usual = [tuple(i for i in inputs if self._passes(op, i))]
         choices = usual if len(inputs) > _MOST else [*usual, *combinations(inputs, count)]
@@ -156,8 +156,8 @@ class Pairing:
         ref = found
         if source is None or not self._reach.is_like(ref, source):
             return False
-        readers = {*self._scope.takers(ref)} - {op.name}
-        turns = {name for name in readers if name in self._scope.turns}
-        if source.op in self._scope.turns and not readers & {source.op, ""}:
+        readers = {*self._scope.find_readers(ref)} - {op.name}
+        vjps = {name for name in readers if name in self._scope.vjps}
+        if source.op in self._scope.vjps and not readers & {source.op, ""}:
             return False
-        return turns <= self._reach.turns_behind(source.op)
+        return vjps <= self._reach.vjps_behind(source.op)

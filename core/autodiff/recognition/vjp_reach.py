@@ -29,7 +29,7 @@ class Reach:
             return False
         return True
 
-    def turns_behind(self, name: str) -> frozenset[str]:
+    def vjps_behind(self, name: str) -> frozenset[str]:
         """Its own, and those of what it reads and may pass it on to."""
         stack = [name]
         while stack:
@@ -41,7 +41,7 @@ class Reach:
         return self._behind[name]
 
     def _joined(self, name: str) -> frozenset[str]:
-        own = frozenset((name,) if name in self._scope.turns else ())
+        own = frozenset((name,) if name in self._scope.vjps else ())
         return own.union(*(self._behind[other] for other in self._passed_on(name)))
 
     def _passed_on(self, name: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from functools import cached_property
 
-from gradstep.core.autodiff.reverse.tf_gradient_order import gradient_order
+from gradstep.core.autodiff.reverse.tf_gradient_order import rank_operations
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
@@ -36,7 +36,7 @@ class BackwardSlice:
         self.path: dict[str, Operation] = {}
         self.arrivals: dict[str, list[Arrival]] = {}
         self._walk(below)
-        rank = gradient_order(graph, of, self.path.keys() & self.live)
+        rank = rank_operations(graph, of, self.path.keys() & self.live)
         for arrivals in self.arrivals.values():
             if len(arrivals) > 1:
                 arrivals.sort(key=lambda arrival: rank.get(arrival[1], len(rank)))
@@ -50,16 +50,16 @@ class BackwardSlice:
         """Whether scopes of operations' gradients may have names that are taken."""
         return any("_grad/" in name.lower() for name in self.graph.operations)
 
-    def wanted(self, op: Operation) -> list[bool]:
+    def needs_input_grad(self, op: Operation) -> list[bool]:
         """Which inputs of `op` lead to what is asked for."""
         return [ref is not None and ref.op in self.path for ref in op.inputs]
 
-    def same_at(self, other: BackwardSlice, op: Operation) -> bool:
-        """Whether `op` has the same to do on both ways."""
+    def is_same_at(self, other: BackwardSlice, op: Operation) -> bool:
+        """Whether a visit to `op` finds the same in both slices."""
         name = op.name
         return (
             self.arrivals.get(name) == other.arrivals.get(name)
-            and self.wanted(op) == other.wanted(op)
+            and self.needs_input_grad(op) == other.needs_input_grad(op)
             and self.is_live(op) == other.is_live(op)
             and self.asked.get(name) == other.asked.get(name)
             and self.exits.get(name) == other.exits.get(name)

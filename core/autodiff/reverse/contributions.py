@@ -34,7 +34,7 @@ class Rows:
         known = shape.ref if isinstance(shape, Tensor) else shape
         return cls(slices.values.ref, slices.indices.ref, known)
 
-    def within(self, builder: GraphBuilder) -> IndexedSlices:
+    def bind(self, builder: GraphBuilder) -> IndexedSlices:
         shape = self.dense_shape
         known = Tensor(builder, shape) if isinstance(shape, TensorRef) else shape
         return IndexedSlices(Tensor(builder, self.values), Tensor(builder, self.indices), known)
@@ -54,18 +54,18 @@ class Contribution:
             return cls(gradient.dense().ref, Rows.of(gradient))
         return cls(gradient.ref)
 
-    def within(self, builder: GraphBuilder, as_rows: bool) -> Tensor | IndexedSlices:
+    def bind(self, builder: GraphBuilder, as_rows: bool) -> Tensor | IndexedSlices:
         """What a gradient rule gets."""
         if as_rows and self.rows is not None:
-            return self.rows.within(builder)
+            return self.rows.bind(builder)
         return Tensor(builder, self.dense)
 
 
-def total(builder: GraphBuilder, parts: Sequence[Contribution]) -> Contribution:
+def sum_contributions(builder: GraphBuilder, parts: Sequence[Contribution]) -> Contribution:
     """The sum: rows while all are rows, else an AddN."""
     if len(parts) == 1:
         return parts[0]
-    rows = [part.rows.within(builder) for part in parts if part.rows is not None]
+    rows = [part.rows.bind(builder) for part in parts if part.rows is not None]
     if len(rows) == len(parts):
         return Contribution.of(concat_slices(rows))
     return Contribution(call("AddN", *(Tensor(builder, part.dense) for part in parts)).ref)

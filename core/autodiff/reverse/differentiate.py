@@ -17,14 +17,13 @@ import numpy as np
 
 from gradstep.core.autodiff.reverse.backward_pass import BackwardPass
 from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
-from gradstep.core.autodiff.reverse.contributions import Contribution, Slices
+from gradstep.core.autodiff.reverse.contributions import Slices
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
-from gradstep.core.autodiff.reverse.op_vjp import OpVjp
-from gradstep.core.autodiff.reverse.seed_cotangents import starting
+from gradstep.core.autodiff.reverse.seed_cotangents import seed_cotangents
 from gradstep.core.autodiff.reverse.vjp_result import LoopGradients, VjpResult
-from gradstep.core.autodiff.reverse.vjp_reuse import Reuse, Trail, differing_turns
-from gradstep.core.errors import GradstepError
+from gradstep.core.autodiff.reverse.vjp_reuse import PassRecord, run_again
+from gradstep.core.autodiff.reverse.vjp_templates import TemplatedPass
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.loop import Loop
 from gradstep.core.graph.model import Edge, Graph, Operation, Phase, TensorRef
@@ -47,7 +46,7 @@ class Differentiation:
     blocked:   for each wire where a gradient ends although its operation had one: why.
     custom:    operations differentiated by something other than their own rule -> its name.
     request:   what was asked for.
-    trail:     for the next one; None where nothing of this one can be taken again.
+    record:    for the next one; None where nothing of this one can be taken again.
     initial:   what variables start with that custom gradients have made.
     imported:  where the graph has had these gradients already, the scope that they were found in.
     """
@@ -59,7 +58,7 @@ class Differentiation:
     blocked: Mapping[Edge, str]
     custom: Mapping[str, str]
     request: GradientRequest = GradientRequest()
-    trail: Trail | None = field(default=None, repr=False, compare=False)
+    record: PassRecord | None = field(default=None, repr=False, compare=False)
     initial: Mapping[str, np.ndarray] = field(default_factory=dict)
     imported: str = ""
 
@@ -87,13 +86,13 @@ def differentiate(
     for ref in (*request.of, *request.wrt, *filter(None, request.grad_ys)):
         graph[ref.op]  # a name that is not there is said before any work
     start = time.perf_counter()
-    found = _taking_over(graph, request, functions or {}, previous, scope)
+    found = _reuse_or_start(graph, request, functions or {}, previous, scope)
     if _LOG.isEnabledFor(logging.DEBUG):
         _log_result(found, graph, previous, time.perf_counter() - start)
     return found
 
 
-def _taking_over(
+def _reuse_or_start(
     graph: Graph,
     request: GradientRequest,
     functions: Mapping[str, GradientFunction],
@@ -101,12 +100,102 @@ def _taking_over(
     scope: str,
 ) -> Differentiation:
     known = None if previous is None else previous.graph
-    trail = None if previous is None else previous.trail
-    if trail is not None and known is not None:
-        again = _Again(graph, request, functions, known, trail).run(scope)
-        if again.trail is not None:
-            return again  # else a function made operations outside its turn's scope
-    return _Reverse(graph, request, functions, known).run(scope)
+    record = None if previous is None else previous.record
+    if record is not None:
+        again = _run(graph, request, functions, known, record, scope)
+        if again.record is not None:
+            return again  # else a function made operations outside its VJP's scope
+    return _run(graph, request, functions, known, None, scope)
+
+
+def _run(
+    graph: Graph,
+    request: GradientRequest,
+    functions: Mapping[str, GradientFunction],
+    known: Graph | None,
+    before: PassRecord | None,
+    scope: str,
+) -> Differentiation:
+    """known: a graph whose operations are taken where equal ones are made. before: how the pass
+    went that led to it, if its VJPs are to be taken."""
+    builder, path = GraphBuilder(graph, known), _find_slice(graph, request, before)
+    with (
+        builder.belonging_to("", Phase.BACKWARD),
+        builder.as_default(),
+        builder.scope(scope) as root,
+    ):
+        backward = TemplatedPass(builder, path, request, functions, _loop_rule, root)
+        seed_cotangents(backward)
+        record = PassRecord.start(backward)
+        if before is None or known is None:
+            backward.run()
+        else:
+            run_again(backward, before, known)
+        zeros = _make_zeros(backward) if request.unconnected_zero else {}
+    return _collect(backward, zeros, record)
+
+
+def _find_slice(graph: Graph, request: GradientRequest, before: PassRecord | None) -> BackwardSlice:
+    if before is not None and before.slice.graph is graph:
+        same = before.slice
+        if (same.of, same.wrt) == (request.of, request.wrt):
+            return same
+    return BackwardSlice(graph, declared(graph).types, request.of, request.wrt)
+
+
+def _loop_rule(
+    backward: BackwardPass, op: Operation, loop: Loop, given: Sequence[Tensor | None]
+) -> LoopGradients:
+    """See loop_gradients, which is loaded with the first loop."""
+    from gradstep.core.autodiff.reverse.while_vjp import loop_gradients
+
+    return loop_gradients(backward, op, loop, given)
+
+
+def _make_zeros(backward: BackwardPass) -> dict[TensorRef, TensorRef]:
+    """Zeros for what is asked for and no gradient reached."""
+    builder, zeros = backward.builder, dict[TensorRef, TensorRef]()
+    for ref in backward.request.wrt:
+        vjp = backward.vjps.get(ref.op)
+        if ref in zeros or (vjp is not None and ref in vjp.gradients):
+            continue
+        builder.origin = ref.op
+        with builder.scope(f"{ref.op}_grad", exact=True):
+            zeros[ref] = builder.one("ZerosLike", builder.get(ref)).ref
+    return zeros
+
+
+def _collect(
+    backward: BackwardPass, zeros: Mapping[TensorRef, TensorRef], record: PassRecord
+) -> Differentiation:
+    gradients: dict[TensorRef, TensorRef] = {}
+    slices: dict[TensorRef, Slices] = {}
+    edges: dict[Edge, TensorRef] = {}
+    blocked: dict[Edge, str] = {}
+    custom: dict[str, str] = {}
+    for name, vjp in _with_inside(backward.vjps):
+        gradients.update(vjp.gradients)
+        if vjp.edges:
+            edges.update(vjp.edges)
+        if vjp.slices:
+            slices.update(vjp.slices)
+        if vjp.blocked:
+            blocked.update(vjp.blocked)
+        if vjp.custom:
+            custom[name] = vjp.custom
+    gradients.update(zeros)
+    graph, made = backward.builder.build(), backward.builder.variables.initial
+    left = record if record.is_reusable(graph) else None
+    return Differentiation(
+        graph, gradients, slices, edges, blocked, custom, backward.request, left, made
+    )
+
+
+def _with_inside(vjps: Mapping[str, VjpResult]) -> Iterator[tuple[str, VjpResult]]:
+    """The VJPs, each before those inside its operation, if that is a loop."""
+    for name, vjp in vjps.items():
+        yield name, vjp
+        yield from _with_inside(vjp.inside)
 
 
 def _log_result(
@@ -115,159 +204,19 @@ def _log_result(
     of, wrt = (
         ", ".join(ref.short for ref in refs) for refs in (found.request.of, found.request.wrt)
     )
-    turns = {} if found.trail is None else found.trail.turns
-    before = {} if previous is None or previous.trail is None else previous.trail.turns
+    vjps = {} if found.record is None else found.record.vjps
+    before = {} if previous is None or previous.record is None else previous.record.vjps
     _LOG.debug(
         "differentiated %s with respect to %s: %d operations made; of %d operations on the way "
         "back the rules of %d were not asked again; %d wires blocked; in %.1f ms",
         of,
         wrt,
         len(found.graph) - len(graph),
-        len(turns),
-        sum(turn is before.get(name) for name, turn in turns.items()),
+        len(vjps),
+        sum(vjp is before.get(name) for name, vjp in vjps.items()),
         len(found.blocked),
         1000 * seconds,
     )
-
-
-def _loop_rule(
-    backward: OpVjp, op: Operation, loop: Loop, given: Sequence[Tensor | None]
-) -> LoopGradients:
-    """See loop_gradients, which is loaded with the first loop."""
-    from gradstep.core.autodiff.loops.while_vjp import loop_gradients
-
-    return loop_gradients(backward, op, loop, given)
-
-
-class _Reverse(BackwardPass):
-    """One call of `differentiate`, while it lasts. known: a graph whose operations are taken where
-    equal ones are made."""
-
-    def __init__(
-        self,
-        graph: Graph,
-        request: GradientRequest,
-        functions: Mapping[str, GradientFunction],
-        known: Graph | None,
-    ) -> None:
-        self.graph, self.request, self.functions = graph, request, functions
-        super().__init__(GraphBuilder(graph, known), self._way(), request, functions, _loop_rule)
-
-    def run(self, scope: str) -> Differentiation:
-        builder = self.builder
-        with (
-            builder.belonging_to("", Phase.BACKWARD),
-            builder.as_default(),
-            builder.scope(scope) as root,
-        ):
-            self.backward.root = root
-            self._seed()
-            names = frozenset(self.functions)
-            trail = Trail(self.way, self.request, names, root, self.seeds, self.turns, builder.size)
-            self._turns(trail)
-            zeros = self._unconnected()
-        return self._result(zeros, trail)
-
-    def _way(self) -> BackwardSlice:
-        types = declared(self.graph).types
-        return BackwardSlice(self.graph, types, self.request.of, self.request.wrt)
-
-    def _turns(self, trail: Trail) -> None:
-        self.walk()
-
-    def _seed(self) -> None:
-        given = self.request.grad_ys or (None,) * len(self.request.of)
-        if len(given) != len(self.request.of):
-            raise GradstepError(
-                f"Length mismatch. Passed {len(given)} grad_ys for {len(self.request.of)} ys",
-                kind="ValueError",
-                hint="give one for each tensor that is differentiated",
-            )
-        for number, (ref, grad_y) in enumerate(zip(self.request.of, given, strict=True)):
-            y = self.builder.get(ref)
-            start = None if grad_y is None else self.builder.get(grad_y)
-            self.builder.origin = ref.op
-            first = starting(y, start, f"grad_ys_{number}")
-            if first is not None:
-                self.seed(ref, Contribution(first.ref))
-
-    def _unconnected(self) -> dict[TensorRef, TensorRef]:
-        """Zeros for what no gradient reached, where they are asked for."""
-        zeros: dict[TensorRef, TensorRef] = {}
-        for ref in self.request.wrt if self.request.unconnected_zero else ():
-            turn = self.turns.get(ref.op)
-            if ref in zeros or (turn is not None and ref in turn.gradients):
-                continue
-            self.builder.origin = ref.op
-            with self.builder.scope(f"{ref.op}_grad", exact=True):
-                zeros[ref] = self.builder.one("ZerosLike", self.builder.get(ref)).ref
-        return zeros
-
-    def _result(self, zeros: Mapping[TensorRef, TensorRef], trail: Trail) -> Differentiation:
-        gradients: dict[TensorRef, TensorRef] = {}
-        slices: dict[TensorRef, Slices] = {}
-        edges: dict[Edge, TensorRef] = {}
-        blocked: dict[Edge, str] = {}
-        custom: dict[str, str] = {}
-        for name, turn in _with_inside(self.turns):
-            gradients.update(turn.gradients)
-            if turn.edges:
-                edges.update(turn.edges)
-            if turn.slices:
-                slices.update(turn.slices)
-            if turn.blocked:
-                blocked.update(turn.blocked)
-            if turn.custom:
-                custom[name] = turn.custom
-        gradients.update(zeros)
-        left = trail if trail.can_be_followed else None
-        graph, made = self.builder.build(), self.builder.variables.initial
-        return Differentiation(
-            graph, gradients, slices, edges, blocked, custom, self.request, left, made
-        )
-
-
-def _with_inside(turns: Mapping[str, VjpResult]) -> Iterator[tuple[str, VjpResult]]:
-    """The turns, each before those inside its operation, if that is a loop."""
-    for name, turn in turns.items():
-        yield name, turn
-        yield from _with_inside(turn.inside)
-
-
-class _Again(_Reverse):
-    """The same, taking what turns it can from `before`, which led to `known`."""
-
-    def __init__(
-        self,
-        graph: Graph,
-        request: GradientRequest,
-        functions: Mapping[str, GradientFunction],
-        known: Graph,
-        before: Trail,
-    ) -> None:
-        self.before, self.known = before, known
-        super().__init__(graph, request, functions, known)
-
-    def _way(self) -> BackwardSlice:
-        way = self.before.way
-        same = way.graph is self.graph and (way.of, way.wrt) == (self.request.of, self.request.wrt)
-        return way if same else super()._way()
-
-    def _turns(self, trail: Trail) -> None:
-        if (trail.root, trail.request.gate) != (self.before.root, self.before.request.gate):
-            return super()._turns(trail)
-        reuse, turns = Reuse(self.builder, self.before, self.known), self.before.turns
-        differing = differing_turns(self.before, trail)
-        for name, op in self.way.path.items():
-            if name in turns and name not in differing:
-                self.turns[name] = reuse.take(name)
-                continue
-            reuse.flush()
-            turn = self.turns[name] = self.turn(op)
-            if not reuse.went_alike(name, turn):
-                differing.update(ref.op for ref in op.inputs if ref is not None)
-        reuse.flush()
-        return None
 
 
 __all__ = ["Differentiation", "Slices", "differentiate"]

@@ -33,7 +33,7 @@ class Override:
     enabled: bool = True
 
     @property
-    def named(self) -> str:
+    def target_name(self) -> str:
         """What `target` names; of a scope without the slash at its end."""
         return self.target.rstrip("/") if self.kind is OverrideKind.SCOPE else self.target
 
@@ -89,7 +89,7 @@ class OverrideTable:
         for place, one in enumerate(overrides):
             if one.enabled:
                 ranked = (one.target.count("/"), place, one.gradient)
-                known, named = self._by[one.kind], one.named
+                known, named = self._by[one.kind], one.target_name
                 known[named] = max(ranked, known.get(named, ranked))
 
     def gradient_name(self, op: Operation) -> str:
@@ -102,7 +102,7 @@ class OverrideTable:
         found = found or self._by[OverrideKind.TYPE].get(op.type)
         return native_name(op) if found is None else found[2]
 
-    def named_for(self, op: Operation) -> list[str]:
+    def list_matching(self, op: Operation) -> list[str]:
         """The gradients of all overrides that match `op`, in force there or not."""
         kinds = OverrideKind
         places = [(kinds.TYPE, op.type), (kinds.OP, op.name)]

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+from gradstep.core.autodiff.reverse.backward_pass import BackwardPass
+from gradstep.core.autodiff.reverse.contributions import Contribution
 from gradstep.core.errors import GradstepError
 from gradstep.core.ops.build.builder import Tensor, call
 
 
-def starting(y: Tensor, given: Tensor | None, name: str) -> Tensor | None:
-    """The gradient of `y` to start with; None where there can be none, as for whole numbers.
+def seed_cotangents(backward: BackwardPass) -> None:
+    """Give each tensor that is differentiated its first cotangent. Raises GradstepError, in
+    TensorFlow's words, for `grad_ys` that are not one a tensor or do not fit, and for a complex
+    tensor without one."""
+    of, builder = backward.request.of, backward.builder
+    given = backward.request.grad_ys or (None,) * len(of)
+    if len(given) != len(of):
+        raise GradstepError(
+            f"Length mismatch. Passed {len(given)} grad_ys for {len(of)} ys",
+            kind="ValueError",
+            hint="give one for each tensor that is differentiated",
+        )
+    for number, (ref, grad_y) in enumerate(zip(of, given, strict=True)):
+        y, start = builder.get(ref), None if grad_y is None else builder.get(grad_y)
+        builder.origin = ref.op
+        cotangent = _make(y, start, f"grad_ys_{number}")
+        if cotangent is not None:
+            backward.seed(ref, Contribution(cotangent.ref))
 
-    Raises GradstepError, in TensorFlow's words, for a complex `y` without `given` and for a
-    `given` of another element type or shape."""
+
+def _make(y: Tensor, given: Tensor | None, name: str) -> Tensor | None:
+    """The gradient of `y` to start with; None where there can be none, as for whole numbers."""
     if given is None:
         if y.dtype.is_complex:
             raise _wrong(

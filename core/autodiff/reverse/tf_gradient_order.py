@@ -8,7 +8,7 @@ from collections.abc import Sequence, Set
 from gradstep.core.graph.model import Graph, TensorRef
 
 
-def gradient_order(graph: Graph, of: Sequence[TensorRef], between: Set[str]) -> dict[str, int]:
+def rank_operations(graph: Graph, of: Sequence[TensorRef], between: Set[str]) -> dict[str, int]:
     """Rank of each operation of `between`, the operations that lie on a way back.
 
     An operation's turn comes when all that use it had theirs, first come first served. Debugging

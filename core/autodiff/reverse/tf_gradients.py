@@ -59,7 +59,7 @@ def gradients(
     scope = f"{builder.scope_name}/gradients".lstrip("/")
     derived = differentiate(builder.build(), request, functions, scope=scope)
     _adopt(builder, derived)
-    return [gradient_of(builder, derived, x.ref) for x in xs]
+    return [get_gradient(builder, derived, x.ref) for x in xs]
 
 
 def _as_list(tensors: Tensor | Sequence[Tensor]) -> list[Tensor]:
@@ -80,7 +80,7 @@ def _adopt(builder: GraphBuilder, derived: Differentiation) -> None:
             builder.adopt(op)
 
 
-def gradient_of(builder: GraphBuilder, derived: Differentiation, x: TensorRef) -> Gradient:
+def get_gradient(builder: GraphBuilder, derived: Differentiation, x: TensorRef) -> Gradient:
     """The gradient of `x` as TensorFlow gives it; `builder` has the operations of `derived`."""
     dense = derived.gradients.get(x)
     if dense is None:

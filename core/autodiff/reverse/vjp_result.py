@@ -17,10 +17,10 @@ class VjpResult:
 
     custom: name of the gradient that was called, where it is not the operation's own.
     rule:   name of the gradient that was called; "" for none.
-    made:   how many operations it made.
+    scope:  of the operations that were made for it; "" where none were.
+    made:   how many those are.
     sent:   what goes on over each wire of the operation.
-    astray: whether a user's function made operations elsewhere than in the turn's scope.
-    inside: of a loop, the turns of its iterations' operations.
+    inside: of a loop, the VJPs of its iterations' operations.
     """
 
     gradients: dict[TensorRef, TensorRef] = field(default_factory=dict)
@@ -29,15 +29,17 @@ class VjpResult:
     blocked: dict[Edge, str] = field(default_factory=dict)
     custom: str = ""
     rule: str = ""
+    scope: str = ""
     made: int = 0
     sent: tuple[Contribution | None, ...] = ()
-    astray: bool = False
     inside: Mapping[str, VjpResult] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class LoopGradients:
-    """inputs: the gradient of each input of the loop; inside: the turns of its body."""
+    """inputs: the gradient of each input of the loop; inside: the VJPs of its body's operations;
+    zeros: the gradients of outputs that are asked for and lead to nothing."""
 
     inputs: Sequence[Tensor | IndexedSlices | None]
     inside: Mapping[str, VjpResult]
+    zeros: Mapping[TensorRef, TensorRef]

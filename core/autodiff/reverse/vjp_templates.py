@@ -1,7 +1,7 @@
 """VJPs that are alike: what was built for one operation is copied for the next one like it.
 
-What a rule of the table does follows from what `VjpTemplates.key` lists. A turn that reaches for
-any other tensor, or that deals in rows, is not copied.
+What a rule of the table does follows from what `VjpTemplates.make_key` lists. A VJP that reaches
+for any other tensor, or that deals in rows, is not copied.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.autodiff.reverse.backward_pass import BackwardPass, Contributions
 from gradstep.core.autodiff.reverse.contributions import Contribution
 from gradstep.core.autodiff.reverse.vjp_result import VjpResult
 from gradstep.core.graph.dtypes import TensorType
@@ -20,14 +21,13 @@ from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.typing.type_memo import attrs_key
 
 Key = tuple[Hashable, ...]
-Arrived = Sequence[Sequence[Contribution]]
-Place = tuple[int, int]  # number of an operation of the turn, and which of its outputs
+Place = tuple[int, int]  # number of an operation of the VJP, and which of its outputs
 _OUTSIDE = -1  # in the number's place: which of the tensors that the rule got
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
-    """An operation of a turn. name: what follows the turn's scope."""
+class _TemplateOp:
+    """An operation of a VJP. name: what follows the VJP's scope."""
 
     name: str
     type: str
@@ -39,10 +39,10 @@ class _Made:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pattern:
-    """A turn of any operation like the one that it was learned from."""
+class _Template:
+    """The VJP of any operation like the one that it was learned from."""
 
-    made: tuple[_Made, ...]
+    made: tuple[_TemplateOp, ...]
     gradients: tuple[tuple[int, Place], ...]
     edges: tuple[tuple[int, Place], ...]
     blocked: tuple[tuple[int, str], ...]
@@ -50,25 +50,67 @@ class _Pattern:
     custom: str
 
 
+class TemplatedPass(BackwardPass):
+    """A backward pass that calls a rule once for all operations alike, and counts what is made."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._templates = VjpTemplates(self.builder)
+        self._stopped = {ref.op for ref in self.request.stops}
+        self._stopped |= {edge.op for edge in self.request.stopped_edges}
+
+    def build_vjp(
+        self, op: Operation, rule: str, contributions: Contributions, needs_grad: Sequence[bool]
+    ) -> VjpResult:
+        refs = _tensors_seen(op, contributions)
+        key = self._make_key(op, rule, contributions, refs, needs_grad)
+        copy = self._templates.copy(key, op, refs)
+        if copy is not None:
+            return copy
+        before = self.builder.size
+        vjp = super().build_vjp(op, rule, contributions, needs_grad)
+        vjp.made = self.builder.size - before
+        if key is not None:
+            self._templates.learn(key, vjp, refs)
+        return vjp
+
+    def _make_key(
+        self,
+        op: Operation,
+        rule: str,
+        contributions: Contributions,
+        refs: Sequence[TensorRef],
+        needs_grad: Sequence[bool],
+    ) -> Key | None:
+        """Under which the VJP can be copied. None where it cannot: a user's function may depend on
+        anything, and a stop is this operation's alone."""
+        if rule in self.functions or op.name in self._stopped:
+            return None
+        asked = self.slice.asked.get(op.name)
+        known = () if asked is None else (*sorted(asked), self.slice.is_live(op))
+        return self._templates.make_key(op, contributions, refs, (rule, *needs_grad, *known))
+
+
 class VjpTemplates:
-    """Those of one differentiation."""
+    """Those of one pass."""
 
     def __init__(self, builder: GraphBuilder) -> None:
         self._builder = builder
         self._types, self._constants = builder.known.types.of, builder.known.constants
-        self._known: dict[Key, _Pattern | None] = {}
+        self._known: dict[Key, _Template | None] = {}
 
-    def key(
-        self, op: Operation, arrived: Arrived, refs: Sequence[TensorRef], asked: Key
+    def make_key(
+        self, op: Operation, contributions: Contributions, refs: Sequence[TensorRef], asked: Key
     ) -> Key | None:
-        """All that the turn follows from: attributes, the types and known values of the tensors
-        `refs` that the rule gets, which of them are the same, and who made what arrives. asked:
+        """All that the VJP follows from: attributes, the types and known values of the tensors
+        `refs` that the rule gets, which of them are the same, and who made what comes back. asked:
         what else there is to know of `op`. None: it cannot be said."""
         attrs = attrs_key(op.attrs)
-        if attrs is None or any(part.rows for parts in arrived for part in parts):
+        if attrs is None or any(part.rows for parts in contributions for part in parts):
             return None
         numbers: dict[str, int] = {}  # of operations, as they are first met
-        parts: list[Hashable] = [op.type, attrs, asked, len(op.inputs), *map(len, arrived)]
+        parts: list[Hashable] = [op.type, attrs, asked, len(op.inputs)]
+        parts += map(len, contributions)
         for ref in refs:
             name = ref.op
             number = numbers.setdefault(name, len(numbers))
@@ -79,37 +121,37 @@ class VjpTemplates:
         parts += [self._builder.operation(ref.op).type for ref in refs[len(op.inputs) :]]
         return tuple(parts)
 
-    def copied(self, key: Key | None, op: Operation, refs: Sequence[TensorRef]) -> VjpResult | None:
-        """The turn of `op`, if one like it is known."""
-        pattern = None if key is None else self._known.get(key)
-        if pattern is None:
+    def copy(self, key: Key | None, op: Operation, refs: Sequence[TensorRef]) -> VjpResult | None:
+        """The VJP of `op`, made like one that is known; None if there is none."""
+        template = None if key is None else self._known.get(key)
+        if template is None:
             return None
-        return _Copy(self._builder, op, refs).turn(pattern)
+        return _Copy(self._builder, op, refs).make(template)
 
-    def learn(self, key: Key, turn: VjpResult, refs: Sequence[TensorRef], scope: str) -> None:
-        """Keep what `turn` did, if it can be copied."""
+    def learn(self, key: Key, vjp: VjpResult, refs: Sequence[TensorRef]) -> None:
+        """Keep `vjp`, the latest, as a template, if it can be copied."""
         if key in self._known:
             return
-        made = self._builder.latest(turn.made)[::-1]
+        made = self._builder.latest(vjp.made)[::-1]
         places = {ref: (_OUTSIDE, i) for i, ref in reversed([*enumerate(refs)])}
         for number, other in enumerate(made):
             for index in range(len(self._types[other.name])):
                 places[TensorRef(other.name, index)] = number, index
         try:
-            self._known[key] = self._pattern(turn, made, places, scope)
+            self._known[key] = self._make_template(vjp, made, places)
         except (KeyError, ValueError):  # it knows other tensors, or has names of its own
             self._known[key] = None
 
-    def _pattern(
-        self, turn: VjpResult, made: list[Operation], places: dict[TensorRef, Place], scope: str
-    ) -> _Pattern:
-        if turn.slices or any(sent is not None and sent.rows for sent in turn.sent):
+    def _make_template(
+        self, vjp: VjpResult, made: list[Operation], places: dict[TensorRef, Place]
+    ) -> _Template:
+        if vjp.slices or any(sent is not None and sent.rows for sent in vjp.sent):
             raise ValueError("rows")
         numbers = {op.name: number for number, op in enumerate(made)}
-        return _Pattern(
+        return _Template(
             tuple(
-                _Made(
-                    _after(scope, op.name),
+                _TemplateOp(
+                    _strip_scope(vjp.scope, op.name),
                     op.type,
                     tuple(places[ref] for ref in op.inputs if ref is not None),
                     tuple(numbers[name] for name in op.control_inputs),
@@ -119,43 +161,44 @@ class VjpTemplates:
                 )
                 for op in made
             ),
-            tuple((ref.index, places[grad]) for ref, grad in turn.gradients.items()),
-            tuple((edge.index, places[grad]) for edge, grad in turn.edges.items()),
-            tuple((edge.index, why) for edge, why in turn.blocked.items()),
-            turn.rule,
-            turn.custom,
+            tuple((ref.index, places[grad]) for ref, grad in vjp.gradients.items()),
+            tuple((edge.index, places[grad]) for edge, grad in vjp.edges.items()),
+            tuple((edge.index, why) for edge, why in vjp.blocked.items()),
+            vjp.rule,
+            vjp.custom,
         )
 
 
 class _Copy:
-    """A turn of `op` in the making. outside: the tensors that it knows at first."""
+    """A VJP of `op` in the making. outside: the tensors that it knows at first."""
 
     def __init__(self, builder: GraphBuilder, op: Operation, outside: Sequence[TensorRef]) -> None:
         self._builder, self._op, self._outside = builder, op, outside
         self._names: list[str] = []
         self._firsts: list[TensorRef] = []  # output 0 of what is made
 
-    def turn(self, pattern: _Pattern) -> VjpResult:
+    def make(self, template: _Template) -> VjpResult:
         scope, name = self._builder.unique(f"{self._op.name}_grad"), self._op.name
-        for made in pattern.made:
-            self._make(made, f"{scope}/{made.name}")
+        for made in template.made:
+            self._add(made, f"{scope}/{made.name}")
         sent: list[Contribution | None] = [None] * len(self._op.inputs)
         edges: dict[Edge, TensorRef] = {}
-        for index, place in pattern.edges:
+        for index, place in template.edges:
             grad = edges[Edge(name, index)] = self._at(place)
             sent[index] = Contribution(grad)
         return VjpResult(
-            {TensorRef(name, index): self._at(place) for index, place in pattern.gradients},
+            {TensorRef(name, index): self._at(place) for index, place in template.gradients},
             {},
             edges,
-            {Edge(name, index): why for index, why in pattern.blocked},
-            pattern.custom,
-            pattern.rule,
-            len(pattern.made),
+            {Edge(name, index): why for index, why in template.blocked},
+            template.custom,
+            template.rule,
+            scope,
+            len(template.made),
             tuple(sent),
         )
 
-    def _make(self, made: _Made, name: str) -> None:
+    def _add(self, made: _TemplateOp, name: str) -> None:
         inputs = tuple([self._at(place) for place in made.inputs])
         waits = tuple([self._names[number] for number in made.waits])
         origin = self._op.name
@@ -171,15 +214,15 @@ class _Copy:
         return self._firsts[number] if index == 0 else TensorRef(self._names[number], index)
 
 
-def tensors_given(op: Operation, arrived: Arrived) -> list[TensorRef]:
-    """Tensors that a rule gets: `op`'s inputs, its outputs, and what arrives."""
+def _tensors_seen(op: Operation, contributions: Contributions) -> list[TensorRef]:
+    """Tensors that a rule gets: `op`'s inputs, its outputs, and what comes back to them."""
     refs = [ref for ref in op.inputs if ref is not None]
-    refs += [TensorRef(op.name, index) for index in range(len(arrived))]
-    refs += [part.dense for parts in arrived for part in parts]
+    refs += [TensorRef(op.name, index) for index in range(len(contributions))]
+    refs += [part.dense for parts in contributions for part in parts]
     return refs
 
 
-def _after(scope: str, name: str) -> str:
+def _strip_scope(scope: str, name: str) -> str:
     """What follows the scope in `name`. Raises ValueError where it lies elsewhere."""
     inside, _, rest = name.partition(f"{scope}/")
     if inside or not rest:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gradstep.core.autodiff.explain.gradient_bottlenecks import bottlenecks
+from gradstep.core.autodiff.explain.gradient_paths import find_reached
 from gradstep.core.autodiff.reverse.differentiate import differentiate
-from gradstep.core.autodiff.reverse.gradient_paths import reached
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.typing.inference import declared
@@ -39,4 +39,4 @@ def loss_for(here: Situation, wrt: str, losses: Sequence[TensorRef]) -> str:
             kind="ValueError",
             hint="choose what to differentiate, and with respect to what",
         )
-    return str(reached(here.graph, TensorRef.parse(wrt), losses))
+    return str(find_reached(here.graph, TensorRef.parse(wrt), losses))

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradstep.core.autodiff.check.check_report import explain_check, repeated_factor, suggest
+from gradstep.core.autodiff.check.check_report import explain_check, find_repeated_factor, suggest
 from gradstep.core.autodiff.check.check_result import CheckResult
-from gradstep.core.autodiff.check.frozen_values import alive, values_of
+from gradstep.core.autodiff.check.frozen_values import evaluate_alive, evaluate_all
 from gradstep.core.autodiff.check.op_gradcheck import LocalCheck, check_operation
 from gradstep.core.autodiff.notation.step_notation import Notation
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
@@ -132,7 +132,7 @@ def _meet(
     )
     refs = [derived.gradients[y] for _, outputs in wanted for y in outputs]
     unique = list(dict.fromkeys([*_sources(op for op, _ in wanted), *refs]))
-    values = alive(evaluate, derived.graph, unique, here.given)
+    values = evaluate_alive(evaluate, derived.graph, unique, here.given)
     for op, outputs in wanted:
         if not values.keys() >= {*_sources([op]), *(derived.gradients[y] for y in outputs)}:
             continue  # in a branch that is not taken
@@ -167,7 +167,7 @@ def _met_alone(
     graph = Graph.of(o for o in here.graph if o.name in needed)
     outputs = [ref for ref in outputs_of(graph, types, op.name) if types[ref].dtype.is_floating]
     sources = _sources([op])
-    values = values_of(evaluate, graph, [*sources, *outputs], here.given)
+    values = evaluate_all(evaluate, graph, [*sources, *outputs], here.given)
     results = zip(outputs, values[len(sources) :], strict=True)
     return _Met(op, values[: len(sources)], {y.index: _ramp(v) for y, v in results}, "")
 
@@ -220,7 +220,7 @@ def _explained(met: _Met, check: LocalCheck) -> tuple[str, str]:
     fix = suggest(check, len(names), cotangent)
     if check.agrees:
         return fix, _plainly(check)
-    factor = repeated_factor(check, names, met.inputs, cotangent)
+    factor = find_repeated_factor(check, names, met.inputs, cotangent)
     return fix, explain_check(check, met.arriving, factor, fix)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.autodiff.explain.assignment_paths import find_assigned_variables
 from gradstep.core.autodiff.explain.missing_gradient import Link
-from gradstep.core.autodiff.reverse.assignment_paths import written
 from gradstep.core.checks.why.cause_table import CAUSES
 from gradstep.core.checks.why.explanation_words import (
     Index,
@@ -88,7 +88,7 @@ def carried(origin: Origin) -> str:
     """By which variable it came from one run to the next."""
     for (run, op), (later, _) in pairwise(origin.way):
         if later > run and op.name in origin.made.ran.plan.graph:
-            variables = list_words(written(origin.made.ran.plan.graph, op))
+            variables = list_words(find_assigned_variables(origin.made.ran.plan.graph, op))
             return f"{_called(op)} then wrote it to {variables}"
     return ""
 

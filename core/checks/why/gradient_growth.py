@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gradstep.core.autodiff.explain.gradient_paths import Value
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
-from gradstep.core.autodiff.reverse.gradient_paths import Value
 from gradstep.core.checks.why.explanation_words import list_words
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops.declare.table import find

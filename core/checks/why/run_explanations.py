@@ -7,11 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
-from gradstep.core.autodiff.explain.dead_branch_gradients import reason, untaken
+from gradstep.core.autodiff.explain.dead_branch_gradients import find_untaken, say_why_untaken
+from gradstep.core.autodiff.explain.gradient_paths import find_flow_path
+from gradstep.core.autodiff.explain.loop_inlining import leave_out_loops, unroll_loops
 from gradstep.core.autodiff.explain.missing_gradient import Explanation, Link
-from gradstep.core.autodiff.loops.loop_inlining import around_loops, unroll_loops
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
-from gradstep.core.autodiff.reverse.gradient_paths import flow_path
 from gradstep.core.checks.why import explanation_text
 from gradstep.core.checks.why.explanation_words import broadcast_index
 from gradstep.core.checks.why.gradient_growth import growth
@@ -99,7 +99,7 @@ class GradientQuestion:
         wrt: TensorRef,
     ) -> None:
         self._there, self._graph, self._of, self._wrt = there, graph, of, wrt
-        self._whole, self._derived = derived, around_loops(graph, derived)
+        self._whole, self._derived = derived, leave_out_loops(graph, derived)
         self._name = f"d {of.short} / d {wrt.short}"
 
     def explanation(self) -> Explanation:
@@ -139,7 +139,7 @@ class GradientQuestion:
         return [before[0], *found[1:]] if first.kind == before[0].kind else found
 
     def _without_value(self, gradient: TensorRef) -> Explanation:
-        why = reason(self._derived.graph, gradient.op, self._there.array)
+        why = say_why_untaken(self._derived.graph, gradient.op, self._there.array)
         if why:
             text = f"{self._name} has no value: it is in a branch that was not taken because {why}."
             return Explanation("none", "untaken", self._wrt.op, None, (), text)
@@ -162,7 +162,7 @@ class GradientQuestion:
 
     def _zero(self, what: str) -> Explanation:
         there, of, wrt = self._there, self._of, self._wrt
-        missed = untaken(self._graph, self._derived, of, wrt, there.array)
+        missed = find_untaken(self._graph, self._derived, of, wrt, there.array)
         if missed is not None:
             text = f"{what}: {missed.node} is in a branch that was not taken because {missed.why}."
             return Explanation("zero", "untaken", missed.node, None, missed.path, text)
@@ -213,7 +213,7 @@ class GradientQuestion:
         return unroll_loops(self._graph, self._whole)
 
     def _path(self, name: str) -> tuple[str, ...]:
-        return flow_path(*self._opened, self._of, TensorRef(name), self._there.array)
+        return find_flow_path(*self._opened, self._of, TensorRef(name), self._there.array)
 
 
 def _vagueness(stopper: Stopper) -> int:

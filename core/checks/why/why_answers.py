@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 from gradstep.core.autodiff.explain import missing_gradient
+from gradstep.core.autodiff.explain.gradient_paths import find_flow_path, find_forward_path
+from gradstep.core.autodiff.explain.loop_inlining import unroll_loops
 from gradstep.core.autodiff.explain.missing_gradient import explain_none
-from gradstep.core.autodiff.loops.loop_inlining import unroll_loops
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
-from gradstep.core.autodiff.reverse.gradient_paths import flow_path, forward_path
 from gradstep.core.checks.why.cutting_feeds import cutting
 from gradstep.core.checks.why.remembered_run import Recollection
 from gradstep.core.checks.why.run_explanations import GradientQuestion, explain_value
@@ -128,7 +128,7 @@ class Explainer:
             run_to_end(beside)
         except GradstepError as error:
             text = f"d {y.short} / d {x.short}: it exists; run the graph to see its value."
-            path = flow_path(graph, derived, y, x)
+            path = find_flow_path(graph, derived, y, x)
             return missing_gradient.Explanation("ok", "", None, None, path, text + _said(error))
         there = Recollection(beside, 0, aside=True, past=self._there)
         return self._placed(GradientQuestion(there, graph, derived, y, x).explanation())
@@ -195,7 +195,7 @@ def _not_derived(
         cause="broken",
         node=broken.node,
         index=None,
-        path=forward_path(graph, at, y.op),
+        path=find_forward_path(graph, at, y.op),
         text=f"{text}. To go on, {broken.fix}." if broken.fix else f"{text}.",
     )
 

@@ -15,7 +15,7 @@ from functools import partial
 
 import numpy as np
 
-from gradstep.core.autodiff.explain.dead_branch_gradients import reason
+from gradstep.core.autodiff.explain.dead_branch_gradients import say_why_untaken
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
 from gradstep.core.checks.why.backward_iterations import Level, iterations_back, level_of
 from gradstep.core.checks.why.explanation_words import Index, broadcast_index
@@ -234,7 +234,9 @@ class ZeroFlow:
         value = partial(self._array, Level(there, level.graph))
         for ref in dead:
             for edge in level.graph.consumers.get(ref.op, ()):
-                if level.graph.source(edge) == ref and (why := reason(level.graph, edge.op, value)):
+                if level.graph.source(edge) == ref and (
+                    why := say_why_untaken(level.graph, edge.op, value)
+                ):
                     op = level.graph[edge.op]
                     self._dead.append(Stopper(level, op, "untaken", why=why))
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gradstep.core.autodiff.check.promote_float64 import fitted, widen_operation
+from gradstep.core.autodiff.check.promote_float64 import fit_loops, widen_operation
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.op_evaluation import Functions
 from gradstep.core.engine.loops.loop_run import LoopRun
@@ -73,4 +73,4 @@ def _wide(op: Operation, kinds: Sequence[TensorType]) -> Operation:
     ]
     inputs = tuple(one.output() for one in given)
     whole = replace(op.with_attrs(**{LOOP: replace(loop, graph=inner)}), inputs=inputs)
-    return fitted(Graph.of([*given, whole]))[op.name]
+    return fit_loops(Graph.of([*given, whole]))[op.name]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from gradstep.core.autodiff.reverse.cond_liveness import Life, Side, find_liveness, running
+from gradstep.core.autodiff.loops.cond_liveness import Life, Side, find_liveness, intersect_lives
 from gradstep.core.graph.loop import Loop, loop_of, within
 from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.ops.declare.table import branch_of
@@ -99,7 +99,7 @@ class Branches:
         return find_liveness(self._graph)
 
     def _life(self, name: str) -> Life:
-        return running(self._lives[name]) if name in self._lives else Life()
+        return intersect_lives(self._lives[name]) if name in self._lives else Life()
 
     def _sides(self, life: Life) -> str:
         """Of the conds, the outermost first, in Python."""

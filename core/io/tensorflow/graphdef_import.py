@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Any
 
-from gradstep.core.autodiff.recognition.gradient_names import gradient_scopes
+from gradstep.core.autodiff.recognition.gradient_names import find_gradient_scopes
 from gradstep.core.document.document import Document
 from gradstep.core.document.queue_threads import enqueuers
 from gradstep.core.errors import GradstepError
@@ -74,7 +74,7 @@ def from_pbtxt(data: bytes, name: str = "", budget: Budget | None = None) -> Doc
 def to_document(proto: Any, name: str = "") -> Document:
     """The document of a GraphDef message; see `from_pb`."""
     graph = to_graph(proto, name)
-    scopes = gradient_scopes(graph.operations.keys())
+    scopes = find_gradient_scopes(graph.operations.keys())
     graph = _with_loops(with_phases(graph, scopes), name)
     _refuse_cycle(graph, name)
     graph, imported = with_training(graph, scopes)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from gradstep.core.autodiff.recognition.gradient_names import place_in
+from gradstep.core.autodiff.recognition.gradient_names import find_place_in
 from gradstep.core.graph.model import Graph, Operation, Phase
 
 _APPLY = re.compile(r"^(?P<scope>(?:.+?/)?)update_(?P<variable>.+)/(?:Resource|Sparse)*Apply\w+$")
@@ -28,7 +28,7 @@ def _placed(
 ) -> Operation:
     if op.phase is not Phase.FORWARD:
         return op
-    place = place_in(op.name, scopes, graph.operations.keys())
+    place = find_place_in(op.name, scopes, graph.operations.keys())
     if place is not None:
         return replace(op, phase=Phase.BACKWARD, origin=place.of)
     for scope, variable in updates.items():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from gradstep.core.autodiff.recognition.imported_request import written
+from gradstep.core.autodiff.recognition.imported_request import find_written_variables
 from gradstep.core.graph.model import Graph, Phase, predecessors
 from gradstep.core.io.tensorflow.graphdef_initializers import assigns_initially
 from gradstep.core.ops.build.variable import READS, TRAINABLE, VARIABLES
@@ -41,7 +41,11 @@ def _is_computed_with(graph: Graph, variable: str) -> bool:
         if op.type in READS:
             if _is_computed_with(graph, op.name):
                 return True
-        elif op.phase is Phase.FORWARD and op.type not in PASSIVE and not written(op, graph):
+        elif (
+            op.phase is Phase.FORWARD
+            and op.type not in PASSIVE
+            and not find_written_variables(op, graph)
+        ):
             return True
     return False
 
@@ -54,7 +58,7 @@ def _statistics(graph: Graph) -> Iterator[str]:
         op = graph[name]
         if op.type in VARIABLES or any(before in behind for before in predecessors(op)):
             behind.add(name)
-        for variable in written(op, graph)[:1]:
+        for variable in find_written_variables(op, graph)[:1]:
             given = {ref.op for ref in op.inputs[1:] if ref is not None}
             computed = op.type.startswith(_COUNTING) or not given.isdisjoint(behind)
             if computed and not assigns_initially(op, graph):

@@ -13,8 +13,8 @@ from dataclasses import replace
 from gradstep.core.autodiff.recognition.imported_request import (
     ImportedGradients,
     discover,
-    updated_by,
-    written,
+    find_updated_variables,
+    find_written_variables,
 )
 from gradstep.core.graph.model import Graph, Operation, Phase, predecessors
 from gradstep.core.io.tensorflow.graphdef_initializers import assigns_initially
@@ -30,7 +30,7 @@ def with_training(
     """`graph`, with its phases as the gradients in `scopes` are made and used, and a mark on the
     variables that are not trained; and those gradients, first the ones that updates are made
     with."""
-    updated = updated_by(graph, scopes)
+    updated = find_updated_variables(graph, scopes)
     graph = with_resting_variables(graph, {name for names in updated.values() for name in names})
     if not scopes:
         return graph, ()
@@ -88,7 +88,7 @@ class _Phases:
         owners = {reader.origin for reader in updates}
         owner = owners.pop() if len(owners) == 1 else ""
         if op.name in self._made_of_gradients:
-            variables = written(op, self._graph)
+            variables = find_written_variables(op, self._graph)
             if variables or updates:
                 return Phase.UPDATE, variables[0] if variables else owner
             return Phase.BACKWARD, ""
@@ -131,7 +131,7 @@ class _Phases:
 
 def _slots(graph: Graph) -> dict[str, str]:
     """Variable that an update gives a value beside another one -> that one."""
-    updates = (written(op, graph) for op in graph if op.phase is Phase.UPDATE)
+    updates = (find_written_variables(op, graph) for op in graph if op.phase is Phase.UPDATE)
     return {slot: names[0] for names in updates for slot in names[1:]}
 
 
@@ -208,7 +208,7 @@ def _resting(graph: Graph, before: Collection[str]) -> Iterator[str]:
     given: set[str] = set()
     first: dict[str, str] = {}  # what gives a variable its first value -> the variable
     for name in before:
-        variables = written(graph[name], graph)
+        variables = find_written_variables(graph[name], graph)
         if variables and assigns_initially(graph[name], graph):
             first[name] = variables[0]
         else:

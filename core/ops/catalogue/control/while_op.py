@@ -48,7 +48,7 @@ op(
     attrs={LOOP: Loop, "parallel_iterations": 10},
     infer=_carried,
     stateful=True,
-    differentiable=True,  # by core/autodiff/loops/while_vjp.py, which has to know what is asked for
+    differentiable=True,  # by core/autodiff/reverse/while_vjp.py: it has to know what is asked for
     doc="Runs a graph again and again while its condition holds.",
     differs="the body is a graph in the attribute `loop` and no function, tensors that do not "
     "change come in after the loop variables, and the last output is what the way back needs",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradstep.core.autodiff.check.check_report import explain_check, repeated_factor, suggest
+from gradstep.core.autodiff.check.check_report import explain_check, find_repeated_factor, suggest
 from gradstep.core.autodiff.check.check_result import judge
 from gradstep.core.autodiff.check.finite_differences import NumericGradient
 from gradstep.core.autodiff.check.op_gradcheck import LocalCheck
@@ -78,9 +78,9 @@ def test_the_factor_that_is_there_twice() -> None:
     """Of several inputs that one by which the result is too large; None multiplies nothing."""
     a, b = np.full(3, 2.0), np.array([4.0, 5, 6])
     wrong = checked((ARRIVED * b, ARRIVED), (None, ARRIVED))
-    assert repeated_factor(wrong, ["a", "b"], [a, b], ARRIVED) == "b"
-    assert repeated_factor(checked((None, ARRIVED)), ["a"], [a], ARRIVED) == ""
-    assert repeated_factor(checked((ARRIVED * b, ARRIVED * b)), ["b"], [b], ARRIVED) == ""
+    assert find_repeated_factor(wrong, ["a", "b"], [a, b], ARRIVED) == "b"
+    assert find_repeated_factor(checked((None, ARRIVED)), ["a"], [a], ARRIVED) == ""
+    assert find_repeated_factor(checked((ARRIVED * b, ARRIVED * b)), ["b"], [b], ARRIVED) == ""
     later = checked((ARRIVED, ARRIVED), (ARRIVED * a, ARRIVED))
-    assert repeated_factor(later, ["a", "b"], [a, b], ARRIVED) == "a"
-    assert repeated_factor(checked((0 * b, b)), ["a"], [np.zeros(1)], ARRIVED) == ""
+    assert find_repeated_factor(later, ["a", "b"], [a, b], ARRIVED) == "a"
+    assert find_repeated_factor(checked((0 * b, b)), ["a"], [np.zeros(1)], ARRIVED) == ""

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradstep.core.autodiff.check.check_report import repeated_factor
-from gradstep.core.autodiff.check.check_result import Verdict, judge, laid_to
-from gradstep.core.autodiff.check.check_tensors import Examined, examine, gradient_question
+from gradstep.core.autodiff.check.check_report import find_repeated_factor
+from gradstep.core.autodiff.check.check_result import Verdict, attribute_to, judge
+from gradstep.core.autodiff.check.check_tensors import Examined, examine, request_second_order
 from gradstep.core.autodiff.check.finite_differences import CENTRAL, COMPLEX, NumericGradient
 from gradstep.core.autodiff.check.op_gradcheck import LocalCheck, check_operation
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
@@ -157,7 +157,7 @@ def test_the_gradient_of_a_gradient_is_examined_with_weights() -> None:
     x = build.placeholder("x", "float64", [4])
     build.one("Mul", x, build.one("Tanh", x), name="y")
     request, at = GradientRequest.to("y", "x"), {X: np.array([0.3, -0.2, 1.1, 0.7])}
-    graph, asked = gradient_question(build.build(), request, {})
+    graph, asked = request_second_order(build.build(), request, {})
     found = examine(evaluate, graph, asked, at, {})[X]
     t = np.tanh(at[X])
     slope = 2 * (1 - t * t) - 2 * at[X] * t * (1 - t * t)
@@ -209,7 +209,7 @@ def test_only_what_tensorflow_gives_is_laid_to_it(
     array = None if gradient is None else np.array(gradient)
     found = judge(array, array, numeric, lambda: np.zeros(1))
     defect = Defect("x", "a reason", "a source", gives=gives)
-    told = laid_to(defect, found, array, numeric)
+    told = attribute_to(defect, found, array, numeric)
     assert told.verdict is verdict
     assert told.analytic == (None if gradient is None else gradient[0])
     assert told.why == ("a reason (a source)" if verdict is Verdict.DEFECT else "")
@@ -253,7 +253,7 @@ def test_a_factor_that_is_there_once_too_often(factor: np.ndarray, named: str) -
     given = times * arrived
     wrong = judge(-slope, -slope, numeric, lambda: np.zeros(3))
     check = LocalCheck("y", "Mine", {0: given}, {0: numeric}, {0: wrong})
-    assert repeated_factor(check, ["factor"], [factor], arrived) == named
+    assert find_repeated_factor(check, ["factor"], [factor], arrived) == named
 
 
 def test_of_no_elements_nothing_is_looked_at() -> None:

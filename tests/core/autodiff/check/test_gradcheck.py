@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gradstep.core.autodiff.check.check_report import explain_check, repeated_factor, suggest
+from gradstep.core.autodiff.check.check_report import explain_check, find_repeated_factor, suggest
 from gradstep.core.autodiff.check.finite_differences import (
     NumericGradient,
     agree,
-    numeric_gradients,
+    measure_gradients,
 )
 from gradstep.core.autodiff.check.gradcheck import check_gradients
 from gradstep.core.autodiff.check.op_gradcheck import check_operation
@@ -62,7 +62,7 @@ def test_stopped_wires_are_held_still(point: Arrays) -> None:
     build.one("Sum", build.one("Mul", x, x, name="y"), np.array([0], np.int32), name="loss")
     request = replace(GradientRequest.to("loss", "x"), stopped_edges=frozenset({Edge("y", 1)}))
     at = {TensorRef("x"): np.array([3.0, -1.0], np.float32)}
-    numeric = numeric_gradients(evaluate, build.build(), request, at)[TensorRef("x")]
+    numeric = measure_gradients(evaluate, build.build(), request, at)[TensorRef("x")]
     np.testing.assert_allclose(numeric.value, [3.0, -1.0], rtol=1e-6)
 
 
@@ -96,11 +96,11 @@ def test_one_operation_is_checked_alone_and_a_repair_suggested(point: Arrays) ->
     check = check_operation(evaluate, add, inputs, {0: g}, request, functions)
     assert check is not None
     assert check.wrong_inputs == [0]
-    assert repeated_factor(check, ["f", "b"], inputs, g) == "f"
+    assert find_repeated_factor(check, ["f", "b"], inputs, g) == "f"
     text = explain_check(check, "∂L/∂add", "f", suggest(check, 2, g))
     assert "∂L/∂add" in text
     assert "f again counts it twice" in text
-    assert repeated_factor(check, ["b", "c"], [inputs[1], inputs[1]], g) == ""
+    assert find_repeated_factor(check, ["b", "c"], [inputs[1], inputs[1]], g) == ""
     text = explain_check(check, "∂L/∂add", "", "")
     assert "What 'Wrong' returns for input 0 is not what" in text
 
@@ -125,5 +125,5 @@ def test_what_is_no_number_has_no_slope_beside_what_is() -> None:
     of = [build.one("Square", x), build.one("Greater", x, 0.5), build.constant(np.array(b"text"))]
     request = GradientRequest(tuple(y.ref for y in of), (x.ref,))
     point = {x.ref: np.array(2.0)}
-    numeric = numeric_gradients(evaluate, build.build(), request, point)[x.ref]
+    numeric = measure_gradients(evaluate, build.build(), request, point)[x.ref]
     np.testing.assert_allclose(numeric.value, 4.0, rtol=1e-6)

@@ -11,8 +11,8 @@ import pytest
 from gradstep.core.autodiff.recognition.differentiated_losses import find_differentiated
 from gradstep.core.autodiff.recognition.gradient_names import (
     GradientPlace,
-    gradient_scopes,
-    place_in,
+    find_gradient_scopes,
+    find_place_in,
 )
 from gradstep.core.autodiff.recognition.gradient_recognition import Recognised, recognise
 from gradstep.core.autodiff.recognition.gradient_scope import GradientScope
@@ -224,13 +224,13 @@ def test_the_oracles_graphs(name: str, of: str, wrt: set[str]) -> None:
 def test_names(name: str, place: tuple[str, str] | None) -> None:
     names = {"a/b", "gradients/a/b_grad/Mul", "gradients/a/b_grad/Sum"}
     scopes = ["train/gradients_1", "gradients_1", "gradients"]
-    assert place_in(name, scopes, names) == (None if place is None else GradientPlace(*place))
+    assert find_place_in(name, scopes, names) == (None if place is None else GradientPlace(*place))
 
 
 def test_scopes_are_found_whatever_they_are_called() -> None:
     plain = {"x", "net/mul", "net/mul_grad_of_x", "net/add_grad/mul"}
-    assert gradient_scopes(plain) == []
+    assert find_gradient_scopes(plain) == []
     named = {*plain, "step/backprop/net/mul_grad/Mul", "step/backprop/grad_ys_0"}
-    assert gradient_scopes(named) == ["step/backprop"]
+    assert find_gradient_scopes(named) == ["step/backprop"]
     usual = {*plain, "gradients/net/mul_grad/Mul", "tower/gradients_2/net/mul_grad/Mul"}
-    assert gradient_scopes(usual) == ["tower/gradients_2", "gradients"]
+    assert find_gradient_scopes(usual) == ["tower/gradients_2", "gradients"]

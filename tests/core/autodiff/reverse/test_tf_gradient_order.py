@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gradstep.core.autodiff.reverse.tf_gradient_order import gradient_order
+from gradstep.core.autodiff.reverse.tf_gradient_order import rank_operations
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 
 # y reads b and c, both read a; d reads a, too, and leads elsewhere.
@@ -42,5 +42,5 @@ def graph() -> Graph:
 def test_the_turn_of_an_operation_comes_after_all_that_use_it(
     of: str, between: str, order: str
 ) -> None:
-    found = gradient_order(graph(), [TensorRef(name) for name in of.split()], {*between.split()})
+    found = rank_operations(graph(), [TensorRef(name) for name in of.split()], {*between.split()})
     assert found == {name: rank for rank, name in enumerate(order.split())}

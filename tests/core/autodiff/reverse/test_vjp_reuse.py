@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gradstep.core.autodiff.reverse import op_vjp
+from gradstep.core.autodiff.reverse import backward_pass
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
-from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction, rule_of
+from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph import edits
 from gradstep.core.graph.dtypes import Shape
@@ -263,11 +263,13 @@ def test_no_rule_is_called_again_without_need(monkeypatch: pytest.MonkeyPatch) -
     graph, request = _chain(20), GradientRequest.to("loss", "x")
     first = differentiate(graph, request)
 
-    def noted(op: Operation, *given: Any) -> GradientFunction:
-        called.append(op.name)
-        return rule_of(op, *given)
+    call_rule = backward_pass.call_rule
 
-    monkeypatch.setattr(op_vjp, "rule_of", noted)
+    def noted(builder: GraphBuilder, op: Operation, *given: Any) -> Any:
+        called.append(op.name)
+        return call_rule(builder, op, *given)
+
+    monkeypatch.setattr(backward_pass, "call_rule", noted)
     override = Override("Identity", "tanh10", OverrideKind.OP)
     differentiate(graph, replace(request, overrides=(override,)), None, first)
     assert called[:2] == ["loss", "tanh10"]  # where it starts, and where it is another

@@ -1,4 +1,4 @@
-"""A turn that is copied from one like it is the turn that its rule would have gone."""
+"""A VJP that is copied from one like it is the VJP that its rule would have made."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from gradstep.core.autodiff.reverse import op_vjp
+from gradstep.core.autodiff.reverse import backward_pass
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.autodiff.reverse.vjp_templates import VjpTemplates
 from gradstep.core.graph import edits
-from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.typing.inference import declared, infer
@@ -25,7 +25,7 @@ COUNT = max(50, settings.default.max_examples)
 
 def without_copies(graph: Graph, request: GradientRequest) -> Differentiation:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(VjpTemplates, "copied", lambda *given: None)
+        patch.setattr(VjpTemplates, "copy", lambda *given: None)
         return differentiate(graph, request)
 
 
@@ -59,13 +59,13 @@ def test_rules_are_called_once_for_operations_alike(monkeypatch: pytest.MonkeyPa
     for _ in range(10):
         h = tf.tanh(h) * 2.0
     loss = tf.reduce_sum(h)
-    call_rule = op_vjp.call_rule
+    call_rule = backward_pass.call_rule
 
-    def noted(view: Any, *given: Any, **more: Any) -> Any:
-        called.append(view.type)
-        return call_rule(view, *given, **more)
+    def noted(builder: GraphBuilder, op: Operation, *given: Any) -> Any:
+        called.append(op.type)
+        return call_rule(builder, op, *given)
 
-    monkeypatch.setattr(op_vjp, "call_rule", noted)
+    monkeypatch.setattr(backward_pass, "call_rule", noted)
     differentiate(build.build(), GradientRequest((loss.ref,), (TensorRef("x"),)))
     assert sorted(called) == ["Mul", "Mul", "Sum", "Tanh"]  # what reaches the last Mul is a Tile
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
-from gradstep.core.autodiff.reverse.gradient_paths import (
-    backward_walk,
-    descendants,
-    flow_path,
-    forward_path,
-    reached,
+from gradstep.core.autodiff.explain.gradient_paths import (
+    find_descendants,
+    find_flow_path,
+    find_forward_path,
+    find_reached,
+    walk_backward,
 )
+from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
@@ -43,12 +43,12 @@ def derived(graph: Graph) -> Differentiation:
 
 def test_the_shortest_way_there_and_back() -> None:
     graph = long_and_short()
-    assert forward_path(graph, "x", "y") == ("y", "d", "x")
-    assert forward_path(graph, "a", "y") == ("y", "c", "b", "a")
-    assert forward_path(graph, "x", "x") == ("x",)
-    assert forward_path(graph, "e", "y") == ()
-    assert flow_path(graph, derived(graph), Y, X) == ("y", "d", "x")
-    assert flow_path(graph, derived(graph), Y, TensorRef("e")) == ("y",)
+    assert find_forward_path(graph, "x", "y") == ("y", "d", "x")
+    assert find_forward_path(graph, "a", "y") == ("y", "c", "b", "a")
+    assert find_forward_path(graph, "x", "x") == ("x",)
+    assert find_forward_path(graph, "e", "y") == ()
+    assert find_flow_path(graph, derived(graph), Y, X) == ("y", "d", "x")
+    assert find_flow_path(graph, derived(graph), Y, TensorRef("e")) == ("y",)
 
 
 def test_a_way_on_which_all_gradients_have_values_comes_first() -> None:
@@ -60,23 +60,23 @@ def test_a_way_on_which_all_gradients_have_values_comes_first() -> None:
     def value(ref: TensorRef) -> np.ndarray | None:
         return None if ref == dead else np.ones(2)
 
-    assert flow_path(graph, found, Y, X, value) == ("y", "c", "b", "a", "x")
+    assert find_flow_path(graph, found, Y, X, value) == ("y", "c", "b", "a", "x")
 
 
 def test_what_a_value_reaches() -> None:
     graph = long_and_short()
-    assert descendants(graph, "a") == {"a", "b", "c", "y"}
-    assert descendants(graph, "x") == set(graph.operations)
+    assert find_descendants(graph, "a") == {"a", "b", "c", "y"}
+    assert find_descendants(graph, "x") == set(graph.operations)
     ends = (TensorRef("d"), TensorRef("e"), Y)
-    assert reached(graph, TensorRef("c"), ends) == Y
-    assert reached(graph, X, ends) == TensorRef("d")
-    assert reached(graph, TensorRef("e"), ends[::2]) == ends[0]
-    assert reached(graph, TensorRef("nowhere"), ends) == ends[0]
+    assert find_reached(graph, TensorRef("c"), ends) == Y
+    assert find_reached(graph, X, ends) == TensorRef("d")
+    assert find_reached(graph, TensorRef("e"), ends[::2]) == ends[0]
+    assert find_reached(graph, TensorRef("nowhere"), ends) == ends[0]
 
 
 def test_the_way_back_is_walked_from_its_end() -> None:
     graph = long_and_short()
-    found = [edge for _, edge in backward_walk(graph, derived(graph), TensorRef("b"))]
+    found = [edge for _, edge in walk_backward(graph, derived(graph), TensorRef("b"))]
     assert found == [Edge("y", 0), Edge("c", 0)]
 
 

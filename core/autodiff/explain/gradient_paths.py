@@ -18,7 +18,7 @@ def comes_from(graph: Graph, edge: Edge, names: set[str]) -> bool:
     return source is not None and source.op in names
 
 
-def descendants(graph: Graph, name: str) -> set[str]:
+def find_descendants(graph: Graph, name: str) -> set[str]:
     """`name` and every operation its value reaches through wires."""
     seen: set[str] = set()
     stack = [name]
@@ -30,17 +30,17 @@ def descendants(graph: Graph, name: str) -> set[str]:
     return seen
 
 
-def reached(graph: Graph, start: TensorRef, ends: Sequence[TensorRef]) -> TensorRef:
+def find_reached(graph: Graph, start: TensorRef, ends: Sequence[TensorRef]) -> TensorRef:
     """The first of `ends` that `start` leads to; the first of all where it leads to none."""
-    below = descendants(graph, start.op) if start.op in graph else set()
+    below = find_descendants(graph, start.op) if start.op in graph else set()
     return next((end for end in ends if end.op in below), ends[0])
 
 
-def backward_walk(
+def walk_backward(
     graph: Graph, derived: Differentiation, wrt: TensorRef
 ) -> Iterable[tuple[Operation, Edge]]:
     """Operations whose gradient flows on towards `wrt`, with that wire, the last op first."""
-    below = descendants(graph, wrt.op)
+    below = find_descendants(graph, wrt.op)
     for name in reversed(graph.order):
         op = graph[name]
         for index in range(len(op.inputs)):
@@ -49,7 +49,7 @@ def backward_walk(
                 yield op, edge
 
 
-def flow_path(
+def find_flow_path(
     graph: Graph,
     derived: Differentiation,
     of: TensorRef,
@@ -80,7 +80,7 @@ def _back(
     return ()
 
 
-def forward_path(graph: Graph, start: str, end: str) -> tuple[str, ...]:
+def find_forward_path(graph: Graph, start: str, end: str) -> tuple[str, ...]:
     """Operations from `end` back to `start` along any wires, the shortest way; () if none."""
     came: dict[str, str] = {end: ""}
     queue = deque([end])

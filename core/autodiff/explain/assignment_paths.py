@@ -20,7 +20,7 @@ def find_assignments(graph: Graph, start: str, end: str) -> tuple[Operation, ...
             if op.name not in came:
                 came[op.name] = name, None
                 queue.append(op.name)
-            for variable in written(graph, op):
+            for variable in find_assigned_variables(graph, op):
                 if variable not in came:
                     came[variable] = op.name, op
                     queue.append(variable)
@@ -31,7 +31,7 @@ def find_assignments(graph: Graph, start: str, end: str) -> tuple[Operation, ...
     return tuple(reversed(found))
 
 
-def written(graph: Graph, op: Operation) -> list[str]:
+def find_assigned_variables(graph: Graph, op: Operation) -> list[str]:
     """The variables that `op` gives values to."""
     definition = find(op.type)
     writes = () if definition is None else definition.writes

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradstep.core.autodiff.check.frozen_values import hold
+from gradstep.core.autodiff.check.frozen_values import freeze_values
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from gradstep.core.autodiff.reverse.tf_gradients import gradients
@@ -220,7 +220,7 @@ def test_what_is_drawn_in_a_loop_cannot_be_checked_and_says_so() -> None:
     request = GradientRequest((y.ref,), (x.ref,))
     here = {x.ref: np.ones(1, np.float32)}
     with pytest.raises(GradstepError, match="draws random numbers inside a loop"):
-        hold(Evaluator({}), builder.build(), request, here)
+        freeze_values(Evaluator({}), builder.build(), request, here)
 
 
 def test_what_comes_out_of_a_loop_beside_the_loss_has_zeros_if_it_can_have_a_gradient() -> None:

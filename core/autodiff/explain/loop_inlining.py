@@ -23,7 +23,7 @@ def unroll_loops(graph: Graph, derived: Differentiation) -> tuple[Graph, Differe
     return Graph(operations), replace(derived, edges=edges, blocked=blocked)
 
 
-def around_loops(graph: Graph, derived: Differentiation) -> Differentiation:
+def leave_out_loops(graph: Graph, derived: Differentiation) -> Differentiation:
     """`derived` without the wires inside loops."""
     edges = {edge: ref for edge, ref in derived.edges.items() if edge.op in graph}
     if len(edges) == len(derived.edges):

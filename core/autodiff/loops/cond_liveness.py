@@ -26,7 +26,8 @@ def find_liveness(graph: Graph) -> dict[str, tuple[Life, ...]]:
             found[name] = common, common
             continue
         whole = Life().union(
-            *needs, *(running(found[other]) for other in op.control_inputs if other in found)
+            *needs,
+            *(intersect_lives(found[other]) for other in op.control_inputs if other in found),
         )
         asked = op.inputs[1] if branch == "switch" and len(op.inputs) > 1 else None
         if asked is not None:
@@ -43,7 +44,7 @@ def _life(found: dict[str, tuple[Life, ...]], ref: TensorRef) -> Life:
     return outputs[ref.index] if ref.index < len(outputs) else Life()
 
 
-def running(outputs: tuple[Life, ...]) -> Life:
+def intersect_lives(outputs: tuple[Life, ...]) -> Life:
     """The sides that an operation runs with, of the lives of its outputs."""
     return frozenset.intersection(*outputs) if outputs else Life()
 

@@ -1,68 +1,85 @@
 """The VJP of a loop: another loop, which runs the iterations backward.
 
-Its body is what differentiating one iteration gives. What that needs of the way there comes from
-the loop's trace, by the number of the iteration. Gradients of the loop variables go round; those
-of what was read from outside add up. In all that is TensorFlow's way, but for the stacks on which
-it keeps values; and as in TensorFlow, nothing goes back a second time through what was kept.
+Its body is a backward pass over one iteration. The residuals that this needs come from the loop's
+trace, by the number of the iteration. Cotangents of the loop variables go round; those of what was
+read from outside add up. TensorFlow does the same, but for the stacks on which it keeps values;
+and as in TensorFlow, nothing goes back a second time through what was kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from itertools import chain
 
 import numpy as np
 
-from gradstep.core.autodiff.loops.loop_dependencies import arguments_before, sources
-from gradstep.core.autodiff.loops.loop_invariant_sums import Gradient, appended, gradient_of, summed
-from gradstep.core.autodiff.loops.loop_residuals import LoopValues
+from gradstep.core.autodiff.loops.iteration_graph import free_shapes, make_iteration_graph
+from gradstep.core.autodiff.loops.loop_dependencies import find_arguments_before, list_sources
+from gradstep.core.autodiff.loops.loop_invariant_sums import (
+    Gradient,
+    add_to_sum,
+    append_rows,
+    finish_sum,
+)
+from gradstep.core.autodiff.loops.loop_residuals import LoopResiduals
 from gradstep.core.autodiff.reverse.backward_pass import BackwardPass
 from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
 from gradstep.core.autodiff.reverse.contributions import Contribution
-from gradstep.core.autodiff.reverse.op_vjp import OpVjp
 from gradstep.core.autodiff.reverse.vjp_result import LoopGradients, VjpResult
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.dtypes import UNKNOWN, DType, TensorType
+from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.loop import Loop
-from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
+from gradstep.core.graph.model import Operation, Phase, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
-from gradstep.core.ops.declare.table import branch_of, find
+from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.typing.inference import declared
-from gradstep.core.ops.typing.invalid_operations import without_types
 from gradstep.core.ops.typing.loop_types import iteration_types
 
 _ONE = np.array(1, np.int32)
 
 
 def loop_gradients(
-    around: OpVjp, op: Operation, loop: Loop, given: Sequence[Tensor | None]
+    around: BackwardPass, op: Operation, loop: Loop, given: Sequence[Tensor | None]
 ) -> LoopGradients:
     """The gradients of the inputs of `op`, which runs `loop`, from those of its outputs.
 
     The LoopRule of `around`, in whose graph `op` is, and of what goes back through its iterations.
-    Raises GradstepError in TensorFlow's words for a loop that is a way back itself."""
-    builder, way = around.builder, around.way
+    Raises GradstepError in TensorFlow's words for a loop that is a VJP itself."""
+    builder = around.builder
     types = [builder.type_of(ref) for ref in op.inputs if ref is not None]
     if any(kind.dtype is DType.VARIANT for kind in types):
-        _refuse(way, op, given)
-        return LoopGradients([None] * len(types), {})
+        _refuse(around.slice, op, given)
+        return LoopGradients([None] * len(types), {}, _zeros(around, op, given))
     names = [str(ref) for ref in op.inputs]
     kinds = iteration_types(loop, types, names).arguments
-    return _LoopReverse(around, op, loop, given, kinds).run()
+    inputs, vjps = _LoopReverse(around, op, loop, given, kinds).run()
+    return LoopGradients(inputs, vjps, _zeros(around, op, given))
 
 
-def _refuse(way: BackwardSlice, op: Operation, given: Sequence[Tensor | None]) -> None:
+def _zeros(
+    around: BackwardPass, op: Operation, given: Sequence[Tensor | None]
+) -> dict[TensorRef, TensorRef]:
+    """Zeros for those outputs of the loop that lead to nothing while others do, where they are
+    asked for: as TensorFlow gives them, not None."""
+    zeros: dict[TensorRef, TensorRef] = {}
+    for index, ref in around.slice.exits.get(op.name, {}).items():
+        output = around.builder.get(ref)
+        if given[index] is None and (output.dtype.is_floating or output.dtype.is_complex):
+            zeros[ref] = around.builder.one("ZerosLike", output).ref
+    return zeros
+
+
+def _refuse(backward_slice: BackwardSlice, op: Operation, given: Sequence[Tensor | None]) -> None:
     """Fail if a gradient would have to go on over an input of the loop."""
     outputs = [op.output(index) for index, grad in enumerate(given) if grad is not None]
-    stack = [ref for output in outputs for ref in sources(way.graph, output)]
+    stack = [ref for output in outputs for ref in list_sources(backward_slice.graph, output)]
     seen: set[TensorRef] = set()
     while stack:
         ref = stack.pop()
-        source = way.path.get(ref.op)
-        if source is None or ref in seen or _is_opaque(way, ref):
+        source = backward_slice.path.get(ref.op)
+        if source is None or ref in seen or _is_opaque(backward_slice, ref):
             continue
-        if source.name in way.asked:
+        if source.name in backward_slice.asked:
             raise GradstepError(
                 "Second-order gradient for while loops not supported.",
                 kind="TypeError",
@@ -72,19 +89,19 @@ def _refuse(way: BackwardSlice, op: Operation, given: Sequence[Tensor | None]) -
         seen.add(ref)
         definition = find(source.type)
         if definition is not None and definition.differentiable:
-            stack.extend(sources(way.graph, ref))
+            stack.extend(list_sources(backward_slice.graph, ref))
 
 
-def _is_opaque(way: BackwardSlice, ref: TensorRef) -> bool:
-    return way.types[ref].dtype is DType.VARIANT
+def _is_opaque(backward_slice: BackwardSlice, ref: TensorRef) -> bool:
+    return backward_slice.types[ref].dtype is DType.VARIANT
 
 
 class _LoopReverse:
-    """The way back through one loop, in the making. kinds: types of the loop's arguments."""
+    """The backward loop of one loop, in the making. kinds: types of the loop's arguments."""
 
     def __init__(
         self,
-        around: OpVjp,
+        around: BackwardPass,
         op: Operation,
         loop: Loop,
         given: Sequence[Tensor | None],
@@ -95,35 +112,36 @@ class _LoopReverse:
         self.scope = f"{outer.scope_name}/While"  # of what is inside, and the loop's name
         self.kinds = dict(zip(loop.arguments, kinds, strict=True))
         self.sources = {n: r for n, r in zip(loop.arguments, op.inputs, strict=True) if r}
-        self.forward = _plain(loop, self.kinds)
+        self.forward = make_iteration_graph(loop, self.kinds)
         self.builder = GraphBuilder(self.forward)
         self.active = self._active()
         self.asked = [
             name
-            for name, wants in zip(loop.arguments, around.way.wanted(op), strict=True)
+            for name, wants in zip(loop.arguments, around.slice.needs_input_grad(op), strict=True)
             if wants and name in loop.captures and self.kinds[name].dtype.is_differentiable
         ]
-        self.inputs: list[Tensor] = []  # of the loop on the way back
+        self.inputs: list[Tensor] = []  # of the backward loop
         self.names: list[str] = []  # of its arguments
 
-    def run(self) -> LoopGradients:
+    def run(self) -> tuple[list[Gradient | None], Mapping[str, VjpResult]]:
+        """The gradient of each input of the loop, and the VJPs in its body."""
         inner = self.builder
         with inner.belonging_to(self.op.name, Phase.BACKWARD), inner.as_default():
             cond, number, arriving = self._beginning()
-            gradients, turns = self._differentiated(arriving)
+            gradients, vjps = self._differentiate(arriving)
             inner.origin = self.op.name
             with inner.scope(f"{self.scope}/"):
                 results = [number, *(self._next(n, arriving[n], gradients) for n in self.active)]
-                sums = self._sums(gradients, turns)
+                sums = self._sums(gradients, vjps)
                 made = self._loop(cond, [*results, *chain.from_iterable(sums.values())])
         left = iter(made)
         found: dict[str, Gradient] = {name: next(left) for name in self.active}
         for name, parts in sums.items():
-            found[name] = gradient_of([next(left) for _ in parts], self._source(name))
-        return LoopGradients([found.get(name) for name in self.loop.arguments], turns)
+            found[name] = finish_sum([next(left) for _ in parts], self._source(name))
+        return [found.get(name) for name in self.loop.arguments], vjps
 
     def _sums(
-        self, gradients: Mapping[TensorRef, TensorRef], turns: Mapping[str, VjpResult]
+        self, gradients: Mapping[TensorRef, TensorRef], vjps: Mapping[str, VjpResult]
     ) -> dict[str, list[Tensor]]:
         """Of each tensor outside that is asked for, what adds up its gradients."""
         get, found = self.builder.get, dict[str, list[Tensor]]()
@@ -131,11 +149,11 @@ class _LoopReverse:
             ref, around = TensorRef(name), (self._source(name), self._argument)
             if ref not in gradients:
                 continue
-            rows = turns[name].slices.get(ref)
+            rows = vjps[name].slices.get(ref)
             if rows is None:
-                found[name] = summed(get(gradients[ref]), *around)
+                found[name] = add_to_sum(get(gradients[ref]), *around)
             else:
-                found[name] = appended(get(rows.values), get(rows.indices), *around)
+                found[name] = append_rows(get(rows.values), get(rows.indices), *around)
         return found
 
     def _source(self, name: str) -> Tensor:
@@ -143,7 +161,7 @@ class _LoopReverse:
         return self.outer.get(self.sources[name])
 
     def _beginning(self) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
-        """Whether there is another iteration, the number of the one on the way there that it goes
+        """Whether there is another iteration, the number of the forward one that it goes
         back through, and what comes back to it."""
         with self.builder.scope(f"{self.scope}/"):
             counter = self._argument(self.outer.one("IterationCount", self._trace), "Merge")
@@ -159,11 +177,11 @@ class _LoopReverse:
         """Loop variables that what comes back leads to, in one iteration or in several."""
         numbered = zip(self.loop.variables, self.given, strict=False)
         first = [name for name, grad in numbered if grad is not None]
-        found = arguments_before(self.loop, first)
+        found = find_arguments_before(self.loop, first)
         return [name for name in self.loop.variables if name in found]
 
     def _argument(self, source: Tensor, name: str) -> Tensor:
-        """An argument of the loop on the way back, in the current scope."""
+        """An argument of the backward loop, in the current scope."""
         kind = source.type
         made = self.builder.one("_Arg", name=name, T=kind.dtype, shape=kind.shape, ref=kind.ref)
         self.inputs.append(source)
@@ -178,27 +196,23 @@ class _LoopReverse:
             grad = self.outer.one("ZerosLike", self.outer.get(self.op.output(index)))
         return self._argument(grad, "Merge")
 
-    def _differentiated(
+    def _differentiate(
         self, arriving: Mapping[str, Tensor]
     ) -> tuple[dict[TensorRef, TensorRef], Mapping[str, VjpResult]]:
-        """The gradients of one iteration, and how they came about."""
+        """The gradients of one iteration, and the VJPs that they come from."""
         results = dict(zip(self.loop.variables, self.loop.results, strict=True))
         of = tuple(results[name] for name in self.active)
         wrt = tuple(TensorRef(name) for name in (*self.active, *self.asked))
-        request, functions, root = self.around.request, self.around.functions, self.around.root
-        way = self._way(of, wrt)
-        work = BackwardPass(self.builder, way, request, functions, loop_gradients, root)
+        types = declared(self.forward).types
+        inner = self.around.nest(self.builder, BackwardSlice(self.forward, types, of, wrt))
         for name, grad in arriving.items():
-            work.seed(results[name], Contribution(grad.ref))
-        with self.builder.scope(f"{root}/"):
-            work.walk()
+            inner.seed(results[name], Contribution(grad.ref))
+        with self.builder.scope(f"{inner.root}/"):
+            inner.run()
         found: dict[TensorRef, TensorRef] = {}
-        for turn in work.turns.values():
-            found.update(turn.gradients)
-        return found, work.turns
-
-    def _way(self, of: tuple[TensorRef, ...], wrt: tuple[TensorRef, ...]) -> BackwardSlice:
-        return BackwardSlice(self.forward, declared(self.forward).types, of, wrt)
+        for vjp in inner.vjps.values():
+            found.update(vjp.gradients)
+        return found, inner.vjps
 
     def _next(
         self, name: str, arriving: Tensor, gradients: Mapping[TensorRef, TensorRef]
@@ -216,42 +230,11 @@ class _LoopReverse:
         variables = tuple(self.names)
         outside = {n: self.outer.get(self.sources[n]) for n in self.loop.captures}
         values = self.builder, self.forward, results[0], self._trace, outside, self._argument
-        graph = _freed(LoopValues(*values).extracted(), variables)
+        graph = free_shapes(LoopResiduals(*values).extract(), variables)
         captures = tuple(self.names[len(variables) :])
         loop = Loop(graph, variables, captures, cond.ref, tuple(x.ref for x in results))
         outputs = self.outer.op("While", *self.inputs, loop=loop)
         return outputs[1 : len(variables)]
-
-
-def _plain(loop: Loop, kinds: Mapping[str, TensorType]) -> Graph:
-    """The iteration without its own Switches, which only say that it takes place, and without what
-    cannot run and does not go round; the arguments with what is known of them here."""
-    switches = {
-        op.name: op.inputs[0]
-        for op in loop.graph
-        if branch_of(op.type) == "switch" and op.inputs[1] == loop.cond
-    }
-
-    def passed(ref: TensorRef | None) -> TensorRef | None:
-        return switches[ref.op] if ref is not None and ref.op in switches else ref
-
-    operations = {}
-    lost = without_types(loop.graph)
-    for name in loop.graph.order:
-        op = loop.graph[name]
-        if name in kinds:
-            op = op.with_attrs(shape=kinds[name].shape)
-        if name not in switches and name not in lost:
-            operations[name] = replace(op, inputs=tuple(passed(ref) for ref in op.inputs))
-    return Graph.ordered(operations)
-
-
-def _freed(graph: Graph, variables: Collection[str]) -> Graph:
-    """`graph`, whose loop variables may have any shape: less may be known of a gradient on the way
-    back than of what it starts with."""
-    return Graph.ordered(
-        {op.name: op.with_attrs(shape=UNKNOWN) if op.name in variables else op for op in graph}
-    )
 
 
 __all__ = ["loop_gradients"]
