@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,12 +25,16 @@ from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 
+if TYPE_CHECKING:
+    from gradstep.core.debug.history.manual_assignments import Assignment
+
 
 class Timeline:
     """Runs 0 to `runs - 1`; all are finished but the last, which is `done` so far. Those before
     `first` cannot be looked at any more.
 
     start:       the variables before run 0.
+    changes:     what variables were given by hand; see `manual_assignments`.
     limit_bytes: how much finished runs may keep; the least recently read are dropped first.
     shared:      what other threads work on, too.
     before:      the timeline of a plan that `plan` continues. Its memory goes over to this one as
@@ -64,6 +68,7 @@ class Timeline:
         """Forget everything and stand before run 0."""
         self.runs = 1
         self.first = 0
+        self.changes: list[Assignment] = []
         self._done = 0
         self._kept: OrderedDict[int, RunSnapshot] = OrderedDict()
         self._kept_bytes = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
@@ -14,10 +15,12 @@ from gradstep.core.engine.plan.step_groups import Group
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.scopes import is_inside
 
+_POSITION = re.compile(r"\d{1,18}:\d{1,18}(/\d{1,18}:\d{1,18})*")
+
 
 class Stepper:
-    """Moves `cursor`, and the position in the loops that it stands before. A move returns what
-    stopped it early."""
+    """Moves `cursor`, and the position in the loops that it stands before. The methods by which
+    commands are called are what they do; a move returns what stopped it early."""
 
     def __init__(self, cursor: Cursor) -> None:
         self.cursor = cursor
@@ -26,7 +29,7 @@ class Stepper:
         self._length = cursor.timeline.length
         self._boundaries = [*(group.start for group in self._plan.groups), self._length]
 
-    def over_group(self) -> Reason | None:
+    def step(self) -> Reason | None:
         """To the end of the current group; from the end of a run, to the start of the next."""
         if self.descent:
             return self._after(self.descent.step())
@@ -34,7 +37,7 @@ class Stepper:
             return self.cursor.next_run()
         return self.forward(self._boundaries[bisect_right(self._boundaries, self.cursor.step)])
 
-    def over_step(self) -> Reason | None:
+    def step_into(self) -> Reason | None:
         """Over one step, or into the loop that it is; from the end of a run, to the start of the
         next."""
         if self.descent:
@@ -46,13 +49,13 @@ class Stepper:
         self.descent.enter()
         return None
 
-    def out(self) -> Reason | None:
+    def step_out(self) -> Reason | None:
         """Past the loop, or to the end of the group or scope, that the cursor is inside of."""
         if self.descent:
             return self._after(self.descent.step_out())
         return self.forward(self._end_of_scope())
 
-    def back(self) -> None:
+    def step_back(self) -> None:
         """To the start of the group before; from the start of a run, to the end of the one before;
         from that of a loop, to before it."""
         cursor = self.cursor
@@ -64,7 +67,11 @@ class Stepper:
             before = bisect_left(self._boundaries, cursor.step) - 1
             cursor.place(cursor.run, self._boundaries[before])
 
-    def on(self, limit: int) -> Reason | None:
+    def continue_(self) -> Reason | None:
+        """To the next breakpoint, or the end of the run; from there, of the next run."""
+        return self.to_step(self._length)
+
+    def to_step(self, limit: int) -> Reason | None:
         """To step `limit` of this run, or of the next from the end of this."""
         if self.descent:
             stopped = self._out_of_loops()
@@ -72,7 +79,7 @@ class Stepper:
             stopped = self.cursor.next_run() if self.cursor.at_end else None
         return stopped or self.forward(limit)
 
-    def reverse(self) -> Reason | None:
+    def reverse_continue(self) -> Reason | None:
         """Back to the breakpoint before, or the start of the run; from there, of the run before."""
         cursor, stopped = self.cursor, None
         if self.descent:
@@ -84,6 +91,25 @@ class Stepper:
             if loop < cursor.step and stopped is None:
                 stopped = cursor.backward(loop + 1) or self._back_through(loop)
         return stopped or cursor.backward(0)
+
+    def run_to(self, target: str) -> Reason | None:
+        """To just before operation `target` runs next, or to the position that it is. Raises
+        GradstepError, and stands where it stood, for one that there is not."""
+        if _POSITION.fullmatch(target):
+            (run, step), *inside = _numbers(target)
+            stopped = self._exactly(run, step, inside)
+        elif target in self._plan.step_of:
+            self.descent.clear()
+            stopped = self._before(self._plan.step_of[target])
+        else:
+            stopped = self._to_inside(target)
+        return stopped or Reason.GOTO
+
+    def restart(self) -> Reason:
+        """Forget everything that was done."""
+        self.descent.clear()
+        self.cursor.reset()
+        return Reason.ENTRY
 
     def _back_through(self, loop: int) -> Reason | None:
         """Back from behind step `loop`, which is one, to before it."""
@@ -102,7 +128,7 @@ class Stepper:
                     return stopped
         return cursor.forward(limit)
 
-    def exactly(self, run: int, step: int, inside: Sequence[tuple[int, int]] = ()) -> Reason | None:
+    def _exactly(self, run: int, step: int, inside: Sequence[tuple[int, int]]) -> Reason | None:
         """To `step` of `run`, and in the loop that comes next there to that iteration and step, and
         so on, executing what is missing, past all breakpoints. Raises GradstepError, and stands
         where it stood, for a place that there is not, or that is not kept any more."""
@@ -137,7 +163,7 @@ class Stepper:
             stopped = stopped or self.descent.exactly(*place)
         return stopped
 
-    def to_inside(self, operation: str) -> Reason | None:
+    def _to_inside(self, operation: str) -> Reason | None:
         """To just before `operation` of a loop, unless a breakpoint or the run's end comes first.
         Raises GradstepError when no loop of the program has it."""
         if not LoopBreakpoints().also(operation).loops(self._plan):
@@ -145,12 +171,12 @@ class Stepper:
         own = self.descent.points
         self.descent.points = own.also(operation)
         try:
-            stopped = self.on(self._length)
+            stopped = self.continue_()
         finally:
             self.descent.points = own
         return None if self.cursor.hit == operation else stopped
 
-    def before(self, index: int) -> Reason | None:
+    def _before(self, index: int) -> Reason | None:
         """Forward to step `index`, in the next run if it is past in this one."""
         cursor = self.cursor
         if index <= cursor.step:
@@ -202,6 +228,12 @@ class Stepper:
 def _lies_in(name: str, scope: str) -> bool:
     """Whether an operation lies in a scope; all do in the empty one."""
     return not scope or is_inside(name, scope)
+
+
+def _numbers(position: str) -> list[tuple[int, int]]:
+    """Of "0:4/1:8": run and step, then of each loop iteration and step."""
+    pairs = (place.split(":") for place in position.split("/"))
+    return [(int(first), int(second)) for first, second in pairs]
 
 
 def _not_executed(operation: str) -> GradstepError:

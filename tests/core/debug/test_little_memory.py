@@ -106,7 +106,7 @@ def do(threads: Scheduler, deed: Any) -> None:
 
 def stands_before_what_is_forgotten(threads: Scheduler) -> bool:
     """Whether the next step is a loop in an iteration that is over and was not kept."""
-    descent = threads.session._walk.descent
+    descent = threads.session._stepper.descent
     if not descent or not descent.at_loop:
         return False
     try:
