@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
-from gradstep.core.debug.breaks.hit_counts import HitCounts
-from gradstep.core.debug.breaks.loop_breakpoints import LoopBreakpoints
 from gradstep.core.debug.concurrency.shared_variables import SharedVariables
 from gradstep.core.debug.history.frame import Frame
 from gradstep.core.debug.history.frozen_program import Program
@@ -94,14 +92,17 @@ class DebugSession(Moves[Stop]):
         self._log.begin(name, self.stop)
         self._cursor.ready()
         move = getattr(self._stepper, name)
-        return self._arrive((move(target) if command.target else move()) or Reason.STEP)
+        onward = move(target) if command.target else move()
+        stopped = self._stepper.forward(onward) if isinstance(onward, int) else onward
+        return self._arrive(stopped or Reason.STEP)
 
     def go_on(self, limit: int) -> Stop:
         """To step `limit` of this run; from its end, of the next run. Legal wherever there is
         anything to run."""
         self._log.begin("go_on", self.stop)
         self._cursor.ready()
-        return self._arrive(self._stepper.to_step(limit) or Reason.STEP)
+        stepper = self._stepper
+        return self._arrive(stepper.to_run() or stepper.forward(limit) or Reason.STEP)
 
     def pause(self) -> None:
         """Stop a command that another thread is executing, at the next opportunity."""
@@ -109,17 +110,13 @@ class DebugSession(Moves[Stop]):
 
     def set_breakpoints(self, breakpoints: Sequence[Breakpoint]) -> None:
         """Replace all. Raises GradstepError for a condition that cannot be read."""
-        hits = HitCounts()
-        self._cursor.set_breakpoints(breakpoints, hits)
-        self._stepper.descent.points = LoopBreakpoints(breakpoints, hits)
+        self._cursor.set_breakpoints(breakpoints)
 
     # -- looking -----------------------------------------------------------------------------
 
     def frame(self, run: int | None = None, step: int | None = None) -> Frame:
         """The values as of a step; by default, where the session stands, in loops too."""
-        return (
-            self._stepper.descent.frame() if run is step is None else self._cursor.frame(run, step)
-        )
+        return self._cursor.frame(run, step)
 
     @property
     def changes(self) -> Sequence[Assignment]:
@@ -129,37 +126,36 @@ class DebugSession(Moves[Stop]):
     @property
     def next_op(self) -> Operation | None:
         """What the next step executes; None at the end of a run, or of an iteration."""
-        if self._stepper.descent:
-            return self._stepper.descent.next_op
-        return None if self._cursor.next is None else self._cursor.next.op
+        return self._cursor.next_op
 
     @property
     def state(self) -> DebuggerState:
-        if self._stepper.descent:
+        """Where it stands, as far as moves go."""
+        if self._cursor.is_inside:
             return DebuggerState.INSIDE
-        cursor, timeline = self._cursor, self.timeline
-        return state_of(cursor.run, cursor.step, timeline.length, timeline.first)
+        run, timeline = self._cursor.run, self.timeline
+        return state_of(run.number, run.step, timeline.length, timeline.first)
 
     def _arrive(self, reason: Reason) -> Stop:
         """Remember and return where the session stands now."""
-        cursor, inside = self._cursor, self._stepper.descent.places
-        if reason in (Reason.STEP, Reason.GOTO) and cursor.at_end:
+        cursor, state = self._cursor, self.state
+        if reason in (Reason.STEP, Reason.GOTO) and state is DebuggerState.END:
             reason = Reason.END
-        elif reason is Reason.STEP and cursor.step == 0 and not inside:
+        elif reason is Reason.STEP and cursor.run.step == 0 and not cursor.is_inside:
             reason = Reason.ENTRY
-        op = self.next_op
+        op = cursor.next_op
         self.stop = Stop(
             reason=reason,
-            run=cursor.run,
-            step=cursor.step,
+            run=cursor.run.number,
+            step=cursor.run.step,
             runs=self.timeline.runs,
             phase="" if op is None else op.phase.value,
             node="" if op is None else owner(op),
             op="" if op is None else op.name,
             error=cursor.error,
             hit=cursor.hit,
-            inside=inside,
-            legal=legal_names(self.state),
+            inside=cursor.places,
+            legal=legal_names(state),
             recorded_bytes=self.timeline.nbytes,
             recorded_limit=self.timeline.limit_bytes,
         )

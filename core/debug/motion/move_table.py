@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Generic, TypeVar
 
@@ -134,7 +134,7 @@ _MOVES = (
 COMMANDS: Mapping[str, Command] = {command.name: command for command in _MOVES}
 
 
-class Moves(Generic[S]):
+class Moves(ABC, Generic[S]):
     """The moves as methods, for Python: `command` makes any of the table, these are typed. Each
     returns what `command` returns."""
 

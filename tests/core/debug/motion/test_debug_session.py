@@ -12,7 +12,6 @@ import pytest
 
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
-from gradstep.core.debug.motion.move_record import DebuggerState
 from gradstep.core.debug.motion.move_table import COMMANDS, Moves
 from gradstep.core.debug.motion.stepping import Stepper
 from gradstep.core.errors import GradstepError
@@ -230,7 +229,7 @@ def test_every_move_has_a_method_that_makes_it_and_one_for_scripts() -> None:
     for name, command in COMMANDS.items():
         assert callable(getattr(Stepper, name))
         assert callable(getattr(Moves, name))
-        assert {*command.legal_in} & {*DebuggerState}
+        assert command.legal_in
 
 
 def test_no_two_moves_share_a_name_a_key_or_a_place() -> None:
