@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from gradstep.core.debug.motion.move_record import Command, DebuggerState
-from gradstep.core.debug.motion.move_table import COMMANDS
+from gradstep.core.debug.motion.move_table import COMMANDS, Moves
 
 _INTRODUCTION = """\
 # Moves
@@ -35,9 +36,16 @@ def _row(move: Command) -> str:
     keys = "" if menu is None else ", ".join(f"**{key}**" for key in menu.keys)
     title = move.word.replace("_", " ").capitalize() if menu is None else menu.title
     words = ", ".join(f"`{word}`" for word in (move.word, *move.aliases))
-    target = "target" if move.target else ""
     help = f"{move.help}{''.join(_nowhere(move))}"
-    return f"| {title} | {keys} | {words} | `{move.name}({target})` | {help} |"
+    return f"| {title} | {keys} | {words} | `{_call(move)}` | {help} |"
+
+
+def _call(move: Command) -> str:
+    """What scripts write."""
+    target = ["target"] if move.target else []
+    if hasattr(Moves, move.name):
+        return f"{move.name}({', '.join(target)})"
+    return f"command({', '.join([json.dumps(move.name), *target])})"
 
 
 def _nowhere(move: Command) -> Iterator[str]:

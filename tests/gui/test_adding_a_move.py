@@ -96,8 +96,8 @@ def test_it_is_a_command_of_the_console(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_it_is_on_the_page_of_moves() -> None:
     assert (
-        "| Next phase | **F12** | `next_phase`, `np`, `phase` | `next_phase()` | to the first step "
-        "of the next phase, or the end of the run (not at the end of a run) |\n"
+        '| Next phase | **F12** | `next_phase`, `np`, `phase` | `command("next_phase")` | to the '
+        "first step of the next phase, or the end of the run (not at the end of a run) |\n"
     ) in move_page.page()
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
-from gradstep.core.debug.motion.move_table import COMMANDS, Moves
+from gradstep.core.debug.motion.move_table import COMMANDS
 from gradstep.core.debug.motion.stepping import Stepper
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
@@ -225,10 +225,9 @@ def test_a_program_without_steps_can_only_be_restarted() -> None:
         session.step()
 
 
-def test_every_move_has_a_method_that_makes_it_and_one_for_scripts() -> None:
+def test_every_move_has_a_method_that_makes_it() -> None:
     for name, command in COMMANDS.items():
         assert callable(getattr(Stepper, name))
-        assert callable(getattr(Moves, name))
         assert command.legal_in
 
 
