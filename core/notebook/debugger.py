@@ -15,6 +15,7 @@ from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.program_tensors import find_gradients, find_tensor
 from gradstep.core.debug.motion.legal_commands import require_near
+from gradstep.core.debug.motion.move_table import Moves
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.graph.suggestions import instead
@@ -58,7 +59,7 @@ class Stop:
         return self._shown
 
 
-class Debugger:
+class Debugger(Moves[Stop]):
     """A debugger of one document, as `Session.debug` gives it.
 
     Every move returns the Stop that it came to, as `stop` does; a step that fails is a stop with
@@ -96,41 +97,9 @@ class Debugger:
 
     # -- moves ---------------------------------------------------------------------------------
 
-    def step(self) -> Stop:
-        """Over a forward operation, or over all backward (or update) operations of one; from the
-        end of a run to the start of the next."""
-        return self._move("step")
-
-    def step_into(self) -> Stop:
-        """Over a single operation, into a loop."""
-        return self._move("step_into")
-
-    def step_out(self) -> Stop:
-        """Out of a loop, of the operations of one gradient, of a scope, of the phase."""
-        return self._move("step_out")
-
-    def step_back(self) -> Stop:
-        """Back over what `step` goes over."""
-        return self._move("step_back")
-
-    def continue_(self) -> Stop:
-        """On to the next breakpoint, or the end of the run; from there, of the next run."""
-        return self._move("continue_")
-
-    def reverse_continue(self) -> Stop:
-        """Back to the breakpoint before, or the start of the run."""
-        return self._move("reverse_continue")
-
-    def run_to(self, target: str) -> Stop:
-        """To just before an operation runs next, or to "run:step", on or back."""
-        return self._move("run_to", target)
-
-    def restart(self) -> Stop:
-        """Forget all runs, and stand before the first."""
-        return self._move("restart")
-
     @noted()
-    def _move(self, name: str, target: str = "") -> Stop:
+    def command(self, name: str, target: str = "") -> Stop:
+        """The move of that name, one of `stop.legal`; `target` is for those that need one."""
         require_near(target, self._threads.stop.runs)
         with on_interrupt(self._threads.pause):
             self._threads.command(name, target)

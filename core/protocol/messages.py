@@ -127,8 +127,8 @@ class Opened(Message, frozen=True, kw_only=True):
 
 
 class Control(Message, frozen=True, kw_only=True):
-    """A debugger command: step, step_into, step_out, step_back, continue_, reverse_continue,
-    run_to (target: operation, or "run:step"), restart; or "thread": let commands move the thread
+    """A debugger command: a move by its name in `core/debug/motion/move_table.py` (target: what its
+    record says has to be said with it); or "pause"; or "thread": let commands move the thread
     named by target. Replied to with Stopped."""
 
     command: str

@@ -17,17 +17,7 @@ from gradstep.gui.model.workspace import Workspace
 Test = Callable[[Workspace], bool]
 Run = Callable[[Workspace], None]
 
-ENGINE = {
-    "starting": "the engine is starting",
-    "busy": "a run is under way: pause it first (F6)",
-    "dead": "the engine has stopped: restart it first (Run > Restart engine)",
-}
 NOTHING = "there is nothing to run yet"
-ILLEGAL = {
-    "step_out": "the run is at its end",
-    "step_back": "this is the start of the first run",
-    "reverse_continue": "this is the start of the first run",
-}
 VALUED = ("Placeholder", "VariableV2", "VarHandleOp", "Const")
 
 
@@ -261,33 +251,12 @@ def optimizer_is(type: str) -> Test:
     return test
 
 
-def legal(command: str) -> Condition:
-    """Whether the debugger takes `command` now."""
-
-    def test(workspace: Workspace) -> bool:
-        stop = workspace.stop
-        return stop is not None and workspace.engine_state == "ready" and command in stop.legal
-
-    return Condition(test, lambda workspace: _why_illegal(workspace, command))
-
-
 def both(first: Condition, second: Condition) -> Condition:
     """Whether two conditions hold; what is in the way of the first is said first."""
     return Condition(
         lambda workspace: first(workspace) and second(workspace),
         lambda workspace: first.obstacle(workspace) or second.obstacle(workspace),
     )
-
-
-def _why_illegal(workspace: Workspace, command: str) -> str:
-    if workspace.engine_state != "ready":
-        return ENGINE.get(workspace.engine_state, "the engine does not answer")
-    runs = workspace.program is not None and workspace.program.steps
-    return ILLEGAL.get(command, NOTHING) if runs else NOTHING
-
-
-def controls(command: str) -> Run:
-    return lambda workspace: workspace.control(command)
 
 
 def window(what: str, target: str = "") -> Run:

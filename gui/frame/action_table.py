@@ -8,7 +8,8 @@ from types import MappingProxyType
 from gradstep.core.document.document import Optimizer
 from gradstep.gui import commands
 from gradstep.gui.frame import action_record as when
-from gradstep.gui.frame.action_record import Action, Run, Test, controls, legal, window
+from gradstep.gui.frame.action_record import Action, Run, Test, window
+from gradstep.gui.frame.move_actions import move_actions
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.workspace import Workspace
 
@@ -36,10 +37,6 @@ def _colour_by(what: str) -> Run:
 
 def _toggle_motion(workspace: Workspace) -> None:
     settings().motion = not settings().motion
-
-
-def _run_to_selected(workspace: Workspace) -> None:
-    commands.run_to(workspace, workspace.selection[0])
 
 
 FILE = (
@@ -217,29 +214,10 @@ GRAPH = (
 )  # fmt: skip
 
 RUN = (
-    Action("run.reverse_continue", "Continue backwards", controls("reverse_continue"),
-           "Back to the last breakpoint, or to the start", ("Ctrl+Shift+F10",), "reverse_continue",
-           legal("reverse_continue"), "Run", 0, toolbar=True),
-    Action("run.step_back", "Step back", controls("step_back"), "Undo the last step",
-           ("Shift+F10",), "step_back", legal("step_back"), "Run", 0, toolbar=True),
-    Action("run.step", "Step", controls("step"),
-           "Over one operation, or over its whole gradient", ("F10",), "step", legal("step"),
-           "Run", 0, toolbar=True),
-    Action("run.step_into", "Step into", controls("step_into"),
-           "Over a single operation of a gradient or an update", ("F11",), "step_into",
-           legal("step_into"), "Run", 0, toolbar=True),
-    Action("run.step_out", "Step out", controls("step_out"), "To the end of this gradient or loop",
-           ("Shift+F11",), "step_out", legal("step_out"), "Run", 0),
-    Action("run.continue", "Continue", controls("continue_"),
-           "To the next breakpoint, or to the end", ("F5",), "continue", legal("continue_"), "Run",
-           0, toolbar=True),
-    Action("run.restart", "Restart run", controls("restart"), "Back to the first step of the run",
-           ("Ctrl+Shift+F5",), "restart", legal("restart"), "Run", 0, toolbar=True),
+    *move_actions(section=0),
     Action("run.pause", "Pause", commands.pause, "Stop a long run at its next step", ("F6",),
            "pause", when.is_busy, "Run", 1),
-    Action("run.run_to", "Run to selected node", _run_to_selected,
-           "Continue until the selected node is next", ("Ctrl+F10",), "",
-           when.both(when.any_selected, legal("run_to")), "Run", 1),
+    *move_actions(section=1),
     Action("run.first_broken", "Go to the first NaN or infinity", commands.go_to_first_broken,
            "Back, or forward, to the step that made it, in whatever run, and to its node", (), "",
            when.is_broken, "Run", 1),

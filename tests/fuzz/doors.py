@@ -9,8 +9,7 @@ from random import Random
 from typing import Any
 
 from gradstep.core.cli.arguments.value_args import parse_feed
-from gradstep.core.cli.console.console import COMMANDS, Console
-from gradstep.core.cli.console.console_help import ALIASES
+from gradstep.core.cli.console.console import Console, console_commands
 from gradstep.core.cli.debug import script_lines
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.breaks.expression import Scope, parse
@@ -35,6 +34,7 @@ from tests.fuzz.case import MARK, Case
 from tests.fuzz.examples import EXAMPLES
 from tests.fuzz.expressions import expression
 
+_WORDS = [word for each in console_commands() for word in (each.name, *each.aliases)]
 _BASES = ("tutorial", "while_loop", "cond_gradients", "queue_deadlock", "learning_rates")
 
 
@@ -106,7 +106,7 @@ def _try_expression(text: str) -> None:
 def _console(dice: Random, names: list[str]) -> str:
     lines = []
     for _ in range(dice.randrange(1, 7)):
-        word = dice.choice([*COMMANDS, *ALIASES])
+        word = dice.choice(_WORDS)
         rest = [_argument(dice, names) for _ in range(dice.choice((0, 1, 1, 2, 3)))]
         line = " ".join([word, *rest])
         lines.append(odd.slip(dice, line) if dice.random() < 0.1 else line)

@@ -79,6 +79,7 @@ AREAS = {
             _in(
                 "core/debug",
                 "breaks/breakpoints motion/cursor breaks/hit_counts motion/legal_commands "
+                "motion/move_table motion/level motion/travel history/loop_iterations "
                 "motion/loop_place concurrency/observed_writes motion/debug_session "
                 "concurrency/shared_variables motion/stopped_state "
                 "breaks/compiled_breakpoints history/timeline motion/stepping",

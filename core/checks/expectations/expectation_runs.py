@@ -17,7 +17,6 @@ from gradstep.core.checks.expectations.expectation_verdict import (
 )
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.history.frozen_program import Program
-from gradstep.core.debug.motion.legal_commands import Command
 from gradstep.core.document.document import Document
 from gradstep.core.document.expectation import Expectation, Variation, variations
 from gradstep.core.engine.backend import Backend
@@ -118,9 +117,9 @@ class Trial:
         """Why run `number` of the main thread does not come to its end, or None."""
         length = threads.session.timeline.length
         if self._program.threads:
-            stop = threads.command(Command.CONTINUE)
+            stop = threads.command("continue_")
         else:
-            stop = threads.command(Command.RUN_TO, f"{number}:{length}")
+            stop = threads.command("run_to", f"{number}:{length}")
         if stop.error is not None or (stop.run, stop.step) == (number, length):
             return stop.error
         return GradstepError(f"the run stops: {stop.reason}", node=stop.op)

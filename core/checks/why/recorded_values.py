@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from gradstep.core.debug.history.loop_iterations import trace_of
 from gradstep.core.debug.motion.debug_session import DebugSession
-from gradstep.core.debug.motion.loop_position import trace_of
 from gradstep.core.engine.loops.iteration_trace import LoopTrace
 from gradstep.core.engine.loops.loop_run import LoopRun
 from gradstep.core.engine.loops.trace_retention import EVERYTHING

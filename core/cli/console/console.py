@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
-from gradstep.core.cli.console.console_help import ALIASES, HELP
-from gradstep.core.cli.console.console_reply import Reply
+from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
+from gradstep.core.cli.console.move_commands import move_commands, needs
 from gradstep.core.cli.console.session_commands import SESSION_COMMANDS
 from gradstep.core.cli.console.value_commands import VALUE_COMMANDS
 from gradstep.core.cli.output.command_output import error_object, table
@@ -19,7 +19,6 @@ from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.session_registry import FIRST, Sessions
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
-from gradstep.core.debug.motion.legal_commands import require_near
 from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.suggestions import did_you_mean, near
@@ -44,6 +43,10 @@ class Console:
         self.program_of = program_of
         self._breakpoints = list(breakpoints)
         self._last = "step"
+        self._commands = [*console_commands()]
+        found = {each.name: each for each in self._commands}
+        others = {alias: each for each in self._commands for alias in each.aliases}
+        self._named = {**found, **others}
         self.sessions.set_breakpoints(self._breakpoints)
 
     @property
@@ -59,30 +62,17 @@ class Console:
     def execute(self, line: str) -> Reply:
         """Do one command; an empty line repeats the last move."""
         word, _, rest = line.strip().partition(" ")
-        name = ALIASES.get(word or self._last, word or self._last)
-        command = COMMANDS.get(name)
+        command = self._named.get(word or self._last)
         if command is None:
-            meant = did_you_mean(near(name, [*COMMANDS, *ALIASES]))
+            meant = did_you_mean(near(word, [*self._named]))
             raise GradstepError(
-                f"there is no command '{name}'", kind="ValueError", hint=meant or "help lists them"
+                f"there is no command '{word}'", kind="ValueError", hint=meant or "help lists them"
             )
-        if name in _MOVES:
-            self._last = name
-        return command(self, rest.strip())
+        if command.repeats:
+            self._last = command.name
+        return command.run(self, rest.strip())
 
-    # -- moves ---------------------------------------------------------------------------------
-
-    def move(self, name: str, target: str = "") -> Reply:
-        """One of the session's moves."""
-        self.threads.command(name, target)
-        return self.where()
-
-    def run_to(self, target: str) -> Reply:
-        """To just before an operation, or exactly to run:step."""
-        if not target:
-            raise _missing("run_to", "a node, or run:step")
-        require_near(target, self.session.stop.runs)
-        return self.move("run_to", target)
+    # -- looking -------------------------------------------------------------------------------
 
     def where(self, rest: str = "") -> Reply:
         """Where the session stands, without moving."""
@@ -96,8 +86,6 @@ class Console:
         if stop.error is not None:
             data["error"] = error_object(stop.error)
         return Reply(stop_text(self.threads, said), {"stop": data})
-
-    # -- looking -------------------------------------------------------------------------------
 
     def list_steps(self, rest: str = "") -> Reply:
         """The steps around the current one; `list all`: every step."""
@@ -141,7 +129,7 @@ class Console:
         if name and first in {k.value for k in BreakpointKind}:
             kind, place = BreakpointKind(first), name
         if not place.strip():
-            raise _missing("break", "[gradient|scope|type|phase] NAME [if EXPRESSION]")
+            raise needs("break", "[gradient|scope|type|phase] NAME [if EXPRESSION]")
         point = Breakpoint(place.strip(), kind, condition.strip())
         require_targets(self.session.program.graph, point)
         self._set([*self._breakpoints, point])
@@ -154,7 +142,7 @@ class Console:
         elif rest in (numbers := [str(i) for i, _ in enumerate(self._breakpoints, 1)]):
             self._set([b for i, b in zip(numbers, self._breakpoints, strict=True) if i != rest])
         elif self._breakpoints:
-            raise _missing("delete", f"a number from 1 to {len(self._breakpoints)}")
+            raise needs("delete", f"a number from 1 to {len(self._breakpoints)}")
         else:
             raise GradstepError(
                 "there are no breakpoints", kind="ValueError", hint="break NAME sets one"
@@ -181,10 +169,7 @@ class Console:
 
     def show_help(self, rest: str = "") -> Reply:
         """What each command does."""
-        short: dict[str, str] = {}
-        for alias, name in ALIASES.items():
-            short.setdefault(name, alias)
-        rows = [[name, short.get(name, ""), HELP[name]] for name in COMMANDS]
+        rows = [[each.name, each.short, each.help] for each in self._commands]
         return Reply(table(rows))
 
     def leave(self, rest: str = "") -> Reply:
@@ -197,36 +182,28 @@ class Console:
         return self.session.stop.reason == Reason.EXCEPTION
 
 
-def _missing(command: str, what: str) -> GradstepError:
-    return GradstepError(
-        f"{command} needs {what}", kind="ValueError", hint="help lists the commands"
-    )
+_AT_BREAKPOINTS = (
+    ConsoleCommand(
+        "break", Console.break_, "[gradient|scope|type|phase] NAME [if EXPRESSION]", ("b",)
+    ),
+    ConsoleCommand("breakpoints", Console.breakpoints, "all breakpoints by number"),
+    ConsoleCommand("delete", Console.delete, "N, or all"),
+)
+_LOOKING = (
+    ConsoleCommand("where", Console.where, "where the session stands", ("w",)),
+    ConsoleCommand(
+        "list", Console.list_steps, "the steps around the current one; list all", ("l",)
+    ),
+    ConsoleCommand("threads", Console.list_threads, "all threads, and what each waits for"),
+    ConsoleCommand("thread", Console.switch, "NAME: the moves are that thread's from now on"),
+)
+_LAST = (
+    ConsoleCommand("help", Console.show_help, "this", ("?",)),
+    ConsoleCommand("quit", Console.leave, "leave", ("q", "exit")),
+)
 
 
-def _move(name: str) -> Callable[[Console, str], Reply]:
-    return lambda console, rest: console.move(name)
-
-
-COMMANDS: Mapping[str, Callable[[Console, str], Reply]] = {
-    "step": _move("step"),
-    "step_into": _move("step_into"),
-    "step_out": _move("step_out"),
-    "step_back": _move("step_back"),
-    "continue": _move("continue_"),
-    "reverse_continue": _move("reverse_continue"),
-    "run_to": Console.run_to,
-    "restart": _move("restart"),
-    "break": Console.break_,
-    "breakpoints": Console.breakpoints,
-    "delete": Console.delete,
-    **VALUE_COMMANDS,
-    "where": Console.where,
-    "list": Console.list_steps,
-    "threads": Console.list_threads,
-    "thread": Console.switch,
-    **SESSION_COMMANDS,
-    "help": Console.show_help,
-    "quit": Console.leave,
-}
-# What an empty line does once more.
-_MOVES = frozenset({"step", "step_into", "step_out", "step_back", "continue", "reverse_continue"})
+def console_commands() -> Iterator[ConsoleCommand]:
+    """All commands, as `help` lists them."""
+    yield from move_commands()
+    yield from (*_AT_BREAKPOINTS, *VALUE_COMMANDS, *_LOOKING, *SESSION_COMMANDS, *_LAST)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gradstep.core.cli.console.console_reply import Reply
+from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
 from gradstep.core.cli.output.command_output import table
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.session_answers import copied_text, infos
@@ -86,20 +86,15 @@ def copy(console: Console, rest: str) -> Reply:
     return Reply(text, _data(console))
 
 
-Command = Callable[["Console", str], Reply]
-SESSION_COMMANDS: Mapping[str, Command] = {
-    "sessions": sessions,
-    "session": session,
-    "new": new,
-    "duplicate": duplicate,
-    "end": end,
-    "copy": copy,
-}
-SESSION_HELP: Mapping[str, str] = {
-    "sessions": "all sessions, and what their variables hold",
-    "session": "NAME: the commands are that session's from now on",
-    "new": "NAME [FILE]: a session of this graph, or of another file's",
-    "duplicate": "NAME: a session that starts from the values of now",
-    "end": "NAME: that session is over",
-    "copy": "FROM TO [w | w=v | net/=other/] …: variables as they are now; all of the same name",
-}
+SESSION_COMMANDS = (
+    ConsoleCommand("sessions", sessions, "all sessions, and what their variables hold"),
+    ConsoleCommand("session", session, "NAME: the commands are that session's from now on"),
+    ConsoleCommand("new", new, "NAME [FILE]: a session of this graph, or of another file's"),
+    ConsoleCommand("duplicate", duplicate, "NAME: a session that starts from the values of now"),
+    ConsoleCommand("end", end, "NAME: that session is over"),
+    ConsoleCommand(
+        "copy",
+        copy,
+        "FROM TO [w | w=v | net/=other/] …: variables as they are now; all of the same name",
+    ),
+)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradstep.core.cli.console.console_reply import Reply
+from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
 from gradstep.core.cli.output.command_output import tensor_object, tensor_text
 from gradstep.core.debug.history.program_tensors import find_gradients, find_tensor
 from gradstep.core.errors import GradstepError
@@ -70,12 +69,12 @@ def _value(name: str, array: np.ndarray | None, otherwise: str) -> Reply:
     return Reply(f"{name}  {text}", {"name": name, "value": tensor_object(array)})
 
 
-Command = Callable[["Console", str], Reply]
-VALUE_COMMANDS: Mapping[str, Command] = {
-    "print": print_value,
-    "gradient": gradient,
-}
-VALUE_HELP: Mapping[str, str] = {
-    "print": "NAME: its value as of now",
-    "gradient": "NAME [of LOSS]: the gradient with respect to it as of now",
-}
+VALUE_COMMANDS = (
+    ConsoleCommand("print", print_value, "NAME: its value as of now", ("p",)),
+    ConsoleCommand(
+        "gradient",
+        gradient,
+        "NAME [of LOSS]: the gradient with respect to it as of now",
+        ("g", "grad"),
+    ),
+)

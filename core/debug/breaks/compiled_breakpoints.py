@@ -6,7 +6,7 @@ names; one with a condition right after it, when the values that the condition s
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -73,6 +73,11 @@ class CompiledBreakpoints:
         """Positions p with after < p <= until, ascending."""
         first, last = (bisect_right(self.positions, limit) for limit in (after, until))
         return self.positions[first:last]
+
+    def last_before(self, step: int) -> int:
+        """The last position before `step`; -1 where there is none."""
+        number = bisect_left(self.positions, step)
+        return self.positions[number - 1] if number else -1
 
     def met(
         self, way: Path, position: int, look: Callable[[], Looked], at_end: bool

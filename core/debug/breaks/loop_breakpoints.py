@@ -20,6 +20,7 @@ class LoopBreakpoints:
         self._hits = hits or HitCounts()
         self._breakpoints = [b for b in breakpoints if b.kind is not BreakpointKind.PHASE]
         self._of: dict[str, CompiledBreakpoints] = {}
+        self._loops: dict[Plan, list[int]] = {}
         self._named: dict[str, list[int]] = {}  # operation -> numbers of the breakpoints on it
         self._wider: list[int] = []  # numbers of those on many operations
         for number, one in enumerate(self._breakpoints):
@@ -36,7 +37,13 @@ class LoopBreakpoints:
 
     def loops(self, plan: Plan) -> list[int]:
         """Steps of `plan` that are loops with a breakpoint inside, however deep."""
-        return [i for i in plan.loops if self._stops_in(plan.steps[i])]
+        if not self._breakpoints:
+            return []
+        found = self._loops.get(plan)
+        if found is None:
+            found = [i for i in plan.loops if self._stops_in(plan.steps[i])]
+            self._loops[plan] = found
+        return found
 
     def also(self, operation: str) -> LoopBreakpoints:
         """These, and one before `operation`."""
@@ -50,7 +57,5 @@ class LoopBreakpoints:
 
     def _stops_in(self, step: Step) -> bool:
         assert step.iteration is not None
-        if not self._breakpoints:
-            return False
         plan = step.iteration.plan
         return bool(self.of(step.op.name, plan).at or self.loops(plan))

@@ -1,6 +1,6 @@
 """A session's threads: the main program and those beside it, on the same variables and queues.
 
-Commands move the current thread; the others stand still. Only `continue_` lets all of them go on,
+Moves are of the current thread; the others stand still. Only `continue_` lets all of them go on,
 in turn, and in the same order every time: the same commands give the same values.
 """
 
@@ -22,7 +22,8 @@ from gradstep.core.debug.concurrency.wait_graph import deadlock, involved, said,
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import assign, fitting
 from gradstep.core.debug.motion.debug_session import DebugSession, first_variables
-from gradstep.core.debug.motion.legal_commands import Command
+from gradstep.core.debug.motion.legal_commands import find_command
+from gradstep.core.debug.motion.move_record import Moved
 from gradstep.core.debug.motion.stopped_state import Reason, Stop
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.numpy_backend import NumpyBackend
@@ -133,14 +134,15 @@ class Scheduler:
         return self.stop
 
     def command(self, name: str, target: str = "") -> Stop:
-        """The move of that name, of the current thread; `continue_` of all, `restart` of all."""
+        """The move of that name, of the threads that its record says."""
+        moved = find_command(name).moved
         self._pausing.clear()
-        if name == Command.RESTART:
+        if moved is Moved.ANEW:
             self._history = [entry for entry in self._history if entry[0] == _BREAKPOINTS][-1:]
             self._restart()
             self._remember("", self.current)
             return self.stop
-        if name == Command.CONTINUE and len(self._members) > 1:
+        if moved is Moved.IN_TURN and len(self._members) > 1:
             self._continue_all()
         else:
             self._note(self._current, self.session.command(name, target))

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.debug.history.loop_iterations import LoopView, as_left, trace_of
 from gradstep.core.debug.history.timeline import Timeline
-from gradstep.core.debug.motion.loop_position import View, as_left, trace_of
 from gradstep.core.engine.device_transfer import get
 from gradstep.core.engine.plan.liveness_conditions import holds
 from gradstep.core.engine.plan.steps import storage_name
@@ -44,7 +44,7 @@ class Frame:
     gradients: Mapping[TensorRef, TensorRef]
     run: int
     step: int
-    loops: tuple[View, ...] = ()
+    loops: tuple[LoopView, ...] = ()
     losses: Losses = field(default_factory=dict)
 
     def value(self, ref: TensorRef | str) -> np.ndarray | None:

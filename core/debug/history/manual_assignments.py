@@ -47,7 +47,7 @@ def assign(sessions: Sequence[DebugSession], values: Mapping[str, np.ndarray]) -
     for session, part in parts.items():
         stop, put = session.stop, session.backend.put
         session.timeline.assign({storage_name(there[n]): put(v) for n, v in part.items()})
-        session.changes.append(Assignment(stop.run, stop.step, stop.op, part))
+        session.timeline.changes.append(Assignment(stop.run, stop.step, stop.op, part))
 
 
 def concerned(sessions: Sequence[DebugSession], variable: Operation) -> DebugSession:

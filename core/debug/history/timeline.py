@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradstep.core.debug.concurrency.shared_variables import Link, SharedVariables
+from gradstep.core.debug.history.loop_iterations import LoopIterations, kept_iterations, trace_of
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.op_evaluation import Functions
 from gradstep.core.engine.loops.loop_run import LoopRun
@@ -25,12 +26,17 @@ from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 
+if TYPE_CHECKING:
+    from gradstep.core.debug.history.manual_assignments import Assignment
+
 
 class Timeline:
     """Runs 0 to `runs - 1`; all are finished but the last, which is `done` so far. Those before
-    `first` cannot be looked at any more.
+    `first` cannot be looked at any more. It is the `Track` that a program's runs are, as iterations
+    are of a loop.
 
     start:       the variables before run 0.
+    changes:     what variables were given by hand; see `manual_assignments`.
     limit_bytes: how much finished runs may keep; the least recently read are dropped first.
     shared:      what other threads work on, too.
     before:      the timeline of a plan that `plan` continues. Its memory goes over to this one as
@@ -64,6 +70,7 @@ class Timeline:
         """Forget everything and stand before run 0."""
         self.runs = 1
         self.first = 0
+        self.changes: list[Assignment] = []
         self._done = 0
         self._kept: OrderedDict[int, RunSnapshot] = OrderedDict()
         self._kept_bytes = 0
@@ -73,6 +80,16 @@ class Timeline:
         self.link.reset()
         self._loops.reckon()
         self._live.begin(self.start)
+
+    name, count = "", None  # it is no loop, and a run follows every other
+
+    def length_of(self, number: int) -> int:
+        """Steps of run `number`."""
+        return self.length
+
+    def is_last(self, number: int) -> bool:
+        """Whether no run can follow run `number`."""
+        return False
 
     def heed(self, pausing: Callable[[], bool]) -> None:
         """Leave a loop between two iterations once `pausing`."""
@@ -114,8 +131,13 @@ class Timeline:
         """Give variables other values (device arrays) after the last step that has been done."""
         self.link.put(self._live, self.runs - 1, self._done, values)
 
-    def begin_run(self) -> None:
-        """Record the last run, which must be finished, and start the next with its variables."""
+    def advance(self, run: int) -> None:
+        """From the end of `run` to the start of the next, which may have to be begun first: then
+        the last one is recorded, and the next starts with its variables."""
+        if run + 1 == self.runs:
+            self._begin_run()
+
+    def _begin_run(self) -> None:
         assert self._done == self.length
         self.link.pull(self._live, self.runs - 1, self._done)
         self._keep(self.runs - 1, self._live.record(self._make_room(self._live.nbytes)))
@@ -133,6 +155,14 @@ class Timeline:
             return None
         self.link.pull(self._live, run, step)
         return self._live.loop(step)
+
+    def enter(self, run: int, step: int) -> LoopIterations:
+        """The iterations of the loop that is step number `step` of `run`. Raises GradstepError when
+        they are not kept any more."""
+        loop, live = self.plan.steps[step], self.loop(run, step)
+        if live is not None:
+            return LoopIterations(loop, live.trace, live)
+        return kept_iterations(loop, self.held(run, trace_of(loop), step + 1))
 
     def held(self, run: int, index: int, done: int) -> Any:
         """Value `index` of `run` once so many steps of it are done, that of its own among them: a

@@ -1,28 +1,32 @@
-"""A position on a timeline, and moving it forward until something stops it."""
+"""The debugger's position: a level in the program's runs, and one in each loop it has gone into."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from gradstep.core.cancellation import check_cancelled
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.breaks.compiled_breakpoints import CompiledBreakpoints
 from gradstep.core.debug.breaks.hit_counts import HitCounts, Path
+from gradstep.core.debug.breaks.loop_breakpoints import LoopBreakpoints
 from gradstep.core.debug.history.frame import Frame, Losses
+from gradstep.core.debug.history.loop_iterations import LoopIterations, LoopView
 from gradstep.core.debug.history.timeline import Timeline
+from gradstep.core.debug.motion.level import Level
+from gradstep.core.debug.motion.loop_place import Place
 from gradstep.core.debug.motion.stopped_state import Reason
-from gradstep.core.engine.plan.compile_plan import Step
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.ops.state.queue import WouldBlockError
 
 _CHUNK = 64  # steps between two looks at whether to go on
 
 
 class Cursor:
-    """Stands after `step` steps of run number `run`.
+    """Where a session stands, what there is to see and to stop at, and whether it is to pause.
 
+    levels: in the program's runs, and in the loops within each other that it stands in, the
+    innermost last. Each of the levels around stands before the loop that the next one is in.
     error: what failed on the last move; hit: the operation that met a breakpoint on it.
     resuming: the move before this one was paused, perhaps in the middle of a loop.
     """
@@ -31,48 +35,158 @@ class Cursor:
         self, timeline: Timeline, gradients: Mapping[TensorRef, TensorRef], losses: Losses
     ) -> None:
         self.timeline = timeline
+        self.levels = [Level(timeline)]
         self._gradients, self._losses = gradients, losses
         self._hits = HitCounts()
         self._points = CompiledBreakpoints(timeline.plan, (), self._hits)
+        self.loop_points = LoopBreakpoints()
         self._pausing = threading.Event()
         timeline.heed(self._pausing.is_set)
-        self.run = self.step = 0
         self.error: GradstepError | None = None
         self.hit = ""
         self.resuming = False
 
-    @property
-    def at_end(self) -> bool:
-        return self.step == self.timeline.length
+    # -- where it stands -----------------------------------------------------------------------
 
     @property
-    def next(self) -> Step | None:
-        """The step that comes next; None at the end of a run."""
-        return None if self.at_end else self.timeline.plan.steps[self.step]
+    def level(self) -> Level:
+        """The innermost."""
+        return self.levels[-1]
+
+    @property
+    def run(self) -> Level:
+        """The place in the program's runs."""
+        return self.levels[0]
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether it stands in a loop."""
+        return len(self.levels) > 1
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The loops that it stands in."""
+        return tuple(level.place for level in self.levels[1:])
+
+    @property
+    def next_op(self) -> Operation | None:
+        """What the next step executes; None at the end of a run, or of an iteration."""
+        step = self.level.next
+        return None if step is None else step.op
+
+    @property
+    def at_loop(self) -> bool:
+        """Whether the next step is a loop that is run: not in a branch that is not taken."""
+        step = self.level.next
+        if step is None or step.iteration is None:
+            return False
+        return step.guard is None or not self.frame().skips(step.op.name)
 
     def frame(self, run: int | None = None, step: int | None = None) -> Frame:
-        """Values as of a step; by default, of this position."""
-        return Frame(
-            self.timeline,
-            self._gradients,
-            self.run if run is None else run,
-            self.step if step is None else step,
-            losses=self._losses,
-        )
+        """Values as of a step; by default, of this position, in its loops too."""
+        here, everywhere = self.run, run is step is None
+        loops = _views(self.levels) if everywhere and self.is_inside else ()
+        run = here.number if run is None else run
+        step = here.step if step is None else step
+        return Frame(self.timeline, self._gradients, run, step, loops, self._losses)
 
-    def set_breakpoints(self, breakpoints: Sequence[Breakpoint], hits: HitCounts) -> None:
-        """Replace all; `hits` counts theirs."""
-        self._points, self._hits = CompiledBreakpoints(self.timeline.plan, breakpoints, hits), hits
+    # -- going in and out ----------------------------------------------------------------------
+
+    def enter(self, resumed: bool = True) -> None:
+        """Go into the loop that is the next step: to its start or, if `resumed`, to where it was
+        paused. Raises GradstepError when it has run, and nothing is kept of it."""
+        level = self.level
+        inside = level.track.enter(level.number, level.step)
+        there = inside.reached if resumed and self.resuming else (0, 0)
+        self.levels.append(Level(inside, *there))
+
+    def enter_kept(self) -> bool:
+        """`enter` the next step if it is a loop that is run, and not over and forgotten; whether it
+        is."""
+        try:
+            if self.at_loop:
+                self.enter()
+                return True
+        except GradstepError:
+            pass  # nothing can be seen in it
+        return False
+
+    def leave(self, depth: int = -1) -> None:
+        """Stand before the loop; before the outermost: depth 1."""
+        del self.levels[depth:]
+
+    def retreat(self) -> None:
+        """From the start of a run or an iteration to the end of the one before; from that of a loop
+        to before it."""
+        level = self.level
+        if level.number:
+            level.number -= 1
+            level.step = level.length
+        else:
+            self.leave()
+
+    def reset(self) -> None:
+        """Back to the start of a timeline without a past."""
+        self.timeline.reset()
+        self._hits.forget()
+        self.levels = [Level(self.timeline)]
+
+    # -- stopping ------------------------------------------------------------------------------
+
+    def set_breakpoints(self, breakpoints: Sequence[Breakpoint]) -> None:
+        """Replace all. Raises GradstepError for a condition that cannot be read."""
+        hits = HitCounts()
+        self._points = CompiledBreakpoints(self.timeline.plan, breakpoints, hits)
+        self.loop_points, self._hits = LoopBreakpoints(breakpoints, hits), hits
+
+    @property
+    def points(self) -> CompiledBreakpoints:
+        """The breakpoints of the level it stands in."""
+        if len(self.levels) == 1:
+            return self._points
+        track = self.level.track
+        return self.loop_points.of(track.name, track.plan)
+
+    def halts(self, limit: int, loops: Sequence[int], heed: bool) -> list[int]:
+        """Where to look around on the way to step `limit` of this level, ascending, `limit`
+        included: at breakpoints if it is to `heed` them, before `loops`, and now and then."""
+        step = self.level.step
+        points = self.points.between(step, limit) if heed else ()
+        if not points and not loops and limit - step <= _CHUNK:  # nearly always so
+            return [limit]
+        return sorted({limit, *range(step + _CHUNK, limit, _CHUNK), *loops, *points})
+
+    def meets(self) -> bool:
+        """Whether a breakpoint stops here. A condition that cannot be evaluated stops, too."""
+        self.hit = ""
+        level, points = self.level, self.points
+        if level.step not in points.at:
+            return False
+        way: Path = (level.number,)
+        for around in reversed(self.levels[:-1]):
+            way = around.number, around.step, *way
+        try:
+            point = points.met(way, level.step, self.frame, level.at_end)
+        except GradstepError as error:
+            self.error = error
+            return True
+        self.hit = "" if point is None else point.operation
+        return point is not None
+
+    def stopped_by(self, error: GradstepError) -> Reason:
+        """Take down what kept a step from being done, and say what that is to the session."""
+        self.error = error
+        return Reason.BLOCKED if isinstance(error, WouldBlockError) else Reason.EXCEPTION
 
     def ready(self) -> None:
         """Before a move: forget what the last one met."""
-        self.resuming = self.pausing
+        self.resuming = self.is_pausing
         self._pausing.clear()
         self.error = None
         self.hit = ""
 
     @property
-    def pausing(self) -> bool:
+    def is_pausing(self) -> bool:
         """Whether the move that is under way is to end."""
         return self._pausing.is_set()
 
@@ -80,85 +194,11 @@ class Cursor:
         """From any thread: end the move that is under way."""
         self._pausing.set()
 
-    def reset(self) -> None:
-        """Back to the start of a timeline without a past."""
-        self.timeline.reset()
-        self._hits.forget()
-        self.run = self.step = 0
 
-    def place(self, run: int, step: int) -> None:
-        """Stand at a recorded position."""
-        self.run, self.step = run, step
-
-    def forward(self, limit: int, heed: bool = True) -> Reason | None:
-        """Move to step `limit` of this run; what stopped it, or None. heed: stop at breakpoints,
-        one at `limit` included."""
-        for position in self._halts(limit, heed):
-            check_cancelled()
-            self.step, self.error = self.timeline.reach(self.run, position)
-            if self.error is not None:
-                return self.stopped_by(self.error)
-            if self.step < position:  # a loop was left
-                return Reason.PAUSE
-            if heed and self.meets():
-                return Reason.BREAKPOINT
-            if self.pausing:
-                return Reason.PAUSE
-        return None
-
-    def stopped_by(self, error: GradstepError) -> Reason:
-        """Take down what kept a step from being done, and say what that is to the session."""
-        self.error = error
-        return Reason.BLOCKED if isinstance(error, WouldBlockError) else Reason.EXCEPTION
-
-    def backward(self, limit: int) -> Reason | None:
-        """Move back to the last breakpoint before this position and not before step `limit`, or
-        else to `limit`; what stopped it, or None."""
-        for position in reversed([*self._points.between(limit - 1, self.step - 1)]):
-            self.step = position
-            if self.meets():
-                return Reason.BREAKPOINT
-        self.step = limit
-        return None
-
-    def next_run(self, heed: bool = True) -> Reason | None:
-        """From the end of a run to the start of the next; BREAKPOINT if one stops there."""
-        if self.run + 1 == self.timeline.runs:
-            self.timeline.begin_run()
-        self.place(self.run + 1, 0)
-        return self.stopped_here() if heed else None
-
-    def stopped_here(self) -> Reason | None:
-        """BREAKPOINT if one stops here."""
-        return Reason.BREAKPOINT if self.meets() else None
-
-    def meets(self) -> bool:
-        """Whether a breakpoint stops here. A condition that cannot be evaluated stops, too."""
-        return self.meets_of(self._points, (self.run,), self.step, self.frame)
-
-    def meets_of(
-        self,
-        points: CompiledBreakpoints,
-        way: Path,
-        step: int,
-        look: Callable[[], Frame],
-        at_end: bool = False,
-    ) -> bool:
-        """Whether one of `points` stops at `step`; see `CompiledBreakpoints.met`."""
-        self.hit = ""
-        if step not in points.at:
-            return False
-        try:
-            point = points.met(way, step, look, at_end)
-        except GradstepError as error:
-            self.error = error
-            return True
-        self.hit = "" if point is None else point.operation
-        return point is not None
-
-    def _halts(self, limit: int, heed: bool) -> list[int]:
-        """Where to look around on the way to `limit`, ascending, `limit` included."""
-        halts = {limit, *range(self.step + _CHUNK, limit, _CHUNK)}
-        if heed:
-            halts.update(self._points.between(self.step, limit))
-        return sorted(halts)
+def _views(levels: Sequence[Level]) -> tuple[LoopView, ...]:
+    """Of the loops among them, the innermost first."""
+    return tuple(
+        LoopView(level.track, level.number, level.step)
+        for level in reversed(levels)
+        if isinstance(level.track, LoopIterations)
+    )

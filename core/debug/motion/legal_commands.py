@@ -1,49 +1,30 @@
-"""Which commands are legal in which state of the debugger: one table."""
+"""Which moves are possible where the debugger stands."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from enum import StrEnum
+from functools import cache
 
+from gradstep.core.debug.motion.move_record import Command, DebuggerState
+from gradstep.core.debug.motion.move_table import COMMANDS
 from gradstep.core.errors import GradstepError
 
 _RUN = re.compile(r"\d{1,18}")
 _FARTHEST = 10_000  # runs that run_to makes: in scripts, nobody presses Ctrl+C
 
 
-class Command(StrEnum):
-    """The moves, by the names of the session's methods."""
-
-    STEP = "step"
-    STEP_INTO = "step_into"
-    STEP_OUT = "step_out"
-    STEP_BACK = "step_back"
-    CONTINUE = "continue_"
-    REVERSE_CONTINUE = "reverse_continue"
-    RUN_TO = "run_to"
-    RESTART = "restart"
+def find_command(name: str) -> Command:
+    """The move of that name. Raises GradstepError (IllegalMoveError) where there is none."""
+    command = COMMANDS.get(name)
+    if command is None:
+        raise GradstepError(f"there is no command '{name}'", kind="IllegalMoveError")
+    return command
 
 
-class DebuggerState(StrEnum):
-    """Where the cursor stands, as far as moves go."""
-
-    EMPTY = "there is nothing to run"
-    ENTRY = "this is the start of the first run"
-    OLDEST = "this is the start of the first run that is kept"
-    INSIDE = "this is the middle of a run"
-    END = "this is the end of a run"
-
-
-_ONWARD = tuple(c for c in Command if c not in (Command.STEP_BACK, Command.REVERSE_CONTINUE))
-
-LEGAL: Mapping[DebuggerState, tuple[Command, ...]] = {
-    DebuggerState.EMPTY: (Command.RESTART,),
-    DebuggerState.ENTRY: _ONWARD,
-    DebuggerState.OLDEST: _ONWARD,
-    DebuggerState.INSIDE: tuple(Command),
-    DebuggerState.END: tuple(c for c in Command if c is not Command.STEP_OUT),
-}
+@cache
+def legal_names(state: DebuggerState) -> tuple[str, ...]:
+    """The names of the moves that may be made in `state`, in the table's order."""
+    return tuple(name for name, command in COMMANDS.items() if state in command.legal_in)
 
 
 def state_of(run: int, step: int, length: int, first: int) -> DebuggerState:
@@ -58,11 +39,11 @@ def state_of(run: int, step: int, length: int, first: int) -> DebuggerState:
 
 def require_legal(command: Command, state: DebuggerState) -> None:
     """Raises GradstepError (IllegalMoveError) when `command` may not be given in `state`."""
-    if command not in LEGAL[state]:
+    if state not in command.legal_in:
         raise GradstepError(
-            f"{command.value.rstrip('_')} is not possible here: {state.value}",
+            f"{command.word} is not possible here: {state.value}",
             kind="IllegalMoveError",
-            hint="possible are " + ", ".join(c.value.rstrip("_") for c in LEGAL[state]),
+            hint="possible are " + ", ".join(name.rstrip("_") for name in legal_names(state)),
         )
 
 

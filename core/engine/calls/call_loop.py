@@ -29,13 +29,13 @@ class Quiet:
         self._context = Context()
         self._output: Print | None = None
 
-    def run(self, calls: Sequence[Call]) -> tuple[int, Exception | None]:
-        """`run_through` there. What is printed goes where it goes outside."""
+    def context(self) -> Context:
+        """To run in. What is printed there goes where it goes outside."""
         output = where_text_goes()
         if output is not self._output:
             self._context, self._output = copy_context(), output
             self._context.run(np.seterr, all="ignore")
-        return self._context.copy().run(run_through, calls)
+        return self._context.copy()
 
 
 def run_through(calls: Sequence[Call]) -> tuple[int, Exception | None]:
@@ -78,11 +78,12 @@ class StepCalls:
         if not self._packed:
             self._calls, self._packed = pack_calls(self._calls), True
 
-    def run(self, where: Quiet, start: int, stop: int) -> tuple[int, Exception | None]:
-        """Execute steps `start` to `stop`; how many steps are done then, and what stopped it
-        early."""
+    def between(self, start: int, stop: int) -> Sequence[Call]:
+        """Those of steps `start` to `stop`."""
         first, last = self._starts[start], self._starts[stop]
         every = (first, last) == (0, len(self._calls))
-        calls = self._calls if every else self._calls[first:last]
-        done, error = where.run(calls)
-        return stop if error is None else bisect_right(self._starts, first + done) - 1, error
+        return self._calls if every else self._calls[first:last]
+
+    def step_at(self, start: int, done: int) -> int:
+        """The step that comes next when so many of the calls from step `start` on are done."""
+        return bisect_right(self._starts, self._starts[start] + done) - 1

@@ -85,6 +85,11 @@ class Plan:
         return group_steps([step.op for step in self.steps])
 
     @cached_property
+    def boundaries(self) -> list[int]:
+        """Where groups begin, and the end of the last, ascending."""
+        return [*(group.start for group in self.groups), len(self.steps)]
+
+    @cached_property
     def step_of(self) -> Mapping[str, int]:
         """The step that executes each operation."""
         return {step.op.name: index for index, step in enumerate(self.steps)}

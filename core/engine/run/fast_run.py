@@ -11,7 +11,7 @@ import numpy as np
 
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.bound_calls import Several, into_places, parts
-from gradstep.core.engine.calls.call_loop import Call, pack_calls
+from gradstep.core.engine.calls.call_loop import Call, pack_calls, run_through
 from gradstep.core.engine.calls.op_evaluation import NO_FUNCTIONS, Functions
 from gradstep.core.engine.memory.reuse_layout import ReuseLayout
 from gradstep.core.engine.plan.execution_plan import Blocked, Plan
@@ -115,7 +115,7 @@ class FastRun(Recording):
         """Execute the whole plan; `start` and `stop` are its ends."""
         if self.stopwatch is not None:
             return super().run(start, stop)
-        done, error = self._quiet.run(self._busy)
+        done, error = self._quiet.context().run(run_through, self._busy)
         if error is not None:
             failed = self._step_of[done]
             return failed, self._located(error, failed)

@@ -106,11 +106,11 @@ def do(threads: Scheduler, deed: Any) -> None:
 
 def stands_before_what_is_forgotten(threads: Scheduler) -> bool:
     """Whether the next step is a loop in an iteration that is over and was not kept."""
-    descent = threads.session._walk.descent
-    if not descent or not descent.at_loop:
+    cursor = threads.session._cursor
+    if not cursor.is_inside or not cursor.at_loop:
         return False
     try:
-        descent.levels[-1].enter()
+        cursor.level.track.enter(cursor.level.number, cursor.level.step)
     except GradstepError:
         return True
     return False

@@ -14,8 +14,8 @@ import pytest
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.history.loop_iterations import LoopIterations, kept_iterations, trace_of
 from gradstep.core.debug.motion.debug_session import DebugSession
-from gradstep.core.debug.motion.loop_position import LoopPosition, looked_at, trace_of
 from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.document.document import CodeItem, CodeKind, Document
 from gradstep.core.engine.loops import iteration_checkpoints, iteration_trace, trace_budget
@@ -83,12 +83,12 @@ def test_gradients_are_the_same_with_less_memory(limit: int) -> None:
         np.testing.assert_array_equal(there, wanted)
 
 
-def levels(session: DebugSession) -> Iterator[LoopPosition]:
+def levels(session: DebugSession) -> Iterator[LoopIterations]:
     """Every loop of the last run, those inside others for each of their iterations."""
     timeline, plan = session.timeline, session.plan
 
-    def within(step: Step, kept: Any) -> Iterator[LoopPosition]:
-        inside = looked_at(step, kept)
+    def within(step: Step, kept: Any) -> Iterator[LoopIterations]:
+        inside = kept_iterations(step, kept)
         yield inside
         for number in range(kept.iterations):
             for index in inside.plan.loops:
@@ -106,9 +106,9 @@ def seen(session: DebugSession) -> list[bytes]:
     """All that every iteration computed."""
     found = []
     for inside in levels(session):
-        assert inside.iterations is not None
-        for number in range(inside.iterations + 1):
-            length = len(inside.plan.steps) if number < inside.iterations else inside._split
+        assert inside.count is not None
+        for number in range(inside.count + 1):
+            length = inside.length_of(number)
             for ref in inside.plan.tensors:
                 value = inside.value(ref, number, length)
                 if isinstance(value, np.ndarray):

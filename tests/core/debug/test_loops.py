@@ -109,6 +109,22 @@ def test_breakpoints_in_loops_stop_in_every_iteration(operation: str, times: int
     assert stops[-1].reason == "end"
 
 
+def test_a_step_in_a_loop_stops_at_breakpoints_as_one_around_it_does() -> None:
+    """In the loop inside that it goes over, at the one that it comes to, and not twice."""
+    found = entered(nested)
+    found.run_to("out/in/While")
+    found.set_breakpoints([Breakpoint("out/in/plus")])
+    found.run_to("out/in/While")
+    outer = found.stop.inside[0].iteration
+    stop = found.step()
+    assert (stop.reason, stop.hit, len(stop.inside)) == ("breakpoint", "out/in/plus", 2)
+    assert stop.inside[0].iteration == outer == 1
+    found.step_back()
+    assert found.step_into().reason == "breakpoint"
+    assert found.step_out().reason == "step"
+    assert places(found.stop)[0][0] == 1
+
+
 def test_a_condition_on_a_value_in_a_loop() -> None:
     found = session()
     found.set_breakpoints([Breakpoint("while/times", BreakpointKind.OP, 'x["while/times"] > 3')])

@@ -12,7 +12,8 @@ import pytest
 
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
-from gradstep.core.debug.motion.legal_commands import LEGAL, Command
+from gradstep.core.debug.motion.move_table import COMMANDS
+from gradstep.core.debug.motion.stepping import Stepper
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import TensorRef
@@ -202,8 +203,8 @@ def test_restart_forgets(tutorial: Program) -> None:
 
 def test_illegal_moves_are_refused_and_change_nothing(tutorial: Program) -> None:
     session = DebugSession(tutorial)
-    for command in (Command.STEP_BACK, Command.REVERSE_CONTINUE):
-        assert command.value not in session.stop.legal
+    for command in ("step_back", "reverse_continue"):
+        assert command not in session.stop.legal
         before = session.stop
         with pytest.raises(GradstepError) as caught:
             session.command(command)
@@ -224,10 +225,20 @@ def test_a_program_without_steps_can_only_be_restarted() -> None:
         session.step()
 
 
-def test_every_legal_command_is_a_method() -> None:
-    for command in Command:
-        assert callable(getattr(DebugSession, command.value))
-        assert any(command in commands for commands in LEGAL.values())
+def test_every_move_has_a_method_that_makes_it() -> None:
+    for name, command in COMMANDS.items():
+        assert callable(getattr(Stepper, name))
+        assert command.legal_in
+
+
+def test_no_two_moves_share_a_name_a_key_or_a_place() -> None:
+    moves = COMMANDS.values()
+    words = [word for c in moves for word in {c.name, c.word, *c.aliases}]
+    rows = [c.menu for c in moves if c.menu is not None]
+    keys = [key for row in rows for key in row.keys]
+    places = [(row.section, row.place) for row in rows]
+    for many in (words, keys, places):
+        assert len({*many}) == len(many)
 
 
 def test_a_failing_step_stops_there_each_time(gather: Program) -> None:

@@ -1,0 +1,36 @@
+"""A command of the console: its names, what `help` says of it, and what does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gradstep.core.cli.console.console import Console
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a command did: text for people, fields for JSON, and whether to leave."""
+
+    text: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    quit: bool = False
+
+
+@dataclass(frozen=True)
+class ConsoleCommand:
+    """run: gets the console, and what stands behind the name. aliases: other names; `help` shows
+    the first. repeats: whether an empty line does it once more."""
+
+    name: str
+    run: Callable[[Console, str], Reply]
+    help: str
+    aliases: tuple[str, ...] = ()
+    repeats: bool = False
+
+    @property
+    def short(self) -> str:
+        """The alias that `help` shows; "" without one."""
+        return self.aliases[0] if self.aliases else ""

@@ -1,0 +1,163 @@
+"""The iterations of a loop: those that are done, to be looked at, and the one that is under way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gradstep.core.engine.loops.iteration_trace import LoopTrace
+from gradstep.core.engine.loops.loop_run import LoopRun
+from gradstep.core.engine.plan.liveness_conditions import holds
+from gradstep.core.engine.plan.steps import Step
+from gradstep.core.engine.plan.why_dead import Untaken, why_dead
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Operation, TensorRef
+
+
+class LoopIterations:
+    """Of the loop that `step` of a plan runs; a `Track`, as a timeline is of the program's runs.
+
+    trace: the iterations so far. run: the run of the loop that is under way; None: it is over, and
+    only looked at.
+    """
+
+    def __init__(self, step: Step, trace: LoopTrace, run: LoopRun | None = None) -> None:
+        assert step.iteration is not None
+        self.name = step.op.name
+        self.plan = step.iteration.plan
+        self._split = step.iteration.split
+        self._trace = trace
+        self._run = run
+
+    @property
+    def count(self) -> int | None:
+        """How many iterations take place; None while that is not known."""
+        known = self._run is None or self._run.ended
+        return self._trace.iterations if known else None
+
+    @property
+    def reached(self) -> tuple[int, int]:
+        """The iteration, and the step in it, where the run of the loop stands."""
+        return (0, 0) if self._run is None else (self._run.number, self._run.step)
+
+    def length_of(self, number: int) -> int:
+        """Steps of iteration `number`: where the loop ends, only those of the condition."""
+        return self._split if self.is_last(number) else len(self.plan.steps)
+
+    def is_last(self, number: int) -> bool:
+        """Whether iteration `number` is the one that does not take place any more."""
+        return number == self.count
+
+    def reach(self, number: int, step: int) -> tuple[int, GradstepError | None]:
+        """Execute what is missing up to `step` of iteration `number`, or up to its end if that
+        comes first; the step reached, and the error that stopped it there."""
+        run, error = self._run, None
+        if run is not None and number == run.number and step > run.step:
+            error = run.reach(step)
+            step = run.step
+        return min(step, self.length_of(number)), error
+
+    def advance(self, number: int) -> GradstepError | None:
+        """From the end of iteration `number`, which is not the last, to the start of the next; what
+        is in the way."""
+        run = self._run
+        return run.advance() if run is not None and number == run.number else None
+
+    def enter(self, number: int, step: int) -> LoopIterations:
+        """Those of the loop that is step number `step` of iteration `number`. Raises GradstepError
+        when that iteration is not kept any more."""
+        inner, run = self.plan.steps[step], self._run
+        if run is not None and (number, step) == (run.number, run.step):
+            live = run.recording.loop(step)
+            return LoopIterations(inner, live.trace, live)
+        return kept_iterations(inner, self._held(trace_of(inner), number))
+
+    def value(self, ref: TensorRef, number: int, step: int) -> Any:
+        """What a tensor held after `step` steps of iteration `number`: a device array, or state.
+        None where it was not computed (yet), is dead, or is not kept any more."""
+        where = self.plan.tensors.get(ref)
+        if where is None or self.dead(ref, number, step):
+            return None
+        index = self.plan.newest(where, step) if isinstance(where, str) else where
+        return self._held(index, number) if self.plan.made_by[index] < step else None
+
+    def dead(self, ref: TensorRef, number: int, step: int) -> Untaken | None:
+        """Why a tensor was dead after `step` steps of iteration `number`."""
+        if ref not in self.plan.alive or self.plan.step_of[ref.op] >= step:
+            return None
+        return why_dead(self.plan, ref, lambda value: self._held(value, number))
+
+    def skips(self, operation: str, number: int) -> bool:
+        """Whether the operation does not run in iteration `number`, as its branch is not taken."""
+        guard = self.plan.steps[self.plan.step_of[operation]].guard
+        return guard is not None and not holds(guard.when, lambda v: self._held(v, number))
+
+    def shared(self, number: int, step: int) -> Iterator[Any]:
+        """What all operations of the run work on that name its class, as `value`."""
+        for name in self.plan.per_run:
+            yield self._held(self.plan.newest(name, step), number)
+
+    def _held(self, index: int, number: int) -> Any:
+        if self._run is not None and number == self._run.number:
+            return self._run.recording.value(index)
+        return self._trace.held(index, number)
+
+
+@dataclass(frozen=True, slots=True)
+class LoopView:
+    """What the tensors of a loop hold once `step` steps of iteration `number` are done."""
+
+    loop: LoopIterations
+    number: int
+    step: int
+
+    def has(self, ref: TensorRef) -> bool:
+        """Whether the tensor is one of an iteration."""
+        return ref in self.loop.plan.tensors
+
+    def value(self, ref: TensorRef) -> Any:
+        return self.loop.value(ref, self.number, self.step)
+
+    def dead(self, ref: TensorRef) -> Untaken | None:
+        return self.loop.dead(ref, self.number, self.step)
+
+    def skips(self, operation: str) -> bool | None:
+        """Whether its branch is not taken; None for an operation that is not in this loop."""
+        there = operation in self.loop.plan.step_of
+        return self.loop.skips(operation, self.number) if there else None
+
+    def shared(self) -> Iterator[Any]:
+        """What all operations of the run work on that name its class, as it is there."""
+        return self.loop.shared(self.number, self.step)
+
+
+def trace_of(step: Step) -> int:
+    """The value that holds what is kept of the iterations of the loop that `step` runs."""
+    assert step.iteration is not None
+    return step.writes[len(step.iteration.loop.variables)]
+
+
+def as_left(step: Step, trace: Any, inside: Sequence[Operation], ref: TensorRef) -> Any:
+    """What a tensor was in the last iteration of the loop that `step` has run, or of the loops
+    `inside` it; None where it was not computed, or is not kept any more."""
+    if not isinstance(trace, LoopTrace):
+        return None
+    number, plan = max(trace.iterations - 1, 0), trace.iteration.plan
+    if not inside:
+        dead = why_dead(plan, ref, lambda value: trace.held(value, number))
+        return trace.value(ref, number) if ref in plan.tensors and dead is None else None
+    inner = plan.steps[plan.step_of[inside[0].name]]
+    return as_left(inner, trace.held(trace_of(inner), number), inside[1:], ref)
+
+
+def kept_iterations(step: Step, trace: Any) -> LoopIterations:
+    """Those of the loop that `step` has run. Raises GradstepError when they are not kept."""
+    if isinstance(trace, LoopTrace):
+        return LoopIterations(step, trace)
+    raise GradstepError(
+        f"the iterations of '{step.op.name}' are not kept any more",
+        kind="FailedPreconditionError",
+        node=step.op.name,
+        hint="restart, and step into it when it runs",
+    )

@@ -1,0 +1,103 @@
+"""One level of a position: a place in a program's runs, or in the iterations of a loop."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from typing import Protocol
+
+from gradstep.core.debug.history.loop_iterations import LoopIterations
+from gradstep.core.debug.motion.loop_place import Place
+from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.engine.plan.steps import Step
+from gradstep.core.errors import GradstepError
+
+
+class Track(Protocol):
+    """Runs of one plan, one after the other: those of a program, or a loop's iterations.
+
+    name: of the loop; "" for the program. count: how many there are; None while that is not known.
+    """
+
+    name: str
+    plan: Plan
+
+    @property
+    def count(self) -> int | None: ...
+
+    def length_of(self, number: int) -> int:
+        """Steps of run `number`."""
+        ...
+
+    def is_last(self, number: int) -> bool:
+        """Whether none follows run `number`."""
+        ...
+
+    def reach(self, number: int, step: int) -> tuple[int, GradstepError | None]:
+        """Execute what is missing up to `step` of run `number`; the step reached, which is an
+        earlier one where the run ends before or is paused, and what stopped it there."""
+        ...
+
+    def advance(self, number: int) -> GradstepError | None:
+        """Let the run after number `number`, which is done, begin; what is in the way."""
+        ...
+
+    def enter(self, number: int, step: int) -> LoopIterations:
+        """The iterations of the loop that is step `step` of run `number`. Raises GradstepError when
+        they are not kept any more."""
+        ...
+
+
+@dataclass(slots=True)
+class Level:
+    """Standing where `step` steps of run `number` of `track` are done."""
+
+    track: Track
+    number: int = 0
+    step: int = 0
+
+    @property
+    def plan(self) -> Plan:
+        return self.track.plan
+
+    @property
+    def length(self) -> int:
+        """Steps of this run."""
+        return self.track.length_of(self.number)
+
+    @property
+    def at_end(self) -> bool:
+        """Whether all of this run is done."""
+        return self.step == self.track.length_of(self.number)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all of this run is done, and it is the last."""
+        return self.track.is_last(self.number) and self.at_end
+
+    @property
+    def next(self) -> Step | None:
+        """The step that comes next; None at the end of the run."""
+        return None if self.at_end else self.track.plan.steps[self.step]
+
+    @property
+    def group_start(self) -> int:
+        """Where the group of steps begins that the last step done is of."""
+        starts = self.track.plan.boundaries
+        return starts[bisect_left(starts, self.step) - 1]
+
+    @property
+    def group_end(self) -> int:
+        """Where the group of steps ends that the next step is of."""
+        starts = self.track.plan.boundaries
+        return starts[bisect_right(starts, self.step)]
+
+    @property
+    def place(self) -> Place:
+        """As the debugger says it, of a loop."""
+        return Place(self.track.name, self.number, self.step, self.length, self.track.count)
+
+    def to_end(self) -> None:
+        """Stand at the end of the loop, which is over."""
+        self.number = self.track.count or 0
+        self.step = self.length
