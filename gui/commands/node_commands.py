@@ -57,6 +57,7 @@ def _selected_loop(workspace: Workspace) -> str:
 @says_why
 def add_block(
     workspace: Workspace,
+    /,
     name: str,
     at: Point,
     source: TensorRef | None = None,

@@ -15,7 +15,7 @@ from gradstep.gui.model.selection import selected_unit
 from gradstep.gui.model.workspace import Workspace
 
 Test = Callable[[Workspace], bool]
-Run = Callable[[Workspace], None]
+Run = Callable[[Workspace], object]
 
 ENGINE = {
     "starting": "the engine is starting",

@@ -59,7 +59,7 @@ class PointerKeys(QObject):
 
     def _shortcut(self, key: QKeySequence, window: QWidget) -> QShortcut:
         shortcut = QShortcut(key, window)
-        shortcut.activated.connect(lambda: self._press(key[0]))
+        shortcut.activated.connect(lambda: self._press(key[0]))  # type: ignore[index]  # which Qt has
         return shortcut
 
     def _press(self, pressed: QKeyCombination) -> None:

@@ -83,8 +83,10 @@ class ToolBar(QToolBar):
 
     def _needed(self) -> int:
         """Pixels that everything takes."""
-        shown = [self.widgetForAction(action) for action in self.actions()]
-        return sum(w.sizeHint().width() + self.layout().spacing() for w in shown) + 2 * GRID
+        layout = self.layout()
+        assert layout is not None
+        shown = [self.widgetForAction(action).sizeHint().width() for action in self.actions()]
+        return sum(shown) + len(shown) * layout.spacing() + 2 * GRID
 
     def _add_buttons(self) -> None:
         for row, action in self._actions:
@@ -133,7 +135,8 @@ class ToolBar(QToolBar):
         self.addWidget(pill)
 
     def _note_phases(self) -> None:
-        program, found = self._workspace.program, {}
+        program = self._workspace.program
+        found: dict[str, int] = {}
         for number, step in enumerate(program.steps if program is not None else ()):
             found.setdefault(step.phase, number)
         self._first_steps = found

@@ -92,8 +92,12 @@ class Views:
 
     def _edit_value(self) -> None:
         """Put the cursor into the value of the selected node; from there Enter leads back."""
+        from gradstep.gui.panels.inspector.inspector_panel import InspectorPanel
+
         self._window.docks.show("inspector")
-        field = self._window.docks.by_id["inspector"].panel.value_field()
+        inspector = self._window.docks.by_id["inspector"].panel
+        assert isinstance(inspector, InspectorPanel)
+        field = inspector.value_field()
         if field is not None:
             field.setFocus()
             field.selectAll()

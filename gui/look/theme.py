@@ -94,8 +94,12 @@ def named(choice: str) -> Theme:
 
 def mix(first: QColor, second: QColor, amount: float) -> QColor:
     """`amount` (0 to 1) of the second colour in the first, opaque."""
-    pairs = zip(first.getRgb()[:3], second.getRgb()[:3], strict=True)
+    pairs = zip(_channels(first), _channels(second), strict=True)
     return QColor(*(round(a + (b - a) * amount) for a, b in pairs))
+
+
+def _channels(color: QColor) -> tuple[int, int, int]:
+    return color.red(), color.green(), color.blue()
 
 
 def faded(color: QColor, alpha: float) -> QColor:

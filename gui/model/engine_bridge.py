@@ -55,7 +55,7 @@ class EngineBridge(QObject):
     """
 
     state_changed = Signal(str)
-    event = Signal(object)
+    event_received = Signal(object)  # Event
     died = Signal(object)  # GradstepError
 
     def __init__(self, argv: Sequence[str] | None = None, parent: QObject | None = None) -> None:
@@ -64,7 +64,7 @@ class EngineBridge(QObject):
         self._closed = False
         self._waiting: list[Message] = []  # requests without a reply yet, in their order
         self._news, self._replies = ThreadCalls(self), ThreadCalls(self)
-        told, ended = self._news.keep(self.event.emit), self._news.keep(self._ended)
+        told, ended = self._news.keep(self.event_received.emit), self._news.keep(self._ended)
         self._client = EngineClient(argv, told, ended)
         self._blink = QTimer(self, singleShot=True, interval=BUSY_AFTER)
         self._blink.timeout.connect(self._show_busy)

@@ -102,7 +102,7 @@ class Profiler(QObject):
         workspace.document_changed.connect(self._note_edit)
         workspace.program_changed.connect(self.changed)
         workspace.engine_changed.connect(self._note_engine)
-        workspace.bridge.event.connect(self._note_progress)
+        workspace.bridge.event_received.connect(self._note_progress)
 
     @property
     def busy(self) -> bool:

@@ -102,12 +102,13 @@ class TensorValue:
         update = Update.of(part, buffers)
         return cls(part.ref, part.state, part.dtype, shape, head, part.stats, part.why, update)
 
+    @property
+    def _facts(self) -> tuple[object, ...]:
+        return self.ref, self.state, self.why, self.dtype, self.shape, self.head.tobytes()
+
     def says_the_same_as(self, other: TensorValue) -> bool:
         """Whether nobody can tell the two apart."""
-        mine = (self.ref, self.state, self.why, self.dtype, self.shape, self.head.tobytes())
-        theirs = (other.ref, other.state, other.why)
-        theirs += (other.dtype, other.shape, other.head.tobytes())
-        if mine != theirs or repr(self.stats) != repr(other.stats):
+        if self._facts != other._facts or repr(self.stats) != repr(other.stats):
             return False
         if self.update is None:
             return other.update is None

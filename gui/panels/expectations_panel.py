@@ -121,11 +121,12 @@ class Row(QWidget):
     def mark(self, checked: CheckedExpectation | None) -> None:
         """With what was found, or None before it is known."""
         self.checked = checked
-        self.sign.show_state(None if checked is None else checked.ok)
+        ok = None if checked is None else checked.ok
+        self.sign.show_state(ok)
         came = "" if checked is None else f" → {_shortened(checked.came)}"
         self.came.setText(self._looked_at + came)
         self.came.setToolTip(plain("" if checked is None or checked.came in came else checked.came))
-        state = {None: "not checked", True: "holds", False: "does not hold"}[checked and checked.ok]
+        state = {None: "not checked", True: "holds", False: "does not hold"}[ok]
         self.setAccessibleName(f"{self.text.accessibleName()} ({state})")
 
 

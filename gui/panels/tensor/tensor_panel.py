@@ -56,7 +56,7 @@ class TensorPanel(Panel):
         self.refresh()
 
     def _set_table(self) -> None:
-        rows, columns = self.table.verticalHeader(), self.table.horizontalHeader()
+        rows, columns = self.table.verticalHeader(), self.table.column_header
         rows.show()
         rows.setFixedWidth(56)
         columns.numbers = True

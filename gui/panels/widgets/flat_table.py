@@ -120,7 +120,8 @@ class FlatTable(QTableView):
         rows.setDefaultSectionSize(ROW_HEIGHT)
         rows.hide()
         self.setVerticalHeader(rows)
-        self.setHorizontalHeader(FlatHeader(theme, Qt.Orientation.Horizontal, margin))
+        self.column_header = FlatHeader(theme, Qt.Orientation.Horizontal, margin)
+        self.setHorizontalHeader(self.column_header)
 
     def set_widths(self, widths: Sequence[int], stretch: int = -1) -> None:
         columns = self.horizontalHeader()
