@@ -54,7 +54,7 @@ class PointerKeys(QObject):
             key = shown_key(QKeySequence(event.keyCombination()).toString())
             title = row.title.rstrip("…")
             text = f"{key} ({title}) is a key of the canvas: point at it, or click it"
-            workspace.message.emit("info", text)
+            workspace.say(text)
         return True
 
     def _shortcut(self, key: QKeySequence, window: QWidget) -> QShortcut:

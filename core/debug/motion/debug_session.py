@@ -215,7 +215,7 @@ class DebugSession:
             run=cursor.run,
             step=cursor.step,
             runs=self.timeline.runs,
-            phase="" if op is None else op.phase.value,
+            phase="" if op is None else op.phase,
             node="" if op is None else owner(op),
             op="" if op is None else op.name,
             error=cursor.error,

@@ -60,7 +60,7 @@ class CellDelegate(QStyledItemDelegate):
         if cell.fill == "hatched":
             panel_marks.hatch(painter, option.rect, theme)
         elif cell.fill:
-            painter.fillRect(option.rect, panel_marks.tone(theme, cell.fill))
+            painter.fillRect(option.rect, theme.tone(cell.fill))
         panel_marks.row_state(painter, option.rect, option.state, theme, focus=False)
 
     def editorEvent(
@@ -146,7 +146,7 @@ def paint_text(painter: QPainter, room: QRect, cell: Cell, theme: Theme) -> None
     """The cell's text, elided to `room`."""
     font = cell_font(cell)
     painter.setFont(font)
-    painter.setPen(panel_marks.tone(theme, cell.tone))
+    painter.setPen(theme.tone(cell.tone))
     elide = Qt.TextElideMode.ElideMiddle if cell.name else Qt.TextElideMode.ElideRight
     text = QFontMetrics(font).elidedText(visible(cell.text), elide, room.width())
     side = Qt.AlignmentFlag.AlignRight if cell.right else Qt.AlignmentFlag.AlignLeft
