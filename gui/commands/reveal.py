@@ -35,7 +35,7 @@ def reveal(workspace: Workspace, *names: str, edge: Edge | None = None, at: str 
         return
     _open_around(workspace, seen)
     workspace.select(chosen, edge)
-    workspace.view_requested.emit("reveal", " ".join(seen))  # no name has a space
+    workspace.ask_window("reveal", " ".join(seen))  # no name has a space
 
 
 def reveal_start(workspace: Workspace) -> None:

@@ -157,6 +157,7 @@ def _command_row(command: str) -> QHBoxLayout:
     field.setCursorPosition(0)  # a long one shows its beginning
     field.setReadOnly(True)
     field.setFont(mono(12))
+    field.setObjectName(f"doctor_dialog.command.{command}")
     field.setAccessibleName(command)
     button = QPushButton("Copy")
     button.setObjectName(f"doctor_dialog.copy.{command}")

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QTimer
 from gradstep.core.protocol.messages import Explanation
 from gradstep.gui import commands
 from gradstep.gui.frame.banner import Banner
+from gradstep.gui.frame.dialog_table import TRUST, open_dialog
 from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.autosave import Recovered
 from gradstep.gui.model.engine_bridge import PREPARING, WORKING, EngineState
@@ -44,7 +45,7 @@ class Banners(QObject):
         self.restricted.add_button(
             "Review and trust…",
             "banner.restricted.review",
-            lambda: workspace.view_requested.emit("trust", ""),
+            lambda: open_dialog(workspace, TRUST),
         )
         self.recovery = Banner(workspace, "banner.recovery", "selection", "info")
         self._recover: Callable[[], None] = lambda: None

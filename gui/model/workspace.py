@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
@@ -48,6 +48,7 @@ from gradstep.gui.model.python_rights import PythonRights
 from gradstep.gui.model.session_list import SessionModel
 from gradstep.gui.model.undo import Edit
 from gradstep.gui.model.value_cache import TensorValue
+from gradstep.gui.model.window_requests import ShownPanel, WindowRequest
 
 UNTITLED = f"untitled{SUFFIX}"
 StripLevel = Literal["note", "warning", "error"]  # in a strip above the canvas
@@ -114,7 +115,7 @@ class Workspace(QObject):
     theme_changed = Signal()
     message = Signal(str, str)  # MessageLevel, one line of text; see `say`
     explained = Signal(object)  # messages.Explanation: what the last message was about
-    view_requested = Signal(str, str)  # something only the window can do, to what
+    view_requested = Signal(str, str)  # what only the window can do, to what; see `ask_window`
     block_requested = Signal(object, object, object)  # Block to be added, point, source or None
 
     def __init__(
@@ -399,6 +400,14 @@ class Workspace(QObject):
     def say(self, text: str, level: MessageLevel = "info") -> None:
         """Tell the user in one line: in the status bar, or in a strip above the canvas."""
         self.message.emit(level, text)
+
+    @overload
+    def ask_window(self, what: Literal["show"], target: ShownPanel) -> None: ...
+    @overload
+    def ask_window(self, what: WindowRequest, target: str = "") -> None: ...
+    def ask_window(self, what: WindowRequest | Literal["show"], target: str = "") -> None:
+        """Ask for what only the window can do; "show" brings a panel to the front."""
+        self.view_requested.emit(what, target)
 
     def start(self) -> None:
         """Start the engine process; engine_changed follows."""

@@ -11,6 +11,7 @@ from gradstep.core.graph.problems import UNFINISHED
 from gradstep.core.ops.typing.missing_inputs import Waiting
 from gradstep.core.protocol.messages import ErrorInfo
 from gradstep.gui import commands
+from gradstep.gui.frame.dialog_table import TRUST, VALUE, open_dialog
 from gradstep.gui.look.theme import GRID, Tone, mono
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.inspected_node import blamed_tensor, error_at
@@ -122,13 +123,13 @@ class ErrorCard(QWidget):
 
     def _feed(self, name: str) -> None:
         self._workspace.select([name])
-        self._workspace.view_requested.emit("value", "")
+        open_dialog(self._workspace, VALUE)
 
     def _write(self, name: str) -> None:
-        self._workspace.view_requested.emit("code", name)
+        self._workspace.ask_window("code", name)
 
     def _review(self) -> None:
-        self._workspace.view_requested.emit("trust", "")
+        open_dialog(self._workspace, TRUST)
 
     def _compare(self) -> None:
-        self._workspace.view_requested.emit("show", "device_diff")
+        self._workspace.ask_window("show", "device_diff")

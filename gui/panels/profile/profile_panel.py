@@ -152,7 +152,7 @@ class ProfilePanel(Panel):
             commands.reveal(self.workspace, *names)
         else:
             self._select(cost)
-            self.workspace.view_requested.emit("fit_selection", "")
+            self.workspace.ask_window("fit_selection")
 
     def _select_operation(self, name: str) -> None:
         measured = self.profiler.measured
