@@ -13,6 +13,7 @@ from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.arithmetic_class import Arithmetic
 from gradstep.core.ops.declare.system_rules import Rules
 from gradstep.core.ops.declare.table import lookup
+from gradstep.core.protocol.vocabulary import ComparedVerdict
 from gradstep.gpu.device_run import UNAVAILABLE, Outcome
 from gradstep.gpu.emulation import flush_subnormals
 from gradstep.gpu.lockstep import Turn
@@ -34,7 +35,7 @@ class Verdict:
     ways. creates: the operation parts the devices by itself, on equal inputs, beyond its
     tolerance."""
 
-    verdict: str
+    verdict: ComparedVerdict
     output: int = 0
     metrics: dict[str, float] = field(default_factory=dict)
     differs: bool = False

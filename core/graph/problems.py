@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from gradstep.core.errors import GradstepError
+
+Severity = Literal["error", "warning", "info"]
 
 # Codes of what is no mistake, but not drawn to its end yet.
 UNFINISHED = frozenset({"unconnected", "unfed", "waiting"})
@@ -13,14 +16,14 @@ UNFINISHED = frozenset({"unconnected", "unfed", "waiting"})
 @dataclass(frozen=True, slots=True)
 class Problem:
     """node: operation it stands at ("" for the whole graph); code: stable kebab-case kind;
-    text: what is wrong; fix: what to do; severity: "error", "warning" or "info"; kind: of the
-    error that it was, if it was one."""
+    text: what is wrong; fix: what to do; kind: of the error that it was, if
+    it was one."""
 
     node: str
     code: str
     text: str
     fix: str = ""
-    severity: str = "error"
+    severity: Severity = "error"
     kind: str = field(default="", compare=False)
 
     @classmethod

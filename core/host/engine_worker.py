@@ -66,7 +66,13 @@ class Worker:
 
     def _read(self) -> None:
         try:
-            while (packet := framing.read_request(self._requests)) is not None:
+            while True:
+                try:
+                    packet = framing.read_request(self._requests)
+                except framing.UnreadableMessageError as error:
+                    packet = framing.Packet(error.request, error.bare())  # is answered with it
+                if packet is None:
+                    break
                 if isinstance(packet.message, Control) and packet.message.command == "pause":
                     self._service.pause()  # now; its reply waits for the run to stop
                 self._waiting.put(packet)
@@ -82,6 +88,8 @@ class Worker:
         reply: Message
         start = time.perf_counter()
         try:
+            if isinstance(packet.message, GradstepError):
+                raise packet.message
             reply, buffers = self._service.handle(packet.message, packet.buffers)
         except GradstepError as error:
             reply = Failed(error=info_of(error))

@@ -106,11 +106,11 @@ def report_stop(threads: Scheduler) -> Stopped:
     here = session.next_op
     states = threads.states
     return Stopped(
-        reason=str(stop.reason),
+        reason=stop.reason.value,
         run=stop.run,
         step=stop.step,
         runs=stop.runs,
-        phase=stop.phase,
+        phase=stop.phase.value if stop.phase else "",
         node=stop.node,
         op=stop.op,
         text="" if here is None else Telling(lambda: _notation(session.program)).step(here),
@@ -242,7 +242,7 @@ def _writes(op: Operation) -> bool:
 def _thread_info(state: ThreadState) -> ThreadInfo:
     return ThreadInfo(
         name=state.name,
-        condition=str(state.condition),
+        condition=state.condition.value,
         text=state.text,
         run=state.run,
         step=state.step,

@@ -82,10 +82,10 @@ class Debugger(Moves[Stop]):
         """Where it stands."""
         said, stop = report_stop(self._threads), self._threads.stop
         return Stop(
-            reason=str(stop.reason),
+            reason=said.reason,
             run=stop.run,
             step=stop.step,
-            phase=stop.phase,
+            phase=said.phase,
             node=stop.node,
             op=stop.op,
             text=said.text,

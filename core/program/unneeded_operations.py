@@ -10,7 +10,7 @@ from gradstep.core.document.document import Document
 from gradstep.core.document.requests import whole_request
 from gradstep.core.graph.loop import loops_around
 from gradstep.core.graph.model import Graph
-from gradstep.core.graph.problems import Problem
+from gradstep.core.graph.problems import Problem, Severity
 from gradstep.core.ops.typing.inference import declared
 
 _REMARK = "nothing that is run needs it"
@@ -36,7 +36,7 @@ def as_remarks(problems: Iterable[Problem], program: Program, document: Document
     needed = program.graph.ancestors(name for name in asked if name in program.graph)
     saving = _saving(program.graph)
 
-    def severity(problem: Problem) -> str:
+    def severity(problem: Problem) -> Severity:
         stopped = [*_stopped(program.forward, problem.node)]
         if any(name in needed or not (asked or name in saving) for name in stopped):
             return "error"

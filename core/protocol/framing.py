@@ -25,6 +25,7 @@ MAX_HEADER = 256 << 20  # bytes; a program of a million steps is described in le
 MAX_BUFFERS = 1 << 20
 MAX_BUFFER = 16 << 30  # bytes; more than any one tensor that is asked for
 
+_BROKEN = "the engine's stream is broken"
 _PREFIX = struct.Struct("<4sI")
 _CHUNK = 16 << 20  # memory is taken as bytes arrive, not as they are announced
 
@@ -49,6 +50,19 @@ class Packet:
     size: int = 0
 
 
+class UnreadableMessageError(GradstepError):
+    """A packet was whole, and its message none that is known here, as another version may send. The
+    stream goes on behind it. request: its number."""
+
+    def __init__(self, request: int, why: str) -> None:
+        super().__init__(
+            f"{_BROKEN}: a message that cannot be understood: {why}",
+            kind="ProtocolError",
+            hint="window and engine have to be of one version of Gradstep",
+        )
+        self.request = request
+
+
 def write(
     stream: IO[bytes], message: Message, buffers: Sequence[Buffer] = (), request: int = EVENT
 ) -> int:
@@ -69,7 +83,8 @@ def write(
 
 def read_request(stream: IO[bytes]) -> Packet | None:
     """The next request, or None where the stream ends between packets. Raises GradstepError
-    (ProtocolError) for anything that is not a whole, well-formed packet."""
+    (ProtocolError) for anything that is not a whole, well-formed packet; UnreadableMessageError,
+    which is one, for what comes in such a packet and is no request."""
     return _read(stream, _decoder(requests=True))
 
 
@@ -105,11 +120,11 @@ def _read(stream: IO[bytes], decoder: msgspec.msgpack.Decoder[Any], most: int = 
     _check_lengths(envelope.lengths)
     if most and sum(envelope.lengths) > most:
         raise _broken(f"buffers of {sum(envelope.lengths)} bytes; the limit is {most}")
+    buffers = tuple(_exactly(stream, n) for n in envelope.lengths)
     try:
         message = decoder.decode(envelope.message)
     except UNREADABLE as error:
-        raise _broken(f"a message that cannot be understood: {error}") from None
-    buffers = tuple(_exactly(stream, n) for n in envelope.lengths)
+        raise UnreadableMessageError(envelope.request, str(error)) from None
     return Packet(envelope.request, message, buffers, size + sum(envelope.lengths))
 
 
@@ -179,6 +194,4 @@ def _truncated() -> GradstepError:
 
 
 def _broken(what: str) -> GradstepError:
-    return GradstepError(
-        f"the engine's stream is broken: {what}", kind="ProtocolError", hint="Restart engine"
-    )
+    return GradstepError(f"{_BROKEN}: {what}", kind="ProtocolError", hint="Restart engine")

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 import msgspec
 
+from gradstep.core.protocol.vocabulary import (
+    BreakpointTarget,
+    DeviceKind,
+    PhaseName,
+    Severity,
+    ThreadCondition,
+    ValueState,
+)
+
 
 class ErrorInfo(msgspec.Struct, frozen=True, kw_only=True):
     """A GradstepError on the wire, and in every command's --json."""
@@ -16,9 +25,9 @@ class ErrorInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProblemInfo(ErrorInfo, frozen=True, kw_only=True):
-    """What is wrong with the document; severity: "error", "warning" or "info"."""
+    """What is wrong with the document."""
 
-    severity: str = "error"
+    severity: Severity = "error"
 
 
 class StepInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,7 +35,7 @@ class StepInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     op: str
     type: str
-    phase: str
+    phase: PhaseName
     origin: str  # the forward operation it belongs to; the operation itself when forward
     text: str = ""
     outputs: list[str] = []
@@ -62,14 +71,12 @@ class UpdateInfo(msgspec.Struct, frozen=True, kw_only=True):
 class TensorPart(msgspec.Struct, frozen=True, kw_only=True):
     """A value as of some step: the first elements (row-major) in raw buffer number `buffer`.
 
-    state: "known"; "waiting" (not computed yet at that step); "none" (a gradient that does not
-    exist); "dead" (in a branch that was not taken, `why` says because of what); "stale" never
-    occurs: values are always as of the step asked for. What is said of a queue, a tensor array or
-    a stack is one text, of the dtype "resource". update: of a variable that the run has written.
+    why: of what is dead, because of what. What is said of a queue, a tensor array or a stack is one
+    text, of the dtype "resource". update: of a variable that the run has written.
     """
 
     ref: str
-    state: str
+    state: ValueState
     why: str = ""
     dtype: str = ""
     shape: list[int] = []
@@ -146,11 +153,11 @@ class LoopPlace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ThreadInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """One thread of a program. condition: "ready", "blocked", "deadlock", "finished" or "failed";
-    text: what it waits for, or why it ended; current: commands move it."""
+    """One thread of a program. text: what it waits for, or why it ended; current: commands move
+    it."""
 
     name: str
-    condition: str
+    condition: ThreadCondition
     text: str = ""
     run: int
     step: int
@@ -161,7 +168,7 @@ class ThreadInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 class BreakpointSpec(msgspec.Struct, frozen=True, kw_only=True):
     target: str
-    kind: str = "op"
+    kind: BreakpointTarget = "op"
     condition: str = ""
     hits: int = 1
     exempt: list[str] = []
@@ -180,11 +187,11 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeviceInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """kind: "cpu", "gpu" or "emulated"; available, and if not, `text` says what to do, and
-    `commands` are what to type for that, one of them where there are several."""
+    """available, and if not, `text` says what to do, and `commands` are what to type for that, one
+    of them where there are several."""
 
     name: str
-    kind: str
+    kind: DeviceKind
     available: bool
     text: str
     source: str = ""

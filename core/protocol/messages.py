@@ -8,6 +8,8 @@ plan steps already executed in that run.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from gradstep.core.protocol.message_base import Message
 from gradstep.core.protocol.message_parts import (
     BlockedEdge,
@@ -63,22 +65,26 @@ from gradstep.core.protocol.result_rows import (
     SideResult,
     UncheckedNode,
 )
+from gradstep.core.protocol.vocabulary import (
+    PhaseName,
+    SessionCommand,
+    StopReason,
+)
 
 
 class Stopped(Message, frozen=True, kw_only=True):
     """Where the debugger stands. Also sent unasked when a long run stops.
 
-    reason: "entry", "step", "breakpoint", "exception", "blocked" (the next step waits for others,
-    `error` says for what; it can be tried again), "pause", "goto" or "end" (of a run).
-    threads: all that the program has, if it has more than its own. program: that of the thread
-    which is the current one now, where it was another before.
+    error: of an exception; where it is blocked, what the next step waits for. threads: all that the
+    program has, if it has more than its own. program: that of the thread which is the current one
+    now, where it was another before.
     """
 
-    reason: str
+    reason: StopReason
     run: int
     step: int
     runs: int  # recorded so far, the current one included
-    phase: str = ""
+    phase: PhaseName | Literal[""] = ""
     node: str = ""  # forward operation the next step belongs to
     op: str = ""  # operation the next step executes
     text: str = ""
@@ -141,7 +147,7 @@ class ManageSessions(Message, frozen=True, kw_only=True):
     all of the same name). Replied to with SessionList, and a raw buffer as of Open, but to "list".
     """
 
-    command: str
+    command: SessionCommand
     name: str = ""
     source: str = ""
     target: str = ""

@@ -5,6 +5,8 @@ Part of the messages; see messages.py.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from gradstep.core.protocol.message_base import Message
 from gradstep.core.protocol.result_rows import (
     CheckedExpectation,
@@ -17,6 +19,7 @@ from gradstep.core.protocol.result_rows import (
     ProfileRow,
     UncheckedNode,
 )
+from gradstep.core.protocol.vocabulary import NonFinite, PhaseName, RunMode, Supported
 
 
 class CheckGradients(Message, frozen=True, kw_only=True):
@@ -33,7 +36,7 @@ class GradientTable(Message, frozen=True, kw_only=True):
     nodes: list[NodeCheck]
     second: list[CheckedTensor] = []  # through the whole graph
     unchecked: list[UncheckedNode] = []
-    supports: str  # "native", "override", "both" or "neither"
+    supports: Supported
     text: str
 
 
@@ -135,25 +138,25 @@ class FindBroken(Message, frozen=True, kw_only=True):
 class BrokenNumbers(Message, frozen=True, kw_only=True):
     """What was found in `run` so far. complete: whether all was looked at that has been executed.
 
-    kind: "nan", "inf" or "" (all is finite). op: what made the first one out of values that held
-    none, tensor: the first of its results that holds it, `node` the user's operation that it
-    belongs to, step: how many steps are done then (0: it was there at the beginning), position:
-    where that is, as `run_to` takes it. nan_node, nan_phase: of what made the first NaN, where that
-    is another. nodes: how many of the user's operations hold some. reached: whether something has
-    it that was asked for or lasts: a fetch, a gradient, a variable.
+    kind: "" where all is finite. op: what made the first one out of values that held none, tensor:
+    the first of its results that holds it, `node` the user's operation that it belongs to, step:
+    how many steps are done then (0: it was there at the beginning), position: where that is, as
+    `run_to` takes it. nan_node, nan_phase: of what made the first NaN, where that is another.
+    nodes: how many of the user's operations hold some. reached: whether something has it that was
+    asked for or lasts: a fetch, a gradient, a variable.
     """
 
     run: int
     complete: bool
-    kind: str = ""
+    kind: NonFinite | Literal[""] = ""
     op: str = ""
     tensor: str = ""
     node: str = ""
-    phase: str = ""
+    phase: PhaseName | Literal[""] = ""
     step: int = 0
     position: str = ""
     nan_node: str = ""
-    nan_phase: str = ""
+    nan_phase: PhaseName | Literal[""] = ""
     nodes: int = 0
     reached: bool = False
 
@@ -173,13 +176,12 @@ class Compared(Message, frozen=True, kw_only=True):
 class Profile(Message, frozen=True, kw_only=True):
     """Measure the open program, on copies of its variables. Replied to with Profiled.
 
-    mode: "recorded" (the layout that the debugger runs) or "fast"; runs: how many are measured
-    (0: as many as fit in about a second, at least 3); without: names of passes to leave out, of
-    fast runs (recorded runs have none); kernels: libraries that may compute in NumPy's place, or
-    "auto" for all that are there. Threads fill the queues before the runs. Emulated devices have no
-    times: Failed."""
+    runs: how many are measured (0: as many as fit in about a second, at least 3); without: names of
+    passes to leave out, of fast runs (recorded runs have none); kernels: libraries that may compute
+    in NumPy's place, or "auto" for all that are there. Threads fill the queues before the runs.
+    Emulated devices have no times: Failed."""
 
-    mode: str = "recorded"
+    mode: RunMode = "recorded"
     runs: int = 0
     without: list[str] = []
     kernels: list[str] = []
@@ -191,7 +193,7 @@ class Profiled(Message, frozen=True, kw_only=True):
     order of the plan; passes: all that there are, in their order (in recorded runs, all off);
     device: where it ran."""
 
-    mode: str
+    mode: RunMode
     runs: int
     seconds: float
     rows: list[ProfileRow]

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 from msgspec import structs
+
+from gradstep.core.protocol.vocabulary import (
+    CheckVerdict,
+    ComparedVerdict,
+    ExpectationWord,
+    ExplainedState,
+    PhaseName,
+    SideStatus,
+)
 
 
 class GradientRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,8 +29,7 @@ class GradientRow(msgspec.Struct, frozen=True, kw_only=True):
     analytic: float | None = None  # the gradient in force
     difference: float | None = None
     method: str = ""  # of the numbers: "central differences" or "complex step"
-    # "ok", "kink", "float32 limit", "TensorFlow's" (a known defect of its own) or "wrong"
-    verdict: str = ""
+    verdict: CheckVerdict | Literal[""] = ""
     text: str = ""  # where its gradient is worst: of the whole gradient
 
 
@@ -38,7 +48,7 @@ class CheckedTensor(msgspec.Struct, frozen=True, kw_only=True):
     numeric: float
     difference: float
     method: str
-    verdict: str
+    verdict: CheckVerdict
     text: str
     node: str = ""
     type: str = ""
@@ -58,7 +68,7 @@ class NodeCheck(msgspec.Struct, frozen=True, kw_only=True):
     agrees: bool
     text: str
     fix: str = ""
-    verdict: str = ""  # the most concerning one of `tensors`
+    verdict: CheckVerdict | Literal[""] = ""  # the most concerning one of `tensors`
     tensors: list[CheckedTensor] = []
 
 
@@ -77,7 +87,7 @@ class CheckedExpectation(msgspec.Struct, frozen=True, kw_only=True):
 
     text: str
     what: str
-    kind: str
+    kind: ExpectationWord
     run: int
     ok: bool
     came: str
@@ -92,7 +102,7 @@ class CauseLink(msgspec.Struct, frozen=True, kw_only=True):
     cause: str
     index: list[int] | None
     operand: str
-    phase: str
+    phase: PhaseName
     run: int | None
     position: str
     iterations: list[tuple[int, str]]
@@ -103,7 +113,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """As in `gradstep why --json`; see
     gradstep.core.autodiff.explain.missing_gradient.Explanation."""
 
-    state: str  # "none", "zero", "nan", "inf" or "ok"
+    state: ExplainedState
     cause: str
     node: str | None
     index: list[int] | None
@@ -113,13 +123,12 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SideResult(msgspec.Struct, frozen=True, kw_only=True):
-    """One device's result at one node. status: "ok", "raised", "unavailable" (an input was)
-    or "dead" (in a branch that is not taken).
+    """One device's result at one node.
 
     values: up to 64 elements, NaN and infinities as strings; text: the error's, or a remark.
     """
 
-    status: str
+    status: SideStatus
     dtype: str = ""
     shape: list[int] = []
     values: list[float | int | bool | str] = []
@@ -129,8 +138,7 @@ class SideResult(msgspec.Struct, frozen=True, kw_only=True):
 class ComparedNode(msgspec.Struct, frozen=True, kw_only=True):
     """One node on two devices.
 
-    verdict: "equal", "close", "differs", "raises" (one side, or both), "unavailable",
-             "dead" (both sides are).
+    verdict: "raises" where one side does, or both; "dead" where both are.
     differs: it is not the same on both, beyond rounding; one that fails on both alike does not
              differ. creates: it parts the devices by itself, beyond what its arithmetic may round.
     created: relative L2 error this node makes on equal inputs; inherited: what its inputs brought.
@@ -143,8 +151,8 @@ class ComparedNode(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     type: str
-    phase: str
-    verdict: str
+    phase: PhaseName
+    verdict: ComparedVerdict
     left: SideResult
     right: SideResult
     created: float | None = None
@@ -188,7 +196,7 @@ class ProfileRow(msgspec.Struct, frozen=True, kw_only=True):
 
     op: str
     type: str
-    phase: str
+    phase: PhaseName
     origin: str
     seconds: float
     bytes_made: int = 0

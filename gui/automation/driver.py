@@ -96,4 +96,4 @@ class Driver:
         path.parent.mkdir(parents=True, exist_ok=True)
         buffer = QBuffer()
         self.window.grab().save(buffer, "PNG")
-        replace_file(path, buffer.data().data())
+        replace_file(path, bytes(buffer.data().data()))

@@ -9,6 +9,7 @@ from pathlib import Path
 from gradstep.core.errors import GradstepError
 from gradstep.core.io.disk.memory_budget import DEFAULT, Budget
 from gradstep.core.protocol.error_records import error_of
+from gradstep.core.protocol.vocabulary import RunMode
 from gradstep.gui import commands
 from gradstep.gui.app import application, new_window
 from gradstep.gui.automation.driver import Driver
@@ -28,7 +29,7 @@ def shot(
     select: Sequence[str] = (),
     show: Sequence[str] = (),
     compare: Sequence[str] = (),
-    profile: str | None = None,
+    profile: RunMode | None = None,
     colour: str | None = None,
     memory: int = DEFAULT,
     engine: Sequence[str] | None = None,
@@ -83,7 +84,7 @@ def _compare(driver: Driver, devices: Sequence[str], failures: list[str]) -> Non
         raise GradstepError(failures[-1] if failures else "the devices could not be compared")
 
 
-def _profile(driver: Driver, mode: str | None, colour: str | None) -> None:
+def _profile(driver: Driver, mode: RunMode | None, colour: str | None) -> None:
     profiler = driver.workspace.profiler
     if mode is not None:
         profiler.choose(mode=mode)

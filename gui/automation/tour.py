@@ -111,7 +111,7 @@ def check(driver: Driver) -> str:
 def _words(value: TensorValue | None) -> str:
     if value is None or value.state == "waiting":
         return "–"
-    if value.state in ("none", "dead"):
+    if value.state == "none" or value.state == "dead":
         return value.state
     array = value.head if value.array is None else value.array
     return np.array2string(array, precision=6, suppress_small=True, separator=", ")

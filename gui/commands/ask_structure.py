@@ -29,9 +29,9 @@ def select_passes(workspace: Workspace) -> None:
         if isinstance(reply, Bottlenecks) and reply.cut:
             if reply.passes:
                 reveal(workspace, *reply.passes)
-            workspace.message.emit("note", _said(workspace, reply))
+            workspace.say(_said(workspace, reply), "note")
         else:
-            workspace.message.emit("info", f"no wire brings a gradient to {ref.short}")
+            workspace.say(f"no wire brings a gradient to {ref.short}")
 
     _ask(workspace, FindBottlenecks(wrt=ref.short), found)
 
@@ -45,9 +45,9 @@ def select_repeats(workspace: Workspace) -> None:
             workspace.select(reply.names)
             size = len(reply.names) // len(reply.scopes)
             text = f"{len(reply.scopes)} blocks of {size} operations are alike"
-            workspace.message.emit("note", f"{text}: {_names(reply.scopes)}")
+            workspace.say(f"{text}: {_names(reply.scopes)}", "note")
         else:
-            workspace.message.emit("info", "no block around what is selected is repeated")
+            workspace.say("no block around what is selected is repeated")
 
     _ask(workspace, FindRepeats(names=[*workspace.selection]), found)
 

@@ -54,7 +54,7 @@ def _selected(workspace: Workspace) -> TensorRef:
 
 def _say(workspace: Workspace) -> Then:
     def say(found: Explanation) -> None:
-        workspace.message.emit("note", found.text)
+        workspace.say(found.text, "note")
         workspace.explained.emit(found)
 
     return say

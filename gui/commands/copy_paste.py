@@ -38,7 +38,7 @@ def paste(workspace: Workspace) -> list[str]:
     """Add what is on the clipboard, and select it. Returns the names."""
     data = QGuiApplication.clipboard().mimeData().data(MIME).data()
     if not data:
-        workspace.message.emit("info", "There are no nodes on the clipboard")
+        workspace.say("There are no nodes on the clipboard")
         return []
     part = gradstep_file.from_bytes(bytes(data), "the clipboard", Budget(LIMIT))
     document, added = clipboard.paste(workspace.document, part)

@@ -49,7 +49,7 @@ def _add(workspace: Workspace, found: Document, count: int) -> None:
         f"Add {counted(count, 'expectation')}",
         workspace.document.with_(expectations=found.expectations),
     )
-    workspace.view_requested.emit("show", "note")
+    workspace.ask_window("show", "note")
 
 
 def _asked(workspace: Workspace) -> list[str]:

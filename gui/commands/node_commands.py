@@ -57,6 +57,7 @@ def _selected_loop(workspace: Workspace) -> str:
 @says_why
 def add_block(
     workspace: Workspace,
+    /,
     name: str,
     at: Point,
     source: TensorRef | None = None,
@@ -126,7 +127,7 @@ def add_source(workspace: Workspace, type: str, at: Point, edge: Edge) -> str:
     document, chosen = wire_completion.add_source(workspace.document, type, at, edge)
     workspace.edit(f"Add {type}", document)
     workspace.select([chosen])
-    workspace.view_requested.emit("edit_value", chosen)
+    workspace.ask_window("edit_value", chosen)
     return chosen
 
 

@@ -31,11 +31,11 @@ def reveal(workspace: Workspace, *names: str, edge: Edge | None = None, at: str 
     seen = [name for name in seen if name]
     if not seen:
         gone = at or next(iter(names), "it")
-        workspace.message.emit("info", f"{gone} is not in the graph any more")
+        workspace.say(f"{gone} is not in the graph any more")
         return
     _open_around(workspace, seen)
     workspace.select(chosen, edge)
-    workspace.view_requested.emit("reveal", " ".join(seen))  # no name has a space
+    workspace.ask_window("reveal", " ".join(seen))  # no name has a space
 
 
 def reveal_start(workspace: Workspace) -> None:

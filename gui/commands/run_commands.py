@@ -85,13 +85,13 @@ def use_device(workspace: Workspace, device: str) -> None:
 
 def compare(workspace: Workspace, against: Sequence[str] = ()) -> None:
     """Run on other devices, node by node; without any, on the one chosen in the settings."""
-    workspace.view_requested.emit("show", "device_diff")
+    workspace.ask_window("show", "device_diff")
     workspace.debugger.compare(against or [settings().compare_with])
 
 
 def measure(workspace: Workspace) -> None:
     """Time every operation of some runs, in the mode chosen in the profile."""
-    workspace.view_requested.emit("show", "profile")
+    workspace.ask_window("show", "profile")
     workspace.profiler.measure()
 
 
@@ -112,4 +112,4 @@ def set_theme(workspace: Workspace, choice: str) -> None:
 
 def open_path(workspace: Workspace, path: str | Path) -> None:
     """Show a file in place of the open document; the window asks about unsaved edits first."""
-    workspace.view_requested.emit("open", str(path))
+    workspace.ask_window("open", str(path))

@@ -9,6 +9,7 @@ from gradstep.core.engine.run.variable_map import copied
 from gradstep.core.errors import GradstepError
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import Failed, ManageSessions, Message, Read, Values
+from gradstep.core.protocol.vocabulary import SessionCommand
 from gradstep.gui.commands.refusals import says_why
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.workspace import Workspace
@@ -74,10 +75,10 @@ def _start_with(
             )
         document = document_edits.set_initial(document, name, value.array)
     workspace.edit(f"Copy values from {where}", document)
-    workspace.message.emit("info", f"From {where}: {', '.join(pairs)} start with its values")
+    workspace.say(f"From {where}: {', '.join(pairs)} start with its values")
 
 
-def _ask(workspace: Workspace, command: str, name: str) -> None:
+def _ask(workspace: Workspace, command: SessionCommand, name: str) -> None:
     workspace.sessions.ask(ManageSessions(command=command, name=name))
 
 

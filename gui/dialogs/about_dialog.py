@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QDialogButtonBox, QWidget
 
+from gradstep.core.version import version
 from gradstep.gui.dialogs.dialog_base import Dialog
 from gradstep.gui.look import icons
 from gradstep.gui.look.plain_text import Label
@@ -18,16 +19,18 @@ CREDITS = (
 
 
 class AboutDialog(Dialog):
-    def __init__(self, workspace: Workspace, version: str, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(workspace, "about_dialog", "About Gradstep", parent)
         picture = Label()
         picture.setPixmap(icons.application_icon().pixmap(64, 64))
         self.column.addWidget(picture)
-        self.add_text(f"Gradstep {version}").setFont(sans(strong=True))
+        self.add_text(f"Gradstep {version()}").setFont(sans(strong=True))
         self.add_text("A desktop debugger for backpropagation.")
         self.add_text(CREDITS, "muted")
         box = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        box.button(QDialogButtonBox.StandardButton.Close).setIcon(QIcon())
+        close = box.button(QDialogButtonBox.StandardButton.Close)
+        close.setObjectName("about_dialog.close")
+        close.setIcon(QIcon())
         box.rejected.connect(self.reject)
         self.column.addWidget(box)
         self.resize(380, 220)

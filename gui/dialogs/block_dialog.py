@@ -18,6 +18,7 @@ from gradstep.gui import commands
 from gradstep.gui.dialogs.dialog_base import Dialog, words
 from gradstep.gui.dialogs.setting_fields import SettingField, field_of, title_of
 from gradstep.gui.look.plain_text import plain
+from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.workspace import Workspace
 
 OWN = "none: its own weights"
@@ -117,7 +118,7 @@ class BlockDialog(Dialog):
             self._show(outcome(made, self._sources), "muted")
             self.updates.setHidden(not made.updates)
 
-    def _show(self, text: str, tone: str) -> None:
+    def _show(self, text: str, tone: Tone) -> None:
         self._outcome.setText(text)
         self._color(self._outcome, tone)
         self._add.setEnabled(tone != "problem")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtWidgets import QAbstractButton, QMessageBox, QWidget
 
 from gradstep.gui.look.plain_text import MessageBox
 
@@ -43,7 +43,7 @@ def ask(window: QWidget, name: str, is_there: bool) -> Answer:
     box.setObjectName("conflict")
     roles = QMessageBox.ButtonRole
     words = _BUTTONS if is_there else _GONE
-    answers = {}
+    answers: dict[QAbstractButton, Answer] = {}
     for answer, text in words.items():
         button = box.addButton(text, roles.ActionRole)
         button.setObjectName(f"conflict.{answer.value}")

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPushButton, QV
 
 from gradstep.core.errors import GradstepError
 from gradstep.gui.look.plain_text import Label, plain
-from gradstep.gui.look.theme import GRID
+from gradstep.gui.look.theme import GRID, Tone
 from gradstep.gui.model.workspace import Workspace
 
 NATIVE = QKeySequence.SequenceFormat.NativeText
@@ -33,7 +33,7 @@ class Dialog(QDialog):
         self._wrong.setWordWrap(True)
         self._wrong.hide()
 
-    def add_text(self, text: str, tone: str = "text") -> QLabel:
+    def add_text(self, text: str, tone: Tone = "text") -> QLabel:
         """A paragraph in a theme colour."""
         label = Label(text)
         label.setWordWrap(True)
@@ -86,9 +86,9 @@ class Dialog(QDialog):
         else:
             super().keyPressEvent(event)
 
-    def _color(self, label: QLabel, tone: str) -> None:
+    def _color(self, label: QLabel, tone: Tone) -> None:
         palette = label.palette()
-        palette.setColor(label.foregroundRole(), getattr(self.workspace.theme, tone))
+        palette.setColor(label.foregroundRole(), self.workspace.theme.tone(tone))
         label.setPalette(palette)
 
 

@@ -23,7 +23,7 @@ from gradstep.core.host.machine_report import MachineFact, as_text, examine
 from gradstep.core.version import version
 from gradstep.gui.dialogs.dialog_base import Dialog, words
 from gradstep.gui.look.plain_text import Label
-from gradstep.gui.look.theme import GRID, mono, sans
+from gradstep.gui.look.theme import GRID, Tone, mono, sans
 from gradstep.gui.model.background_work import Background
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.scroll_area import scrolled
@@ -144,7 +144,7 @@ class Row(QWidget):
             row.addWidget(part)
         row.addLayout(column, 1)
 
-    def _text(self, text: str, tone: str, code: bool = False) -> Wrapped:
+    def _text(self, text: str, tone: Tone, code: bool = False) -> Wrapped:
         label = Wrapped(self._theme, "", tone, code)
         label.setText(text)
         label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
@@ -157,6 +157,7 @@ def _command_row(command: str) -> QHBoxLayout:
     field.setCursorPosition(0)  # a long one shows its beginning
     field.setReadOnly(True)
     field.setFont(mono(12))
+    field.setObjectName(f"doctor_dialog.command.{command}")
     field.setAccessibleName(command)
     button = QPushButton("Copy")
     button.setObjectName(f"doctor_dialog.copy.{command}")

@@ -158,9 +158,9 @@ class _Row(QStyledItemDelegate):
         index: Index,
     ) -> None:
         entry: Entry = index.data(Qt.ItemDataRole.UserRole)
-        box = option.rect.adjusted(GRID, 0, -GRID, 0)  # type: ignore[attr-defined]
-        if option.state & QStyle.StateFlag.State_Selected:  # type: ignore[attr-defined]
-            painter.fillRect(option.rect, self._theme.selected_row)  # type: ignore[attr-defined]
+        box = option.rect.adjusted(GRID, 0, -GRID, 0)
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(option.rect, self._theme.selected_row)
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.setFont(sans())
         painter.setPen(self._theme.text if entry.enabled else self._theme.faint)

@@ -19,8 +19,8 @@ from gradstep.gui.model.workspace import Workspace
 def edit_code(workspace: Workspace, name: str, window: QWidget) -> None:
     """Edit a function: the one named, else that of the selected node, else one to choose."""
     items, missing = workspace.document.code, missing_code(workspace.document)
-    entries = [_entry(workspace, item, window) for item in items.values()]
-    entries += [_entry(workspace, asked, window) for asked in missing]
+    entries = [_existing(workspace, item, window) for item in items.values()]
+    entries += [_missing(workspace, asked, window) for asked in missing]
     meant = [e for n in (name, *_of_selected(workspace)) for e in entries if e.text == n]
     if meant or len(entries) == 1:
         (meant or entries)[0].run()
@@ -29,11 +29,13 @@ def edit_code(workspace: Workspace, name: str, window: QWidget) -> None:
         finder.show_over(window)
 
 
-def _entry(workspace: Workspace, function: CodeItem | Asked, window: QWidget) -> Entry:
-    there = isinstance(function, CodeItem)
-    edit = partial(_edit if there else _write, workspace, function, window)
-    detail = function.kind.value if there else f"{function.kind.value}, not written yet"
-    return Entry(function.name, edit, detail)
+def _existing(workspace: Workspace, item: CodeItem, window: QWidget) -> Entry:
+    return Entry(item.name, partial(_edit, workspace, item, window), item.kind.value)
+
+
+def _missing(workspace: Workspace, asked: Asked, window: QWidget) -> Entry:
+    detail = f"{asked.kind.value}, not written yet"
+    return Entry(asked.name, partial(_write, workspace, asked, window), detail)
 
 
 def _of_selected(workspace: Workspace) -> list[str]:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QWidget
 
+from gradstep.core.autodiff.recognition.imported_request import ImportedGradients
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document import document_edits
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Operation
@@ -84,7 +86,7 @@ def offered(workspace: Workspace) -> tuple[Sequence[str], Sequence[str]]:
     """What is differentiated, and by what, where nobody has said it: what the graph itself has the
     gradients of, or else the selection, and the variables that are trained."""
     document = workspace.document
-    asked = (document.request, *document.imported)
+    asked: list[GradientRequest | ImportedGradients] = [document.request, *document.imported]
     of = next((one.of for one in asked if one.of), ())
     wrt = next((one.wrt for one in asked if one.of == of and one.wrt), ())
     trained = [op.name for op in document.graph if _is_trained(workspace, op)]

@@ -1,25 +1,30 @@
-"""Every key there is, by menu, from the table of actions."""
+"""Every key there is, by menu, from the window's actions."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QWidget
 
 from gradstep.gui.dialogs.dialog_base import Dialog
 from gradstep.gui.frame.action_record import Action, shown_key
-from gradstep.gui.frame.action_table import ACTIONS
 from gradstep.gui.frame.menus import MENUS
 from gradstep.gui.look.plain_text import Label, plain
 from gradstep.gui.look.theme import GRID, mono, sans
 from gradstep.gui.model.workspace import Workspace
+
+if TYPE_CHECKING:
+    from gradstep.gui.frame.main_window import MainWindow
 
 COLUMNS = 2
 LINE = 18  # pixels, height of each
 
 
 class ShortcutsDialog(Dialog):
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(workspace, "shortcuts_dialog", "Keyboard shortcuts", parent)
+    def __init__(self, workspace: Workspace, window: MainWindow) -> None:
+        super().__init__(workspace, "shortcuts_dialog", "Keyboard shortcuts", window)
+        self._actions = [row for row, _ in window.actions_ if row.keys]
         page = QWidget()
         across = QHBoxLayout(page)
         across.setSpacing(3 * GRID)
@@ -42,7 +47,7 @@ class ShortcutsDialog(Dialog):
         return column
 
     def _section(self, menu: str, column: QGridLayout) -> None:
-        actions = [a for a in ACTIONS if a.menu == menu and a.keys]
+        actions = [row for row in self._actions if row.menu == menu]
         if not actions:
             return
         heading = Label(menu)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal, overload
 
 from PySide6.QtGui import QKeySequence
 
@@ -12,10 +13,11 @@ from gradstep.core.document.requested_functions import missing_code
 from gradstep.core.document.requests import every_request
 from gradstep.core.graph.model import Operation
 from gradstep.gui.model.selection import selected_unit
+from gradstep.gui.model.window_requests import ShownPanel, WindowRequest
 from gradstep.gui.model.workspace import Workspace
 
 Test = Callable[[Workspace], bool]
-Run = Callable[[Workspace], None]
+Run = Callable[[Workspace], object]
 
 NOTHING = "there is nothing to run yet"
 VALUED = ("Placeholder", "VariableV2", "VarHandleOp", "Const")
@@ -259,6 +261,10 @@ def both(first: Condition, second: Condition) -> Condition:
     )
 
 
-def window(what: str, target: str = "") -> Run:
-    """Something that only the window can do; see MainWindow."""
+@overload
+def window(what: Literal["show"], target: ShownPanel) -> Run: ...
+@overload
+def window(what: WindowRequest, target: str = "") -> Run: ...
+def window(what: WindowRequest | Literal["show"], target: str = "") -> Run:
+    """Something that only the window can do; see gradstep.gui.model.window_requests."""
     return lambda workspace: workspace.view_requested.emit(what, target)

@@ -1,4 +1,7 @@
-"""The one table of actions: menus, toolbar, command palette and shortcut page are made from it."""
+"""The one table of actions: menus, toolbar, command palette and shortcut page are made from it.
+
+The rows that open a dialog are in gradstep.gui.frame.dialog_table, with the dialog.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from gradstep.core.document.document import Optimizer
 from gradstep.gui import commands
 from gradstep.gui.frame import action_record as when
 from gradstep.gui.frame.action_record import Action, Run, Test, window
+from gradstep.gui.frame.dialog_table import DIALOGS, with_dialogs
 from gradstep.gui.frame.move_actions import move_actions
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.workspace import Workspace
@@ -92,9 +96,6 @@ EDIT = (
     Action("edit.select_passes", "Select what all its gradient passes", commands.select_passes,
            "Select the operations that every way back to the selected node goes through, and say "
            "which stops would end its gradient", (), "", when.one_differentiated, "Edit", 2),
-    Action("edit.note", "Note…", window("note"),
-           "Write what the document is about, and what to look at", ("Ctrl+Shift+N",), "",
-           when.is_open, "Edit", 3),
     Action("edit.find", "Find node…", window("find"), "Find a node by name or type",
            ("Ctrl+F",), "find", when.is_open, "Edit", 3),
 )  # fmt: skip
@@ -171,31 +172,16 @@ GRAPH = (
     Action("graph.wire_end", "Go to where the wire leads", commands.reveal_end,
            "Select the node that takes what the selected wire carries", (), "", when.wire_selected,
            "Graph", 0),
-    Action("graph.value", "Edit value…", window("value"),
-           "Set what is fed, or what a variable starts with", ("Ctrl+E",), "",
-           when.one_with_value, "Graph", 0),
     Action("graph.stop_gradient", "Stop gradient", commands.toggle_stop,
            "Let no gradient through the selected wire, or let it through again", ("S",),
            "stop_gradient", when.can_stop_gradient, "Graph", 1, canvas=True),
-    Action("graph.override", "Override gradient…", window("override"),
-           "Give the selected node a gradient function of your own", ("Ctrl+G",), "override",
-           when.one_with_inputs, "Graph", 1),
     Action("graph.native", "Use the native gradient",
            lambda w: commands.use_native_gradient(w, w.selection[0]),
            "Switch off what overrides the selected node's gradient", (), "",
            when.one_overridden, "Graph", 1),
-    Action("graph.pyfunc", "Make it a Python function…", window("pyfunc"),
-           "Replace the selected node by a function that computes the same", (), "code",
-           when.one_with_inputs, "Graph", 2),
     Action("graph.code", "Edit Python…", window("code"),
            "Edit the document's functions, or write one that its graph names", (), "code",
            when.has_code, "Graph", 2),
-    Action("graph.trust", "Review and trust…", window("trust"),
-           "Read the document's Python, and decide whether it may run", (), "trust",
-           when.has_python, "Graph", 2),
-    Action("graph.request", "Differentiate…", window("request"),
-           "Choose of what, and with respect to what, gradients are derived", (), "",
-           when.is_open, "Graph", 3),
     Action("graph.no_optimizer", "No optimizer", _optimizer(""), "End each run after the gradients",
            (), "", when.is_open, "Graph", 4, checked=when.optimizer_is("")),
     Action("graph.adam", "Adam", _optimizer("Adam", learning_rate=0.001, beta1=0.9, beta2=0.999,
@@ -208,9 +194,6 @@ GRAPH = (
     Action("graph.momentum", "Momentum", _optimizer("Momentum", learning_rate=0.01, momentum=0.9),
            "Update the variables by gradient descent with momentum", (), "",
            when.has_one_optimizer, "Graph", 4, checked=when.optimizer_is("Momentum")),
-    Action("graph.optimizers", "Optimizers…", window("optimizers"),
-           "Every kind, each with its rate, loss and variables; several in one graph", (), "",
-           when.is_open, "Graph", 4),
 )  # fmt: skip
 
 RUN = (
@@ -258,21 +241,11 @@ DEVICES = (
 )  # fmt: skip
 
 HELP = (
-    Action("help.shortcuts", "Keyboard shortcuts", window("shortcuts"), "Every key there is",
-           ("F1",), "help", when.always, "Help", 0),
-    Action("help.doctor", "What this machine has…", window("doctor"),
-           "Versions, devices and libraries, and how to get what is missing: gradstep doctor", (),
-           "", when.always, "Help", 1),
-    Action("help.trusted", "Trusted code…", window("trusted"),
-           "Documents whose Python may run, and taking that back: gradstep trust", (), "",
-           when.always, "Help", 1),
     Action("help.log", "Open the log", window("log"), "What went wrong, in full", (), "",
            when.always, "Help", 1),
-    Action("help.about", "About Gradstep", window("about"), "Version and licences", (), "info",
-           when.always, "Help", 2),
 )  # fmt: skip
 
-ACTIONS: tuple[Action, ...] = (*FILE, *EDIT, *VIEW, *GRAPH, *RUN, *DEVICES, *HELP)
+ACTIONS = with_dialogs((*FILE, *EDIT, *VIEW, *GRAPH, *RUN, *DEVICES, *HELP), DIALOGS)
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 
 

@@ -10,14 +10,14 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton
 
 from gradstep.gui.look import icons
 from gradstep.gui.look.plain_text import Label
-from gradstep.gui.look.theme import GRID, mix
+from gradstep.gui.look.theme import GRID, Tone, mix
 from gradstep.gui.model.workspace import Workspace
 
 
 class Banner(QWidget):
     """Hidden until `say`. tone, icon: a theme colour, and a drawing: colour never stands alone."""
 
-    def __init__(self, workspace: Workspace, name: str, tone: str, icon: str) -> None:
+    def __init__(self, workspace: Workspace, name: str, tone: Tone, icon: str) -> None:
         super().__init__()
         self.setObjectName(name)
         self._workspace, self._tone, self._icon_name = workspace, tone, icon
@@ -36,7 +36,7 @@ class Banner(QWidget):
         workspace.theme_changed.connect(self._tint)
         self._tint()
 
-    def say(self, text: str, tone: str = "", icon: str = "") -> None:
+    def say(self, text: str, tone: Tone | None = None, icon: str = "") -> None:
         """Show the strip with one sentence, in another tone if given."""
         self._tone, self._icon_name = tone or self._tone, icon or self._icon_name
         self._tint()
@@ -65,13 +65,13 @@ class Banner(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         theme = self._workspace.theme
         painter = QPainter(self)
-        painter.fillRect(self.rect(), mix(theme.panel, getattr(theme, self._tone), 0.13))
+        painter.fillRect(self.rect(), mix(theme.panel, theme.tone(self._tone), 0.13))
         painter.fillRect(0, self.height() - 1, self.width(), 1, theme.line)
-        painter.fillRect(0, 0, 3, self.height() - 1, getattr(theme, self._tone))
+        painter.fillRect(0, 0, 3, self.height() - 1, theme.tone(self._tone))
 
     def _tint(self) -> None:
         theme = self._workspace.theme
-        color = getattr(theme, self._tone)
+        color = theme.tone(self._tone)
         self._icon.setPixmap(icons.pixmap(self._icon_name, color, 16, self.devicePixelRatioF()))
         if hasattr(self, "_close"):
             self._close.setIcon(icons.icon("close", theme, theme.muted))

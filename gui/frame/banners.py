@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from PySide6.QtCore import QObject, QTimer
@@ -10,11 +10,13 @@ from PySide6.QtCore import QObject, QTimer
 from gradstep.core.protocol.messages import Explanation
 from gradstep.gui import commands
 from gradstep.gui.frame.banner import Banner
+from gradstep.gui.frame.dialog_table import TRUST, open_dialog
+from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.autosave import Recovered
-from gradstep.gui.model.engine_bridge import PREPARING, WORKING
-from gradstep.gui.model.workspace import UNTITLED, Workspace
+from gradstep.gui.model.engine_bridge import PREPARING, WORKING, EngineState
+from gradstep.gui.model.workspace import UNTITLED, StripLevel, Workspace
 
-LEVELS = {
+LEVELS: Mapping[StripLevel, tuple[Tone, str]] = {  # colour and drawing of the strip
     "error": ("problem", "problem"),
     "warning": ("current", "warning"),
     "note": ("selection", "info"),
@@ -43,7 +45,7 @@ class Banners(QObject):
         self.restricted.add_button(
             "Review and trust…",
             "banner.restricted.review",
-            lambda: workspace.view_requested.emit("trust", ""),
+            lambda: open_dialog(workspace, TRUST),
         )
         self.recovery = Banner(workspace, "banner.recovery", "selection", "info")
         self._recover: Callable[[], None] = lambda: None
@@ -77,10 +79,10 @@ class Banners(QObject):
         self._engine(workspace.engine_state)
         self._trust()
 
-    def say(self, level: str, text: str) -> None:
+    def say(self, level: StripLevel, text: str) -> None:
         """A note, a warning or an error, until the next thing that works."""
         self._first.hide()
-        self.message.say(text, *LEVELS.get(level, LEVELS["error"]))
+        self.message.say(text, *LEVELS[level])
 
     def offer_first(self, found: Explanation) -> None:
         """The way to what led to that which the message explains, beside it."""
@@ -125,7 +127,7 @@ class Banners(QObject):
         self.recovery.hide()
         what()
 
-    def _engine(self, state: str) -> None:
+    def _engine(self, state: EngineState) -> None:
         if state == "dead":
             self.engine.say(STOPPED, "problem", "problem")
         else:

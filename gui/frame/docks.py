@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 
 from PySide6.QtCore import QByteArray, QObject, QPoint, QSize, Qt
@@ -329,7 +330,7 @@ class Docks(QObject):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction("Float", lambda: dock.setFloating(True))
         for area, name in PLACES.items():
-            menu.addAction(f"Move to the {name}", lambda area=area: self._move(dock, area))
+            menu.addAction(f"Move to the {name}", partial(self._move, dock, area))
         menu.addAction("Hide", dock.hide)
         return menu
 

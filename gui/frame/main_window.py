@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from gradstep.gui.model.autosave import Autosave, Recovered
     from gradstep.gui.model.document_files import Files
     from gradstep.gui.model.file_watch import FileWatch
-    from gradstep.gui.model.workspace import Workspace
+    from gradstep.gui.model.workspace import MessageLevel, Workspace
 
 BLINK = 300  # milliseconds that a file may take to be read before the window says so
 AHEAD = 60  # milliseconds between the panels that are made while the start page is looked at
@@ -282,7 +282,7 @@ class MainWindow(QMainWindow):
         """Show the note of a document that has one, or that is getting one."""
         self.docks.offer("note", self.workspace.document.has_note)
 
-    def _say(self, level: str, text: str) -> None:
+    def _say(self, level: MessageLevel, text: str) -> None:
         if level == "info":
             self.status.remark(text)
         else:
@@ -316,7 +316,7 @@ class MainWindow(QMainWindow):
 
     def report(self, text: str) -> None:
         """Say that something went wrong inside."""
-        self.when_furnished(lambda: self.workspace.message.emit("error", text))
+        self.when_furnished(lambda: self.workspace.say(text, "error"))
 
     def _open(self, path: Path) -> None:
         self.when_furnished(lambda: self.files.open(path))

@@ -54,12 +54,12 @@ class PointerKeys(QObject):
             key = shown_key(QKeySequence(event.keyCombination()).toString())
             title = row.title.rstrip("…")
             text = f"{key} ({title}) is a key of the canvas: point at it, or click it"
-            workspace.message.emit("info", text)
+            workspace.say(text)
         return True
 
     def _shortcut(self, key: QKeySequence, window: QWidget) -> QShortcut:
         shortcut = QShortcut(key, window)
-        shortcut.activated.connect(lambda: self._press(key[0]))
+        shortcut.activated.connect(lambda: self._press(key[0]))  # type: ignore[index]  # which Qt has
         return shortcut
 
     def _press(self, pressed: QKeyCombination) -> None:

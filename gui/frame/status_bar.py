@@ -147,10 +147,15 @@ class StatusBar(QStatusBar):
         button.setFont(sans(SMALL + 1))
         button.setCursor(Qt.CursorShape.PointingHandCursor)
         button.setToolTip("What this machine has, and how to get what is missing")
-        button.clicked.connect(lambda: self._workspace.view_requested.emit("doctor", ""))
+        button.clicked.connect(self._show_machine)
         button.hide()
         self.addWidget(button)
         return button
+
+    def _show_machine(self) -> None:
+        from gradstep.gui.frame.dialog_table import DOCTOR, open_dialog
+
+        open_dialog(self._workspace, DOCTOR)
 
     def _label(self, name: str, strong: bool = False, right: bool = False) -> QLabel:
         return self._add(Label(), name, strong, right)

@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolBar, QToolButton, QWidget
 
 from gradstep.core.autodiff.reverse.gradient_request import Override
+from gradstep.core.protocol.vocabulary import PhaseName
 from gradstep.gui import commands
 from gradstep.gui.frame.action_record import shown_key
 from gradstep.gui.frame.action_set import ActionSet
@@ -19,7 +20,7 @@ from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.workspace import Workspace
 
-PHASES = ("forward", "backward", "update")
+PHASES: tuple[PhaseName, ...] = ("forward", "backward", "update")
 OVERRIDES = 3  # pills; more are in the Gradients panel
 
 
@@ -33,7 +34,7 @@ class ToolBar(QToolBar):
         self.setIconSize(QSize(16, 16))
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self._workspace, self._actions = workspace, actions
-        self._first_steps: dict[str, int] = {}  # phase -> its first step
+        self._first_steps: dict[PhaseName, int] = {}  # phase -> its first step
         self._overrides: list[Pill] = []
         self._override_slots: list[QAction] = []
         self._fit_soon = QTimer(self, singleShot=True, interval=0)
@@ -83,8 +84,10 @@ class ToolBar(QToolBar):
 
     def _needed(self) -> int:
         """Pixels that everything takes."""
-        shown = [self.widgetForAction(action) for action in self.actions()]
-        return sum(w.sizeHint().width() + self.layout().spacing() for w in shown) + 2 * GRID
+        layout = self.layout()
+        assert layout is not None
+        shown = [self.widgetForAction(action).sizeHint().width() for action in self.actions()]
+        return sum(shown) + len(shown) * layout.spacing() + 2 * GRID
 
     def _add_buttons(self) -> None:
         for row, action in self._actions:
@@ -99,7 +102,7 @@ class ToolBar(QToolBar):
                     button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.addSeparator()
 
-    def _add_phase(self, phase: str) -> Pill:
+    def _add_phase(self, phase: PhaseName) -> Pill:
         pill = Pill(self._workspace, phase, f"toolbar.{phase}", phase, filled=True)
         pill.setToolTip(plain(f"Run to the first step of the {phase} phase"))
         pill.clicked.connect(lambda: self._run_to_phase(phase))
@@ -133,13 +136,14 @@ class ToolBar(QToolBar):
         self.addWidget(pill)
 
     def _note_phases(self) -> None:
-        program, found = self._workspace.program, {}
+        program = self._workspace.program
+        found: dict[PhaseName, int] = {}
         for number, step in enumerate(program.steps if program is not None else ()):
             found.setdefault(step.phase, number)
         self._first_steps = found
         self.refresh()
 
-    def _run_to_phase(self, phase: str) -> None:
+    def _run_to_phase(self, phase: PhaseName) -> None:
         first, stop = self._first_steps.get(phase), self._workspace.stop
         if first is not None and stop is not None:
             commands.run_to(self._workspace, f"{stop.run}:{first}")

@@ -6,7 +6,6 @@ Where it stood when it was closed, Qt restores, as far as the screens are still 
 from __future__ import annotations
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 WANTED = QSize(1600, 1000)  # pixels; more is left to other windows
@@ -17,8 +16,7 @@ TITLE = 32  # pixels that a title bar may take above the window
 
 def place_first(window: QWidget) -> None:
     """In the middle of the screen, or all over it."""
-    screen = window.screen() or QGuiApplication.primaryScreen()
-    place, whole = first_place(screen.availableGeometry())
+    place, whole = first_place(window.screen().availableGeometry())
     window.setGeometry(place)
     if whole:
         window.setWindowState(Qt.WindowState.WindowMaximized)

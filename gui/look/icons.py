@@ -42,7 +42,7 @@ def application_png(pixels: int) -> bytes:
     painter.end()
     buffer = QBuffer()
     buffer.open(QBuffer.OpenModeFlag.WriteOnly)
-    image.save(buffer, "PNG")
+    image.save(buffer, b"PNG")
     return bytes(buffer.data().data())
 
 

@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QEnterEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton
 
 from gradstep.gui.look.plain_text import Worded
-from gradstep.gui.look.theme import GRID, SMALL, Theme, faded, sans
+from gradstep.gui.look.theme import GRID, SMALL, Theme, Tone, faded, sans
 from gradstep.gui.model.workspace import Workspace
 
 HEIGHT = 24
@@ -17,7 +17,7 @@ class Pill(Worded, QAbstractButton):
     """tone: the theme colour's name while it is checked. filled: tint the inside as well."""
 
     def __init__(
-        self, workspace: Workspace, text: str, name: str, tone: str = "text", filled: bool = False
+        self, workspace: Workspace, text: str, name: str, tone: Tone = "text", filled: bool = False
     ) -> None:
         super().__init__()
         self._workspace, self._tone, self._filled = workspace, tone, filled
@@ -47,7 +47,7 @@ class Pill(Worded, QAbstractButton):
         box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
         painter.setPen(QPen(self._line(theme), 1))
         if self.isChecked() and self._filled:
-            painter.setBrush(faded(getattr(theme, self._tone), 0.18))
+            painter.setBrush(faded(theme.tone(self._tone), 0.18))
         elif self.underMouse() and self.isEnabled():
             painter.setBrush(theme.hover)
         painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
@@ -57,9 +57,9 @@ class Pill(Worded, QAbstractButton):
     def _line(self, theme: Theme) -> QColor:
         if self.hasFocus():
             return theme.selection
-        return getattr(theme, self._tone) if self.isChecked() else theme.line
+        return theme.tone(self._tone) if self.isChecked() else theme.line
 
     def _ink(self, theme: Theme) -> QColor:
         if not self.isEnabled():
             return theme.faint
-        return getattr(theme, self._tone) if self.isChecked() else theme.muted
+        return theme.tone(self._tone) if self.isChecked() else theme.muted

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
@@ -19,6 +21,34 @@ GRID = 8  # pixels; all distances are multiples of it (4 inside nodes)
 
 SANS = ("Inter", "Noto Sans", "Segoe UI", "Helvetica Neue", "DejaVu Sans")
 MONO = ("JetBrains Mono", "Noto Sans Mono", "Cascadia Mono", "Menlo", "DejaVu Sans Mono")
+
+
+Tone = Literal[
+    "forward",
+    "backward",
+    "update",
+    "current",
+    "problem",
+    "override",
+    "selection",
+    "background",
+    "panel",
+    "raised",
+    "hover",
+    "line",
+    "text",
+    "muted",
+    "faint",
+    "edge",
+    "grid",
+    "title",
+    "selected_row",
+    "current_row",
+    "problem_fill",
+    "stopped",
+    "stopped_text",
+    "on_accent",
+]  # the colours of a theme, by name
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,13 +92,30 @@ class Theme:
     stopped_text: QColor
     on_accent: QColor
 
+    def tone(self, name: Tone) -> QColor:
+        """The colour of that name."""
+        color: QColor = getattr(self, name)
+        return color
+
     @property
     def is_dark(self) -> bool:
         return self.background.lightness() < 128
 
     def phase(self, name: str) -> QColor:
         """The colour of "forward", "backward" or "update"; muted for anything else."""
-        return getattr(self, name) if name in ("forward", "backward", "update") else self.muted
+        return self.tone(phase_tone(name))
+
+
+_PHASE_TONES: Mapping[str, Tone] = {
+    "forward": "forward",
+    "backward": "backward",
+    "update": "update",
+}
+
+
+def phase_tone(phase: str) -> Tone:
+    """A phase's own colour; muted for what is in none."""
+    return _PHASE_TONES.get(phase, "muted")
 
 
 def load(name: str) -> Theme:
@@ -94,8 +141,12 @@ def named(choice: str) -> Theme:
 
 def mix(first: QColor, second: QColor, amount: float) -> QColor:
     """`amount` (0 to 1) of the second colour in the first, opaque."""
-    pairs = zip(first.getRgb()[:3], second.getRgb()[:3], strict=True)
+    pairs = zip(_channels(first), _channels(second), strict=True)
     return QColor(*(round(a + (b - a) * amount) for a, b in pairs))
+
+
+def _channels(color: QColor) -> tuple[int, int, int]:
+    return color.red(), color.green(), color.blue()
 
 
 def faded(color: QColor, alpha: float) -> QColor:

@@ -118,12 +118,12 @@ class Autosave(QObject):
 
     def _tell(self, error: GradstepError | None) -> None:
         if error is None:
-            self._workspace.message.emit("info", KEPT_AGAIN)
+            self._workspace.say(KEPT_AGAIN)
         else:
-            self._workspace.message.emit(
-                "warning",
+            self._workspace.say(
                 f"{NOT_KEPT} ({error.message}). Save the document, or free some space; it is tried "
                 "again.",
+                "warning",
             )
 
 

@@ -126,7 +126,7 @@ class Files(QObject):
             self._workspace.complain(error)
             return False
         document = self._workspace.document
-        self._workspace.message.emit("info", f"Exporting to {path}")
+        self._workspace.say(f"Exporting to {path}")
         self._background.run(
             partial(export_document.write, path, document),
             lambda _: self._exported(path),
@@ -135,7 +135,7 @@ class Files(QObject):
         return True
 
     def _exported(self, path: Path) -> None:
-        self._workspace.message.emit("info", f"Exported to {path}")
+        self._workspace.say(f"Exported to {path}")
 
     def close(self) -> bool:
         """Show the start page."""
@@ -247,4 +247,4 @@ class Files(QObject):
         return False
 
     def _remark(self, text: str) -> None:
-        self._workspace.message.emit("info", text)
+        self._workspace.say(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import Literal
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -29,6 +30,7 @@ from gradstep.gui.model.thread_calls import ThreadCalls
 
 BUSY_AFTER = 150  # milliseconds; shorter work does not show
 PREPARING, WORKING = "Preparing", "Working"  # neither is stopped by a pause
+EngineState = Literal["starting", "ready", "busy", "dead"]
 DOING = {  # what is asked of the engine, as the status bar says it
     Open: PREPARING,
     Control: "Running",
@@ -49,22 +51,19 @@ def _ignore(*args: object) -> None:
 
 
 class EngineBridge(QObject):
-    """One engine process.
+    """One engine process. Its state is "busy" where a command takes longer than a blink."""
 
-    state: "starting", "ready", "busy" (a command takes longer than a blink) or "dead".
-    """
-
-    state_changed = Signal(str)
-    event = Signal(object)
+    state_changed = Signal(str)  # EngineState
+    event_received = Signal(object)  # Event
     died = Signal(object)  # GradstepError
 
     def __init__(self, argv: Sequence[str] | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.state = "starting"
+        self.state: EngineState = "starting"
         self._closed = False
         self._waiting: list[Message] = []  # requests without a reply yet, in their order
         self._news, self._replies = ThreadCalls(self), ThreadCalls(self)
-        told, ended = self._news.keep(self.event.emit), self._news.keep(self._ended)
+        told, ended = self._news.keep(self.event_received.emit), self._news.keep(self._ended)
         self._client = EngineClient(argv, told, ended)
         self._blink = QTimer(self, singleShot=True, interval=BUSY_AFTER)
         self._blink.timeout.connect(self._show_busy)
@@ -81,7 +80,7 @@ class EngineBridge(QObject):
     @property
     def is_idle(self) -> bool:
         """Whether nothing is on its way to the engine or back."""
-        return self.state in ("ready", "dead") and not self._waiting
+        return (self.state == "ready" or self.state == "dead") and not self._waiting
 
     @property
     def doing(self) -> str:
@@ -184,7 +183,7 @@ class EngineBridge(QObject):
         self._set_state("dead")
         self.died.emit(error)
 
-    def _set_state(self, state: str) -> None:
+    def _set_state(self, state: EngineState) -> None:
         if state != self.state and not self._closed:
             self.state = state
             self.state_changed.emit(state)

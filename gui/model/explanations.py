@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -22,6 +22,7 @@ PAUSE = 120  # milliseconds; who steps, or moves through nodes, does not want an
 
 MOST = 4  # of the inspector, which shows two, and of the problems
 
+Notable = Literal["nan", "inf", "zero"]  # what a tensor is, of which one asks why
 Question = tuple[str, str]  # of, and with respect to what: "" for the value
 
 
@@ -102,11 +103,13 @@ def _not_told(reply: Failed) -> Explanation:
     return Explanation(state="none", cause="", node=None, index=None, path=[], text=f"{text}.")
 
 
-def state_of(value: TensorValue | None) -> str:
+def state_of(value: TensorValue | None) -> Notable | Literal["none", ""]:
     """What there is to ask about a tensor: "nan", "inf", "zero" (all of it) or "none"; "" for
     nothing, also while it is not known."""
-    if value is None or value.state == "none":
-        return "" if value is None else "none"
+    if value is None:
+        return ""
+    if value.state == "none":
+        return "none"
     stats = value.stats
     if value.state != "known" or stats is None:
         return ""

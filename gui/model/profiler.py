@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal
@@ -19,13 +19,16 @@ from gradstep.core.protocol.messages import (
     Profiled,
     Progress,
 )
+from gradstep.core.protocol.vocabulary import RunMode
 from gradstep.gui.model.cost_tree import Cost, apart, leaves
+from gradstep.gui.model.engine_bridge import EngineState
 from gradstep.gui.model.engine_sync import same_but_breakpoints
 
 if TYPE_CHECKING:
     from gradstep.gui.model.workspace import Workspace
 
-RECORDED, FAST = "recorded", "fast"
+RECORDED: Final = "recorded"
+FAST: Final = "fast"
 TIME, BYTES = "time", "bytes"
 AUTO = "auto"  # every library that is there
 _SAID_ELSEWHERE = ("CancelledError", "EngineDied")  # by the user, and by the engine's state
@@ -36,7 +39,7 @@ class Wish:
     """What is measured: which runs of which document on which device, without which passes, and
     whether other libraries than NumPy may compute where they gain."""
 
-    mode: str
+    mode: RunMode
     document: Document
     device: str
     without: frozenset[str]
@@ -90,7 +93,8 @@ class Profiler(QObject):
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
-        self.mode, self.by, self.colouring = RECORDED, TIME, ""
+        self.mode: RunMode = RECORDED
+        self.by, self.colouring = TIME, ""
         self.without: frozenset[str] = frozenset()
         self.kernels = False
         self.progress = ""
@@ -102,7 +106,7 @@ class Profiler(QObject):
         workspace.document_changed.connect(self._note_edit)
         workspace.program_changed.connect(self.changed)
         workspace.engine_changed.connect(self._note_engine)
-        workspace.bridge.event.connect(self._note_progress)
+        workspace.bridge.event_received.connect(self._note_progress)
 
     @property
     def busy(self) -> bool:
@@ -153,9 +157,9 @@ class Profiler(QObject):
             self.failure = reply.error
         self.changed.emit()
 
-    def choose(self, mode: str = "", by: str = "") -> None:
+    def choose(self, mode: RunMode | None = None, by: str = "") -> None:
         """Look at the other mode's profile, or at the other measure."""
-        if mode:
+        if mode is not None:
             self.mode, self.failure = mode, None
         self.by = by or self.by
         self.changed.emit()
@@ -188,8 +192,8 @@ class Profiler(QObject):
             self.failure = None
             self.changed.emit()  # what was measured may be stale now, or no longer
 
-    def _note_engine(self, state: str) -> None:
-        if self.busy and state in ("starting", "dead"):
+    def _note_engine(self, state: EngineState) -> None:
+        if self.busy and (state == "starting" or state == "dead"):
             self._asked = None
             self.changed.emit()
 

@@ -28,7 +28,7 @@ class Printed(QObject):
         self.pieces = deque[str]()
         self._size = 0
         self._open = 0  # characters in the line whose end has not come
-        workspace.bridge.event.connect(self._take)
+        workspace.bridge.event_received.connect(self._take)
         workspace.document_opened.connect(self._clear)
 
     def _take(self, event: object) -> None:

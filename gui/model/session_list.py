@@ -50,7 +50,7 @@ class SessionModel(QObject):
             self._told(reply, buffers)
             self._workspace.debugger.take(reply)
             if reply.text:
-                self._workspace.message.emit("info", reply.text)
+                self._workspace.say(reply.text)
         elif isinstance(reply, Failed):
             self._workspace.complain(reply.error)
 

@@ -20,8 +20,9 @@ class Settings:
 
     def _text(self, key: str, default: str, allowed: tuple[str, ...] = ()) -> str:
         value = self._store.value(key, default)
-        good = isinstance(value, str) and (not allowed or value in allowed)
-        return value if good else default
+        if not isinstance(value, str) or (allowed and value not in allowed):
+            return default
+        return value
 
     @property
     def theme(self) -> str:

@@ -23,6 +23,7 @@ from gradstep.core.protocol.messages import (
     Values,
 )
 from gradstep.core.protocol.tensor_bytes import unpack, unpack_before
+from gradstep.core.protocol.vocabulary import ValueState
 
 HEAD = 64  # elements of each tensor that are kept
 CHUNK = 400  # tensors asked for at a time, so that the nearest ones come first
@@ -66,13 +67,11 @@ class Update:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TensorValue:
-    """state: "known", "waiting" (not computed at this step), "none" (a gradient that does not
-    exist) or "dead" (in a branch that was not taken); why: it is not there, where there is more to
-    say; shape and stats: of the whole tensor; head: its first elements, flat, row-major; update: of
-    a variable that the run has written."""
+    """why: it is not there, where there is more to say; shape and stats: of the whole tensor; head:
+    its first elements, flat, row-major; update: of a variable that the run has written."""
 
     ref: str
-    state: str
+    state: ValueState
     dtype: str = ""
     shape: tuple[int, ...] = ()
     head: np.ndarray[Any, Any] = field(default_factory=lambda: np.empty(0, np.float32))
@@ -102,12 +101,13 @@ class TensorValue:
         update = Update.of(part, buffers)
         return cls(part.ref, part.state, part.dtype, shape, head, part.stats, part.why, update)
 
+    @property
+    def _facts(self) -> tuple[object, ...]:
+        return self.ref, self.state, self.why, self.dtype, self.shape, self.head.tobytes()
+
     def says_the_same_as(self, other: TensorValue) -> bool:
         """Whether nobody can tell the two apart."""
-        mine = (self.ref, self.state, self.why, self.dtype, self.shape, self.head.tobytes())
-        theirs = (other.ref, other.state, other.why)
-        theirs += (other.dtype, other.shape, other.head.tobytes())
-        if mine != theirs or repr(self.stats) != repr(other.stats):
+        if self._facts != other._facts or repr(self.stats) != repr(other.stats):
             return False
         if self.update is None:
             return other.update is None

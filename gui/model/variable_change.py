@@ -38,7 +38,7 @@ def of(value: TensorValue | None) -> Change | None:
         text = "first value" if before is None else "unchanged"
         return Change([], [], [], text, text)
     if before.dtype.kind not in "iuf":
-        return Change(*_as_they_are(before, after), [], *_sizes(value, update))
+        return Change(_as_it_is(before), _as_it_is(after), [], *_sizes(value, update))
     delta = after.astype(np.float64) - before.astype(np.float64)
     decimals = decimals_for(value)
     texts = number_text.elements(np.concatenate([before, after]), decimals)
@@ -155,5 +155,5 @@ def _signed(number: float, decimals: int, whole: bool) -> str:
     return f"{mantissa}e{int(exponent)}"
 
 
-def _as_they_are(*arrays: Array) -> list[list[str]]:
-    return [[number_text.scalar(x) for x in array.tolist()] for array in arrays]
+def _as_it_is(array: Array) -> list[str]:
+    return [number_text.scalar(x) for x in array.tolist()]

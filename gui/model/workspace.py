@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
@@ -37,7 +37,7 @@ from gradstep.core.protocol.messages import (
 )
 from gradstep.gui.look.theme import DARK, Theme
 from gradstep.gui.model.debugger import Debugger
-from gradstep.gui.model.engine_bridge import EngineBridge
+from gradstep.gui.model.engine_bridge import EngineBridge, EngineState
 from gradstep.gui.model.expectation_state import Expected
 from gradstep.gui.model.explanations import Explanations
 from gradstep.gui.model.file_loader import Reader, inferred
@@ -48,8 +48,11 @@ from gradstep.gui.model.python_rights import PythonRights
 from gradstep.gui.model.session_list import SessionModel
 from gradstep.gui.model.undo import Edit
 from gradstep.gui.model.value_cache import TensorValue
+from gradstep.gui.model.window_requests import ShownPanel, WindowRequest
 
 UNTITLED = f"untitled{SUFFIX}"
+StripLevel = Literal["note", "warning", "error"]  # in a strip above the canvas
+MessageLevel = StripLevel | Literal["info"]  # in the status bar
 Failed = Callable[[GradstepError], None]
 NOTHING = Inference(TensorTypes({}), {}, ())
 
@@ -105,14 +108,14 @@ class Workspace(QObject):
     stopped = Signal()
     values_changed = Signal()
     selection_changed = Signal()
-    engine_changed = Signal(str)  # "starting", "ready", "busy" or "dead"
+    engine_changed = Signal(str)  # EngineState
     table_changed = Signal()
     compared = Signal()
     devices_changed = Signal()
     theme_changed = Signal()
-    message = Signal(str, str)  # level ("info", "note", "warning" or "error"), one line of text
+    message = Signal(str, str)  # MessageLevel, one line of text; see `say`
     explained = Signal(object)  # messages.Explanation: what the last message was about
-    view_requested = Signal(str, str)  # something only the window can do, to what
+    view_requested = Signal(str, str)  # what only the window can do, to what; see `ask_window`
     block_requested = Signal(object, object, object)  # Block to be added, point, source or None
 
     def __init__(
@@ -183,7 +186,7 @@ class Workspace(QObject):
         return self.debugger.is_idle and self.whys.is_idle and not self.reader.name
 
     @property
-    def engine_state(self) -> str:
+    def engine_state(self) -> EngineState:
         return self.bridge.state
 
     @property
@@ -387,12 +390,24 @@ class Workspace(QObject):
             self.theme = theme
             self.theme_changed.emit()
 
-    def complain(self, error: GradstepError | ErrorInfo, level: str = "error") -> None:
-        """Show a failure, in one line, with what to do. level: see `message`."""
+    def complain(self, error: GradstepError | ErrorInfo, level: MessageLevel = "error") -> None:
+        """Show a failure, in one line, with what to do."""
         text, hint = error.message, error.hint
         if hint:
             text = f"{text.rstrip('.')}. {hint[0].upper()}{hint[1:]}"
+        self.say(text, level)
+
+    def say(self, text: str, level: MessageLevel = "info") -> None:
+        """Tell the user in one line: in the status bar, or in a strip above the canvas."""
         self.message.emit(level, text)
+
+    @overload
+    def ask_window(self, what: Literal["show"], target: ShownPanel) -> None: ...
+    @overload
+    def ask_window(self, what: WindowRequest, target: str = "") -> None: ...
+    def ask_window(self, what: WindowRequest | Literal["show"], target: str = "") -> None:
+        """Ask for what only the window can do; "show" brings a panel to the front."""
+        self.view_requested.emit(what, target)
 
     def start(self) -> None:
         """Start the engine process; engine_changed follows."""
@@ -465,8 +480,14 @@ class Workspace(QObject):
             self.debugger.retrust(self.permission)
 
     def _forward_signals(self) -> None:
-        for name in ("program_changed", "stopped", "values_changed", "table_changed", "compared",
-                     "devices_changed"):  # fmt: skip
-            getattr(self.debugger, name).connect(getattr(self, name))
+        for said, heard in (
+            (self.debugger.program_changed, self.program_changed),
+            (self.debugger.stopped, self.stopped),
+            (self.debugger.values_changed, self.values_changed),
+            (self.debugger.table_changed, self.table_changed),
+            (self.debugger.compared, self.compared),
+            (self.debugger.devices_changed, self.devices_changed),
+        ):
+            said.connect(heard)
         self.debugger.failed.connect(self.complain)
         self.bridge.state_changed.connect(self.engine_changed)

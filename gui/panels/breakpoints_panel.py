@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import add_row
-from gradstep.gui.look.theme import GRID
+from gradstep.gui.look.theme import GRID, Tone
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.flat_table import FlatTable
 from gradstep.gui.panels.widgets.panel_base import Panel, add_and_delete
@@ -51,7 +51,7 @@ class BreakpointModel(CellModel):
 
     def cell(self, row: int, column: int) -> Cell:
         item = self.breakpoints[row]
-        tone = "text" if item.enabled else "faint"
+        tone: Tone = "text" if item.enabled else "faint"
         if column == _TARGET:
             return Cell(item.target, tone, checked=item.enabled)
         if column == _KIND:

@@ -13,7 +13,7 @@ from gradstep.core.document.expectation import Expectation, ExpectationKind, Var
 from gradstep.core.protocol.messages import CheckedExpectation
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import plain
-from gradstep.gui.look.theme import GRID
+from gradstep.gui.look.theme import GRID, Tone
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.marked_text import IsName, MarkedText
 from gradstep.gui.panels.widgets.misconception_card import MARK, paint_mark
@@ -81,13 +81,12 @@ class ExpectationList(QWidget):
         wrong = sum(not found.ok for found in checked)
         failure = self._workspace.expected.failure
         if failure is not None:
-            remark, tone = failure.message, "problem"
+            remark = failure.message
         elif not checked:
-            remark, tone = "not checked yet" if self.rows else "", "muted"
-        elif wrong:
-            remark, tone = _failed(wrong, len(checked)), "problem"
+            remark = "not checked yet" if self.rows else ""
         else:
-            remark, tone = "checked", "muted"
+            remark = _failed(wrong, len(checked)) if wrong else "checked"
+        tone: Tone = "problem" if failure is not None or wrong else "muted"
         self.heading.set_texts(self.heading.title.text(), remark, tone)
 
 
@@ -121,11 +120,12 @@ class Row(QWidget):
     def mark(self, checked: CheckedExpectation | None) -> None:
         """With what was found, or None before it is known."""
         self.checked = checked
-        self.sign.show_state(None if checked is None else checked.ok)
+        ok = None if checked is None else checked.ok
+        self.sign.show_state(ok)
         came = "" if checked is None else f" → {_shortened(checked.came)}"
         self.came.setText(self._looked_at + came)
         self.came.setToolTip(plain("" if checked is None or checked.came in came else checked.came))
-        state = {None: "not checked", True: "holds", False: "does not hold"}[checked and checked.ok]
+        state = {None: "not checked", True: "holds", False: "does not hold"}[ok]
         self.setAccessibleName(f"{self.text.accessibleName()} ({state})")
 
 

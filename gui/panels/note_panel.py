@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from gradstep.gui import commands
+from gradstep.gui.frame.dialog_table import NOTE, open_dialog
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.expectations_panel import ExpectationList
@@ -28,7 +29,7 @@ class NotePanel(Panel):
         theme = lambda: workspace.theme  # noqa: E731
         self.heading = MarkedText(theme, "note.title", self._is_name, heading=True)
         self.edit = Link(theme, self.tr("Edit…"), "note.edit")
-        self.edit.clicked.connect(lambda: workspace.view_requested.emit("note", ""))
+        self.edit.clicked.connect(lambda: open_dialog(workspace, NOTE))
         self.note = MarkedText(theme, "note.text", self._is_name)
         self.claim = Claim(theme, self._is_name)
         self.expectations = ExpectationList(workspace, self._is_name, self._select)

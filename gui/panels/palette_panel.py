@@ -169,7 +169,7 @@ class PalettePanel(Panel):
 
     def _add(self, type: str) -> None:
         """Put a node where the canvas has room for it."""
-        self.workspace.view_requested.emit("add", type)
+        self.workspace.ask_window("add", type)
 
 
 def _known_ops() -> list[OpDef]:

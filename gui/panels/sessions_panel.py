@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QTab
 
 from gradstep.core.protocol.messages import SessionInfo
 from gradstep.gui import commands
+from gradstep.gui.frame.dialog_table import COPY_VALUES, open_dialog
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.flat_table import FlatTable
@@ -117,7 +118,7 @@ class SessionsPanel(Panel):
         self.delete = self._button("delete", self.tr("Delete"), self.tr("Delete the shown session"))
         self.delete.clicked.connect(lambda: commands.delete_session(space))
         copy = self._button("copy", self.tr("Copy values…"), self.tr("Copy values of variables"))
-        copy.clicked.connect(lambda: space.view_requested.emit("copy_values", ""))
+        copy.clicked.connect(lambda: open_dialog(space, COPY_VALUES))
         for button in (add, self.delete, copy):
             row.addWidget(button)
         return row

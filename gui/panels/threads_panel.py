@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtWidgets import QHBoxLayout
 
-from gradstep.core.debug.concurrency.thread_state import MAIN, Condition, Thread
+from gradstep.core.debug.concurrency.thread_state import MAIN, Thread
 from gradstep.core.document.queue_threads import enqueuers
 from gradstep.core.protocol.messages import ThreadInfo
+from gradstep.core.protocol.vocabulary import ThreadCondition
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import add_row
-from gradstep.gui.look.theme import GRID
+from gradstep.gui.look.theme import GRID, Tone
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.flat_table import FlatTable
 from gradstep.gui.panels.widgets.panel_base import Panel, add_and_delete
 from gradstep.gui.panels.widgets.small_labels import Wrapped
-from gradstep.gui.panels.widgets.table_cells import Cell, CellModel
+from gradstep.gui.panels.widgets.table_cells import Cell, CellModel, Fill
 
-_TONES = {
-    Condition.READY: "update",
-    Condition.BLOCKED: "backward",
-    Condition.DEADLOCK: "problem",
-    Condition.FINISHED: "muted",
-    Condition.FAILED: "problem",
+_TONES: Mapping[ThreadCondition, Tone] = {
+    "ready": "update",
+    "blocked": "backward",
+    "deadlock": "problem",
+    "finished": "muted",
+    "failed": "problem",
 }
 _WAITS = 4  # the column that says what a thread waits for
 
@@ -52,12 +53,12 @@ class ThreadModel(CellModel):
 
     def cell(self, row: int, column: int) -> Cell:
         thread = self.threads[row]
-        fill = "current_row" if thread.current else ""
+        fill: Fill = "current_row" if thread.current else ""
         if column == 0:
             mark = "▸ " if thread.current else "   "
             return Cell(mark + thread.name, strong=thread.current, fill=fill)
         if column == 1:
-            return Cell(thread.condition, _TONES[Condition(thread.condition)], fill=fill)
+            return Cell(thread.condition, _TONES[thread.condition], fill=fill)
         texts = (f"run {thread.run + 1} · {_place(thread)}", thread.op, thread.text)
         return Cell(texts[column - 2], "muted", code=column < _WAITS, fill=fill)
 
@@ -135,7 +136,7 @@ class ThreadsPanel(Panel):
         self._set(tuple(t for t in self.workspace.document.threads if t.name != name))
 
     def _deadlock(self) -> str:
-        stuck = any(thread.condition == Condition.DEADLOCK for thread in self.model.threads)
+        stuck = any(thread.condition == "deadlock" for thread in self.model.threads)
         return self.tr("Deadlock: every thread waits for another.") if stuck else ""
 
     def _current(self) -> str:

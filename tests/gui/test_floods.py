@@ -68,6 +68,6 @@ def test_no_flood_stops_the_window(driver: Driver, examples: Path) -> None:
 def test_what_was_printed_is_kept_in_bounded_memory(driver: Driver, text: str) -> None:
     printed = driver.workspace.printed
     for _ in range(50):
-        driver.workspace.bridge.event.emit(Output(text=text))
+        driver.workspace.bridge.event_received.emit(Output(text=text))
     assert sum(map(len, printed.pieces)) <= 1 << 20
     assert text.endswith(printed.pieces[-1])

@@ -87,7 +87,7 @@ class WindowUser:
         self.space.setParent(self.window)
         Collector(self.window)
         self._hook, sys.excepthook = sys.excepthook, self._report
-        self.space.bridge.event.connect(
+        self.space.bridge.event_received.connect(
             lambda event: heard(event.text) if isinstance(event, m.Output) else None
         )
         self._failures: list[m.ErrorInfo] = []

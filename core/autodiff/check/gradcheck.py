@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from gradstep.core.graph.loop import everywhere, within
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 
 Gradients = Mapping[TensorRef, np.ndarray | None]
+
+Supported = Literal["native", "override", "both", "neither"]
 
 
 @dataclass(frozen=True)
@@ -50,15 +53,15 @@ class Check:
         return right
 
     @property
-    def supports(self) -> str:
-        """Which gradient the numbers support: "native", "override", "both" or "neither"."""
+    def supports(self) -> Supported:
+        """Which gradient the numbers support."""
         override = all(f.verdict is not Verdict.WRONG for f in self.findings.values())
         native = self.native is not None and self._all_agree(self.native)
         if not self.overridden:
             return "native" if override else "neither"
-        return {(True, True): "both", (True, False): "override", (False, True): "native"}.get(
-            (override, native), "neither"
-        )
+        if override:
+            return "both" if native else "override"
+        return "native" if native else "neither"
 
     def _all_agree(self, gradients: Gradients) -> bool:
         return all(bool(agree(gradients[ref], n).all()) for ref, n in self.numeric.items())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from gradstep.core.autodiff.explain.assignment_paths import (
     find_assigned_variables,
@@ -18,6 +19,8 @@ from gradstep.core.autodiff.explain.gradient_paths import (
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.typing.inference import declared
+
+State = Literal["none", "zero", "nan", "inf", "ok"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +44,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """state: "none", "zero", "nan", "inf" or "ok".
-    cause: stable word for the reason, "" when ok. Of None: "unconnected", "assigned", "stopped",
+    """cause: stable word for the reason, "" when ok. Of None: "unconnected", "assigned", "stopped",
            "not_differentiable", "override", "untaken" (a branch), "broken" (what cannot run),
            "waiting" (not computed yet). Of NaN, infinity and zero: "untaken", or one of
            gradstep.core.checks.why.cause_table. Of a gradient that is "ok": "exploding",
@@ -54,7 +56,7 @@ class Explanation:
     chain: what happened one after the other, the first of them what the rest of this says.
     """
 
-    state: str
+    state: State
     cause: str
     node: str | None
     index: tuple[int, ...] | None

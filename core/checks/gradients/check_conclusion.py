@@ -9,7 +9,7 @@ from gradstep.core.autodiff.check.check_result import Verdict
 from gradstep.core.checks.gradients.gradient_sentences import clauses, sentence
 from gradstep.core.debug.breaks.expression_names import find_mentions, names_a_tensor
 from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
-from gradstep.core.graph.problems import Problem
+from gradstep.core.graph.problems import Problem, Severity
 from gradstep.core.protocol.messages import CheckedExpectation, GradientTable
 
 _SETTLED = (ExpectationKind.EQUALS, ExpectationKind.NONE)  # say what a gradient is
@@ -85,16 +85,16 @@ def _expected(problem: Problem, known: Known) -> Problem:
 def _doubts(table: GradientTable, known: Known) -> Iterator[Problem]:
     """Gradients that the numbers do not support, at the nodes that make them; a warning where
     what was asked for is right all the same, or expected."""
-    wrong = [row.name for row in table.rows if row.verdict == Verdict.WRONG]
+    wrong = [row.name for row in table.rows if row.verdict == Verdict.WRONG.value]
     unexpected = any(name not in known.gradients for name in wrong)
     blamed = False
     for node in table.nodes:
-        if node.verdict == Verdict.WRONG:
+        if node.verdict == Verdict.WRONG.value:
             harmless = bool(table.rows) and (node.agrees or not unexpected)
             blamed = blamed or not harmless
-            severity = "warning" if harmless else "error"
+            severity: Severity = "warning" if harmless else "error"
             yield Problem(node.node, "gradient-check", node.text, node.fix, severity)
-    twice = any(tensor.verdict == Verdict.WRONG for tensor in table.second)
+    twice = any(tensor.verdict == Verdict.WRONG.value for tensor in table.second)
     if (unexpected and not blamed) or twice:
         severity = "error" if unexpected or not wrong else "warning"
         found = clauses(table.rows, table.nodes, table.second, known.gradients)

@@ -18,6 +18,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.program.gradient_context import Situation
 from gradstep.core.protocol.messages import CheckedTensor, GradientRow, GradientTable, NodeCheck
+from gradstep.core.protocol.vocabulary import Supported
 
 _DEFECT = Verdict.DEFECT.value
 Found = TypeVar("Found", GradientRow, CheckedTensor)
@@ -55,7 +56,7 @@ def gradient_table(
     )
 
 
-def _supported(rows: Sequence[GradientRow]) -> str:
+def _supported(rows: Sequence[GradientRow]) -> Supported:
     """Without overrides."""
     return "neither" if any(map(_is_wrong, rows)) else "native"
 
@@ -79,7 +80,7 @@ def gradient_tables(
     )
 
 
-def _together(supported: set[str]) -> str:
+def _together(supported: set[Supported]) -> Supported:
     if len(supported) == 1:
         return next(iter(supported))
     return "neither" if "neither" in supported else "both"
@@ -110,7 +111,7 @@ def _rows(check: Check, ref: TensorRef) -> Iterator[GradientRow]:
             analytic=analytic,
             difference=abs((analytic or 0.0) - slope),
             method=check.numeric[ref].method,
-            verdict=finding.verdicts[index],
+            verdict=finding.verdicts[index].value,
             text=finding.text if index == finding.index else "",
         )
 
@@ -146,4 +147,4 @@ def _blamed(found: Found) -> Found:
 
 
 def _is_wrong(found: GradientRow | CheckedTensor) -> bool:
-    return found.verdict == Verdict.WRONG
+    return found.verdict == Verdict.WRONG.value

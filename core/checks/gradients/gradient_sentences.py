@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 
 from gradstep.core.autodiff.check.check_result import Verdict
 from gradstep.core.protocol.messages import CheckedTensor, GradientRow, NodeCheck, UncheckedNode
+from gradstep.core.protocol.vocabulary import Supported
 
 _REMARKS = (Verdict.KINK, Verdict.FLOAT32)
 _SUPPORTED = {
@@ -21,7 +22,7 @@ def said(
     nodes: Sequence[NodeCheck],
     second: Sequence[CheckedTensor],
     unchecked: Sequence[UncheckedNode],
-    supports: str,
+    supports: Supported,
     native_error: str = "",
 ) -> str:
     """The fields of a GradientTable. native_error: why there is no native gradient."""
@@ -93,15 +94,15 @@ def _remarks(rows: Iterable[GradientRow]) -> Iterator[str]:
 def _twice(second: Iterable[CheckedTensor]) -> Iterator[str]:
     """What is to be said of the gradients of gradients."""
     for tensor in second:
-        if tensor.verdict != Verdict.OK:
+        if tensor.verdict != Verdict.OK.value:
             yield f"The second derivative by {tensor.name}: {tensor.text}."
 
 
 def _by_themselves(rows: Iterable[GradientRow], nodes: Iterable[NodeCheck]) -> Iterator[str]:
     """Nodes that are wrong, though what was asked for is right."""
-    if any(row.verdict == Verdict.WRONG for row in rows):
+    if any(row.verdict == Verdict.WRONG.value for row in rows):
         return
-    wrong = [f"{n.node} ({n.gradient})" for n in nodes if n.verdict == Verdict.WRONG]
+    wrong = [f"{n.node} ({n.gradient})" for n in nodes if n.verdict == Verdict.WRONG.value]
     if wrong:
         yield f"Wrong by itself: {', '.join(wrong)}."
 

@@ -206,7 +206,7 @@ def _told(op: Operation, met: _Met, check: LocalCheck) -> NodeCheck:
         agrees=check.agrees,
         text=text,
         fix=fix,
-        verdict=check.verdict,
+        verdict=check.verdict.value,
         tensors=tensors,
     )
 
@@ -248,7 +248,7 @@ def check_tensor(
         numeric=finding.numeric,
         difference=finding.difference,
         method=finding.method,
-        verdict=finding.verdict,
+        verdict=finding.verdict.value,
         text=finding.text,
         node="" if op is None else op.name,
         type="" if op is None else op.type,

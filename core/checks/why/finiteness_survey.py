@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from gradstep.core.engine.plan.step_groups import owner
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.graph.splat_array import element_of, is_splat
+from gradstep.core.protocol.vocabulary import NonFinite
 
 _AT_ONCE = 64  # values between two looks at the clock
 _KEPT = 8  # runs of which it is remembered what was found
@@ -38,7 +39,7 @@ class First:
 
     op: Operation
     tensor: TensorRef
-    kind: str
+    kind: NonFinite
     step: int
 
 
@@ -188,7 +189,7 @@ class _Look:
             return math.isfinite(abs(np.vdot(held, held)))
         return held is None or bool(self._again.array((held * 0 == 0).all()))
 
-    def _kind(self, held: Any) -> str:
+    def _kind(self, held: Any) -> NonFinite | Literal[""]:
         """ "nan" or "inf" where an element is, else ""."""
         x = self._again.array(held)
         x = element_of(x) if is_splat(x) else x

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from gradstep.core.graph.loop import way_to
 from gradstep.core.graph.model import TensorRef
 
 
-def state_of(array: np.ndarray) -> str:
+def state_of(array: np.ndarray) -> Literal["nan", "inf", "zero", "ok"]:
     """ "nan" or "inf" where any element is, "zero" where all are, else "ok"."""
     if array.dtype.kind in "fc" and not np.isfinite(array).all():
         return "nan" if np.isnan(array).any() else "inf"

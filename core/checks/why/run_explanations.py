@@ -22,6 +22,7 @@ from gradstep.core.checks.why.zero_gradient import Stopper, ZeroFlow
 from gradstep.core.checks.why.zero_value import zero_origins
 from gradstep.core.engine.plan.step_groups import owner
 from gradstep.core.graph.model import Graph, Phase, TensorRef
+from gradstep.core.protocol.vocabulary import ExplainedState
 
 # Where what is zero has a reason of its own.
 _FOLLOWED = ("zero_factor", "not_chosen", "stationary")
@@ -58,7 +59,7 @@ def _first_zero(found: Sequence[Origin]) -> Sequence[Origin]:
 
 def _told(
     there: Recollection,
-    state: str,
+    state: ExplainedState,
     what: str,
     found: Sequence[Origin],
     path: Sequence[str],

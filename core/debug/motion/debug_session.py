@@ -149,7 +149,7 @@ class DebugSession(Moves[Stop]):
             run=cursor.run.number,
             step=cursor.run.step,
             runs=self.timeline.runs,
-            phase="" if op is None else op.phase.value,
+            phase="" if op is None else op.phase,
             node="" if op is None else owner(op),
             op="" if op is None else op.name,
             error=cursor.error,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
 
 from gradstep.core.debug.motion.loop_place import Place
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Phase
 
 
 class Reason(StrEnum):
@@ -36,11 +38,11 @@ class Stop:
     legal: names of the commands that may be given now.
     """
 
-    reason: str
+    reason: Reason
     run: int
     step: int
     runs: int
-    phase: str = ""
+    phase: Phase | Literal[""] = ""
     node: str = ""
     op: str = ""
     error: GradstepError | None = None

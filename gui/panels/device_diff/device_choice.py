@@ -13,6 +13,7 @@ from gradstep.gui.panels.device_diff.device_diff_model import device_label
 
 _GROUPS = (("gpu", "measured here"), ("cpu", "this processor"), ("emulated", "emulated by rule"))
 ACTION = "device_diff.device."
+FIRST_CHOICE = ("gpu", "emulate:tf-gpu")  # the first of them that there is
 
 
 class DeviceChoice(QPushButton):
@@ -35,7 +36,7 @@ class DeviceChoice(QPushButton):
         known = {d.name for d in devices if d.available}
         self.chosen = [name for name in self.chosen if name in known and name != running]
         if not self.chosen:
-            self.chosen = [name for name in ("gpu", "emulate:tf-gpu") if name in known][:1]
+            self.chosen.extend([name for name in FIRST_CHOICE if name in known][:1])
         for kind, title in _GROUPS:
             members = [d for d in devices if d.kind == kind and d.name != running]
             if members:

@@ -8,13 +8,22 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gradstep.core.protocol.messages import ComparedNode, Comparison, SideResult
-from gradstep.gui.panels.widgets.table_cells import Cell, CellModel
+from gradstep.core.protocol.vocabulary import ComparedVerdict, PhaseName
+from gradstep.gui.look.theme import Tone
+from gradstep.gui.panels.widgets.table_cells import Cell, CellModel, Fill
 
-_WORST = ("raises", "differs", "unavailable", "close", "equal", "dead")  # most telling first
-_SIGNS = {
+_WORST: Sequence[ComparedVerdict] = (
+    "raises",
+    "differs",
+    "unavailable",
+    "close",
+    "equal",
+    "dead",
+)  # most telling first
+_SIGNS: Mapping[ComparedVerdict, str] = {
     "raises": "×", "differs": "≠", "unavailable": "–", "close": "≈", "equal": "=", "dead": "·"
 }  # fmt: skip
-_TONES = {
+_TONES: Mapping[ComparedVerdict, Tone] = {
     "raises": "problem", "differs": "problem", "unavailable": "faint", "close": "text",
     "dead": "faint",
 }  # fmt: skip
@@ -27,16 +36,16 @@ class DiffRow:
 
     name: str
     type: str
-    phase: str
+    phase: PhaseName
     sides: dict[str, ComparedNode] = field(default_factory=dict)
 
     @property
-    def verdict(self) -> str:
+    def verdict(self) -> ComparedVerdict:
         """The most telling verdict of all comparisons."""
         return min((node.verdict for node in self.sides.values()), key=_WORST.index)
 
     @property
-    def tone(self) -> str:
+    def tone(self) -> Tone:
         """Of its verdict; one that fails on all devices alike is nothing to worry about."""
         alike = self.verdict == "raises" and not any(n.differs for n in self.sides.values())
         return "faint" if alike else _TONES.get(self.verdict, "muted")
@@ -113,15 +122,15 @@ class DiffModel(CellModel):
         if column == 2:
             return Cell(item.type, "muted")
         if column == 3:
-            return Cell(item.phase, item.phase if item.phase != "" else "muted")
-        return _result(item.left, None, "", failure=item.tone)
+            return Cell(item.phase, item.phase)
+        return _result(item.left, None, failure=item.tone)
 
     def _side(self, item: DiffRow, node: ComparedNode | None, device: str) -> Cell:
-        fill = "" if self._measured[device] else "hatched"
+        fill: Fill = "" if self._measured[device] else "hatched"
         if node is None:
             return Cell("–", "faint", fill=fill)
-        failure = "problem" if node.differs else "faint"
-        return _result(node.right, item.left, fill, node.rule or node.unknown, failure)
+        failure: Tone = "problem" if node.differs else "faint"
+        return _result(node.right, item.left, failure, fill, node.rule or node.unknown)
 
 
 def device_label(name: str) -> str:
@@ -138,7 +147,7 @@ def device_title(comparison: Comparison) -> str:
 
 
 def _result(
-    side: SideResult, reference: SideResult | None, fill: str, rule: str = "", failure: str = ""
+    side: SideResult, reference: SideResult | None, failure: Tone, fill: Fill = "", rule: str = ""
 ) -> Cell:
     """rule: what explains a difference, or what is not known. failure: the tone of one."""
     if side.status == "unavailable":

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from gradstep.core.document.requests import whole_request
 from gradstep.core.graph.model import TensorRef
 from gradstep.gui.look import number_text
+from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.flat_table import FlatTable
@@ -58,7 +59,7 @@ class GradientValues(CellModel):
 
 
 def _value(found: TensorValue) -> Cell:
-    tone = "problem" if number_text.is_wrong(found) else "backward"
+    tone: Tone = "problem" if number_text.is_wrong(found) else "backward"
     return Cell(number_text.brief(found, _ROOM), tone, code=True)
 
 

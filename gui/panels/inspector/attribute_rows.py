@@ -16,6 +16,7 @@ from gradstep.core.ops.declare.table import OpDef, find
 from gradstep.core.ops.typing.inference import is_unknown
 from gradstep.gui import commands
 from gradstep.gui.dialogs.value_dialog import current_value, declared_type
+from gradstep.gui.frame.dialog_table import VALUE, open_dialog
 from gradstep.gui.look.theme import mono
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.attribute_editors import attr_editor, text_editor
@@ -95,10 +96,10 @@ class Attributes(FactRows):
     def _value(self, op: Operation) -> QWidget:
         """The fed or initial value: edited in place when small, in a dialog when not."""
         array = current_value(self._workspace, op)
-        open_dialog = Link(self._theme, self.tr("Edit…"), "inspector.value.dialog")
-        open_dialog.clicked.connect(lambda: self._ask(op.name))
+        edit = Link(self._theme, self.tr("Edit…"), "inspector.value.dialog")
+        edit.clicked.connect(lambda: self._ask(op.name))
         if array is not None and array.size > EDITABLE:
-            return line_of(self._fixed(array_text(array)), open_dialog)
+            return line_of(self._fixed(array_text(array)), edit)
 
         def change(text: str) -> bool:
             value = read_array(text, declared_type(self._workspace, op))
@@ -109,7 +110,7 @@ class Attributes(FactRows):
         text = "" if array is None else array_text(array)
         editor = text_editor("inspector.value", text, change, self._workspace.complain)
         editor.setPlaceholderText(self.tr("nothing yet, such as [1, 2]"))
-        return line_of(editor, open_dialog, stretch=False)
+        return line_of(editor, edit, stretch=False)
 
     def _fed_outputs(self, op: Operation) -> Sequence[int]:
         """Those that are to be fed; nothing in a loop can be."""
@@ -134,7 +135,7 @@ class Attributes(FactRows):
 
     def _code_link(self, token: str) -> QWidget:
         link = Link(self._theme, token, "inspector.token", "override", code=True)
-        link.clicked.connect(lambda: self._workspace.view_requested.emit("code", token))
+        link.clicked.connect(lambda: self._workspace.ask_window("code", token))
         if token in self._workspace.document.code:
             return line_of(link)
         link.setToolTip(self.tr("Write this function"))
@@ -149,7 +150,7 @@ class Attributes(FactRows):
 
     def _ask(self, name: str) -> None:
         self._workspace.select([name])
-        self._workspace.view_requested.emit("value", name)
+        open_dialog(self._workspace, VALUE)
 
 
 _RARE = frozenset(

@@ -10,6 +10,7 @@ from gradstep.core.document.requested_functions import missing_code
 from gradstep.core.graph.model import Operation
 from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.gui.dialogs.code_view import CodeView
+from gradstep.gui.frame.dialog_table import TRUST, open_dialog
 from gradstep.gui.look.theme import GRID, Theme, mono
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.fact_rows import drop_all, line_of
@@ -88,15 +89,15 @@ class GradientCode(QWidget):
             self.tr("Write {}…").format(name),
             "inspector.code.write",
         )
-        link.clicked.connect(lambda: self._workspace.view_requested.emit("code", name))
+        link.clicked.connect(lambda: self._workspace.ask_window("code", name))
         return link
 
     def _links(self, item: CodeItem, trusted: bool) -> QWidget:
         theme = lambda: self._workspace.theme  # noqa: E731
         edit = Link(theme, self.tr("Edit {}").format(item.name), "inspector.code.edit")
-        edit.clicked.connect(lambda: self._workspace.view_requested.emit("code", item.name))
+        edit.clicked.connect(lambda: self._workspace.ask_window("code", item.name))
         if trusted:
             return line_of(edit)
         trust = Link(theme, self.tr("Review and trust…"), "inspector.code.trust")
-        trust.clicked.connect(lambda: self._workspace.view_requested.emit("trust", ""))
+        trust.clicked.connect(lambda: open_dialog(self._workspace, TRUST))
         return line_of(edit, trust)

@@ -18,6 +18,7 @@ from gradstep.core.graph.model import PYTHON_OPS, Operation
 from gradstep.core.graph.scopes import parents
 from gradstep.core.ops.declare.table import all_ops
 from gradstep.gui import commands
+from gradstep.gui.frame.dialog_table import PYFUNC, open_dialog
 from gradstep.gui.look.plain_text import add_row, plain, unmarked
 from gradstep.gui.model.workspace import Workspace
 
@@ -41,12 +42,12 @@ def fill_gradient_menu(menu: QMenu, workspace: Workspace, op: Operation) -> None
     _add_wider(menu, workspace, op)
     menu.addSeparator()
     if op.type not in PYTHON_OPS:
-        menu.addAction("Replace with Python function…", lambda: _ask(workspace, "pyfunc", op.name))
+        menu.addAction("Replace with Python function…", lambda: _make_python(workspace, op.name))
     for asked in missing_code(workspace.document, [op.name]):
         if asked.name == name:
             row = add_row(menu, f"Write {name}…")
-            row.triggered.connect(lambda: workspace.view_requested.emit("code", name))
-    menu.addAction("New gradient function…", lambda: _ask(workspace, "gradient", op.name))
+            row.triggered.connect(lambda: workspace.ask_window("code", name))
+    menu.addAction("New gradient function…", lambda: _write_gradient(workspace, op.name))
     menu.addSeparator()
     menu.addAction("Check this gradient", lambda: commands.check_node(workspace, op.name))
 
@@ -105,6 +106,11 @@ def _built_in() -> Iterator[str]:
     return (d.type for d in all_ops() if d.gradient is not None and d.differentiable)
 
 
-def _ask(workspace: Workspace, what: str, name: str) -> None:
+def _make_python(workspace: Workspace, name: str) -> None:
     workspace.select([name])
-    workspace.view_requested.emit(what, name)
+    open_dialog(workspace, PYFUNC)
+
+
+def _write_gradient(workspace: Workspace, name: str) -> None:
+    workspace.select([name])
+    workspace.ask_window("gradient")

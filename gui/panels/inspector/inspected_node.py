@@ -42,7 +42,7 @@ def blamed_tensor(graph: Graph, error: ErrorInfo) -> TensorRef | None:
     """The input whose element is wrong: the one wired to `indices` for an error that begins
     "indices[2] = 6 is not in [0, 5)"; None when the message names none."""
     word, bracket, _ = error.message.partition("[")
-    if not bracket or error.node not in graph:
+    if not bracket or error.node is None or error.node not in graph:
         return None
     op = graph[error.node]
     definition = find(op.type)

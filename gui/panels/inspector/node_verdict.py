@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.protocol.messages import CheckedTensor, NodeCheck
+from gradstep.core.protocol.vocabulary import CheckVerdict
 from gradstep.gui import commands
-from gradstep.gui.look.theme import GRID
+from gradstep.gui.look.theme import GRID, Tone
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.fact_rows import FactRows
 from gradstep.gui.panels.widgets.small_labels import Link, SectionHeader, Wrapped
 
 # Verdict -> the mark before it and its colour, in words a theme knows.
-MARKS = {
+MARKS: Mapping[CheckVerdict, tuple[str, Tone]] = {
     "ok": ("✓", "update"),
     "kink": ("∧", "backward"),
     "float32 limit": ("≈", "muted"),
@@ -66,7 +69,7 @@ class NodeVerdict(QWidget):
         mark, tone = MARKS[tensor.verdict]
         return self._line(f"{mark} {answer(tensor)}", tone)
 
-    def _line(self, text: str, tone: str) -> Wrapped:
+    def _line(self, text: str, tone: Tone) -> Wrapped:
         line = Wrapped(lambda: self._workspace.theme, "inspector.verdict.line", tone)
         line.setText(text)
         return line
@@ -75,7 +78,7 @@ class NodeVerdict(QWidget):
 def answer(tensor: CheckedTensor) -> str:
     """`ok, off by 1.3e-09 at [1] (complex step)`; of a kink, its two slopes; of a defect of
     TensorFlow's own, that it is one."""
-    if tensor.verdict in ("kink", "TensorFlow's"):
+    if tensor.verdict == "kink" or tensor.verdict == "TensorFlow's":
         return tensor.text
     place = f" at {tensor.index}" if tensor.index else ""
     part = f", {tensor.looked_at} of {tensor.size} elements" if _is_part(tensor) else ""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.protocol.messages import Explanation
 from gradstep.gui import commands
-from gradstep.gui.look.theme import GRID
-from gradstep.gui.model.explanations import differentiated, state_of
+from gradstep.gui.look.theme import GRID, Tone
+from gradstep.gui.model.explanations import Notable, differentiated, state_of
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.card import Card, LinkSpec
 
-_TONES = {"nan": "problem", "inf": "problem", "zero": "muted"}
+_TONES: Mapping[Notable, Tone] = {"nan": "problem", "inf": "problem", "zero": "muted"}
 
 
 class Reasons(QWidget):
@@ -54,12 +56,12 @@ class Reasons(QWidget):
 
     def _show(self, card: Card, of: TensorRef, wrt: str, value: TensorValue | None) -> None:
         state = state_of(value)
-        if state not in _TONES:
+        if state == "" or state == "none":
             card.hide()
             return
         found = self._workspace.whys.want(of.short, wrt)
         name = f"dL/d{wrt}" if wrt else of.short
-        titles = {
+        titles: Mapping[Notable, str] = {
             "nan": self.tr("Why {} is NaN"),
             "inf": self.tr("Why {} is infinite"),
             "zero": self.tr("Why {} is zero"),

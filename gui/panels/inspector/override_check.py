@@ -69,4 +69,4 @@ class OverrideCheck(QWidget):
         commands.use_native_gradient(self._workspace, name)
 
     def _show_check(self) -> None:
-        self._workspace.view_requested.emit("show", "gradients")
+        self._workspace.ask_window("show", "gradients")

@@ -33,6 +33,6 @@ class StepFacts(FactRows):
             link.clicked.connect(lambda: commands.reveal(self._workspace, step.origin))
             self.add(self.tr("Belongs to"), line_of(link))
         if step.text:
-            text = Wrapped(self._theme, "inspector.step.text", code=True)
-            text.setText(step.text)
-            self.add(self.tr("Does"), text)
+            notation = Wrapped(self._theme, "inspector.step.text", code=True)
+            notation.setText(step.text)
+            self.add(self.tr("Does"), notation)

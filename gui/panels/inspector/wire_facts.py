@@ -8,7 +8,7 @@ from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.core.ops.typing.flatten_loops import closed
 from gradstep.gui import commands
 from gradstep.gui.look import number_text
-from gradstep.gui.look.theme import mono
+from gradstep.gui.look.theme import Tone, mono
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.fact_rows import FactRows, line_of
 from gradstep.gui.panels.widgets.check_box import Check
@@ -42,7 +42,7 @@ class WireFacts(FactRows):
         link.clicked.connect(lambda: commands.reveal(self._workspace, name))
         return line_of(link)
 
-    def _code(self, text: str, tone: str = "text") -> Text:
+    def _code(self, text: str, tone: Tone = "text") -> Text:
         label = Text(self._theme, tone, mono(12))
         label.set_text(text)
         return label

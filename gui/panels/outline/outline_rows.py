@@ -11,6 +11,7 @@ from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.ops.typing.flatten_loops import flatten_loops
 from gradstep.core.ops.typing.inference import Inference
 from gradstep.core.protocol.messages import ProgramInfo, StepInfo
+from gradstep.gui.look.theme import Tone
 from gradstep.gui.panels.problems.problem_rows import faults
 from gradstep.gui.panels.widgets.row_tree import Row
 
@@ -79,7 +80,7 @@ def _detail(
     program: ProgramInfo | None,
     loss: str,
     asked: bool,
-) -> tuple[str, str]:
+) -> tuple[str, Tone]:
     if op.type in VARIABLES and program is not None and f"{op.name}:0" in program.gradients:
         return f"d{loss}/d{op.name.rpartition('/')[2]}", "backward"
     if op.type in VARIABLES or op.type in INPUTS:

@@ -11,7 +11,8 @@ from gradstep.core.graph.problems import UNFINISHED
 from gradstep.core.ops.typing.missing_inputs import Waiting
 from gradstep.core.protocol.messages import ErrorInfo
 from gradstep.gui import commands
-from gradstep.gui.look.theme import GRID, mono
+from gradstep.gui.frame.dialog_table import TRUST, VALUE, open_dialog
+from gradstep.gui.look.theme import GRID, Tone, mono
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.inspected_node import blamed_tensor, error_at
 from gradstep.gui.panels.widgets.card import Card, LinkSpec
@@ -53,10 +54,10 @@ class ErrorCard(QWidget):
                 self.card.say(title, wrong.text, hint=wrong.fix)
             return
         stop = self._workspace.stop
-        if stop is not None and stop.reason == "blocked":  # which may pass
-            title, tone = self.tr("{} waits").format(error.node), "backward"
-        else:
-            title, tone = self.tr("{} failed: {}").format(error.node, error.type), "problem"
+        blocked = stop is not None and stop.reason == "blocked"  # which may pass
+        tone: Tone = "backward" if blocked else "problem"
+        title = self.tr("{} waits") if blocked else self.tr("{} failed: {}")
+        title = title.format(error.node, error.type)
         self.card.say(title, error.message, self._links(error), error.hint, tone)
         self._show_blamed(error)
 
@@ -122,13 +123,13 @@ class ErrorCard(QWidget):
 
     def _feed(self, name: str) -> None:
         self._workspace.select([name])
-        self._workspace.view_requested.emit("value", "")
+        open_dialog(self._workspace, VALUE)
 
     def _write(self, name: str) -> None:
-        self._workspace.view_requested.emit("code", name)
+        self._workspace.ask_window("code", name)
 
     def _review(self) -> None:
-        self._workspace.view_requested.emit("trust", "")
+        open_dialog(self._workspace, TRUST)
 
     def _compare(self) -> None:
-        self._workspace.view_requested.emit("show", "device_diff")
+        self._workspace.ask_window("show", "device_diff")

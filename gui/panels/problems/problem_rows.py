@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Literal
 
-from gradstep.core.graph.problems import UNFINISHED, Problem
+from gradstep.core.graph.problems import UNFINISHED, Problem, Severity
 from gradstep.core.protocol.messages import (
     BrokenNumbers,
     ErrorInfo,
@@ -13,6 +14,7 @@ from gradstep.core.protocol.messages import (
     ProblemInfo,
     ProgramInfo,
 )
+from gradstep.core.protocol.vocabulary import PhaseName
 from gradstep.gui.model.explanations import Question, differentiated
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.gradients.bad_gradients import bad_gradients
@@ -27,7 +29,7 @@ class ProblemRow:
     node: str
     text: str
     fix: str
-    severity: str = "error"
+    severity: Severity = "error"
     index: tuple[int, ...] = ()
     why: Question | None = None
 
@@ -88,7 +90,8 @@ def _broken_numbers(first: BrokenNumbers | None) -> list[ProblemRow]:
         clauses.append(f"NaN from {_part(first.nan_phase, first.nan_node)} on")
     some = "1 node holds" if first.nodes == 1 else f"{first.nodes} nodes hold"
     counted = f"; {some} NaN or infinity" if first.nodes else ""
-    fix, severity = ("", "warning") if first.reached else (_HARMLESS, "info")
+    fix = "" if first.reached else _HARMLESS
+    severity: Severity = "warning" if first.reached else "info"
     text = ", ".join(clauses) + counted
     return [ProblemRow(first.node, text, fix, severity, why=(first.tensor, ""))]
 
@@ -110,20 +113,22 @@ def _zero_gradients(workspace: Workspace) -> list[ProblemRow]:
 _HARMLESS = "nothing that was asked for has it: no gradient, and no variable"
 
 
-def _part(phase: str, node: str) -> str:
+def _part(phase: PhaseName | Literal[""], node: str) -> str:
     """Of a node what came of it in that phase."""
-    return {"backward": "the gradient of ", "update": "the update of "}.get(phase, "") + node
+    if phase == "backward":
+        return f"the gradient of {node}"
+    return f"the update of {node}" if phase == "update" else node
 
 
 def _of_error(error: ErrorInfo) -> ProblemRow:
-    severity = error.severity if isinstance(error, ProblemInfo) else "error"
-    severity = _severity(error.type, severity)
+    said = error.severity if isinstance(error, ProblemInfo) else "error"
+    severity = _severity(error.type, said)
     return ProblemRow(
         error.node or "", error.message, error.hint, severity, tuple(error.index or ())
     )
 
 
-def _severity(code: str, severity: str) -> str:
+def _severity(code: str, severity: Severity) -> Severity:
     """Nobody has made a mistake who goes on drawing."""
     return "info" if code in UNFINISHED else severity
 

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewIt
 
 from gradstep.core.visible_text import visible
 from gradstep.gui import commands
-from gradstep.gui.look.theme import BODY, GRID, sans
+from gradstep.gui.look.theme import BODY, GRID, Tone, sans
 from gradstep.gui.model.explanations import Explanations
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.problems.problem_rows import ProblemRow, current_problems
@@ -83,7 +83,7 @@ class ProblemDelegate(QStyledItemDelegate):
         top = option.rect.y() + GRID
         for text, font, tone, rect in self._lines(index, option.rect.width()):
             painter.setFont(font)
-            painter.setPen(panel_marks.tone(theme, tone))
+            painter.setPen(theme.tone(tone))
             painter.drawText(rect.translated(option.rect.x(), top), _WRAP, visible(text))
             top += rect.height()
         painter.restore()
@@ -97,11 +97,11 @@ class ProblemDelegate(QStyledItemDelegate):
         width = QFontMetrics(font).horizontalAdvance(text)
         return QRect(row.x() + _LEFT, top, width, rect.height())
 
-    def _lines(self, index: Index, width: int) -> list[tuple[str, QFont, str, QRect]]:
+    def _lines(self, index: Index, width: int) -> list[tuple[str, QFont, Tone, QRect]]:
         """Each paragraph with its font, tone and room, whose top is 0."""
         row: ProblemRow = index.data(_RowRole)
         room = QRect(_LEFT, 0, max(width - _LEFT - _RIGHT, 40), 10_000)
-        parts = (
+        parts: tuple[tuple[str, QFont, Tone], ...] = (
             (row.node, sans(BODY, strong=True), "text"),
             (row.text, sans(), "text"),
             (self._panel.model.reason(row), sans(), "muted"),

@@ -18,11 +18,11 @@ from gradstep.core.protocol.messages import ErrorInfo
 from gradstep.gui import commands
 from gradstep.gui.frame.action_record import shown_key
 from gradstep.gui.frame.action_table import BY_ID
-from gradstep.gui.frame.toolbar import device_words
+from gradstep.gui.frame.status_bar import device_words
 from gradstep.gui.look.number_text import byte_size, duration
 from gradstep.gui.look.pill import Pill
 from gradstep.gui.look.plain_text import plain
-from gradstep.gui.look.theme import GRID
+from gradstep.gui.look.theme import GRID, Tone
 from gradstep.gui.model.profiler import BYTES, FAST, RECORDED, TIME, Measured
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.small_labels import Text
@@ -128,7 +128,7 @@ class ProfileHead(QWidget):
         self.measure.setEnabled(profiler.busy or space.program is not None)
         self.summary.set_text(*self._summary())
 
-    def _summary(self) -> tuple[str, str]:
+    def _summary(self) -> tuple[str, Tone]:
         """The text, and its tone."""
         profiler = self._profiler
         measured, failure = profiler.measured, profiler.failure

@@ -141,8 +141,8 @@ class Icicle(QWidget):
         for tile in self.tiles:
             if tile.cost is not None and self._is_marked(tile.cost):
                 self._outline(painter, tile, 2.0)
-        if self.hasFocus() and (current := self.current or self.tiles[0]):
-            self._outline(painter, current, 2.0)
+        if self.hasFocus() and self.tiles:
+            self._outline(painter, self.current or self.tiles[0], 2.0)
 
     def _is_marked(self, cost: Cost) -> bool:
         names = cost.names

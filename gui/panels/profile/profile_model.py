@@ -9,6 +9,7 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt
 
 from gradstep.gui.look.number_text import byte_size, duration, time_unit
 from gradstep.gui.look.plain_text import plain
+from gradstep.gui.look.theme import Tone, phase_tone
 from gradstep.gui.model.cost_tree import NAMED, Cost
 from gradstep.gui.panels.widgets.table_cells import ROLES, Cell, Index
 
@@ -187,14 +188,14 @@ class CostModel(QAbstractItemModel):
         tip = self._tip(cost) if column == NAME else ""
         return Cell(text, "muted" if self.faded else tone, code=code, right=right, tip=tip)
 
-    def _said(self, cost: Cost, column: int) -> tuple[str, str, bool]:
+    def _said(self, cost: Cost, column: int) -> tuple[str, Tone, bool]:
         """Text, tone, and whether it is a number or a name in code."""
         if column == NAME:
             return cost.label, "text", False
         if column == TYPE:
             return cost.type, "muted", False
         if column == PHASE:
-            return cost.phase, cost.phase or "muted", False
+            return cost.phase, phase_tone(cost.phase), False
         if column == KERNEL:
             return cost.kernel or "", "muted", False
         return self._number_text(cost, column), "text" if cost.calls else "faint", True

@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget
 
 from gradstep.gui import commands
-from gradstep.gui.frame.toolbar import device_words
+from gradstep.gui.frame.status_bar import device_words
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.cost_tree import Cost, total, tree
 from gradstep.gui.model.profiler import Measured
@@ -152,7 +152,7 @@ class ProfilePanel(Panel):
             commands.reveal(self.workspace, *names)
         else:
             self._select(cost)
-            self.workspace.view_requested.emit("fit_selection", "")
+            self.workspace.ask_window("fit_selection")
 
     def _select_operation(self, name: str) -> None:
         measured = self.profiler.measured

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QModelIndex, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QModelIndex,
+    QPoint,
+    QPointF,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+    SignalInstance,
+)
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFontMetrics,
@@ -244,10 +254,10 @@ class CostTable(QTreeView):
         if self.currentIndex() != before:
             self._announce(self.chosen)
 
-    def _announce(self, signal: Signal) -> None:
+    def _announce(self, signal: SignalInstance) -> None:
         cost = self.costs.cost_at(self.currentIndex())
         if cost is not None:
-            signal.emit(cost)  # type: ignore[attr-defined]
+            signal.emit(cost)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """What a click on the header does, without a mouse."""

@@ -13,6 +13,7 @@ from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import Message, Read, Values
 from gradstep.core.protocol.tensor_bytes import unpack
 from gradstep.gui.look import number_text
+from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.panels.widgets.table_cells import Cell, CellModel, Index
 from gradstep.gui.panels.widgets.tensor_slices import Slice, first_slice
@@ -31,7 +32,7 @@ class TensorModel(CellModel):
         super().__init__()
         self._request = request
         self._ref = ""
-        self._tone = "text"
+        self._tone: Tone = "text"
         self._asked: set[int] = set()
         self._pages: OrderedDict[int, np.ndarray[Any, Any]] = OrderedDict()
         self._life = 0  # replies to questions of an earlier life are dropped
@@ -39,7 +40,7 @@ class TensorModel(CellModel):
         self.marked: Collection[tuple[int, ...]] = ()
 
     def show(
-        self, value: TensorValue | None, tone: str, marked: Collection[tuple[int, ...]] = ()
+        self, value: TensorValue | None, tone: Tone, marked: Collection[tuple[int, ...]] = ()
     ) -> None:
         """Show a known tensor, or nothing."""
         self.beginResetModel()

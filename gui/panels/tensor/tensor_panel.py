@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 from gradstep.gui.look import number_text
-from gradstep.gui.look.theme import GRID, mono
+from gradstep.gui.look.theme import GRID, Tone, mono
 from gradstep.gui.model import variable_change
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.workspace import Workspace
@@ -56,7 +56,7 @@ class TensorPanel(Panel):
         self.refresh()
 
     def _set_table(self) -> None:
-        rows, columns = self.table.verticalHeader(), self.table.horizontalHeader()
+        rows, columns = self.table.verticalHeader(), self.table.column_header
         rows.show()
         rows.setFixedWidth(56)
         columns.numbers = True
@@ -122,7 +122,7 @@ class TensorPanel(Panel):
             self.output.blockSignals(False)
         self.output.setVisible(len(outputs) > 1)
 
-    def _show(self, value: TensorValue | None, tone: str, name: str) -> None:
+    def _show(self, value: TensorValue | None, tone: Tone, name: str) -> None:
         self.show_content()
         self.facts.set_text(f"{name}  {facts(value)}", "text")
         if value is self._shown and value is not None:

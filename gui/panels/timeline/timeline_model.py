@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gradstep.gui.look import number_text
+from gradstep.gui.look.theme import Tone, phase_tone
 from gradstep.gui.model import variable_change
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.panels.timeline.timeline_rows import Rows, StepRow, StepRows
-from gradstep.gui.panels.widgets.table_cells import Cell, CellModel
+from gradstep.gui.panels.widgets.table_cells import Cell, CellModel, Fill
 
 NUMBER, PHASE, OPERATION, TEXT, VALUE = range(5)
 _ROOM = 28  # characters of one value
@@ -46,19 +47,20 @@ class TimelineModel(CellModel):
     def cell(self, row: int, column: int) -> Cell:
         item, here = self.rows[row], row == self.current
         future, fresh = row > self.current, row == self.rows.at(self.step - 1) != self.current
-        fill = "current_row" if here else ""
-        tone = "faint" if future else "text"
+        fill: Fill = "current_row" if here else ""
+        tone: Tone = "faint" if future else "text"
         if column == NUMBER:
             return Cell(str(item.start + 1), tone, code=True, strong=here, fill=fill)
         if column == PHASE:
-            return Cell(item.phase, "faint" if future else _phase_tone(item.phase), fill=fill)
+            return Cell(item.phase, "faint" if future else phase_tone(item.phase), fill=fill)
         if column == OPERATION:
             return Cell(f"{item.node} ({item.type})", tone, code=True, fill=fill)
         if column == TEXT:
             if here and self.error:
                 tone = "backward" if self.waits else "problem"
             return Cell(self._text(item, here), tone, fill=fill)
-        return Cell(*self._result(item, here, future), code=True, strong=fresh, fill=fill)
+        text, tone = self._result(item, here, future)
+        return Cell(text, tone, code=True, strong=fresh, fill=fill)
 
     def _text(self, item: StepRow, here: bool) -> str:
         if not here:
@@ -70,7 +72,7 @@ class TimelineModel(CellModel):
             return f"inside, {self.step - item.start} of {item.stop - item.start} done: {item.text}"
         return f"about to run {item.custom}(op, grad)" if item.custom else f"next: {item.text}"
 
-    def _result(self, item: StepRow, here: bool, future: bool) -> tuple[str, str]:
+    def _result(self, item: StepRow, here: bool, future: bool) -> tuple[str, Tone]:
         """Text and tone of the value column."""
         if future or (here and not item.custom):
             return "–", "faint"
@@ -83,7 +85,7 @@ class TimelineModel(CellModel):
         wrong = any(
             v is not None and v.state == "known" and number_text.is_wrong(v) for v in values
         )
-        return ", ".join(known) or "–", "problem" if wrong else _phase_tone(item.phase)
+        return ", ".join(known) or "–", "problem" if wrong else phase_tone(item.phase)
 
     def _change(self, item: StepRow) -> str:
         """What the update in these steps changed; nothing where a later one has overwritten it."""
@@ -97,7 +99,7 @@ class TimelineModel(CellModel):
         delta = variable_change.inline(changed.delta, found, _ROOM)
         return f"was {before}, Δ {delta}" if before and delta else changed.size
 
-    def _arriving(self, item: StepRow) -> tuple[str, str]:
+    def _arriving(self, item: StepRow) -> tuple[str, Tone]:
         """The gradient that a custom function is about to be called with."""
         value = self.gradient(f"{item.node}:0")
         if value is None or value.state != "known":
@@ -114,7 +116,3 @@ def _brief(value: TensorValue) -> str:
         return text
     text = " ".join(number_text.brief(value, _ROOM).split())
     return text.replace("[ ", "[").replace(" ]", "]")
-
-
-def _phase_tone(phase: str) -> str:
-    return phase if phase in ("forward", "backward", "update") else "muted"

@@ -203,7 +203,8 @@ class WelcomePage(QWidget):
 
     def _order_keys(self) -> None:
         """Tab goes down the left side, and then to the examples."""
-        recent = [self._recent.itemAt(i).widget() for i in range(self._recent.count())]
+        items = [self._recent.itemAt(i) for i in range(self._recent.count())]
+        recent = [w for item in items if item is not None and (w := item.widget()) is not None]
         order = [self.search, *self.groups.buttons, *recent, *self.gallery.cards]
         for before, after in pairwise(order):
             self.setTabOrder(before, after)

@@ -8,8 +8,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from gradstep.gui.look.theme import BODY, GRID, mix, sans
-from gradstep.gui.panels.widgets import panel_marks
+from gradstep.gui.look.theme import BODY, GRID, Tone, mix, sans
 from gradstep.gui.panels.widgets.flow_layout import FlowLayout
 from gradstep.gui.panels.widgets.small_labels import Link, Text, ThemeSource, Wrapped
 
@@ -22,7 +21,8 @@ class Card(QWidget):
     def __init__(self, theme: ThemeSource, name: str) -> None:
         super().__init__()
         self.setObjectName(name)
-        self._theme, self._tone = theme, "problem"
+        self._theme = theme
+        self._tone: Tone = "problem"
         column = QVBoxLayout(self)
         column.setContentsMargins(12, GRID, 12, GRID)
         column.setSpacing(GRID // 2)
@@ -40,7 +40,7 @@ class Card(QWidget):
         text: str,
         links: Sequence[LinkSpec] = (),
         hint: str = "",
-        tone: str = "problem",
+        tone: Tone = "problem",
     ) -> None:
         """Show the card with this text, what to do about it, and these links."""
         self._tone = tone
@@ -62,7 +62,7 @@ class Card(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         theme = self._theme()
-        color = panel_marks.tone(theme, self._tone)
+        color = theme.tone(self._tone)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(mix(theme.panel, color, 0.45), 1))

@@ -60,7 +60,7 @@ class CellDelegate(QStyledItemDelegate):
         if cell.fill == "hatched":
             panel_marks.hatch(painter, option.rect, theme)
         elif cell.fill:
-            painter.fillRect(option.rect, panel_marks.tone(theme, cell.fill))
+            painter.fillRect(option.rect, theme.tone(cell.fill))
         panel_marks.row_state(painter, option.rect, option.state, theme, focus=False)
 
     def editorEvent(
@@ -120,7 +120,8 @@ class FlatTable(QTableView):
         rows.setDefaultSectionSize(ROW_HEIGHT)
         rows.hide()
         self.setVerticalHeader(rows)
-        self.setHorizontalHeader(FlatHeader(theme, Qt.Orientation.Horizontal, margin))
+        self.column_header = FlatHeader(theme, Qt.Orientation.Horizontal, margin)
+        self.setHorizontalHeader(self.column_header)
 
     def set_widths(self, widths: Sequence[int], stretch: int = -1) -> None:
         columns = self.horizontalHeader()
@@ -145,7 +146,7 @@ def paint_text(painter: QPainter, room: QRect, cell: Cell, theme: Theme) -> None
     """The cell's text, elided to `room`."""
     font = cell_font(cell)
     painter.setFont(font)
-    painter.setPen(panel_marks.tone(theme, cell.tone))
+    painter.setPen(theme.tone(cell.tone))
     elide = Qt.TextElideMode.ElideMiddle if cell.name else Qt.TextElideMode.ElideRight
     text = QFontMetrics(font).elidedText(visible(cell.text), elide, room.width())
     side = Qt.AlignmentFlag.AlignRight if cell.right else Qt.AlignmentFlag.AlignLeft

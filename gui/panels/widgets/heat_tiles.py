@@ -108,8 +108,8 @@ class HeatTiles(QWidget):
 
     def _left_out(self) -> bool:
         """Whether columns are left out for want of room, of a tensor that has no more."""
-        rows, columns = self._table.shape
-        return rows * columns == self._total and self.fit(self.width()).columns < columns
+        columns: int = self._table.shape[1]
+        return self._table.size == self._total and self.fit(self.width()).columns < columns
 
     def _tile(self, row: int, column: int, width: int) -> QRect:
         return QRect(column * (width + _GAP), row * (_HEIGHT + _GAP), width, _HEIGHT)

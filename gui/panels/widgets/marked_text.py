@@ -22,8 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QLabel
 
 from gradstep.core.visible_text import visible
-from gradstep.gui.look.theme import BODY, GRID, Theme, mix, mono, sans
-from gradstep.gui.panels.widgets import panel_marks
+from gradstep.gui.look.theme import BODY, GRID, Theme, Tone, mix, mono, sans
 from gradstep.gui.panels.widgets.small_labels import BREAK, ThemeSource
 
 IsName = Callable[[str], bool]
@@ -42,7 +41,7 @@ class MarkedText(QLabel):
         theme: ThemeSource,
         name: str,
         is_name: IsName,
-        tone: str = "text",
+        tone: Tone = "text",
         narrow: bool = False,
         heading: bool = False,
     ) -> None:
@@ -77,7 +76,7 @@ class MarkedText(QLabel):
 
 
 def to_html(
-    marked: str, theme: Theme, is_name: IsName, tone: str = "text", size: int = BODY
+    marked: str, theme: Theme, is_name: IsName, tone: Tone = "text", size: int = BODY
 ) -> str:
     """Markdown as Qt's rich text, in the faces and colours of the theme. size: pixels of a word."""
     document = QTextDocument()
@@ -137,13 +136,13 @@ def _dress(
     fragment: QTextFragment,
     theme: Theme,
     is_name: IsName,
-    tone: str,
+    tone: Tone,
     size: int,
     whole: str,
 ) -> None:
     old = fragment.charFormat()
     new = QTextCharFormat()
-    new.setForeground(panel_marks.tone(theme, tone))
+    new.setForeground(theme.tone(tone))
     strong = whole == "heading" or old.fontWeight() > QFont.Weight.Medium
     if whole == "code" or old.fontFixedPitch():
         new.setFont(mono(size - 1, strong))

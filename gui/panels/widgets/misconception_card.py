@@ -6,8 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from gradstep.gui.look.theme import BODY, GRID, mix, sans
-from gradstep.gui.panels.widgets import panel_marks
+from gradstep.gui.look.theme import BODY, GRID, Tone, mix, sans
 from gradstep.gui.panels.widgets.marked_text import IsName, MarkedText
 from gradstep.gui.panels.widgets.small_labels import Text, ThemeSource
 
@@ -58,7 +57,7 @@ class Statement(QWidget):
         self.setAccessibleName(heading)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         self._theme, self._right = theme, right
-        self._tone = "update" if right else "problem"
+        self._tone: Tone = "update" if right else "problem"
         column = QVBoxLayout(self)
         column.setContentsMargins(10, GRID, 10, GRID)
         column.setSpacing(GRID // 2)
@@ -71,7 +70,7 @@ class Statement(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         theme = self._theme()
-        color = panel_marks.tone(theme, self._tone)
+        color = theme.tone(self._tone)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)

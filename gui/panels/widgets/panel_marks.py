@@ -6,13 +6,8 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QStyle
 
+from gradstep.core.graph.problems import Severity
 from gradstep.gui.look.theme import Theme, mix
-
-
-def tone(theme: Theme, name: str) -> QColor:
-    """The theme colour with this name."""
-    color: QColor = getattr(theme, name)
-    return color
 
 
 def row_state(
@@ -36,7 +31,9 @@ def fold_arrow(painter: QPainter, place: QRect, open: bool, theme: Theme) -> Non
     painter.drawPolyline(QPolygonF([center + QPointF(x, y) for x, y in steps]))
 
 
-def problem_sign(painter: QPainter, place: QRect, theme: Theme, severity: str = "error") -> None:
+def problem_sign(
+    painter: QPainter, place: QRect, theme: Theme, severity: Severity = "error"
+) -> None:
     """A triangle with a bar, or a ring where nothing is wrong: a shape, so that it does not rest on
     colour alone."""
     color = {"error": theme.problem, "warning": theme.current}.get(severity, theme.selection)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from PySide6.QtCore import QAbstractItemModel, QMimeData, QModelIndex, QPersistentModelIndex, Qt
 
 from gradstep.gui.look.plain_text import plain
+from gradstep.gui.look.theme import Tone
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -34,7 +35,7 @@ class Row(NamedTuple):
     key: str
     label: str
     detail: str = ""
-    tone: str = "muted"
+    tone: Tone = "muted"
     name: str = ""
     heading: bool = False
     open: bool = True

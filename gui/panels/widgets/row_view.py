@@ -90,7 +90,7 @@ class RowDelegate(QStyledItemDelegate):
             return
         text = metrics.elidedText(visible(row.detail), Qt.TextElideMode.ElideRight, width)
         painter.setFont(font)
-        painter.setPen(panel_marks.tone(theme, row.tone))
+        painter.setPen(theme.tone(row.tone))
         right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
         painter.drawText(room, right, text)
         room.setRight(room.right() - metrics.horizontalAdvance(text) - _GAP)

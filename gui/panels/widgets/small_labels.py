@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QWidget
 
 from gradstep.core.visible_text import visible
 from gradstep.gui.look.plain_text import Label, Worded, plain
-from gradstep.gui.look.theme import BODY, GRID, Theme, mono, sans
-from gradstep.gui.panels.widgets import panel_marks
+from gradstep.gui.look.theme import BODY, GRID, Theme, Tone, mono, sans
 
 ThemeSource = Callable[[], Theme]
 
@@ -23,7 +22,7 @@ _LONG = re.compile(r"[\w./:]{24,}")
 class Text(QWidget):
     """One line in a theme colour, elided to its room; the whole of it is the tool tip then."""
 
-    def __init__(self, theme: ThemeSource, tone: str = "text", font: QFont | None = None) -> None:
+    def __init__(self, theme: ThemeSource, tone: Tone = "text", font: QFont | None = None) -> None:
         super().__init__()
         self._theme, self._tone, self._text = theme, tone, ""
         self.setFont(font or sans())
@@ -32,7 +31,7 @@ class Text(QWidget):
     def text(self) -> str:
         return self._text
 
-    def set_text(self, text: str, tone: str = "") -> None:
+    def set_text(self, text: str, tone: Tone | None = None) -> None:
         self._text, self._tone = visible(text), tone or self._tone
         self.setAccessibleName(self._text)
         self.updateGeometry()
@@ -52,7 +51,7 @@ class Text(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setFont(self.font())
-        painter.setPen(panel_marks.tone(self._theme(), self._tone))
+        painter.setPen(self._theme().tone(self._tone))
         metrics = QFontMetrics(self.font())
         text = metrics.elidedText(self._text, Qt.TextElideMode.ElideRight, self.width())
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter, text)
@@ -62,7 +61,7 @@ class Link(Worded, QAbstractButton):
     """Words that do something: coloured text, underlined under the pointer and with the focus."""
 
     def __init__(
-        self, theme: ThemeSource, text: str, name: str, tone: str = "selection", code: bool = False
+        self, theme: ThemeSource, text: str, name: str, tone: Tone = "selection", code: bool = False
     ) -> None:
         super().__init__()
         self._theme, self._tone = theme, tone
@@ -87,7 +86,7 @@ class Link(Worded, QAbstractButton):
         font.setUnderline(self.underMouse() or self.hasFocus())
         painter.setFont(font)
         theme = self._theme()
-        painter.setPen(panel_marks.tone(theme, self._tone) if self.isEnabled() else theme.faint)
+        painter.setPen(theme.tone(self._tone) if self.isEnabled() else theme.faint)
         text = QFontMetrics(font).elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter, text)
 
@@ -107,7 +106,7 @@ class SectionHeader(QWidget):
         row.addWidget(self.title)
         row.addWidget(self.remark, 1)
 
-    def set_texts(self, title: str, remark: str = "", tone: str = "muted") -> None:
+    def set_texts(self, title: str, remark: str = "", tone: Tone = "muted") -> None:
         self.title.set_text(title)
         self.remark.set_text(remark, tone)
 
@@ -116,7 +115,7 @@ class Wrapped(Label):
     """A paragraph in a theme colour that wraps and may be selected."""
 
     def __init__(
-        self, theme: ThemeSource, name: str, tone: str = "text", code: bool = False
+        self, theme: ThemeSource, name: str, tone: Tone = "text", code: bool = False
     ) -> None:
         super().__init__()
         self._theme, self._tone = theme, tone
@@ -139,5 +138,5 @@ class Wrapped(Label):
     def restyle(self) -> None:
         """Take the colour from the theme anew."""
         palette = self.palette()
-        palette.setColor(self.foregroundRole(), panel_marks.tone(self._theme(), self._tone))
+        palette.setColor(self.foregroundRole(), self._theme().tone(self._tone))
         self.setPalette(palette)

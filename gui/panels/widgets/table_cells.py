@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
+from gradstep.core.graph.problems import Severity
 from gradstep.core.visible_text import visible
 from gradstep.gui.look.plain_text import plain
+from gradstep.gui.look.theme import Tone
 
 Index = QModelIndex | QPersistentModelIndex
+Fill = Tone | Literal["", "hatched"]
 CellRole = Qt.ItemDataRole.UserRole + 1
 
 
@@ -23,12 +26,12 @@ class Cell:
     out where there is no room; tip: tool tip, the text itself when elided."""
 
     text: str = ""
-    tone: str = "text"
+    tone: Tone = "text"
     code: bool = False
     name: bool = False
     strong: bool = False
-    fill: str = ""
-    sign: str = ""
+    fill: Fill = ""
+    sign: Severity | Literal[""] = ""
     tip: str = ""
     right: bool = False
     checked: bool | None = None

@@ -269,8 +269,10 @@ def test_it_answers_what_was_asked_and_ends_with_its_input(example: Callable) ->
         assert process.stdin is not None
         assert process.stdout is not None
         framing.write(process.stdin, m.Open(), [example("tutorial")], 1)
-        framing.write(process.stdin, m.Control(command="step"), (), 2)
-        for number, kind in [(1, m.Opened), (2, m.Stopped)]:
+        framing.write(process.stdin, m.Output(text="no request, to this version"), (), 2)
+        framing.write(process.stdin, m.ManageSessions(command="of a later one"), (), 3)
+        framing.write(process.stdin, m.Control(command="step"), (), 4)
+        for number, kind in [(1, m.Opened), (2, m.Failed), (3, m.Failed), (4, m.Stopped)]:
             packet = framing.read_answer(process.stdout)
             assert packet is not None
             assert (packet.request, type(packet.message)) == (number, kind)

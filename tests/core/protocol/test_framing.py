@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+from typing import get_args
 
 import msgspec
 import numpy as np
@@ -19,6 +20,7 @@ from gradstep.core.protocol.messages import (
     Control,
     ErrorInfo,
     Failed,
+    ManageSessions,
     Message,
     Open,
     Output,
@@ -28,10 +30,12 @@ from gradstep.core.protocol.messages import (
     TensorPart,
     Values,
 )
+from gradstep.core.protocol.vocabulary import SessionCommand
 
 requests = st.one_of(
     st.builds(Open, trusted=st.booleans(), device=st.text()),
     st.builds(Control, command=st.text(), target=st.text()),
+    st.builds(ManageSessions, command=st.sampled_from(get_args(SessionCommand))),
     st.builds(
         SetBreakpoints,
         breakpoints=st.lists(st.builds(BreakpointSpec, target=st.text(), condition=st.text())),
@@ -122,6 +126,23 @@ def test_memory_is_taken_as_bytes_arrive() -> None:
 def test_a_reply_is_not_a_request() -> None:
     with pytest.raises(GradstepError, match="cannot be understood"):
         framing.read_request(io.BytesIO(packed(Output(text="hello"), [])))
+
+
+def test_a_word_of_another_version_is_named_and_the_next_message_read() -> None:
+    newer = [ManageSessions(command="swap"), Control(command="step")]  # type: ignore[arg-type]
+    stream = io.BytesIO(b"".join(packed(m, [b"buffer"], i) for i, m in enumerate(newer, 7)))
+    with pytest.raises(
+        framing.UnreadableMessageError, match=r"'swap' - at `\$\.command`"
+    ) as caught:
+        framing.read_request(stream)
+    assert caught.value.request == 7
+    assert "one version" in caught.value.hint
+    packet = framing.read_request(stream)
+    assert packet is not None
+    assert packet.message == newer[1]
+    state = TensorPart(ref="x:0", state="stale")  # type: ignore[arg-type]
+    with pytest.raises(GradstepError, match="'stale'"):
+        framing.read_answer(io.BytesIO(packed(Values(parts=[state]), [])))
 
 
 def test_replies_keep_nan_and_infinity() -> None:

@@ -27,7 +27,7 @@ class EngineHere(QObject):
     """Stands in for the engine bridge: the engine itself, without the process."""
 
     state_changed = Signal(str)
-    event = Signal(object)
+    event_received = Signal(object)
     died = Signal(object)
     confined = False
 

@@ -23,7 +23,7 @@ class LocalBridge(QObject):
     """An engine bridge without a process: every answer is there at once."""
 
     state_changed = Signal(str)
-    event = Signal(object)
+    event_received = Signal(object)
     died = Signal(object)
     confined = False
 

@@ -8,12 +8,12 @@ from statistics import median
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QComboBox, QLineEdit, QWidget
+from PySide6.QtWidgets import QWidget
 
 from gradstep.gui.frame.docks import PANELS
 from gradstep.gui.look import theme
+from tests.support.named_widgets import require_names
 
 
 @pytest.fixture(params=PANELS, ids=lambda place: place.id)
@@ -31,32 +31,8 @@ def panel(request: Any, bench: Any, show: Callable[..., Any]) -> Any:
     return show(made, 320, 400)
 
 
-def controls(panel: QWidget) -> list[QWidget]:
-    kinds = (QAbstractButton, QAbstractItemView, QComboBox, QLineEdit)
-    found = [w for kind in kinds for w in panel.findChildren(kind) if w.isVisible()]
-    return [w for w in found if not w.objectName().startswith("qt_") and not _is_part(w)]
-
-
-def _is_part(widget: QWidget) -> bool:
-    """Parts of Qt's own compound widgets: the corner of a table, a header, a clear button."""
-    parent = widget.parentWidget()
-    name = type(widget).__name__
-    return isinstance(parent, QLineEdit | QAbstractItemView | QComboBox) or "Header" in name
-
-
 def test_every_control_has_a_name_and_takes_the_focus(panel: QWidget) -> None:
-    assert panel.objectName()
-    assert panel.accessibleName()
-    for control in controls(panel):
-        assert control.objectName(), control
-        assert control.accessibleName(), control.objectName()
-        reached = control.focusPolicy() & Qt.FocusPolicy.TabFocus or _by_arrows(control)
-        assert reached, control.objectName()
-
-
-def _by_arrows(control: QWidget) -> bool:
-    """In an exclusive group Tab goes to the checked button, and arrows to the others."""
-    return isinstance(control, QAbstractButton) and control.group() is not None
+    require_names(panel)
 
 
 def test_nothing_needs_more_width_than_the_dock_has(panel: QWidget) -> None:

@@ -137,7 +137,7 @@ def test_progress_of_a_measurement_repaints_nothing(canvas: Any, measuring: Meas
     measuring.hold = True
     canvas.space.profiler.measure()
     facts = canvas.view.stage.facts
-    canvas.space.bridge.event.emit(Progress(text="Measuring", done=30, total=100))
+    canvas.space.bridge.event_received.emit(Progress(text="Measuring", done=30, total=100))
     assert canvas.view.stage.facts is facts
     measuring.answer()
     assert canvas.view.stage.facts is not facts

@@ -188,7 +188,7 @@ def test_the_gradient_menu_overrides_and_takes_back(
     wide = Override("Identity", "AddV2", OverrideKind.TYPE)
     assert wide in bench.space.document.request.overrides
     entry(menu_of(qtbot, panel), "Replace with Python function…").trigger()
-    assert bench.views[-1] == ("pyfunc", "e")
+    assert (bench.space.selection, bench.views[-1]) == (("e",), ("pyfunc", ""))
 
 
 def test_the_red_card_explains_and_undoes(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:

@@ -102,7 +102,7 @@ def test_while_measuring_the_button_cancels(
     click("profile.measure")
     assert panel.head.measure.text() == "Cancel"
     assert not action_table.run("run.measure", bench.space), "one at a time"
-    bench.bridge.event.emit(Progress(text="Measuring", done=30, total=100))
+    bench.bridge.event_received.emit(Progress(text="Measuring", done=30, total=100))
     assert panel.head.summary.text() == "measuring… 30 %"
     measuring.reply = failure("CancelledError", "it was cancelled")
     click("profile.measure")

@@ -1,0 +1,26 @@
+"""What only the window, or its canvas, can do, by the names that it is asked for.
+
+Workspace.ask_window asks; gradstep.gui.frame.window_commands and
+gradstep.gui.canvas.interact.canvas_requests answer. Dialogs have a table of their own,
+gradstep.gui.frame.dialog_table.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+FrameRequest = Literal[
+    "new", "new_window", "open", "save", "save_as", "export", "close", "quit", "reset_layout",
+    "palette", "find", "edit_value", "gradient", "code", "log",
+]  # fmt: skip
+CanvasRequest = Literal[
+    "fit", "fit_selection", "show_selected", "reveal", "current", "zoom_in", "zoom_out", "zoom_100",
+    "arrange", "duplicate", "paste", "rename", "add", "wire", "run_after", "next_wire",
+    "toggle_scope", "open_scopes", "collapse_scopes", "minimap",
+]  # fmt: skip
+WindowRequest = FrameRequest | CanvasRequest
+
+# Panels that others bring to the front; that there are such, a test sees.
+ShownPanel = Literal[
+    "device_diff", "gradients", "inspector", "note", "outline", "profile", "sessions", "tensor"
+]
