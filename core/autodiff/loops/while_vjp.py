@@ -71,7 +71,7 @@ def _refuse(way: BackwardSlice, op: Operation, given: Sequence[Tensor | None]) -
             )
         seen.add(ref)
         definition = find(source.type)
-        if definition is not None and definition.differentiable:
+        if definition is not None and definition.gradient.differentiable:
             stack.extend(sources(way.graph, ref))
 
 

@@ -172,7 +172,7 @@ class OpVjp:
         another output of the same operation has a gradient. Who asks for that output's gradient
         gets them, as in TensorFlow, not None."""
         definition = None if turn.rule in self.functions else find(turn.rule)
-        rows = definition is not None and definition.takes_slices
+        rows = definition is not None and definition.gradient.takes_slices
         given: list[Given] = [None if s is None else s.within(self.builder, rows) for s in sums]
         for index, grad in enumerate(given):
             if grad is not None:
@@ -274,7 +274,7 @@ class OpVjp:
         definition = find(op.type)
         if loop_of(op) is not None:
             return "nothing comes back to it from the loop's iterations"
-        if definition is not None and not definition.differentiable:
+        if definition is not None and not definition.gradient.differentiable:
             return f"{op.type} has no gradient"
         return f"{op.type} has no gradient for this input"
 

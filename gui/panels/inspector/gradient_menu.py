@@ -102,7 +102,7 @@ def _functions(document: Document) -> list[str]:
 
 
 def _built_in() -> Iterator[str]:
-    return (d.type for d in all_ops() if d.gradient is not None and d.differentiable)
+    return (d.type for d in all_ops() if d.gradient.rule is not None and d.gradient.differentiable)
 
 
 def _ask(workspace: Workspace, what: str, name: str) -> None:
