@@ -5,51 +5,29 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QTimer
 
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.host import engine_service
 from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.host.tensor_statistics import summarize
-from gradstep.core.io.native.gradstep_file import load
 from gradstep.core.protocol import framing, messages, queries
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import Failed, Message
 from gradstep.gui.commands import ask_structure
-from gradstep.gui.model.engine_bridge import EngineBridge
 from gradstep.gui.model.workspace import Workspace
-from tests.support.deleting import delete
 
-PAGE = (Path(__file__).parents[2] / "docs" / "adding-a-message.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs" / "adding-a-message.md").read_text(encoding="utf-8")
 RECORDS, METHOD, ROW, COMMAND = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 NAMES = re.findall(r"^class (\w+)\(", RECORDS, re.MULTILINE)
-
-
-class PipedService(EngineBridge):
-    """An engine in the test's own process; what is said to it and what it answers goes through the
-    same packets."""
-
-    def start(self) -> None:
-        self._service = EngineService(CpuOnly())
-        self._set_state("ready")
-
-    def send(self, message: Message, buffers: Sequence[Buffer] = (), then: Any = None) -> None:
-        self._waiting.append(message)
-        asked = _through_pipe(framing.read_request, message, buffers)
-        answer = _through_pipe(framing.read_answer, *self._service.handle(*asked))
-        QTimer.singleShot(0, self, partial(self._answered, message, then or _ignore, *answer))
-
-
-def _ignore(*args: object) -> None:
-    pass
 
 
 def _through_pipe(
@@ -97,31 +75,27 @@ def command(records: dict[str, Any]) -> Callable[[Workspace], None]:
 
 
 @pytest.fixture
-def space(qtbot: Any, monkeypatch: pytest.MonkeyPatch, examples: Path) -> Iterator[Workspace]:
-    """The tutorial, as it is opened."""
-    monkeypatch.setattr("gradstep.gui.model.workspace.EngineBridge", PipedService)
-    made = Workspace()
-    made.start()
-    made.open_document(load(examples / "tutorial.gradstep"))
-    qtbot.waitUntil(lambda: made.stop is not None and made.is_idle)
-    yield made
-    made.close()
-    delete(made)
+def piped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said to the engine, and what it answers, goes through the pipe's packets."""
+    handle = EngineService.handle
+
+    def answer(
+        service: EngineService, message: Message, buffers: Sequence[Buffer] = ()
+    ) -> tuple[Message, tuple[Buffer, ...]]:
+        asked = _through_pipe(framing.read_request, message, buffers)
+        return _through_pipe(framing.read_answer, *handle(service, *asked))
+
+    monkeypatch.setattr(EngineService, "handle", answer)
 
 
-@pytest.mark.usefixtures("answered")
-def test_the_pages_question_is_answered(
-    space: Workspace, command: Callable[[Workspace], None], qtbot: Any
-) -> None:
-    told: list[tuple[str, str]] = []
-    space.message.connect(lambda kind, text: told.append((kind, text)))
-    space.select([])
-    space.control("continue_")
-    qtbot.waitUntil(lambda: space.stop is not None and space.stop.reason == "end")
-    command(space)
-    qtbot.waitUntil(lambda: bool(told))
-    assert told == [("note", "data holds the largest number: 2")]
-    assert space.selection == ("data",)
+@pytest.mark.usefixtures("answered", "piped")
+def test_the_pages_question_is_answered(bench: Any, command: Callable[[Workspace], None]) -> None:
+    bench.open("tutorial")
+    bench.space.select([])
+    bench.run("continue_")
+    command(bench.space)
+    assert bench.messages == ["data holds the largest number: 2"]
+    assert bench.space.selection == ("data",)
 
 
 @pytest.mark.usefixtures("records")
@@ -130,14 +104,13 @@ def test_without_its_row_it_is_not() -> None:
         EngineService(CpuOnly()).handle(messages.FindLargest(refs=[]))  # type: ignore[attr-defined]
 
 
-@pytest.mark.usefixtures("answered")
+@pytest.mark.usefixtures("answered", "piped")
 def test_nothing_is_open(records: dict[str, Any]) -> None:
-    request = _through_pipe(framing.read_request, records["FindLargest"](refs=["a:0"]), ())
-    reply, _ = EngineService(CpuOnly()).handle(*request)
+    reply, _ = EngineService(CpuOnly()).handle(records["FindLargest"](refs=["a:0"]))
     assert isinstance(reply, Failed)
     assert reply.error.message == "no document is open"
 
 
-def test_the_page_names_every_file_that_it_touches() -> None:
+def test_the_page_names_files_that_are_there() -> None:
     for path in re.findall(r"\]\(\.\./([\w/]+\.py)\)", PAGE):
-        assert (Path(__file__).parents[2] / path).is_file()
+        assert (ROOT / path).is_file()
