@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.state.opaque_state import OpaqueState
@@ -12,6 +12,7 @@ First = Callable[[Operation], OpaqueState]
 StateClass = type[OpaqueState]
 
 
+@dataclass(frozen=True, slots=True)
 class State:
     """Nothing: equal inputs give equal results.
 
@@ -25,9 +26,9 @@ class State:
     per_run:  it works on the one object of this class that a run has.
     """
 
-    stateful = False
+    stateful: bool = False
     writes: tuple[int, ...] = ()
-    counter = False
+    counter: bool = False
     first: First | None = None
     per_run: StateClass | None = None
 
@@ -36,38 +37,50 @@ class Stateful(State):
     """What a result hangs on beside the inputs, or what happens, is no affair of the engine's: a
     variable read through its handle, Python that is called, text that is printed."""
 
-    stateful = True
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(stateful=True)
 
 
-@dataclass(frozen=True)
-class Writes(Stateful):
+class Writes(State):
     """The op updates the variables behind these ref or resource inputs. The kernel gets the array
     that each holds, and returns their new values in this order, behind its outputs (see
     core/ops/declare/table.py)."""
 
-    writes: tuple[int, ...] = field()
+    __slots__ = ()
+
+    def __init__(self, writes: tuple[int, ...]) -> None:
+        super().__init__(stateful=True, writes=writes)
 
 
-class Counter(Stateful):
+class Counter(State):
     """The op keeps a number from run to run (how much of its random stream is used up): the kernel
     takes it, int64 and at first 0, as one more input on the host, and returns its new value after
     the outputs."""
 
-    counter = True
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(stateful=True, counter=True)
 
 
-@dataclass(frozen=True)
-class Resource(Stateful):
+class Resource(State):
     """The op declares state that is no array (core/ops/state/opaque_state.py) and outlives runs, as
     a queue: its output is the handle, and `first(op)` what that holds before any run."""
 
-    first: First = field()
+    __slots__ = ()
+
+    def __init__(self, first: First) -> None:
+        super().__init__(stateful=True, first=first)
 
 
-@dataclass(frozen=True)
 class PerRun(State):
     """All ops of a run that name this class of state work on one object of it, which is made
     without arguments when the run starts: the kernel takes it after its inputs, and returns the
     next one after its results."""
 
-    per_run: StateClass = field()
+    __slots__ = ()
+
+    def __init__(self, per_run: StateClass) -> None:
+        super().__init__(per_run=per_run)

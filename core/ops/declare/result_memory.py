@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from gradstep.core.ops.declare.ufunc import Kernel
 
 
+@dataclass(frozen=True, slots=True)
 class Memory:
     """Results have memory of their own, of which nothing more is known.
 
@@ -19,47 +20,58 @@ class Memory:
     over:        names of inputs that a kernel may write its result over, separated by spaces.
     """
 
-    elementwise = False
-    keeps_bytes = False
-    slices = False
+    elementwise: bool = False
+    keeps_bytes: bool = False
+    slices: bool = False
     pieces: Kernel | None = None
     over: str | None = None
 
 
-@dataclass(frozen=True)
 class InPlace(Memory):
     """The inputs named in `over` may share memory with the place for the result. Of an op that does
     not say it, all may where the whole result is there before any of it is written, and for a
     ufunc; else none."""
 
-    over: str = field()
+    __slots__ = ()
+
+    def __init__(self, over: str) -> None:
+        super().__init__(over=over)
 
 
-@dataclass(frozen=True)
 class Elementwise(Memory):
     """Each element of a result comes from the elements at its place, and from scalars: it may be
     computed in parts, and over its inputs (`over`: as of InPlace). What is a ufunc is so anyway."""
 
-    over: str | None = None
-    elementwise = True
+    __slots__ = ()
+
+    def __init__(self, over: str | None = None) -> None:
+        super().__init__(elementwise=True, over=over)
 
 
 class View(Memory):
     """Each result is the first input's bytes, in another shape at most."""
 
-    keeps_bytes = True
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(keeps_bytes=True)
 
 
 class Slices(Memory):
     """The results are parts of the one input that is not read on the host; the kernel gives views
     of it, whose places the other inputs and its shape decide."""
 
-    slices = True
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(slices=True)
 
 
-@dataclass(frozen=True)
 class Pieces(Memory):
     """The op puts its inputs together. `pieces(result, *inputs, **attrs)` gives the view of the
     result that equals each input (None: none does)."""
 
-    pieces: Kernel = field()
+    __slots__ = ()
+
+    def __init__(self, pieces: Kernel) -> None:
+        super().__init__(pieces=pieces)
