@@ -31,7 +31,7 @@ def hazards(op: Operation, inputs: Sequence[np.ndarray | None]) -> list[str]:
 def _out_of_range(op: Operation, inputs: Sequence[np.ndarray]) -> str | None:
     """An index that TensorFlow's CPU refuses, and what each profile makes of it."""
     definition = find(op.type)
-    if definition is None or "rules" not in definition.kernel_keywords:
+    if definition is None or "rules" not in definition.kernel.keywords:
         return None
     try:
         run_op(NumpyBackend(TF_CPU), op, inputs)

@@ -87,7 +87,7 @@ def _is_bound_to(a: Track, b: Track, inputs: Sequence[Any]) -> bool:
 
 def _on_host(step: Step) -> bool:
     """Whether the step is a Python function, which the device has no part in."""
-    return step.definition is not None and "functions" in step.definition.kernel_keywords
+    return step.definition is not None and "functions" in step.definition.kernel.keywords
 
 
 def _merges(step: Step) -> bool:

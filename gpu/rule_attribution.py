@@ -37,7 +37,7 @@ def reason(turn: Turn, creates: bool, backend: Backend) -> str:
     none. creates: the two part here, on equal inputs."""
     definition, rules = lookup(turn.op.type, turn.op.name), backend.rules
     failed = turn.left.error is not None or turn.right.error is not None
-    if "rules" in definition.kernel_keywords and (failed or creates):
+    if "rules" in definition.kernel.keywords and (failed or creates):
         # Of the ops that follow index rules, those that scatter add up, and those that gather move.
         outcome = _GATHERED[rules.gather]
         if definition.arithmetic == "reducing":

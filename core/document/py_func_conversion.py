@@ -32,7 +32,7 @@ def to_pyfunc(document: Document, name: str, extra: Sequence[TensorRef] = ()) ->
     definition = lookup(op.type)
     if op.type in PYTHON_OPS:
         raise GradstepError(f"'{name}' is a Python function already", kind="ValueError", node=name)
-    if not definition.formula or definition.stateful:
+    if not definition.formula or definition.state.stateful:
         raise GradstepError(
             f"{op.type} cannot be written as a Python function", kind="ValueError", node=name
         )

@@ -37,7 +37,7 @@ _FRESH: Mapping[type, Any] = {
 
 def lasts(definition: OpDef) -> bool:
     """Whether the document, or a session, keeps something for operations of this type."""
-    return definition.type in (*VARIABLES, "Placeholder") or definition.first is not None
+    return definition.type in (*VARIABLES, "Placeholder") or definition.state.first is not None
 
 
 def fresh_attrs(definition: OpDef) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import structs
 
@@ -94,31 +94,13 @@ class EngineService:
         self._loaded: Loaded | None = None
         self._surveyor: Surveyor | None = None
         self._interrupted = threading.Event()
-        self._handlers: dict[type, Callable[[Any, Sequence[Buffer]], Answer]] = {
-            m.Open: self._open,
-            m.Control: self._control,
-            m.ManageSessions: self._manage_sessions,
-            m.SetBreakpoints: self._set_breakpoints,
-            m.Read: self._read,
-            m.CheckGradients: self._check_gradients,
-            m.CheckExpectations: self._check_expectations,
-            m.Expect: self._expect,
-            m.Notate: self._notate,
-            m.Why: self._why,
-            m.FindBottlenecks: self._find_bottlenecks,
-            m.FindRepeats: self._find_repeats,
-            m.FindBroken: self._find_broken,
-            m.Compare: self._compare,
-            m.Profile: self._profile,
-            m.Devices: self._list_devices,
-        }
 
     def handle(self, message: m.Message, buffers: Sequence[Buffer] = ()) -> Answer:
         """The reply to a request, with its buffers; Failed for what the user can put right."""
         moves = isinstance(message, _MOVES)
         try:
             with printing_to(self._print), nullcontext() if moves else self._cancellable():
-                return self._handlers[type(message)](message, buffers)
+                return self._HANDLERS[type(message)](self, message, buffers)
         except GradstepError as error:
             return m.Failed(error=info_of(error)), ()
         except Cancelled:
@@ -294,6 +276,25 @@ class EngineService:
 
     def _list_devices(self, request: m.Devices, buffers: Sequence[Buffer]) -> Answer:
         return m.DeviceList(devices=self._devices.describe()), ()
+
+    _HANDLERS: ClassVar[dict[type, Callable[[EngineService, Any, Sequence[Buffer]], Answer]]] = {
+        m.Open: _open,
+        m.Control: _control,
+        m.ManageSessions: _manage_sessions,
+        m.SetBreakpoints: _set_breakpoints,
+        m.Read: _read,
+        m.CheckGradients: _check_gradients,
+        m.CheckExpectations: _check_expectations,
+        m.Expect: _expect,
+        m.Notate: _notate,
+        m.Why: _why,
+        m.FindBottlenecks: _find_bottlenecks,
+        m.FindRepeats: _find_repeats,
+        m.FindBroken: _find_broken,
+        m.Compare: _compare,
+        m.Profile: _profile,
+        m.Devices: _list_devices,
+    }
 
     # -- what they share -------------------------------------------------------------------------
 

@@ -236,7 +236,7 @@ def operands(program: Program, name: str) -> dict[str, str]:
 
 def _writes(op: Operation) -> bool:
     definition = find(op.type)
-    return definition is not None and bool(definition.writes)
+    return definition is not None and bool(definition.state.writes)
 
 
 def _thread_info(state: ThreadState) -> ThreadInfo:

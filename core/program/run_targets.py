@@ -88,4 +88,4 @@ def _disturbing(document: Document, graph: Graph) -> set[str]:
 
 def _writes(op: Operation) -> bool:
     definition = find(op.type)
-    return definition is not None and bool(definition.writes)
+    return definition is not None and bool(definition.state.writes)

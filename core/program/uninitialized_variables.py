@@ -62,7 +62,7 @@ def _is_read_first(graph: Graph, variable: Operation, needed: set[str]) -> bool:
 
 def _assigns(op: Operation) -> bool:
     definition = find(op.type)
-    return op.type in TAKE_EMPTY and definition is not None and bool(definition.writes)
+    return op.type in TAKE_EMPTY and definition is not None and bool(definition.state.writes)
 
 
 def _problem(program: Program, variable: Operation) -> Problem:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 from typing import IO, Any
 
 import msgspec
@@ -85,12 +86,12 @@ def read_request(stream: IO[bytes]) -> Packet | None:
     """The next request, or None where the stream ends between packets. Raises GradstepError
     (ProtocolError) for anything that is not a whole, well-formed packet; UnreadableMessageError,
     which is one, for what comes in such a packet and is no request."""
-    return _read(stream, _decoder(requests=True))
+    return _read(stream, _decoder(Request))
 
 
 def read_answer(stream: IO[bytes]) -> Packet | None:
     """The next reply or event; as `read_request`."""
-    return _read(stream, _decoder(requests=False))
+    return _read(stream, _decoder(Reply, Event))
 
 
 def read_one_of(stream: IO[bytes], kinds: Any, most: int = MAX_BUFFER) -> Packet | None:
@@ -105,8 +106,10 @@ def _decoder_of(kinds: Any) -> msgspec.msgpack.Decoder[Any]:
 
 
 @cache
-def _decoder(requests: bool) -> msgspec.msgpack.Decoder[Any]:
-    return msgspec.msgpack.Decoder(Request if requests else Reply | Event)
+def _decoder(*bases: type[Message]) -> msgspec.msgpack.Decoder[Any]:
+    """Of every message that derives from one of these."""
+    kinds: list[Any] = [kind for base in bases for kind in base.__subclasses__()]
+    return msgspec.msgpack.Decoder(reduce(or_, kinds))
 
 
 _ENVELOPE = msgspec.msgpack.Decoder(Envelope)

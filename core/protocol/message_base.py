@@ -6,7 +6,20 @@ import msgspec
 
 
 class Message(msgspec.Struct, tag=True, frozen=True, kw_only=True, omit_defaults=True):
-    """Base of all messages."""
+    """Base of all messages. What goes over the pipe derives from one of the three below, and is
+    known to it by that."""
+
+
+class Request(Message, frozen=True, kw_only=True):
+    """What the window asks. Its docstring says what it is replied to with."""
+
+
+class Reply(Message, frozen=True, kw_only=True):
+    """What the engine answers."""
+
+
+class Event(Message, frozen=True, kw_only=True):
+    """What the engine says unasked."""
 
 
 def kind_of(message: Message) -> str:

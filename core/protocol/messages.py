@@ -3,14 +3,14 @@
 Each message is one msgspec struct, tagged by its class name. Tensor bytes do not go through
 msgpack: a message names raw buffers by number, and they follow it on the pipe (see framing.py).
 Names of tensors are strings ("a:0"); `run` and `step` count from 0, and `step` is the number of
-plan steps already executed in that run.
+plan steps already executed in that run. docs/adding-a-message.md shows how to add one.
 """
 
 from __future__ import annotations
 
 from typing import Literal
 
-from gradstep.core.protocol.message_base import Message
+from gradstep.core.protocol.message_base import Event, Message, Reply, Request
 from gradstep.core.protocol.message_parts import (
     BlockedEdge,
     BreakpointSpec,
@@ -72,7 +72,7 @@ from gradstep.core.protocol.vocabulary import (
 )
 
 
-class Stopped(Message, frozen=True, kw_only=True):
+class Stopped(Reply, frozen=True, kw_only=True):
     """Where the debugger stands. Also sent unasked when a long run stops.
 
     error: of an exception; where it is blocked, what the next step waits for. threads: all that the
@@ -100,17 +100,17 @@ class Stopped(Message, frozen=True, kw_only=True):
 # -- requests and their replies ----------------------------------------------------------------
 
 
-class Failed(Message, frozen=True, kw_only=True):
+class Failed(Reply, frozen=True, kw_only=True):
     """Reply to any request that could not be done."""
 
     error: ErrorInfo
 
 
-class Done(Message, frozen=True, kw_only=True):
+class Done(Reply, frozen=True, kw_only=True):
     """Reply to a request with nothing to say."""
 
 
-class Open(Message, frozen=True, kw_only=True):
+class Open(Request, frozen=True, kw_only=True):
     """Load the document in raw buffer 0 (a .gradstep file's bytes). Replied to with Opened; where
     several sessions, threads or changed variables make it hang on more than a place, with a raw
     buffer that says how they came there. As raw buffer 1 of an Open it leads another engine there.
@@ -127,12 +127,12 @@ class Open(Message, frozen=True, kw_only=True):
     recorded_limit: int = 2 << 30
 
 
-class Opened(Message, frozen=True, kw_only=True):
+class Opened(Reply, frozen=True, kw_only=True):
     program: ProgramInfo
     stopped: Stopped
 
 
-class Control(Message, frozen=True, kw_only=True):
+class Control(Request, frozen=True, kw_only=True):
     """A debugger command: a move by its name in `core/debug/motion/move_table.py` (target: what its
     record says has to be said with it); or "pause"; or "thread": let commands move the thread
     named by target. Replied to with Stopped."""
@@ -141,7 +141,7 @@ class Control(Message, frozen=True, kw_only=True):
     target: str = ""
 
 
-class ManageSessions(Message, frozen=True, kw_only=True):
+class ManageSessions(Request, frozen=True, kw_only=True):
     """Several sessions of the open document: "list", "new", "duplicate", "delete", "switch" (name),
     or "copy" variables from session `source` to `target` (wanted: "w", "w=v", "net/=other/"; none:
     all of the same name). Replied to with SessionList, and a raw buffer as of Open, but to "list".
@@ -154,7 +154,7 @@ class ManageSessions(Message, frozen=True, kw_only=True):
     wanted: list[str] = []
 
 
-class SessionList(Message, frozen=True, kw_only=True):
+class SessionList(Reply, frozen=True, kw_only=True):
     """current: the one that commands move and values are read of; it is `stopped` there.
     text: what was done, in words."""
 
@@ -164,13 +164,13 @@ class SessionList(Message, frozen=True, kw_only=True):
     text: str = ""
 
 
-class SetBreakpoints(Message, frozen=True, kw_only=True):
+class SetBreakpoints(Request, frozen=True, kw_only=True):
     """Replace all breakpoints. Replied to with Done, or Failed for a bad condition."""
 
     breakpoints: list[BreakpointSpec]
 
 
-class Read(Message, frozen=True, kw_only=True):
+class Read(Request, frozen=True, kw_only=True):
     """Values of tensors as of a step (-1: where the debugger stands). Replied to with Values.
 
     limit: at most so many elements of each; offset: start there (row-major)."""
@@ -182,71 +182,32 @@ class Read(Message, frozen=True, kw_only=True):
     offset: int = 0
 
 
-class Values(Message, frozen=True, kw_only=True):
+class Values(Reply, frozen=True, kw_only=True):
     parts: list[TensorPart]
 
 
-class Devices(Message, frozen=True, kw_only=True):
+class Devices(Request, frozen=True, kw_only=True):
     """What this machine has. Replied to with DeviceList."""
 
 
-class DeviceList(Message, frozen=True, kw_only=True):
+class DeviceList(Reply, frozen=True, kw_only=True):
     devices: list[DeviceInfo]
 
 
 # -- events, sent unasked ----------------------------------------------------------------------
 
 
-class Output(Message, frozen=True, kw_only=True):
+class Output(Event, frozen=True, kw_only=True):
     """What user code printed."""
 
     text: str
 
 
-class Progress(Message, frozen=True, kw_only=True):
+class Progress(Event, frozen=True, kw_only=True):
     text: str
     done: int
     total: int
 
-
-Request = (
-    Open
-    | Control
-    | ManageSessions
-    | SetBreakpoints
-    | Read
-    | CheckGradients
-    | CheckExpectations
-    | Expect
-    | Notate
-    | Why
-    | FindBottlenecks
-    | FindRepeats
-    | FindBroken
-    | Compare
-    | Profile
-    | Devices
-)
-Reply = (
-    Opened
-    | Stopped
-    | Done
-    | Failed
-    | SessionList
-    | Values
-    | GradientTable
-    | Expectations
-    | Expected
-    | Notated
-    | Explained
-    | Bottlenecks
-    | Repeats
-    | BrokenNumbers
-    | Compared
-    | Profiled
-    | DeviceList
-)
-Event = Output | Progress
 
 __all__ = [
     "BlockedEdge",

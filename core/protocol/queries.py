@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from gradstep.core.protocol.message_base import Message
+from gradstep.core.protocol.message_base import Reply, Request
 from gradstep.core.protocol.result_rows import (
     CheckedExpectation,
     CheckedTensor,
@@ -22,7 +22,7 @@ from gradstep.core.protocol.result_rows import (
 from gradstep.core.protocol.vocabulary import NonFinite, PhaseName, RunMode, Supported
 
 
-class CheckGradients(Message, frozen=True, kw_only=True):
+class CheckGradients(Request, frozen=True, kw_only=True):
     """Compare native, overridden and numeric gradients. Replied to with GradientTable.
 
     node: only of this operation, by itself; second_order: the gradients of gradients, too."""
@@ -31,7 +31,7 @@ class CheckGradients(Message, frozen=True, kw_only=True):
     second_order: bool = False
 
 
-class GradientTable(Message, frozen=True, kw_only=True):
+class GradientTable(Reply, frozen=True, kw_only=True):
     rows: list[GradientRow]
     nodes: list[NodeCheck]
     second: list[CheckedTensor] = []  # through the whole graph
@@ -40,7 +40,7 @@ class GradientTable(Message, frozen=True, kw_only=True):
     text: str
 
 
-class CheckExpectations(Message, frozen=True, kw_only=True):
+class CheckExpectations(Request, frozen=True, kw_only=True):
     """Run the document in raw buffer 0 from its start, beside the one that is open, and hold its
     expectations against that. Replied to with Expectations. trusted, confined: as in Open."""
 
@@ -48,13 +48,13 @@ class CheckExpectations(Message, frozen=True, kw_only=True):
     confined: bool = False
 
 
-class Expectations(Message, frozen=True, kw_only=True):
+class Expectations(Reply, frozen=True, kw_only=True):
     """In the document's order."""
 
     checked: list[CheckedExpectation]
 
 
-class Expect(Message, frozen=True, kw_only=True):
+class Expect(Request, frozen=True, kw_only=True):
     """Run the document in raw buffer 0 likewise, and write down in it what run number `run` gives
     (see gradstep.core.checks.expectations.expectation_capture). Replied to with Expected. what:
     expressions; none: how it fails."""
@@ -65,25 +65,25 @@ class Expect(Message, frozen=True, kw_only=True):
     confined: bool = False
 
 
-class Expected(Message, frozen=True, kw_only=True):
+class Expected(Reply, frozen=True, kw_only=True):
     """The document with the expectations is in raw buffer 0. count: how many these are."""
 
     count: int
 
 
-class Notate(Message, frozen=True, kw_only=True):
+class Notate(Request, frozen=True, kw_only=True):
     """Which tensors are the words of an operation's step about? Replied to with Notated."""
 
     op: str
 
 
-class Notated(Message, frozen=True, kw_only=True):
+class Notated(Reply, frozen=True, kw_only=True):
     """operands: what stands in the text of the step for a tensor -> that tensor."""
 
     operands: dict[str, str]
 
 
-class Why(Message, frozen=True, kw_only=True):
+class Why(Request, frozen=True, kw_only=True):
     """Why is d(of)/d(wrt) as it is, or without `wrt` the value of `of`, in the current run? Replied
     to with Explained."""
 
@@ -91,11 +91,11 @@ class Why(Message, frozen=True, kw_only=True):
     wrt: str = ""
 
 
-class Explained(Message, frozen=True, kw_only=True):
+class Explained(Reply, frozen=True, kw_only=True):
     explanation: Explanation
 
 
-class FindBottlenecks(Message, frozen=True, kw_only=True):
+class FindBottlenecks(Request, frozen=True, kw_only=True):
     """What does all of d(of)/d(wrt) pass? of: "" for the first thing that is differentiated of
     which `wrt` has a gradient. Replied to with Bottlenecks."""
 
@@ -103,7 +103,7 @@ class FindBottlenecks(Message, frozen=True, kw_only=True):
     of: str = ""
 
 
-class Bottlenecks(Message, frozen=True, kw_only=True):
+class Bottlenecks(Reply, frozen=True, kw_only=True):
     """passes: operations that all of the gradient goes through, from `of` on, without the ends;
     cut: the fewest wires ("a<0") with a stop at each of which it does not arrive. Nothing where
     there is no gradient."""
@@ -114,13 +114,13 @@ class Bottlenecks(Message, frozen=True, kw_only=True):
     cut: list[str]
 
 
-class FindRepeats(Message, frozen=True, kw_only=True):
+class FindRepeats(Request, frozen=True, kw_only=True):
     """Which blocks are like the one around these operations? Replied to with Repeats."""
 
     names: list[str]
 
 
-class Repeats(Message, frozen=True, kw_only=True):
+class Repeats(Reply, frozen=True, kw_only=True):
     """scopes: those that are alike, in order of creation; names: the operations in all of them.
     Nothing where the blocks around what was asked for are not repeated."""
 
@@ -128,14 +128,14 @@ class Repeats(Message, frozen=True, kw_only=True):
     names: list[str]
 
 
-class FindBroken(Message, frozen=True, kw_only=True):
+class FindBroken(Request, frozen=True, kw_only=True):
     """Go on looking for NaN and infinity in the current run, for at most so many seconds. Replied
     to with BrokenNumbers."""
 
     seconds: float = 0.01
 
 
-class BrokenNumbers(Message, frozen=True, kw_only=True):
+class BrokenNumbers(Reply, frozen=True, kw_only=True):
     """What was found in `run` so far. complete: whether all was looked at that has been executed.
 
     kind: "" where all is finite. op: what made the first one out of values that held none, tensor:
@@ -161,19 +161,19 @@ class BrokenNumbers(Message, frozen=True, kw_only=True):
     reached: bool = False
 
 
-class Compare(Message, frozen=True, kw_only=True):
+class Compare(Request, frozen=True, kw_only=True):
     """Run on `left` and on each device of `against`, node by node. Replied to with Compared."""
 
     left: str = "cpu"
     against: list[str]
 
 
-class Compared(Message, frozen=True, kw_only=True):
+class Compared(Reply, frozen=True, kw_only=True):
     comparisons: list[Comparison]
     unavailable: dict[str, str] = {}  # device -> what is missing and how to get it
 
 
-class Profile(Message, frozen=True, kw_only=True):
+class Profile(Request, frozen=True, kw_only=True):
     """Measure the open program, on copies of its variables. Replied to with Profiled.
 
     runs: how many are measured (0: as many as fit in about a second, at least 3); without: names of
@@ -187,7 +187,7 @@ class Profile(Message, frozen=True, kw_only=True):
     kernels: list[str] = []
 
 
-class Profiled(Message, frozen=True, kw_only=True):
+class Profiled(Reply, frozen=True, kw_only=True):
     """mode: how it ran, and `text` why, where that is not what was asked for; seconds: the median
     of one whole run, without the clock's own cost; runs: how many were measured; rows: in the
     order of the plan; passes: all that there are, in their order (in recorded runs, all off);

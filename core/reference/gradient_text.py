@@ -29,14 +29,14 @@ def gradient_lines(definition: OpDef) -> list[str]:
         return ["none: it has no inputs"]
     if LOOP in definition.attrs:
         return ["another loop, which runs the iterations backward; second order: a TypeError"]
-    if definition.gradient is None:
+    if definition.gradient.rule is None:
         return ["no rule: asking for it is a LookupError"]
-    if not definition.differentiable:
+    if not definition.gradient.differentiable:
         return ["none, on purpose: every input gets None"]
     if definition.branch in _BRANCHES:
         return [_BRANCHES[definition.branch]]
     if definition.samples is None:  # what cannot be tried, its rule describes
-        return [" ".join((definition.gradient.__doc__ or "by a rule of its own").split())]
+        return [" ".join((definition.gradient.rule.__doc__ or "by a rule of its own").split())]
     made = specimen(definition)
     if made is None:
         return ["on its samples, which are whole numbers, none"]
@@ -46,7 +46,8 @@ def gradient_lines(definition: OpDef) -> list[str]:
 
 def second_order(definition: OpDef) -> str:
     """Whether the gradient has a gradient of its own; "" where there is no first one."""
-    made = specimen(definition) if definition.gradient and definition.differentiable else None
+    gradient = definition.gradient
+    made = specimen(definition) if gradient.rule and gradient.differentiable else None
     if made is None:
         return ""
     first = differentiate(made.builder.build(), _request(made))

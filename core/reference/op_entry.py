@@ -39,7 +39,7 @@ def _facts(definition: OpDef) -> Iterator[str]:
         yield f"Where the slope jumps: {_sentence(definition.kinks)}"
     if definition.differs:
         yield f"Not as in TensorFlow: {_sentence(definition.differs)}"
-    for defect in definition.defects:
+    for defect in definition.gradient.defects:
         again = ", differentiated again," if defect.order == 2 else ""
         yield (
             f"A defect of TensorFlow's own, and the same here: by `{defect.input}` the gradient"
@@ -62,7 +62,7 @@ def _input(definition: OpDef, index: int) -> str:
             ("a variable", spec.ref or spec.handle == "variable"),
             (_handle(spec.handle), spec.handle not in ("", "variable")),
             ("on the host", spec.host),
-            ("updated", index in definition.writes),
+            ("updated", index in definition.state.writes),
         )
         if holds
     ]

@@ -35,7 +35,7 @@ def page() -> str:
     definitions = list(all_ops())
     subjects = catalogue(definitions)
     introduction = _INTRODUCTION.format(
-        count=len(definitions), differentiable=sum(d.differentiable for d in definitions)
+        count=len(definitions), differentiable=sum(d.gradient.differentiable for d in definitions)
     )
     sections = [section for name in subjects for section in _subject(name, subjects[name])]
     contents = [*_contents(subjects, sections), "- **[Functions](#functions)**", ""]

@@ -55,7 +55,7 @@ OF_THE_TYPE = {"Bitcast", "NextAfter", "UnsortedSegmentMax", "UnsortedSegmentMin
 EXACT = [
     definition.type
     for definition in all_ops()
-    if definition.arithmetic == "exact" and definition.samples and not definition.counter
+    if definition.arithmetic == "exact" and definition.samples and not definition.state.counter
 ]
 
 

@@ -16,6 +16,7 @@ from gradstep.core.host import engine_service
 from gradstep.core.host.session_journal import SessionJournal
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.declare import table
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.program.derive import compile_functions, derive
 from gradstep.gui.model.settings import settings
 from tests.soak import campaign as campaigns
@@ -85,8 +86,8 @@ def test_a_kernel_that_gives_something_else_the_next_time(monkeypatch: Any) -> N
     def drifting(xp: Any, x: Any, y: Any) -> Any:
         return x + y + np.float32(next(given) * 1e-3)
 
-    parts = {"kernel": drifting, "ufunc": None, "out_kernel": None, "out_calls": None}
-    monkeypatch.setitem(table._TABLE, "AddV2", replace(table.lookup("AddV2"), **parts))
+    changed = replace(table.lookup("AddV2"), kernel=Kernels(drifting))
+    monkeypatch.setitem(table._TABLE, "AddV2", changed)
     assert broken(1).kind == "revisit"
 
 
@@ -141,9 +142,9 @@ def test_what_nobody_foresaw_and_the_moves_that_are_enough_for_it(monkeypatch: A
     def failing(xp: Any, *inputs: Any) -> Any:
         raise TypeError("unexpected")
 
-    parts = {"kernel": failing, "ufunc": None, "out_kernel": None, "out_calls": None}
-    monkeypatch.setitem(table._TABLE, "Mul", replace(table.lookup("Mul"), **parts))
-    monkeypatch.setitem(table._TABLE, "AddV2", replace(table.lookup("AddV2"), **parts))
+    for type in ("Mul", "AddV2"):
+        changed = replace(table.lookup(type), kernel=Kernels(failing))
+        monkeypatch.setitem(table._TABLE, type, changed)
     error = broken(1)
     assert error.kind == "internal"
     fails = breaks_again(1, "tutorial", error.kind)

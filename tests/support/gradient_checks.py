@@ -33,7 +33,7 @@ def check_gradient(definition: OpDef, levels: Sequence[str] = (KNOWN,)) -> list[
     `levels` is known of the shapes. For each sample that is differentiable, and each level: how
     many orders were compared; what is left out is excused, with a reason, in
     derivative_excuses.py."""
-    if not definition.differentiable:
+    if not definition.gradient.differentiable:
         return []
     assert definition.samples is not None
     orders = []

@@ -76,22 +76,22 @@ class Interpreter:
         if op.type in ("VariableV2", "VarHandleOp"):
             values[op.output()] = _Buffer(op.name)
             return
-        if definition.kernel is None:
+        if definition.kernel.plain is None:
             raise GradstepError(f"You must feed a value for '{op.name}'", node=op.name)
         sources = [values[ref] for ref in op.inputs if ref is not None]
         inputs = [self._look(value) for value in sources]
         results = self._results(definition, op, inputs)
-        own = len(results) - len(definition.writes)
-        for index, result in zip(definition.writes, results[own:], strict=True):
+        own = len(results) - len(definition.state.writes)
+        for index, result in zip(definition.state.writes, results[own:], strict=True):
             self.variables[sources[index].name] = np.array(result)
         results = results[:own]
-        if definition.aliases is not None and isinstance(sources[definition.aliases], _Buffer):
-            results = (sources[definition.aliases],)
+        if definition.aliases and isinstance(sources[0], _Buffer):
+            results = (sources[0],)
         for index, result in enumerate(results):
             values[op.output(index)] = result
 
     def _results(self, definition: OpDef, op: Operation, inputs: list[Any]) -> tuple[Any, ...]:
-        if not definition.counter:
+        if not definition.state.counter:
             return call_kernel(definition, op, inputs, xp=self.xp, **self.given)
         count = self.counters.get(op.name, np.int64(0))
         *results, self.counters[op.name] = call_kernel(
@@ -107,8 +107,8 @@ def call_kernel(
     definition: OpDef, op: Operation, inputs: Sequence[Any], xp: Any = np, **given: Any
 ) -> tuple[Any, ...]:
     """All results of the kernel, with the keywords it asks for."""
-    assert definition.kernel is not None
-    result = definition.kernel(xp, *inputs, **keywords(definition, op, **given))
+    assert definition.kernel.plain is not None
+    result = definition.kernel.plain(xp, *inputs, **keywords(definition, op, **given))
     return result if isinstance(result, tuple) else (result,)
 
 

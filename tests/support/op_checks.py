@@ -41,7 +41,7 @@ LENGTH_DEPENDS_ON_VALUES = {
 
 def results(case: Case, xp: Any = np, inputs: Any = None) -> tuple[Any, ...]:
     inputs = inputs or case.inputs
-    if not case.definition.counter:
+    if not case.definition.state.counter:
         with np.errstate(all="ignore"):
             return call_kernel(case.definition, case.operation, inputs, xp=xp)
     first = call_kernel(case.definition, case.operation, [*inputs, np.int64(0)], xp=xp)
@@ -54,7 +54,7 @@ def check_inference(definition: OpDef) -> None:
         for known in (KNOWN, SIZES_UNKNOWN, NOTHING_KNOWN):
             for case in cases(definition, dtype, known):
                 values = results(case)
-                assert definition.writes or len(values) == len(case.outputs)
+                assert definition.state.writes or len(values) == len(case.outputs)
                 for ref, value in zip(case.outputs, values, strict=False):
                     kind = case.builder.type_of(ref)
                     assert kind.dtype is DType.of(np.asarray(value).dtype)
@@ -84,7 +84,7 @@ def check_inputs_untouched(definition: OpDef) -> None:
 
 def check_out_form(definition: OpDef) -> None:
     """The form with a place for the result writes the same bits."""
-    if definition.out_kernel is None:
+    if definition.kernel.out is None:
         return
     for dtype in FLOATS:
         for case in cases(definition, dtype):
@@ -93,14 +93,15 @@ def check_out_form(definition: OpDef) -> None:
             out = places[0] if len(places) == 1 else tuple(places)
             with np.errstate(all="ignore"):
                 wanted = keywords(definition, case.operation)
-                definition.out_kernel(np, *case.inputs, **wanted, out=out)
+                definition.kernel.out(np, *case.inputs, **wanted, out=out)
             assert [p.tobytes() for p in places] == [r.tobytes() for r in plain]
 
 
 def check_calls_with_gaps(definition: OpDef) -> None:
     """An elementwise op's calls, listed once, take arrays whose rows lie apart, and follow what
     changes in them."""
-    if not definition.elementwise or definition.out_calls is None or definition.writes:
+    calls = definition.kernel.calls
+    if not definition.memory.elementwise or calls is None or definition.state.writes:
         return
     for case in cases(definition, np.float32):
         if len({np.shape(x) for x in case.inputs}) > 1:
@@ -109,7 +110,7 @@ def check_calls_with_gaps(definition: OpDef) -> None:
         plain = np.asarray(results(case, inputs=values)[0])
         inputs, place = [_apart(np.zeros_like(x)) for x in values], _apart(np.full_like(plain, 1))
         attrs = keywords(definition, case.operation)
-        listed = [*definition.out_calls(np, *inputs, out=place, room=np.empty, **attrs)]
+        listed = [*calls(np, *inputs, out=place, room=np.empty, **attrs)]
         for array, value in zip(inputs, values, strict=True):
             array[...] = value
         with np.errstate(all="ignore"):
@@ -126,10 +127,10 @@ def _apart(array: np.ndarray) -> np.ndarray:
 def check_layout_claims(definition: OpDef) -> None:
     """What the fast layout relies on: bytes that are kept, elements that stand alone."""
     for case in cases(definition, np.float32):
-        if definition.keeps_bytes:
+        if definition.memory.keeps_bytes:
             assert np.asarray(results(case)[0]).tobytes() == case.inputs[0].tobytes()
         shapes = {np.shape(x) for x in case.inputs if np.ndim(x)}
-        if definition.elementwise and len(shapes) == 1:
+        if definition.memory.elementwise and len(shapes) == 1:
             whole = [np.asarray(r).reshape(-1) for r in results(case)]
             half = len(whole[0]) // 2
             for part in (slice(0, half), slice(half, None)):
@@ -140,7 +141,7 @@ def check_layout_claims(definition: OpDef) -> None:
 
 def check_formula(definition: OpDef) -> None:
     """The formula's text evaluates to the kernel's value (of output 0)."""
-    if not definition.outputs and not definition.writes:
+    if not definition.outputs and not definition.state.writes:
         return
     assert definition.formula, f"{definition.type} has no formula"
     for case in cases(definition, np.float64):

@@ -62,7 +62,9 @@ def choices() -> tuple[tuple[OpDef, Sample], ...]:
     return tuple(
         (definition, sample)
         for definition in all_ops()
-        if definition.differentiable and definition.samples is not None and _computes(definition)
+        if definition.gradient.differentiable
+        and definition.samples is not None
+        and _computes(definition)
         for sample in definition.samples(np.random.default_rng(7))
         if sample.differentiable and _fits(definition, sample)
     )
@@ -71,7 +73,7 @@ def choices() -> tuple[tuple[OpDef, Sample], ...]:
 def _computes(definition: OpDef) -> bool:
     """Whether it is a function of its inputs alone."""
     held = any(spec.ref or spec.name == "resource" for spec in definition.inputs)
-    return not (held or definition.writes or definition.counter)
+    return not (held or definition.state.writes or definition.state.counter)
 
 
 def _fits(definition: OpDef, sample: Sample) -> bool:

@@ -102,4 +102,4 @@ def _rounded_tensors(graph: Graph, request: GradientRequest, point: Point) -> li
 
 def _computes(op: Operation) -> bool:
     definition = find(op.type)
-    return bool(op.inputs) and definition is not None and not definition.writes
+    return bool(op.inputs) and definition is not None and not definition.state.writes

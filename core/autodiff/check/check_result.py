@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 
 from gradstep.core.autodiff.check.finite_differences import COMPLEX, NumericGradient
-from gradstep.core.ops.declare.definition import Defect
+from gradstep.core.ops.declare.declared_gradient import Defect
 
 _EPS32 = float(np.finfo(np.float32).eps)
 

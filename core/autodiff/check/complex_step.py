@@ -86,15 +86,15 @@ def _path(
 def _kernel(op: Operation) -> Kernel | None:
     """The operation's kernel with its attributes; None where it does more than compute."""
     definition = find(op.type)
-    if definition is None or definition.kernel is None or definition.branch:
+    if definition is None or definition.kernel.plain is None or definition.branch:
         return None
-    if definition.stateful or definition.writes:
+    if definition.state.stateful:
         return None
     wanted = definition.keywords(op, {"op": op, "rules": TF_CPU})
-    return _bound(definition, wanted) if len(wanted) == len(definition.kernel_keywords) else None
+    return _bound(definition, wanted) if len(wanted) == len(definition.kernel.keywords) else None
 
 
 def _bound(definition: OpDef, wanted: dict[str, Any]) -> Kernel:
-    kernel = definition.kernel
+    kernel = definition.kernel.plain
     assert kernel is not None
     return lambda *inputs: kernel(np, *inputs, **wanted)

@@ -78,13 +78,13 @@ def _led_to(graph: Graph, starts: Collection[str]) -> set[str]:
 def _is_of_run(graph: Graph, name: str) -> bool:
     """Whether it works on a TensorArray or stack: the copy has others."""
     definition = find(graph[name].type)
-    return definition is not None and definition.per_run is not None
+    return definition is not None and definition.state.per_run is not None
 
 
 def _require_pure(graph: Graph, names: Collection[str]) -> None:
     for op in within(graph[name] for name in names):
         definition = find(op.type)
-        if definition is not None and definition.writes:
+        if definition is not None and definition.state.writes:
             raise GradstepError(
                 f"the gradient is stopped inside a loop that depends on '{op.name}', which changes "
                 "a variable: what is stopped cannot be held still",

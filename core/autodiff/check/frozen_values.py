@@ -91,7 +91,9 @@ def add_draws(
 def _draws(op: Operation) -> bool:
     """Whether it draws other numbers in every run."""
     definition = find(op.type)
-    return definition is not None and definition.counter and not definition.differentiable
+    if definition is None or not definition.state.counter:
+        return False
+    return not definition.gradient.differentiable
 
 
 def _hold_stopped(

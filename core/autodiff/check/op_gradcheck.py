@@ -111,7 +111,7 @@ def _settled(
     definition = lookup(op.type, op.name)
     names = definition.arity(len(op.inputs))
     settled = dict(found)
-    for defect in definition.defects:
+    for defect in definition.gradient.defects:
         for i, e in found.items():
             if (names[i], order) == (defect.input, defect.order):
                 finding = attribute_to(defect, e.finding, e.own, e.numeric)

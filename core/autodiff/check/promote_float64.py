@@ -56,7 +56,7 @@ def widen_operation(op: Operation) -> Operation:
     """A random operation draws the same numbers, and then widens them."""
     wide = {key: _wide(value) for key, value in op.attrs.items()}
     definition = find(op.type)
-    if definition is not None and definition.counter and "dtype" in op.attrs:
+    if definition is not None and definition.state.counter and "dtype" in op.attrs:
         wide[DRAWN_AS] = op.attrs["dtype"]
     return op.with_attrs(**wide)
 

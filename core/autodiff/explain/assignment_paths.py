@@ -34,7 +34,7 @@ def find_assignments(graph: Graph, start: str, end: str) -> tuple[Operation, ...
 def find_assigned_variables(graph: Graph, op: Operation) -> list[str]:
     """The variables that `op` gives values to."""
     definition = find(op.type)
-    writes = () if definition is None else definition.writes
+    writes = () if definition is None else definition.state.writes
     handles = (op.inputs[i] for i in writes if i < len(op.inputs))
     return [_declared_by(graph, ref) for ref in handles if ref is not None]
 

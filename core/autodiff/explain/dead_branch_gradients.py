@@ -76,7 +76,9 @@ def _original(graph: Graph, ref: TensorRef) -> TensorRef:
     """The tensor that `ref` is the same as, by whatever Identities and Switches it came."""
     op = graph[ref.op]
     definition = find(op.type)
-    same = definition is not None and (definition.keeps_bytes or definition.branch == "switch")
+    same = definition is not None and (
+        definition.memory.keeps_bytes or definition.branch == "switch"
+    )
     source = op.inputs[0] if same else None
     return ref if source is None else _original(graph, source)
 

@@ -255,4 +255,4 @@ def _arguments(definition: OpDef, operands: Sequence[str]) -> dict[str, str]:
 
 def _writes(op: Operation) -> tuple[int, ...]:
     definition = find(op.type)
-    return () if definition is None or not definition.writes else tuple(definition.writes)
+    return () if definition is None else definition.state.writes

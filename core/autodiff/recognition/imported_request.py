@@ -100,7 +100,7 @@ def find_updated_variables(graph: Graph, scopes: Collection[str]) -> dict[str, l
 def find_written_variables(op: Operation, graph: Graph) -> list[str]:
     """The variables that `op` gives new values, in the order of its inputs."""
     definition = find(op.type)
-    places = definition.writes if definition is not None else ()
+    places = definition.state.writes if definition is not None else ()
     refs = [op.inputs[i] for i in places or () if i < len(op.inputs)]
     return [ref.op for ref in refs if ref is not None and graph[ref.op].type in VARIABLES]
 

@@ -22,8 +22,8 @@ def find_rule(
     if name in functions:
         return functions[name]
     definition = find(name)
-    if definition is not None and definition.gradient is not None:
-        return definition.gradient
+    if definition is not None and definition.gradient.rule is not None:
+        return definition.gradient.rule
     if name != op.type:
         meant = did_you_mean(suggest_gradients(name, functions))
         raise GradstepError(
@@ -46,16 +46,16 @@ def find_rule(
 def is_registered(name: str, functions: Collection[str]) -> bool:
     """Whether there is a gradient called `name`: one of `functions`, or an op type's own."""
     definition = find(name)
-    return name in functions or (definition is not None and definition.gradient is not None)
+    return name in functions or (definition is not None and definition.gradient.rule is not None)
 
 
 def takes_slices(name: str) -> bool:
     """Whether the gradient called `name` is an op type's that takes IndexedSlices as they are."""
     definition = find(name)
-    return definition is not None and definition.takes_slices
+    return definition is not None and definition.gradient.takes_slices
 
 
 def suggest_gradients(name: str, functions: Collection[str]) -> list[str]:
     """Gradients that may have been meant by `name`, the user's own first."""
-    types = (d.type for d in all_ops() if d.gradient is not None)
+    types = (d.type for d in all_ops() if d.gradient.rule is not None)
     return list(dict.fromkeys([*near(name, functions), *near(name, types)]))[:3]

@@ -65,7 +65,7 @@ def say_why_none(op: Operation, dtype: DType, custom: str) -> str:
     definition = find(op.type)
     if loop_of(op) is not None:
         return "nothing comes back to it from the loop's iterations"
-    if definition is not None and not definition.differentiable:
+    if definition is not None and not definition.gradient.differentiable:
         return f"{op.type} has no gradient"
     return f"{op.type} has no gradient for this input"
 

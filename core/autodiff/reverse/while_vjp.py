@@ -88,7 +88,7 @@ def _refuse(backward_slice: BackwardSlice, op: Operation, given: Sequence[Tensor
             )
         seen.add(ref)
         definition = find(source.type)
-        if definition is not None and definition.differentiable:
+        if definition is not None and definition.gradient.differentiable:
             stack.extend(list_sources(backward_slice.graph, ref))
 
 

@@ -101,7 +101,7 @@ def _passes_on(op: Operation, here: Situation) -> bool:
         return any(Edge(op.name, i) in here.imported.edges for i in range(len(op.inputs)))
     name = gradient_name(op, here.request.overrides)
     definition = find(name)
-    return name in here.functions or (definition is not None and definition.differentiable)
+    return name in here.functions or (definition is not None and definition.gradient.differentiable)
 
 
 def _is_plain(op: Operation, types: Mapping[TensorRef, TensorType]) -> bool:

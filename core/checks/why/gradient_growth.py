@@ -87,7 +87,7 @@ def _loss_of(graph: Graph, factors: Mapping[str, float], total: float) -> str:
     if not least or total <= SMALL * factors[least]:
         return ""
     definition, rest = find(graph[least].type), way[way.index(least) + 1 :]
-    measures = graph[least].type in _SQUARES or (definition and definition.flat == "fitted")
+    measures = graph[least].type in _SQUARES or (definition and definition.causes.flat == "fitted")
     return least if measures and all(graph[name].type in _LINEAR for name in rest) else ""
 
 

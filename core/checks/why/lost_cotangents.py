@@ -55,7 +55,7 @@ class Wire:
         """The operand of which another value would have let something through, and what it does; of
         several a mask before a factor, and others before the operation's own input."""
         definition, turn = find(self.op.type), self.turn
-        flat = "" if definition is None else definition.flat
+        flat = "" if definition is None else definition.causes.flat
         other = others if flat != "not_extreme" else beyond(x.array for x in turn.leaves)
         own = [x for x in turn.leaves if self._is_own(x)]
         rest = [x for x in turn.leaves if x not in own]

@@ -126,7 +126,7 @@ def _cause(step: Step, inputs: Sequence[Any], maker: Maker, kind: str) -> str:
     own = inputs[: len(step.op.inputs)]
     here = _at_element(step, own, maker)
     for operands in (here, own):
-        for cause, condition in step.definition.breaks.items() if operands else ():
+        for cause, condition in step.definition.causes.breaks.items() if operands else ():
             if np.any(condition(*operands)):
                 return cause
     if _has_infinite([np.asarray(x) for x in here or own]):

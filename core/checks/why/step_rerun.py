@@ -43,10 +43,10 @@ class Again:
     def can_run(self, step: Step) -> bool:
         """Whether running it again does nothing besides giving results."""
         definition = step.definition
-        if definition is None or definition.kernel is None or not step.computes:
+        if definition is None or definition.kernel.plain is None or not step.computes:
             return False
-        acts = definition.stateful and not definition.writes
-        return not (acts or definition.per_run or step.calls_python or definition.branch)
+        acts = definition.state.stateful and not definition.state.writes
+        return not (acts or definition.state.per_run or step.calls_python or definition.branch)
 
     def run(self, step: Step, inputs: Inputs) -> tuple[np.ndarray, ...] | None:
         """The results of the step on `inputs`; None where it fails on them."""
@@ -60,7 +60,7 @@ def by_place(step: Step) -> bool:
     """Whether each element of its results comes from the elements at its place, and from
     scalars."""
     definition = step.definition
-    return definition is not None and (definition.elementwise or definition.broadcasts)
+    return definition is not None and (definition.memory.elementwise or definition.broadcasts)
 
 
 def on_host(op: Operation) -> list[bool]:

@@ -153,7 +153,7 @@ def _is_drawn(made: Made, operand: int) -> bool:
 
 def _killing(step: Step) -> str:
     """What a zero operand is that undoes the others."""
-    extreme = step.definition is not None and step.definition.flat == "not_extreme"
+    extreme = step.definition is not None and step.definition.causes.flat == "not_extreme"
     return "not_extreme" if extreme else "zero_factor"
 
 
@@ -169,10 +169,11 @@ def _made_here(step: Step, inputs: Sequence[Any], element: Element) -> tuple[str
             return "out_of_range" if "gather" in definition.family else "not_chosen", k
     if element.is_tiny():
         return "underflow", None
-    if definition.vanishes == "underflow" and _are_whole(inputs[k] for k in element.operands):
+    vanishes = definition.causes.vanishes
+    if vanishes == "underflow" and _are_whole(inputs[k] for k in element.operands):
         return "rounded" if definition.family == "division" else "wrapped", None
     adds = definition.arithmetic in ("reducing", "product")
-    return definition.vanishes or ("cancelled" if adds else "at_zero"), None
+    return vanishes or ("cancelled" if adds else "at_zero"), None
 
 
 def _are_whole(arrays: Iterable[np.ndarray]) -> bool:

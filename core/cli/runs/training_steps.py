@@ -95,7 +95,7 @@ def _summarizes(op: Operation) -> bool:
 
 def _writes(op: Operation) -> bool:
     definition = find(op.type)
-    return definition is not None and bool(definition.writes)
+    return definition is not None and bool(definition.state.writes)
 
 
 def require_work(what: Asked) -> None:

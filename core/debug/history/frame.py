@@ -177,7 +177,7 @@ class Frame:
         op = graph[ref.op]
         definition = find(op.type)
         first = None
-        if definition is not None and definition.first is not None:
-            first = definition.first(op)
+        if definition is not None and definition.state.first is not None:
+            first = definition.state.first(op)
         found = self.timeline.outside(storage_name(op))
         return first if found is None else found

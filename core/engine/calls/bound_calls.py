@@ -152,12 +152,12 @@ def bind_calls(op: Operation, inputs: list[Any], out: Any, room: Scratch) -> Sev
     they depend on, is read on the host. (An input that is not there comes from a step that
     fails.)"""
     definition = lookup(op.type, op.name)
-    if definition.out_calls is None or any(x is None for x in inputs):
+    if definition.kernel.calls is None or any(x is None for x in inputs):
         return None
     if any(inputs[i].flags.writeable for i in host_inputs(definition, len(inputs))):
         return None
     attrs = definition.keywords(op)
-    listed = definition.out_calls(np, *inputs, out=out, room=room.vacated(), **attrs)
+    listed = definition.kernel.calls(np, *inputs, out=out, room=room.vacated(), **attrs)
     return Several([_made(function, arguments) for function, *arguments in listed])
 
 

@@ -43,11 +43,11 @@ def bind(
 ) -> Callable[..., Any]:
     """`op`'s kernel as a function of its input arrays alone."""
     definition = lookup(op.type, op.name)
-    if definition.kernel is None:
+    if definition.kernel.plain is None:
         raise GradstepError(
             f"{op.type} has nothing to execute", kind="UnimplementedError", node=op.name
         )
-    kernel = _with_keywords(definition.kernel, definition, backend, op, functions)
+    kernel = _with_keywords(definition.kernel.plain, definition, backend, op, functions)
     return backend.adapt(definition, kernel)
 
 
@@ -57,13 +57,13 @@ def bind_out(
     """`op`'s kernel as a function of its input arrays and `out`, if it has such a form and the
     backend takes it as it is."""
     definition = lookup(op.type, op.name)
-    out_kernel = definition.out_kernel
-    if definition.out_calls is not None and backend.xp is not np:
+    out_kernel = definition.kernel.out
+    if definition.kernel.calls is not None and backend.xp is not np:
         return None  # the list of calls is NumPy's
     if out_kernel is None or not takes_out(backend, op):
         return None
-    if definition.ufunc is not None:
-        ufunc: Callable[..., Any] = getattr(backend.xp, definition.ufunc)
+    if definition.kernel.ufunc is not None:
+        ufunc: Callable[..., Any] = getattr(backend.xp, definition.kernel.ufunc)
         return ufunc
     return _with_keywords(out_kernel, definition, backend, op, functions)
 
@@ -71,7 +71,7 @@ def bind_out(
 def takes_out(backend: Backend, op: Operation) -> bool:
     """Whether `op` has a kernel that is given `out`, and the backend takes it as it is."""
     definition = lookup(op.type, op.name)
-    kernel = definition.out_kernel
+    kernel = definition.kernel.out
     return kernel is not None and backend.adapt(definition, kernel) is kernel
 
 
@@ -129,7 +129,7 @@ def _refused(op: Operation, given: Sequence[Any]) -> GradstepError | None:
     to look at them; not all shapes are known before a run. None where the rule takes them."""
     definition = lookup(op.type, op.name)
     plain = all(isinstance(x, np.ndarray) and not x.dtype.hasobject for x in given)
-    if definition.writes or not plain or len(given) != len(op.inputs):
+    if definition.state.writes or not plain or len(given) != len(op.inputs):
         return None
     types = [TensorType(DType.of(x.dtype), Shape(x.shape)) for x in given]
     try:
@@ -165,7 +165,7 @@ def host_inputs(definition: OpDef, count: int) -> frozenset[int]:
     host = {spec.name for spec in definition.inputs if spec.host}
     names = definition.arity(count)
     found = {i for i, name in enumerate(names) if name.partition("[")[0] in host}
-    return frozenset(found | {count} if definition.counter else found)
+    return frozenset(found | {count} if definition.state.counter else found)
 
 
 def _with_host_inputs(

@@ -82,7 +82,7 @@ class _Search:
 
     def _may_slice(self, step: Step) -> bool:
         definition = step.definition
-        if definition is None or not (definition.slices or definition.keeps_bytes):
+        if definition is None or not (definition.memory.slices or definition.memory.keeps_bytes):
             return False
         if not step.writes or not is_pure(self.plan, step):
             return False
@@ -90,13 +90,13 @@ class _Search:
         if len(sources) != 1 or not (self._has_memory(sources[0]) and self._knows_others(step)):
             return False
         # What is fed has no storage that a reshaped tensor could share, and is in one piece.
-        fed = definition.keeps_bytes and sources[0] in self.plan.fed
+        fed = definition.memory.keeps_bytes and sources[0] in self.plan.fed
         # NumPy takes a view of rank 0 for a number, and reads it.
         shapes = [self.plan.values[v].type.shape for v in step.writes]
-        return (definition.slices or fed) and all(s.is_static and s.rank for s in shapes)
+        return (definition.memory.slices or fed) and all(s.is_static and s.rank for s in shapes)
 
     def _may_join(self, step: Step) -> bool:
-        if step.definition is None or step.definition.pieces is None:
+        if step.definition is None or step.definition.memory.pieces is None:
             return False
         able = is_pure(self.plan, step) and self._knows_others(step)
         return able and all(map(self._is_laid_out, (*self._sources(step), *step.writes)))
@@ -116,10 +116,10 @@ class _Search:
         """Let inputs of the step be made where they belong in its result; the positions of those
         that cannot. None: none can."""
         assert step.definition is not None
-        assert step.definition.pieces is not None
+        assert step.definition.memory.pieces is not None
         whole, model = self._place(step.writes[0])
         inputs = [self._input(v) for v in step.reads]
-        pieces = step.definition.pieces(model, *inputs, **step.definition.keywords(step.op))
+        pieces = step.definition.memory.pieces(model, *inputs, **step.definition.keywords(step.op))
         left = []
         for position, (value, place) in enumerate(zip(step.reads, pieces, strict=True)):
             if place is None:
@@ -134,7 +134,8 @@ class _Search:
         maker = self.plan.maker(value)
         if maker is None or maker.definition is None or step.reads.count(value) > 1:
             return False
-        own = maker.definition.keeps_bytes or maker.definition.slices or maker.times > 1
+        memory = maker.definition.memory
+        own = memory.keeps_bytes or memory.slices or maker.times > 1
         made = is_pure(self.plan, maker) and not own and self._takes(maker, place)
         constant = makes_constants(maker.op, maker.definition)
         return made and not constant and self._may_be_part(value, place, step)
@@ -190,9 +191,9 @@ class _Search:
 
     def _evaluated(self, step: Step) -> tuple[Any, ...]:
         assert step.definition is not None
-        assert step.definition.kernel is not None
+        assert step.definition.kernel.plain is not None
         inputs = [self._input(v) for v in step.reads]
-        found = step.definition.kernel(np, *inputs, **step.definition.keywords(step.op))
+        found = step.definition.kernel.plain(np, *inputs, **step.definition.keywords(step.op))
         return as_tuple(found)
 
     def _part(self, whole: int, place: np.ndarray) -> StorageView:

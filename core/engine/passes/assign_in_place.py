@@ -29,7 +29,7 @@ def assign_directly(plan: Plan) -> Plan:
 
 
 def _may_make(plan: Plan, step: Step) -> bool:
-    elementwise = step.definition is not None and step.definition.elementwise
+    elementwise = step.definition is not None and step.definition.memory.elementwise
     able = elementwise and is_pure(plan, step) and is_safe(plan, step)
     return able and len(step.writes) == 1 and bool(step.reads)
 

@@ -41,7 +41,7 @@ def _runs(plan: Plan) -> Iterator[Blocked]:
 def _blockable(plan: Plan, step: Step) -> Shape | None:
     """The one shape that the step works on, element by element; None if it does not."""
     definition = step.definition
-    if not is_pure(plan, step) or definition is None or not definition.elementwise:
+    if not is_pure(plan, step) or definition is None or not definition.memory.elementwise:
         return None
     shape = plan.values[step.writes[0]].type.shape
     if not shape.is_static or math.prod(shape.static()) < SMALLEST:

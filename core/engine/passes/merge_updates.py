@@ -76,7 +76,7 @@ def _is_update(plan: Plan, step: Step) -> bool:
         return False
     if step.guard is not None:
         return False
-    if step.definition is None or not step.definition.elementwise:
+    if step.definition is None or not step.definition.memory.elementwise:
         return False
     shape = plan.values[step.writes[0]].type.shape
     small = shape.is_static and math.prod(shape.static()) <= BLOCK

@@ -1,4 +1,7 @@
-"""The passes in their order, each with its name and what it does; any of them can be left out."""
+"""The passes in their order, each with its name and what it does; any of them can be left out.
+
+docs/adding-a-pass.md shows how to add one.
+"""
 
 from __future__ import annotations
 

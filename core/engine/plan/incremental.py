@@ -104,7 +104,7 @@ class IncrementalResolver(Resolver):
         if not old.keeps_bytes or self.values[old.reads[0]].variable:
             return True
         definition, ref = find(op.type), op.inputs[0] if op.inputs else None
-        if ref is None or definition is None or not definition.keeps_bytes:
+        if ref is None or definition is None or not definition.memory.keeps_bytes:
             return False
         there = self.where.get(ref.op, ())
         return ref.index < len(there) and there[ref.index] == old.reads[0]
@@ -131,14 +131,14 @@ class IncrementalResolver(Resolver):
         definition = step.definition
         if definition is None or op.name in self._previous.failures:
             return False
-        if definition.counter or definition.per_run or step.iteration:
+        if step.iteration or (definition.makes_versions and not definition.state.writes):
             return False  # it has to declare its state again
         values, versions = self.values, self.versions
         for read in step.reads:
             variable = values[read].variable
             if variable and versions[variable][-1] != read:
                 return False
-        if definition.kernel is None and not self._declared_again(op.name):
+        if definition.kernel.plain is None and not self._declared_again(op.name):
             return False
         for made in step.writes:
             variable = values[made].variable

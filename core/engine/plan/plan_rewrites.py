@@ -75,4 +75,5 @@ def is_safe(plan: Plan, step: Step) -> bool:
         return True
     kinds = [plan.values[v].type for v in (*step.reads, *step.writes)]
     floats = all(k.dtype.is_floating and k.shape.is_static for k in kinds)
-    return floats and definition.elementwise and bool(definition.ufunc or definition.writes)
+    known = bool(definition.kernel.ufunc or definition.state.writes)
+    return floats and known and definition.memory.elementwise

@@ -117,7 +117,7 @@ class Step:
     @property
     def keeps_bytes(self) -> bool:
         """Whether each result is its first input, in another shape at most."""
-        return self.computes and self.definition is not None and self.definition.keeps_bytes
+        return self.computes and self.definition is not None and self.definition.memory.keeps_bytes
 
     def reading(self, reads: tuple[int, ...]) -> Step:
         """The same step on other values. (`replace` would take three times as long.)"""
@@ -129,7 +129,7 @@ class Step:
         """Whether it is a user's function, or a loop that calls one."""
         if self.iteration is not None:
             return self.iteration.calls_python
-        return self.definition is not None and "functions" in self.definition.kernel_keywords
+        return self.definition is not None and "functions" in self.definition.kernel.keywords
 
 
 def storage_name(op: Operation) -> str:
@@ -139,5 +139,5 @@ def storage_name(op: Operation) -> str:
 
 def makes_constants(op: Operation, definition: OpDef | None) -> bool:
     """Whether `op` makes the same in every run, from nothing."""
-    able = definition is not None and definition.kernel is not None and not op.inputs
+    able = definition is not None and definition.kernel.plain is not None and not op.inputs
     return able and definition is not None and definition.is_pure

@@ -79,14 +79,13 @@ class Resolver:
         loop = loop_of(op)
         if loop is not None:
             return self._loop(op, definition, loop, outputs)
-        if definition.kernel is None:
+        if definition.kernel.plain is None:
             self._without_kernel(op, definition, outputs)
             return Step(op, definition, (), (), False)
         sources = [self._source(ref) for ref in op.inputs]
         reads = tuple([self.versions[s][-1] if isinstance(s, str) else s for s in sources])
-        alias = None if definition.aliases is None else sources[definition.aliases]
-        keeps = definition.counter or definition.per_run
-        if definition.writes or keeps or isinstance(alias, str):
+        alias = sources[0] if definition.aliases else None
+        if definition.makes_versions or isinstance(alias, str):
             return self._with_variables(op, definition, outputs, sources, reads, alias)
         return Step(op, definition, reads, self._outputs(op, outputs), True, True)
 
@@ -100,14 +99,15 @@ class Resolver:
         alias: int | str | None,
     ) -> Step:
         """The step of what writes variables, or stands for one."""
-        written = [self._written(op, sources, i) for i in definition.writes]
+        state = definition.state
+        written = [self._written(op, sources, i) for i in state.writes]
         if isinstance(alias, str):
             self._stand(op, (alias,) * len(outputs))
             if not written:
                 return Step(op, definition, reads, (), False)
-        counted = [self._counter(op)] if definition.counter else []
-        if definition.per_run is not None:
-            counted.append(self._per_run(definition.per_run))
+        counted = [self._counter(op)] if state.counter else []
+        if state.per_run is not None:
+            counted.append(self._per_run(state.per_run))
         reads += tuple(self.versions[name][-1] for name in counted)
         made = () if isinstance(alias, str) else self._outputs(op, outputs)
         writes = (*made, *(self._new_version(n) for n in (*written, *counted)))
@@ -209,8 +209,8 @@ class Resolver:
 
 def _variable(op: Operation, definition: OpDef, handle: TensorType) -> Variable:
     """What `op` declares, whose output 0 is `handle`."""
-    if definition.first is not None:
-        return Variable(op.name, OPAQUE, True, first=definition.first(op))
+    if definition.state.first is not None:
+        return Variable(op.name, OPAQUE, True, first=definition.state.first(op))
     dtype = attribute(op, "dtype", DType, handle.dtype)
     kind = TensorType(dtype, attribute(op, "shape", Shape, UNKNOWN))
     return Variable(op.name, kind, not handle.ref)

@@ -165,7 +165,7 @@ class FastRun(Recording):
     def _joined(self, step: Step, left: Sequence[int]) -> Call:
         """The calls that put inputs where they belong in the result, but those that are there."""
         assert step.definition is not None
-        assert step.definition.pieces is not None
+        assert step.definition.memory.pieces is not None
         result, inputs = self._cells[step.writes[0]], [self._cells[v] for v in step.reads]
-        places = step.definition.pieces(result, *inputs, **step.definition.keywords(step.op))
+        places = step.definition.memory.pieces(result, *inputs, **step.definition.keywords(step.op))
         return Several([partial(np.copyto, places[i], inputs[i]) for i in left])

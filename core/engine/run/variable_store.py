@@ -114,7 +114,7 @@ def uninitialised(step: Step | None, name: str, variable: Variable) -> GradstepE
     kind = "FailedPreconditionError"
     if not variable.resource:
         text = f"Attempting to use uninitialized value {name}"
-    elif step is not None and step.definition is not None and step.definition.writes:
+    elif step is not None and step.definition is not None and step.definition.state.writes:
         kind = "NotFoundError"
         text = f"Resource localhost/{name}/N10tensorflow3VarE does not exist."
     else:

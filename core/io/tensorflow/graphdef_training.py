@@ -224,4 +224,4 @@ def _is_pure(op: Operation, graph: Graph) -> bool:
     """Whether it does not matter when `op` runs."""
     definition = find(op.type)
     reads = any(ref is not None and graph[ref.op].type in VARIABLES for ref in op.inputs)
-    return definition is not None and not (definition.stateful or definition.writes or reads)
+    return definition is not None and not (definition.state.stateful or reads)

@@ -11,16 +11,15 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.arithmetic_class import Arithmetic
-from gradstep.core.ops.declare.domain_limits import Breaks
+from gradstep.core.ops.declare.declared_gradient import Gradient
 from gradstep.core.ops.declare.input_spec import InputSpec
-from gradstep.core.ops.declare.ufunc import Kernel
-from gradstep.core.ops.state.opaque_state import OpaqueState
+from gradstep.core.ops.declare.kernel_forms import Kernels
+from gradstep.core.ops.declare.op_state import State
+from gradstep.core.ops.declare.result_causes import Causes
+from gradstep.core.ops.declare.result_memory import Memory
 
 Infer = Callable[["InferContext"], "TensorType | tuple[TensorType, ...]"]
-GradientRule = Callable[..., Any]
 Follow = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-First = Callable[[Operation], OpaqueState]
-StateClass = type[OpaqueState]
 Branch = Literal["", "switch", "merge", "trigger", "loop"]
 Samples = Callable[[Any], "list[Sample]"]  # takes a numpy.random.Generator
 
@@ -34,22 +33,6 @@ class Sample:
     differentiable: bool = True  # false at kinks, where finite differences mean nothing
 
 
-@dataclass(frozen=True, slots=True)
-class Defect:
-    """What TensorFlow's gradient of an op gets wrong, and Gradstep gives as TensorFlow does.
-
-    input: by which the gradient is wrong; order: 1, or 2 where only the gradient differentiated
-    again is; gives: what it is there; why: how that comes, as the end of "TensorFlow does the same,
-    for…"; source: where TensorFlow says or does so, and what was recorded.
-    """
-
-    input: str
-    why: str
-    source: str
-    order: int = 1
-    gives: float = 0.0
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class OpDef:
     """Everything Gradstep knows about one op type; `gradstep.core.ops.declare.table.op` says what
@@ -58,52 +41,53 @@ class OpDef:
     type: str
     inputs: tuple[InputSpec, ...]
     outputs: tuple[str, ...]
+    aliases: bool
     attrs: Mapping[str, Any]
     type_attrs: Mapping[str, str]
     choices: Mapping[str, tuple[Any, ...]]
     follow: Mapping[str, Follow]
     formula: str
     infer: Infer
-    kernel: Kernel | None
-    out_kernel: Kernel | None
-    out_calls: Kernel | None
-    ufunc: str | None
-    gradient: GradientRule | None
-    differentiable: bool
-    takes_slices: bool
+    kernel: Kernels
+    gradient: Gradient
     broadcasts: bool
-    elementwise: bool
-    keeps_bytes: bool
-    slices: bool
-    pieces: Kernel | None
-    in_place: tuple[int, ...] | None
     arithmetic: Arithmetic
-    stateful: bool
-    aliases: int | None
-    writes: tuple[int, ...]
-    counter: bool
-    first: First | None
+    memory: Memory
+    state: State
     branch: Branch
-    per_run: StateClass | None
+    causes: Causes
     subject: str
     family: str
     python: tuple[str, ...]
-    breaks: Breaks
-    flat: str
-    vanishes: str
     doc: str
     kinks: str
     differs: str
-    defects: tuple[Defect, ...]
     samples: Samples | None
-    kernel_keywords: tuple[str, ...]
     is_pure: bool = field(init=False)
+    makes_versions: bool = field(init=False)
+    in_place: tuple[int, ...] | None = field(init=False)
 
     def __post_init__(self) -> None:
-        """Find out `is_pure`: whether equal inputs give equal results, and nothing happens besides.
-        Nobody knows that of a user's function."""
-        acts = self.stateful or self.writes or self.counter or self.first or self.per_run
-        object.__setattr__(self, "is_pure", not acts and "functions" not in self.kernel_keywords)
+        """Find out what follows from several fields.
+
+        is_pure:        whether equal inputs give equal results, and nothing happens besides. Nobody
+                        knows that of a user's function.
+        makes_versions: whether a run of it leaves new versions of variables, those included that
+                        hold its counter or the run's state.
+        in_place:       indexes of inputs that `kernel.out` may write over; None for all.
+        """
+        state = self.state
+        acts = state.stateful or state.per_run or "functions" in self.kernel.keywords
+        object.__setattr__(self, "is_pure", not acts)
+        makes = bool(state.writes or state.counter or state.per_run)
+        object.__setattr__(self, "makes_versions", makes)
+        object.__setattr__(self, "in_place", self._in_place())
+
+    def _in_place(self) -> tuple[int, ...] | None:
+        if self.memory.over is None:
+            return None if self.kernel.ufunc or self.kernel.out is None else ()
+        order = [spec.name for spec in self.inputs]
+        return tuple(order.index(name) for name in self.memory.over.split())
 
     @property
     def lists(self) -> int:
@@ -113,7 +97,7 @@ class OpDef:
     @property
     def takes_gaps(self) -> bool:
         """Whether arrays whose rows lie apart are as good as others to it, in all its forms."""
-        return self.slices or (self.elementwise and not self.writes)
+        return self.memory.slices or (self.memory.elementwise and not self.state.writes)
 
     def keywords(
         self,
@@ -123,7 +107,7 @@ class OpDef:
     ) -> dict[str, Any]:
         """What a kernel's keyword-only parameters get: those in `given`, and attributes of `op`;
         of others it has a default. names: the parameters, by default the plain kernel's."""
-        wanted = self.kernel_keywords if names is None else names
+        wanted = self.kernel.keywords if names is None else names
         return {
             name: given[name] if name in given else self.attr(op, name)
             for name in wanted

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradstep.core.ops.build.builder import OpView, Tensor, call, call_many
-from gradstep.core.ops.declare.definition import GradientRule
+from gradstep.core.ops.declare.declared_gradient import GradientRule
 
 _GRADIENTS = "gradients"  # how TensorFlow's scopes of gradients begin
 

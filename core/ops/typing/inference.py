@@ -233,7 +233,7 @@ def _known_value(
         return _static_shape_value(op, types[0])
     if op.type == "PlaceholderWithDefault":
         return None  # made to be fed with something else
-    kernel = definition.kernel
+    kernel = definition.kernel.plain
     if kernel is None or not definition.is_pure or not inputs or any(v is None for v in inputs):
         return None
     try:

@@ -46,7 +46,7 @@ def _computes(graph: Graph, op: Operation) -> bool:
     """Whether it is computed from what is given, and more than that itself or a change of it."""
     definition = find(op.type)
     reads = variable_read_by(graph, op.name)
-    if op.type in _GIVEN or reads or definition is None or definition.writes:
+    if op.type in _GIVEN or reads or definition is None or definition.state.writes:
         return False
     return any(graph[name].type in _GIVEN for name in graph.ancestors([op.name]))
 

@@ -103,7 +103,7 @@ def _functions(document: Document) -> list[str]:
 
 
 def _built_in() -> Iterator[str]:
-    return (d.type for d in all_ops() if d.gradient is not None and d.differentiable)
+    return (d.type for d in all_ops() if d.gradient.rule is not None and d.gradient.differentiable)
 
 
 def _make_python(workspace: Workspace, name: str) -> None:

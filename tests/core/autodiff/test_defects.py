@@ -12,7 +12,7 @@ from gradstep.core.autodiff.check.op_gradcheck import LocalCheck, check_operatio
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.ops.declare import table
-from gradstep.core.ops.declare.definition import Defect
+from gradstep.core.ops.declare.declared_gradient import Defect
 from gradstep.core.ops.declare.table import all_ops, lookup
 from tests.support import oracle
 from tests.support.networks import evaluate
@@ -26,7 +26,7 @@ RECORDED = {
 DECLARED = [
     pytest.param(definition.type, defect, id=f"{definition.type} {defect.input} {defect.order}")
     for definition in all_ops()
-    for defect in definition.defects
+    for defect in definition.gradient.defects
 ]
 
 
@@ -65,7 +65,7 @@ def test_nothing_else_of_these_ops_is_wrong(type_: str) -> None:
     names = [spec.name for spec in lookup(type_).inputs]
     found = {(names[i], n) for n, each in orders.items() for i, f in each.items()
              if f.verdict is Verdict.DEFECT}  # fmt: skip
-    assert found == {(defect.input, defect.order) for defect in lookup(type_).defects}
+    assert found == {(defect.input, defect.order) for defect in lookup(type_).gradient.defects}
     assert Verdict.WRONG not in {f.verdict for each in orders.values() for f in each.values()}
 
 
@@ -75,12 +75,16 @@ def test_another_value_there_is_wrong(
 ) -> None:
     """A defect says what TensorFlow gives; a mistake of our own in the same place is no excuse."""
     definition = lookup(type_)
-    others = tuple(replace(d, gives=1.0) if d is defect else d for d in definition.defects)
-    monkeypatch.setitem(table._TABLE, type_, replace(definition, defects=others))
+    gradient = definition.gradient
+    others = tuple(replace(d, gives=1.0) if d is defect else d for d in gradient.defects)
+    wrong = replace(definition, gradient=replace(gradient, defects=others))
+    monkeypatch.setitem(table._TABLE, type_, wrong)
     check = checked(type_)
     verdicts = [f.verdict for f in (check.findings if defect.order == 1 else check.second).values()]
     assert Verdict.WRONG in verdicts
 
 
 def test_every_declared_defect_is_recorded() -> None:
-    assert {definition.type for definition in all_ops() if definition.defects} == {*RECORDED}
+    assert {definition.type for definition in all_ops() if definition.gradient.defects} == {
+        *RECORDED
+    }

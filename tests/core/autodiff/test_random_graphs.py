@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, Phase, event, given, settings
 from gradstep.core.autodiff.check.check_result import Verdict
 from gradstep.core.autodiff.check.check_tensors import examine
 from gradstep.core.ops.declare import table
+from gradstep.core.ops.declare.declared_gradient import Gradient
 from gradstep.core.ops.declare.table import all_ops, lookup
 from tests.support.derivative_excuses import NOT_AGAINST_DIFFERENCES
 from tests.support.interpret import evaluate
@@ -23,12 +24,13 @@ from tests.support.random_graphs import Drawn, choices, graphs
 
 COUNT = max(100, settings.default.max_examples)
 
+_OF_ARRAYS = [d.type for d in all_ops() if d.state.per_run and d.gradient.differentiable]
 # Differentiable, but nothing that can stand in such a graph.
 NOT_DRAWN = {
     **NOT_AGAINST_DIFFERENCES,
     "Print": "it prints",
     "While": "runs a graph",
-    **{d.type: "of the run's arrays" for d in all_ops() if d.per_run and d.differentiable},
+    **dict.fromkeys(_OF_ARRAYS, "of the run's arrays"),
     **dict.fromkeys(("Switch", "RefSwitch", "Merge", "RefMerge"), "one side of it is dead"),
 }
 
@@ -55,9 +57,9 @@ def _check(drawn: Drawn) -> None:
 def test_a_wrong_rule_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that is off by a thousandth, among all others."""
     sine = lookup("Sin")
-    assert sine.gradient is not None
-    rule = sine.gradient
-    off = replace(sine, gradient=lambda op, g: rule(op, g) * 1.001)
+    rule = sine.gradient.rule
+    assert rule is not None
+    off = replace(sine, gradient=Gradient(lambda op, g: rule(op, g) * 1.001))
     monkeypatch.setitem(table._TABLE, "Sin", off)
     with pytest.raises(AssertionError, match="wrong"):
         settings(_FEW)(given(graphs())(_check))()
@@ -65,5 +67,5 @@ def test_a_wrong_rule_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_differentiable_op_is_among_them() -> None:
     drawn = Counter(definition.type for definition, _ in choices())
-    missing = {d.type for d in all_ops() if d.differentiable and d.inputs} - set(drawn)
+    missing = {d.type for d in all_ops() if d.gradient.differentiable and d.inputs} - set(drawn)
     assert missing == set(NOT_DRAWN)

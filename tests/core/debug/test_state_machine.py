@@ -57,15 +57,15 @@ class Straight:
     def _execute(self, op: Operation, alias: dict, values: dict) -> None:
         definition = lookup(op.type)
         sources = [alias.get(ref) for ref in op.inputs]
-        if definition.aliases is not None and sources[definition.aliases]:
-            alias[op.output()] = sources[definition.aliases]
+        if definition.aliases and sources[0]:
+            alias[op.output()] = sources[0]
         inputs = [
             values[ref] if source is None else self.variables[source]
             for ref, source in zip(op.inputs, sources, strict=True)
         ]
         results = run_op(NumpyBackend(), op, inputs, self.program.functions)
-        if definition.writes:
-            written = [sources[index] for index in definition.writes]
+        if definition.state.writes:
+            written = [sources[index] for index in definition.state.writes]
             self.variables.update(zip(written, map(np.array, results), strict=True))
         elif op.output() not in alias:
             values.update((op.output(i), np.array(x)) for i, x in enumerate(results))

@@ -19,6 +19,7 @@ from gradstep.core.graph.dtypes import SCALAR, DType, TensorType
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.declare import table
+from gradstep.core.ops.declare.op_state import PerRun, Resource, Stateful, Writes
 from gradstep.core.ops.state.opaque_state import OpaqueState
 
 
@@ -41,7 +42,13 @@ NUMBER = TensorType(DType.FLOAT32, SCALAR)
 
 
 def _declare() -> None:
-    table.op("Pile", outputs="handle", infer=lambda ctx: HANDLE, first=lambda op: Pile(), doc="A.")
+    table.op(
+        "Pile",
+        outputs="handle",
+        infer=lambda ctx: HANDLE,
+        state=Resource(lambda op: Pile()),
+        doc="A.",
+    )
     table.op(
         "Heap",
         inputs="x",
@@ -51,7 +58,7 @@ def _declare() -> None:
             xp.asarray(np.float32(sum(pile.items) + x)),
             Pile((*pile.items, float(x))),
         ),
-        per_run=Pile,
+        state=PerRun(Pile),
         doc="Adds to the pile that every run has.",
     )
     table.op(
@@ -63,7 +70,7 @@ def _declare() -> None:
             xp.asarray(np.float32(len(pile.items) + 1)),
             Pile((*pile.items, float(x))),
         ),
-        writes=(0,),
+        state=Writes((0,)),
         doc="Adds to a pile.",
     )
     table.op(
@@ -71,7 +78,7 @@ def _declare() -> None:
         inputs="handle",
         infer=lambda ctx: NUMBER,
         kernel=lambda xp, pile: xp.asarray(np.float32(sum(pile.items))),
-        stateful=True,
+        state=Stateful(),
         doc="The sum.",
     )
 

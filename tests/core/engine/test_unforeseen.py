@@ -18,6 +18,8 @@ from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.graph.problems import Problem
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.declare import table
+from gradstep.core.ops.declare.declared_gradient import Gradient
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.typing.inference import infer
 
 BARE = "'NoneType' object is not subscriptable"
@@ -72,7 +74,7 @@ def test_shapes_known_only_in_the_run_that_the_rule_of_an_op_refuses(fast: bool)
 @pytest.mark.parametrize("fast", [False, True])
 def test_a_kernel(broken: Any, caplog: Any, fast: bool) -> None:
     graph = drawn()
-    broken(kernel=breaks, ufunc=None, out_kernel=None, out_calls=None)
+    broken(kernel=Kernels(breaks))
     session = Session(graph, fast=fast)
     with caplog.at_level(logging.ERROR), pytest.raises(GradstepError) as caught:
         session.run([TensorRef("y")], {"x": np.ones((2, 3), np.float32)})
@@ -91,7 +93,7 @@ def test_a_type_rule(broken: Any, caplog: Any) -> None:
 
 def test_a_gradient_rule(broken: Any, caplog: Any) -> None:
     graph = drawn()
-    broken(gradient=breaks)
+    broken(gradient=Gradient(breaks))
     request = GradientRequest((TensorRef("y"),), (TensorRef("x"),))
     with caplog.at_level(logging.ERROR), pytest.raises(GradstepError) as caught:
         differentiate(graph, request)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -483,3 +484,11 @@ def test_statistics_come_with_the_values(
     np.testing.assert_allclose(unpack(part, buffers), [-0.03976078], rtol=1e-6)
     assert part.stats is not None
     assert part.stats.maximum == pytest.approx(0.05984784)
+
+
+def test_every_request_has_an_answer_and_says_which() -> None:
+    kinds = [kind for kind in m.Request.__subclasses__() if kind.__name__ in m.__all__]
+    assert {*kinds} == {*EngineService._HANDLERS}
+    for kind in kinds:
+        (reply,) = re.findall(r"Replied\s+to\s+with\s+(\w+)", kind.__doc__ or "")
+        assert issubclass(getattr(m, reply), m.Reply)

@@ -14,6 +14,7 @@ import pytest
 
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.declare import table
+from gradstep.core.ops.declare.declared_gradient import Gradient
 from gradstep.core.ops.declare.table import OpDef, find, lookup
 from tests.support import gradient_checks, op_cases, op_checks
 from tests.support.interpret import evaluate
@@ -48,6 +49,6 @@ def test_the_pages_op_runs(squareplus: OpDef) -> None:
 
 def test_a_wrong_gradient_is_found(squareplus: OpDef) -> None:
     """The checks would not be worth much if they let this pass."""
-    table._TABLE["Squareplus"] = replace(squareplus, gradient=lambda op, g: g)
+    table._TABLE["Squareplus"] = replace(squareplus, gradient=Gradient(lambda op, g: g))
     with pytest.raises(AssertionError, match="Not equal to tolerance"):
         gradient_checks.check_gradient(lookup("Squareplus"))

@@ -10,6 +10,7 @@ import pytest
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.declare import table
+from gradstep.core.ops.declare.declared_gradient import UNDECLARED, Gradient
 from gradstep.core.ops.declare.table import all_ops, lookup
 from gradstep.core.reference.__main__ import DOCS, PAGES
 from gradstep.core.reference.gradient_text import gradient_lines, second_order
@@ -51,7 +52,7 @@ def _other_rule(op: OpView, g: Tensor) -> Tensor:
 
 
 def test_another_rule_is_another_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    changed = replace(lookup("Tanh"), gradient=_other_rule)
+    changed = replace(lookup("Tanh"), gradient=Gradient(_other_rule))
     monkeypatch.setitem(table._TABLE, "Tanh", changed)
     assert gradient_lines(changed) == ["`∂L/∂x = −∂L/∂y` (Neg)"]
     assert second_order(changed) == "none, because the gradient depends on no input"
@@ -59,7 +60,7 @@ def test_another_rule_is_another_text(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_no_gradient_is_told_from_no_rule() -> None:
     assert gradient_lines(lookup("Floor")) == ["none, on purpose: every input gets None"]
-    assert "LookupError" in gradient_lines(replace(lookup("Tanh"), gradient=None))[0]
+    assert "LookupError" in gradient_lines(replace(lookup("Tanh"), gradient=UNDECLARED))[0]
     assert gradient_lines(lookup("Const")) == ["none: it has no inputs"]
 
 

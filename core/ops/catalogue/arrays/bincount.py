@@ -8,6 +8,7 @@ import numpy as np
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import INDEX, DType, Shape, TensorType
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.host_arrays import integer
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.shape_rules import brackets, one_dtype
@@ -189,7 +190,7 @@ op(
     formula="histogram(values, value_range, nbins, dtype)",
     infer=_histogram_type,
     kernel=_histogram,
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [
         Sample((rng.normal(size=(3, 4)), np.array([-1.0, 1.5]), np.int32(5))),
         Sample((ints(1, 2, 3, 4), ints(0, 4), np.int32(2)), {"dtype": DType.INT64}),
@@ -225,7 +226,7 @@ op(
     formula="searchsorted(float32(boundaries), input, 'right')",
     infer=_bucketed,
     kernel=_bucketize,
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [
         Sample((x,), {"boundaries": (0.0, 5.0, 10.0)})
         for x in (

@@ -9,6 +9,7 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import Shape, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call, call_many
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.host_arrays import integers
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.shape_rules import brackets, broadcast_shapes, one_dtype
@@ -115,7 +116,7 @@ op(
     formula="broadcast_shapes(axes(s0), axes(s1))",
     infer=_one_list,
     kernel=_broadcast_args,
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [
         Sample((ints(2, 1), ints(1, 3))),
         Sample((ints(), ints(2))),
@@ -155,7 +156,7 @@ op(
     formula="broadcast_axes(s0, s1)",
     infer=_two_lists,
     kernel=_gradient_args,
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [
         Sample((ints(2, 1), ints(1, 3))),
         Sample((ints(3), ints(2, 3))),

@@ -13,7 +13,10 @@ from gradstep.core.ops.build.builder import OpView, Tensor, call, call_many
 from gradstep.core.ops.build.indexed_slices import IndexedSlices
 from gradstep.core.ops.catalogue.arrays.concat_slices import rows_of_each
 from gradstep.core.ops.declare.axes import positive
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE, Gradient
 from gradstep.core.ops.declare.host_arrays import integer, integers
+from gradstep.core.ops.declare.kernel_forms import Kernels
+from gradstep.core.ops.declare.result_memory import Pieces
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.shape_rules import brackets, one_dtype
 from gradstep.core.ops.declare.table import InferContext, Sample, op
@@ -147,11 +150,11 @@ op(
     type_attrs={"T": "values", "N": "len(values)", "Tidx": "axis"},
     formula="concatenate(values, axis)",
     infer=_joined,
-    kernel=_concat,
-    out_kernel=_concat_out,
-    pieces=_concat_pieces,
-    gradient=lambda op, g: [*_pieces(op.inputs[:-1], op.inputs[-1], g), None],
-    takes_slices=True,
+    kernel=Kernels(_concat, out=_concat_out),
+    memory=Pieces(_concat_pieces),
+    gradient=Gradient(
+        lambda op, g: [*_pieces(op.inputs[:-1], op.inputs[-1], g), None], takes_slices=True
+    ),
     samples=lambda rng: [
         Sample((rng.normal(size=a), rng.normal(size=b), np.int32(at))) for a, b, at in _SHAPES
     ],
@@ -165,8 +168,9 @@ op(
     formula="concatenate(values, concat_dim)",
     infer=lambda ctx: _joined(ctx, axis_first=True),
     kernel=lambda xp, axis, *values: _concat(xp, *values, axis),
-    gradient=lambda op, g: [None, *_pieces(op.inputs[1:], op.inputs[0], g)],
-    takes_slices=True,
+    gradient=Gradient(
+        lambda op, g: [None, *_pieces(op.inputs[1:], op.inputs[0], g)], takes_slices=True
+    ),
     samples=lambda rng: [
         Sample((np.int32(at), rng.normal(size=a), rng.normal(size=b))) for a, b, at in _SHAPES
     ],
@@ -209,7 +213,7 @@ op(
     formula="0 * shape[0]",
     infer=lambda ctx: tuple(TensorType(k.dtype, k.shape) for k in ctx.types[1:]),
     kernel=_concat_offset,
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [Sample((np.int32(1), ints(2, 3), ints(2, 1), ints(2, 4)))],
     doc="Where each of several tensors begins when they are concatenated.",
 )
@@ -272,7 +276,7 @@ op(
     formula="stack(values, axis)",
     infer=_packed,
     kernel=_pack,
-    pieces=_pack_pieces,
+    memory=Pieces(_pack_pieces),
     gradient=_unpack_all,
     samples=lambda rng: [
         Sample((rng.normal(size=(2, 3)), rng.normal(size=(2, 3))), {"axis": 0}),

@@ -12,7 +12,10 @@ from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from gradstep.core.graph.model import Constant
 from gradstep.core.ops.build.builder import call
 from gradstep.core.ops.build.constant_cast import convert_constant
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE, Gradient
 from gradstep.core.ops.declare.host_arrays import home, integers, is_integer
+from gradstep.core.ops.declare.kernel_forms import Kernels
+from gradstep.core.ops.declare.op_state import Stateful
 from gradstep.core.ops.declare.samples import unary
 from gradstep.core.ops.declare.shape_rules import brackets, one_dtype
 from gradstep.core.ops.declare.table import InferContext, Sample, op
@@ -55,9 +58,8 @@ op(
     formula="input",
     infer=_default,
     kernel=lambda xp, x: x,
-    gradient=lambda op, g: g,
-    takes_slices=True,
-    stateful=True,  # what is fed takes its place, so it is not known before running
+    gradient=Gradient(lambda op, g: g, takes_slices=True),
+    state=Stateful(),  # what is fed takes its place, so it is not known before running
     samples=lambda rng: [
         Sample((rng.normal(size=shape),), {"shape": Shape(shape)}) for shape in ((2, 3), ())
     ],
@@ -131,7 +133,7 @@ op(
     formula="zeros(shape)",
     infer=_empty_type,
     kernel=lambda xp, dims, *, dtype: xp.zeros(_sizes(dims), dtype=DType(dtype).numpy),
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [Sample((np.array(dims, np.int32),)) for dims in ((2, 3), (0,), ())],
     arithmetic="exact",
     doc="A tensor of the given sizes whose values do not matter.",
@@ -210,9 +212,8 @@ op(
     type_attrs={"T": "x"},
     formula="zeros_like(x)",
     infer=unref,
-    kernel=_zeros,
-    out_kernel=_write_zeros,
-    differentiable=False,
+    kernel=Kernels(_zeros, out=_write_zeros),
+    gradient=NOT_DIFFERENTIABLE,
     samples=unary(),
     arithmetic="exact",
     python="zeros_like",
@@ -225,9 +226,8 @@ op(
     type_attrs={"T": "x"},
     formula="ones_like(x)",
     infer=_numbers_or_flags,
-    kernel=lambda xp, x: xp.ones_like(x),
-    out_kernel=_write_ones,
-    differentiable=False,
+    kernel=Kernels(lambda xp, x: xp.ones_like(x), out=_write_ones),
+    gradient=NOT_DIFFERENTIABLE,
     samples=unary(),
     arithmetic="exact",
     python="ones_like",
@@ -284,7 +284,7 @@ op(
     formula="arange(start, limit, delta)",
     infer=_ranged,
     kernel=_range,
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [
         Sample((np.int32(1), np.int32(8), np.int32(3))),
         Sample((np.array(2.0), np.array(0.0), np.array(-0.5))),

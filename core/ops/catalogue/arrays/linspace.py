@@ -8,6 +8,7 @@ import numpy as np
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.host_arrays import integer
 from gradstep.core.ops.declare.shape_rules import brackets, one_dtype
 from gradstep.core.ops.declare.table import InferContext, Sample, op
@@ -54,7 +55,7 @@ op(
     formula="linspace(start, stop, num)",
     infer=_type,
     kernel=_linspace,
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [
         Sample((np.float64(start), np.float64(stop), np.int32(num)))
         for start, stop, num in ((0, 1, 5), (2, -1, 4), (3, 7, 1))

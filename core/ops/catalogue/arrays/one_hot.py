@@ -8,6 +8,7 @@ import numpy as np
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.host_arrays import integer
 from gradstep.core.ops.declare.shape_rules import brackets
 from gradstep.core.ops.declare.table import InferContext, Sample, op
@@ -67,7 +68,7 @@ op(
     formula="where(one_hot(indices, depth, axis), on_value, off_value)",
     infer=_one_hot_type,
     kernel=_one_hot,
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [
         Sample(
             (np.array(at, np.int32), np.int32(3), rng.normal(size=()), rng.normal(size=())),

@@ -10,7 +10,9 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, Shape, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.result_memory import View
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import sized_by, want_rank
@@ -80,7 +82,7 @@ op(
     ],
     arithmetic="exact",
     python="reshape",
-    keeps_bytes=True,
+    memory=View(),
     doc="The same elements in another shape; one size may be -1, to be worked out.",
 )
 
@@ -169,7 +171,7 @@ op(
     formula="argsort(x)",
     infer=_permutation,
     kernel=_inverse,
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [Sample((ints(2, 0, 1),))],
     python="invert_permutation",
     doc="The permutation that undoes x.",
@@ -211,7 +213,7 @@ op(
         Sample((rng.normal(size=(2, 3)), np.array(axis, np.int32))) for axis in (0, 1, -1)
     ],
     arithmetic="exact",
-    keeps_bytes=True,
+    memory=View(),
     doc="A new axis of size 1.",
 )
 
@@ -262,6 +264,6 @@ op(
         Sample((rng.normal(size=(1, 3, 1)),), {"squeeze_dims": axes}) for axes in ((), (0,), (-1,))
     ],
     arithmetic="exact",
-    keeps_bytes=True,
+    memory=View(),
     doc="Without the axes of size 1, or without the chosen ones of them.",
 )

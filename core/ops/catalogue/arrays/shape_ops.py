@@ -9,6 +9,7 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import INDEX, SCALAR, UNKNOWN, DType, Shape, TensorType
 from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.samples import unary
 from gradstep.core.ops.declare.shape_rules import brackets
 from gradstep.core.ops.declare.table import InferContext, Sample, op
@@ -27,7 +28,7 @@ op(
     formula="shape(input)",
     infer=_rank_known,
     kernel=lambda xp, x, *, out_type: xp.asarray(x.shape, dtype=DType(out_type).numpy),
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=unary(),
     python="shape",
     doc="The sizes of a tensor.",
@@ -46,7 +47,7 @@ op(
     kernel=lambda xp, *inputs, out_type: tuple(
         xp.asarray(x.shape, dtype=DType(out_type).numpy) for x in inputs
     ),
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [Sample((rng.normal(size=(2, 3)), rng.normal(size=4)))],
     doc="The sizes of several tensors.",
 )
@@ -59,7 +60,7 @@ op(
     formula="size(input)",
     infer=lambda ctx: TensorType(DType(ctx.attr("out_type")), SCALAR),
     kernel=lambda xp, x, *, out_type: xp.asarray(x.size, dtype=DType(out_type).numpy),
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=unary(),
     python="size",
     doc="The number of elements.",
@@ -77,7 +78,7 @@ op(
     formula="ndim(input)",
     infer=lambda ctx: TensorType(DType.INT32, SCALAR),
     kernel=_rank,
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=unary(),
     python="rank",
     doc="The number of axes.",

@@ -16,6 +16,7 @@ from gradstep.core.ops.catalogue.arrays.strided_slice_spec import (
     python_index,
 )
 from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.result_memory import Slices
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.shape_rules import brackets
 from gradstep.core.ops.declare.table import InferContext, Sample, op
@@ -99,7 +100,7 @@ op(
     formula="box(input, begin, size)",
     infer=_sliced,
     kernel=_slice,
-    slices=True,
+    memory=Slices(),
     gradient=_slice_gradient,
     samples=lambda rng: [
         Sample((rng.normal(size=(3, 4)), ints(1, 0), ints(2, 3))),
@@ -183,7 +184,7 @@ op(
     formula="input[slices(input, begin, end, strides, masks)]",
     infer=_strided,
     kernel=_cut,
-    slices=True,
+    memory=Slices(),
     gradient=_strided_gradient,
     samples=_cut_samples,
     arithmetic="exact",

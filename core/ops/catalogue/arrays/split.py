@@ -11,6 +11,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import Shape, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.declare.host_arrays import integer, integers
+from gradstep.core.ops.declare.result_memory import Slices
 from gradstep.core.ops.declare.shape_rules import brackets
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import output_count
@@ -88,7 +89,7 @@ op(
     formula="split(value, num_split, split_dim.item())[0]",
     infer=_equal_pieces,
     kernel=_split,
-    slices=True,
+    memory=Slices(),
     gradient=lambda op, *gs: (None, _joined_back(op.inputs[0], gs)),
     samples=lambda rng: [
         Sample((np.int32(axis), rng.normal(size=(4, 3))), {"num_split": ways})
@@ -161,7 +162,7 @@ op(
     formula="pieces(value, size_splits, split_dim)[0]",
     infer=_sized_pieces,
     kernel=_split_v,
-    slices=True,
+    memory=Slices(),
     gradient=lambda op, *gs: (_joined_back(op.inputs[2], gs), None, None),
     samples=lambda rng: [
         Sample(
@@ -220,7 +221,7 @@ op(
     formula="take(value, 0, axis)",
     infer=_unpacked,
     kernel=_unpack,
-    slices=True,
+    memory=Slices(),
     gradient=_packed_back,
     samples=lambda rng: [
         Sample((rng.normal(size=(2, 3)),), {"num": 2, "axis": 0}),

@@ -10,6 +10,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, Shape, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import sized_by, want_rank
@@ -81,8 +82,7 @@ op(
     type_attrs={"T": "input", "Tmultiples": "multiples"},
     formula="tile(input, multiples)",
     infer=_tiled,
-    kernel=_tile,
-    out_calls=_tile_calls,
+    kernel=Kernels(_tile, calls=_tile_calls),
     gradient=_untiled,
     samples=lambda rng: [
         Sample((rng.normal(size=(2, 3)), ints(2, 1))),

@@ -9,6 +9,7 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import INDEX, DType, Shape, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.host_arrays import integer
 from gradstep.core.ops.declare.shape_rules import brackets
 from gradstep.core.ops.declare.table import InferContext, Sample, op
@@ -195,7 +196,7 @@ op(
     formula="in_top(predictions, targets, k)",
     infer=_member_type,
     kernel=lambda xp, predictions, targets, *, k: _in_top(xp, predictions, targets, k),
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [Sample(pair, {"k": k}) for pair in _members(rng) for k in (1, 2)],
     arithmetic="exact",
     doc="Whether fewer than k predictions of each row are larger than its target's.",
@@ -208,7 +209,7 @@ op(
     formula="in_top(predictions, targets, k)",
     infer=_member_type,
     kernel=_in_top_of_tensor,
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [Sample((*pair, np.int32(k))) for pair in _members(rng) for k in (1, 2)],
     arithmetic="exact",
     doc="Whether fewer than k predictions of each row are larger than its target's.",

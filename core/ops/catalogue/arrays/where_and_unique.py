@@ -11,6 +11,7 @@ import numpy as np
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import INDEX, DType, Shape, TensorType
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.shape_rules import one_dtype
 from gradstep.core.ops.declare.table import InferContext, Sample, op
@@ -50,7 +51,7 @@ op(
     formula="argwhere(input)",
     infer=_found,
     kernel=_where,
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [
         Sample((rng.random((2, 3)) < 0.5,)),
         Sample((np.array([0.0, -0.0, np.nan, 1.0]),)),

@@ -10,6 +10,8 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
+from gradstep.core.ops.declare.op_state import Counter, Stateful
 from gradstep.core.ops.declare.samples import unary
 from gradstep.core.ops.declare.shape_rules import brackets
 from gradstep.core.ops.declare.table import InferContext, Sample, op
@@ -56,7 +58,7 @@ for _type, _doc in (
         infer=real_floating(unref),
         kernel=_check,
         gradient=_checked_gradient,
-        stateful=True,
+        state=Stateful(),
         samples=lambda rng: [Sample(s.inputs, {"message": "it"}) for s in unary()(rng)],
         arithmetic="exact",
         doc=_doc,
@@ -94,8 +96,8 @@ op(
     type_attrs={"T": "types(data)"},
     infer=_asserted,
     kernel=_assert,
-    stateful=True,
-    differentiable=False,
+    state=Stateful(),
+    gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [Sample((np.array(True), rng.normal(size=3), np.array(2, np.int32)))],
     arithmetic="exact",
     doc="An error that shows its data unless the condition holds.",
@@ -122,8 +124,7 @@ op(
     infer=unref,
     kernel=_print,
     gradient=lambda op, g, *_: [g, *[None] * (len(op.inputs) - 1)],
-    stateful=True,
-    counter=True,
+    state=Counter(),
     samples=lambda rng: [
         Sample((rng.normal(size=3), rng.normal(size=(2, 3)), np.array(2, np.int32))),
         Sample((rng.normal(size=(2, 2)),), {"first_n": 0}),

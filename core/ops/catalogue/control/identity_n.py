@@ -10,6 +10,9 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor
 from gradstep.core.ops.catalogue.control.identity_ops import copy_to
+from gradstep.core.ops.declare.declared_gradient import Gradient
+from gradstep.core.ops.declare.kernel_forms import Kernels
+from gradstep.core.ops.declare.result_memory import View
 from gradstep.core.ops.declare.samples import unary
 from gradstep.core.ops.declare.shape_rules import same_as_first
 from gradstep.core.ops.declare.table import InferContext, Sample, op
@@ -56,18 +59,16 @@ def _disabled(op: OpView, g: Tensor) -> NoReturn:
 op(
     "PreventGradient",
     inputs="input",
+    outputs="&output",
     attrs={"message": ""},
     type_attrs={"T": "input"},
     formula="input",
     infer=same_as_first,
-    kernel=lambda xp, x: x,
-    out_kernel=copy_to,
-    gradient=_disabled,
-    differentiable=False,
-    aliases=0,
+    kernel=Kernels(lambda xp, x: x, out=copy_to),
+    gradient=Gradient(_disabled, differentiable=False),
     samples=unary(),
     arithmetic="exact",
-    keeps_bytes=True,
+    memory=View(),
     doc="The same value; a gradient that comes to it is an error.",
 )
 
@@ -82,8 +83,7 @@ for _type, _input, _output, _doc in (
         type_attrs={"T": _input},
         formula=_input,
         infer=unref,
-        kernel=lambda xp, x: xp.array(x),
-        out_kernel=copy_to,
+        kernel=Kernels(lambda xp, x: xp.array(x), out=copy_to),
         samples=unary(),
         arithmetic="exact",
         doc=_doc,

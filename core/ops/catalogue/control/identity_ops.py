@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE, Gradient
+from gradstep.core.ops.declare.kernel_forms import Kernels
+from gradstep.core.ops.declare.op_state import Stateful
+from gradstep.core.ops.declare.result_memory import View
 from gradstep.core.ops.declare.samples import unary
 from gradstep.core.ops.declare.shape_rules import same_as_first
 from gradstep.core.ops.declare.table import InferContext, op
@@ -19,34 +23,31 @@ def copy_to(xp: Any, x: Any, *, out: Any) -> Any:
 op(
     "Identity",
     inputs="input",
+    outputs="&output",
     type_attrs={"T": "input"},
     formula="input",
     infer=same_as_first,
-    kernel=lambda xp, x: x,
-    out_kernel=copy_to,
-    gradient=lambda op, g: g,
-    takes_slices=True,
-    aliases=0,
+    kernel=Kernels(lambda xp, x: x, out=copy_to),
+    gradient=Gradient(lambda op, g: g, takes_slices=True),
     samples=unary(),
     arithmetic="exact",
     python="identity",
-    keeps_bytes=True,
+    memory=View(),
     doc="The same value; of a ref variable, the same buffer.",
 )
 op(
     "StopGradient",
     inputs="input",
+    outputs="&output",
     type_attrs={"T": "input"},
     formula="input",
     infer=same_as_first,
-    kernel=lambda xp, x: x,
-    out_kernel=copy_to,
-    aliases=0,
-    differentiable=False,
+    kernel=Kernels(lambda xp, x: x, out=copy_to),
+    gradient=NOT_DIFFERENTIABLE,
     samples=unary(),
     arithmetic="exact",
     python="stop_gradient",
-    keeps_bytes=True,
+    memory=View(),
     doc="The same value, through which no gradient flows.",
 )
 
@@ -60,7 +61,7 @@ op(
     outputs="",
     infer=_nothing,
     kernel=lambda xp: (),
-    stateful=True,
+    state=Stateful(),
     doc="Does nothing; others wait for it, or it for others, by control inputs.",
 )
 op(
@@ -68,7 +69,7 @@ op(
     outputs="",
     infer=_nothing,
     kernel=lambda xp: (),
-    stateful=True,
+    state=Stateful(),
     branch="trigger",
     doc="Does nothing, even when what it waits for is dead: so others can wait for a branch that "
     "may not be taken.",

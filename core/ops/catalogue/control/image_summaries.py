@@ -12,6 +12,7 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import SCALAR, DType, TensorType
 from gradstep.core.graph.model import Constant
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.shape_rules import brackets
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import wrong_type
@@ -105,7 +106,7 @@ op(
     formula="image_summary(tag, tensor, max_images, bad_color)",
     infer=_checked,
     kernel=_image_summary,
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=_samples,
     arithmetic="exact",  # it runs on the host, whatever the device
     doc="A Summary of the first images of a batch, as PNG files.",

@@ -8,6 +8,7 @@ import numpy as np
 
 from gradstep.core.graph.dtypes import SCALAR, UNKNOWN, DType, TensorType
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.table import InferContext, op
 from gradstep.core.ops.state.loop_trace import Trace
 
@@ -21,7 +22,7 @@ op(
     inputs="trace:trace",
     infer=_one_count,
     kernel=lambda xp, trace: xp.asarray(trace.iterations, dtype=xp.int32),
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     doc="How often a loop's body ran.",
     differs="TensorFlow counts in the loop, with operations of its own",
 )
@@ -42,7 +43,7 @@ op(
     attrs={"tensor": str, "dtype": DType, "shape": UNKNOWN},
     infer=_declared,
     kernel=_value,
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     arithmetic="exact",
     doc="The value that a tensor inside a loop had in an iteration that has run.",
     differs="TensorFlow keeps such values on stacks (StackPushV2, StackPopV2)",

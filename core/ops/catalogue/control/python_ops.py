@@ -12,6 +12,8 @@ from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.build.builder import OpView, Tensor
 from gradstep.core.ops.declare.attribute_kinds import attribute
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE, Gradient
+from gradstep.core.ops.declare.op_state import Stateful
 from gradstep.core.ops.declare.table import InferContext, op
 from gradstep.core.ops.typing.dependent_attributes import as_long_as
 
@@ -139,8 +141,8 @@ for _type, _stateful, _doc in (
         type_attrs=_TYPES,
         infer=_declared,
         kernel=_run,
-        stateful=_stateful,
-        differentiable=False,
+        state=Stateful() if _stateful else None,
+        gradient=NOT_DIFFERENTIABLE,
         arithmetic="exact",  # it runs on the host, whatever the device
         doc=_doc,
         differs=_NUMBERS,
@@ -155,9 +157,8 @@ op(
     type_attrs=_TYPES,
     infer=_declared,
     kernel=_run,
-    gradient=_taped,
-    differentiable=False,
-    stateful=True,
+    gradient=Gradient(_taped, differentiable=False),
+    state=Stateful(),
     arithmetic="exact",
     doc="What `tf.py_function` makes: here, a Python function of NumPy arrays.",
     differs="the function gets NumPy arrays, not eager tensors, so its gradient must be given",

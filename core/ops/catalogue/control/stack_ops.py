@@ -6,7 +6,9 @@ from typing import Any
 
 from gradstep.core.graph.dtypes import SCALAR, UNKNOWN, DType, TensorType
 from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.host_arrays import home
+from gradstep.core.ops.declare.op_state import PerRun
 from gradstep.core.ops.declare.table import op
 from gradstep.core.ops.state.run_resources import RunArrays
 from gradstep.core.ops.state.stack import Stack
@@ -42,8 +44,8 @@ op(
     attrs={"elem_type": DType, "stack_name": ""},
     infer=lambda ctx: TensorType(DType.RESOURCE, SCALAR, handle="stack"),
     kernel=_made,
-    per_run=RunArrays,
-    differentiable=False,
+    state=PerRun(RunArrays),
+    gradient=NOT_DIFFERENTIABLE,
     arithmetic="exact",
     doc="A stack for one run; it grows as it has to.",
 )
@@ -54,8 +56,8 @@ op(
     type_attrs={"T": "elem"},
     infer=lambda ctx: TensorType(ctx.types[1].dtype, ctx.types[1].shape),
     kernel=_push,
-    per_run=RunArrays,
-    differentiable=False,
+    state=PerRun(RunArrays),
+    gradient=NOT_DIFFERENTIABLE,
     arithmetic="exact",
     doc="Puts a tensor on a stack; the same tensor.",
 )
@@ -66,8 +68,8 @@ op(
     attrs={"elem_type": DType},
     infer=lambda ctx: TensorType(ctx.attr("elem_type"), UNKNOWN),
     kernel=_pop,
-    per_run=RunArrays,
-    differentiable=False,
+    state=PerRun(RunArrays),
+    gradient=NOT_DIFFERENTIABLE,
     arithmetic="exact",
     doc="Takes the tensor from a stack that was put there last.",
 )
@@ -77,8 +79,8 @@ op(
     outputs="",
     infer=lambda ctx: (),
     kernel=_close,
-    per_run=RunArrays,
-    differentiable=False,
+    state=PerRun(RunArrays),
+    gradient=NOT_DIFFERENTIABLE,
     arithmetic="exact",
     doc="Ends the use of a stack; nothing else.",
 )

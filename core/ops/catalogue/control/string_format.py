@@ -8,6 +8,8 @@ import numpy as np
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import SCALAR, DType, TensorType
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
+from gradstep.core.ops.declare.op_state import Stateful
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.shape_rules import brackets
 from gradstep.core.ops.declare.table import InferContext, Sample, op
@@ -53,7 +55,7 @@ op(
     formula="filled(template, placeholder, inputs, summarize)",
     infer=_filled,
     kernel=_format,
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [
         Sample(
             (np.array(0.5), np.arange(10, dtype=np.int32)),
@@ -90,8 +92,8 @@ op(
     attrs={"output_stream": "stderr", "end": "\n"},
     infer=_printed,
     kernel=_print,
-    stateful=True,
-    differentiable=False,
+    state=Stateful(),
+    gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [Sample((np.array(b"a line", object),))],
     arithmetic="exact",
     doc="When it runs, the text is printed.",

@@ -13,6 +13,7 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import SCALAR, DType, TensorType
 from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.shape_rules import brackets
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import wrong_type
@@ -174,7 +175,7 @@ op(
     formula="summary(tags, simple_value=values)",
     infer=_scalars,
     kernel=_scalar_summary,
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [
         Sample((_text(b"loss"), rng.normal(size=()))),
         Sample((_tags("a/mean", "a/größe"), rng.normal(size=2))),
@@ -191,7 +192,7 @@ op(
     formula="summary(tag, histo=buckets(values))",
     infer=_histogram_of,
     kernel=_histogram_summary,
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [
         Sample((_text(b"weights"), rng.normal(size=(5, 4)))),
         Sample((_text(b"none"), np.zeros((0, 2), np.float32))),
@@ -208,7 +209,7 @@ op(
     formula="add_all(inputs)",
     infer=_merged,
     kernel=_merge_summary,
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [
         Sample(
             (

@@ -17,11 +17,14 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call, call_many
 from gradstep.core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.ops.declare.declared_gradient import Gradient
+from gradstep.core.ops.declare.kernel_forms import Kernels
+from gradstep.core.ops.declare.result_memory import View
 from gradstep.core.ops.declare.shape_rules import one_dtype
 from gradstep.core.ops.declare.table import InferContext, op
 from gradstep.core.ops.typing.static_values import shape_of
 
-Gradient = Tensor | IndexedSlices
+Cotangent = Tensor | IndexedSlices
 
 
 def _both(ctx: InferContext) -> tuple[TensorType, ...]:
@@ -64,7 +67,7 @@ def _switch_into(xp: Any, data: Any, pred: Any, *, out: Any) -> Any:
     return out
 
 
-def _switch_gradient(op: OpView, *grads: Gradient | None) -> tuple[Gradient | None, None]:
+def _switch_gradient(op: OpView, *grads: Cotangent | None) -> tuple[Cotangent | None, None]:
     """What comes back out of the branch that was taken, or zeros. Zeros that stand for an output
     that nobody reads are dead where the branch of the other was taken, and so are gradients of what
     is in a branch; both are gradients only where somebody uses both outputs."""
@@ -79,19 +82,19 @@ def _switch_gradient(op: OpView, *grads: Gradient | None) -> tuple[Gradient | No
     return _merged(sides, op.inputs[0]), None
 
 
-def _is_zeros(op: OpView, index: int, g: Gradient | None) -> bool:
+def _is_zeros(op: OpView, index: int, g: Cotangent | None) -> bool:
     made = isinstance(g, Tensor) and g.op.type == "ZerosLike"
     return made and g.op.inputs[0].ref == op.outputs[index].ref  # type: ignore[union-attr]
 
 
-def _zeros(op: OpView, index: int, like: Gradient) -> Tensor:
+def _zeros(op: OpView, index: int, like: Cotangent) -> Tensor:
     """Zeros for a variable that is passed by its handle."""
     values = like.values if isinstance(like, IndexedSlices) else like
     shape = call("VariableShape", op.outputs[index], out_type=DType.INT32)
     return call("Fill", shape, np.zeros((), values.dtype.numpy), name="zeros")
 
 
-def _side(g: Gradient, pred: Tensor, index: int) -> Gradient:
+def _side(g: Cotangent, pred: Tensor, index: int) -> Cotangent:
     """`g` where the branch of output `index` is taken."""
 
     def of(x: Tensor) -> Tensor:
@@ -102,7 +105,7 @@ def _side(g: Gradient, pred: Tensor, index: int) -> Gradient:
     return IndexedSlices(of(g.values), of(g.indices), g.dense_shape)
 
 
-def _merged(sides: Sequence[Gradient], data: Tensor) -> Gradient:
+def _merged(sides: Sequence[Cotangent], data: Tensor) -> Cotangent:
     if all(isinstance(g, Tensor) for g in sides):
         return call_many("Merge", *sides, name="cond_grad")[0]
     rows = [_rows(g) for g in sides]
@@ -118,7 +121,7 @@ def _merged(sides: Sequence[Gradient], data: Tensor) -> Gradient:
     )
 
 
-def _rows(g: Gradient) -> IndexedSlices:
+def _rows(g: Cotangent) -> IndexedSlices:
     """All the rows of a whole tensor, as TensorFlow converts it."""
     if isinstance(g, IndexedSlices):
         return g
@@ -132,16 +135,13 @@ for _type, _data in (("Switch", "data"), ("RefSwitch", "&data")):
     op(
         _type,
         inputs=f"{_data} pred:bool",
-        outputs="output_false output_true",
+        outputs="&output_false output_true",
         type_attrs={"T": "data"},
         formula="data",
         infer=_both,
-        kernel=_switch,
-        out_kernel=_switch_into,
-        keeps_bytes=True,
-        gradient=_switch_gradient,
-        takes_slices=True,
-        aliases=0,
+        kernel=Kernels(_switch, out=_switch_into),
+        memory=View(),
+        gradient=Gradient(_switch_gradient, takes_slices=True),
         branch="switch",
         arithmetic="exact",
         doc="Passes data on at output_true where pred is true, else at output_false; what "

@@ -15,6 +15,7 @@ from gradstep.core.ops.catalogue.control.tensor_array_ops import (
     writing,
 )
 from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.op_state import PerRun
 from gradstep.core.ops.declare.shape_rules import brackets
 from gradstep.core.ops.declare.table import InferContext, op
 from gradstep.core.ops.state.run_resources import RunArrays
@@ -198,7 +199,7 @@ op(
     infer=_gathered,
     kernel=_gather,
     gradient=read_gradient("TensorArrayScatterV3"),
-    per_run=RunArrays,
+    state=PerRun(RunArrays),
     arithmetic="exact",
     doc="The elements at some indices, stacked along a new first axis.",
 )
@@ -210,7 +211,7 @@ op(
     infer=_scattered,
     kernel=_scatter,
     gradient=write_gradient("TensorArrayGatherV3"),
-    per_run=RunArrays,
+    state=PerRun(RunArrays),
     arithmetic="exact",
     doc="Writes the parts of a tensor along its first axis as elements.",
 )
@@ -222,7 +223,7 @@ op(
     infer=_concatenated,
     kernel=_concat,
     gradient=concat_gradient,
-    per_run=RunArrays,
+    state=PerRun(RunArrays),
     arithmetic="exact",
     doc="All elements joined along their first axis, and how long each is.",
 )
@@ -234,7 +235,7 @@ op(
     infer=flow,
     kernel=_split,
     gradient=split_gradient,
-    per_run=RunArrays,
+    state=PerRun(RunArrays),
     arithmetic="exact",
     doc="Writes pieces of a tensor, of the given lengths along its first axis, as elements.",
 )

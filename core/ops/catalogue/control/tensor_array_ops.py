@@ -10,7 +10,9 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape, TensorType
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.attribute_kinds import attribute
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.host_arrays import integer
+from gradstep.core.ops.declare.op_state import PerRun
 from gradstep.core.ops.declare.table import InferContext, op
 from gradstep.core.ops.state.run_resources import RunArrays
 from gradstep.core.ops.state.tensor_array import ArrayPlace, TensorArray
@@ -152,8 +154,8 @@ op(
     },
     infer=_handle,
     kernel=_made,
-    per_run=RunArrays,
-    differentiable=False,
+    state=PerRun(RunArrays),
+    gradient=NOT_DIFFERENTIABLE,
     arithmetic="exact",
     doc="An array of tensors for one run. Its flow orders what is done with it.",
 )
@@ -164,8 +166,8 @@ op(
     attrs={"source": str},
     infer=lambda ctx: (ctx.types[0], _FLOW),
     kernel=_gradient,
-    per_run=RunArrays,
-    differentiable=False,
+    state=PerRun(RunArrays),
+    gradient=NOT_DIFFERENTIABLE,
     arithmetic="exact",
     doc="The array for the gradients of an array's elements: one for each `source`, which is the "
     "name of the gradient computation. What is written to a place again is added.",
@@ -178,7 +180,7 @@ op(
     infer=flow,
     kernel=_write,
     gradient=write_gradient("TensorArrayReadV3"),
-    per_run=RunArrays,
+    state=PerRun(RunArrays),
     arithmetic="exact",
     doc="Writes an element, once.",
 )
@@ -190,7 +192,7 @@ op(
     infer=_element,
     kernel=_read,
     gradient=read_gradient("TensorArrayWriteV3"),
-    per_run=RunArrays,
+    state=PerRun(RunArrays),
     arithmetic="exact",
     doc="An element, which is then cleared if the array says so.",
 )
@@ -200,8 +202,8 @@ op(
     outputs="size",
     infer=lambda ctx: TensorType(DType.INT32, SCALAR),
     kernel=_size,
-    per_run=RunArrays,
-    differentiable=False,
+    state=PerRun(RunArrays),
+    gradient=NOT_DIFFERENTIABLE,
     arithmetic="exact",
     doc="How many places an array has.",
 )
@@ -211,8 +213,8 @@ op(
     outputs="",
     infer=lambda ctx: (),
     kernel=_close,
-    per_run=RunArrays,
-    differentiable=False,
+    state=PerRun(RunArrays),
+    gradient=NOT_DIFFERENTIABLE,
     arithmetic="exact",
     doc="Gives up what an array holds.",
 )

@@ -6,6 +6,10 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import SCALAR, UNKNOWN, DType, TensorType
 from gradstep.core.graph.loop import LOOP, Loop, loop_of
 from gradstep.core.ops.catalogue.control.identity_ops import copy_to
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE, Gradient
+from gradstep.core.ops.declare.kernel_forms import Kernels
+from gradstep.core.ops.declare.op_state import Stateful
+from gradstep.core.ops.declare.result_memory import View
 from gradstep.core.ops.declare.samples import unary
 from gradstep.core.ops.declare.shape_rules import same_as_first
 from gradstep.core.ops.declare.table import InferContext, Sample, op
@@ -47,37 +51,34 @@ op(
     outputs="output*",
     attrs={LOOP: Loop, "parallel_iterations": 10},
     infer=_carried,
-    stateful=True,
-    differentiable=True,  # by core/autodiff/reverse/while_vjp.py: it has to know what is asked for
+    state=Stateful(),
+    gradient=Gradient(),  # by core/autodiff/reverse/while_vjp.py: it has to know what is asked for
     doc="Runs a graph again and again while its condition holds.",
     differs="the body is a graph in the attribute `loop` and no function, tensors that do not "
     "change come in after the loop variables, and the last output is what the way back needs",
 )
 
-for _type, _outputs, _doc in (
-    ("Enter", "output", "The same value, on its way into a loop."),
-    ("RefEnter", "output", "The same variable, on its way into a loop."),
-    ("Exit", "output", "The same value, on its way out of a loop."),
-    ("NextIteration", "output", "The same value, on its way to the next iteration."),
+for _type, _doc in (
+    ("Enter", "The same value, on its way into a loop."),
+    ("RefEnter", "The same variable, on its way into a loop."),
+    ("Exit", "The same value, on its way out of a loop."),
+    ("NextIteration", "The same value, on its way to the next iteration."),
 ):
     op(
         _type,
         inputs="data",
-        outputs=_outputs,
+        outputs="&output",
         attrs={"frame_name": "", "is_constant": False, "parallel_iterations": 10}
         if "Enter" in _type
         else {},
         type_attrs={"T": "data"},
         formula="data",
         infer=same_as_first,
-        kernel=lambda xp, data: data,
-        out_kernel=copy_to,
-        gradient=lambda op, g: g,
-        takes_slices=True,
-        aliases=0,
+        kernel=Kernels(lambda xp, data: data, out=copy_to),
+        gradient=Gradient(lambda op, g: g, takes_slices=True),
         samples=unary(),
         arithmetic="exact",
-        keeps_bytes=True,
+        memory=View(),
         doc=_doc,
     )
 
@@ -97,12 +98,11 @@ op(
     inputs="input",
     formula="input",
     infer=_flag,
-    kernel=lambda xp, input: input,
-    out_kernel=copy_to,
-    differentiable=False,
+    kernel=Kernels(lambda xp, input: input, out=copy_to),
+    gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [Sample((rng.random() < 0.5,))],
     arithmetic="exact",
-    keeps_bytes=True,
+    memory=View(),
     branch="loop",
     doc="Whether a loop goes on.",
 )

@@ -10,6 +10,8 @@ from typing import Any, NoReturn
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import SCALAR, DType, Shape, TensorType
 from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
+from gradstep.core.ops.declare.op_state import Resource, Stateful
 from gradstep.core.ops.declare.table import InferContext, op
 from gradstep.core.ops.state.dataset_iterator import Iterator
 
@@ -47,9 +49,8 @@ for _type, _more, _doc in (
         outputs="handle",
         attrs={**_KINDS, **_more},
         infer=_handle,
-        first=lambda op: Iterator(),
-        stateful=True,
-        differentiable=False,
+        state=Resource(lambda op: Iterator()),
+        gradient=NOT_DIFFERENTIABLE,
         doc=_doc,
         differs="it has no elements: what is taken from it has to be fed",
     )
@@ -60,7 +61,7 @@ op(
     attrs=_KINDS,
     infer=_elements,
     kernel=_next,
-    stateful=True,
+    state=Stateful(),
     doc="The next element of an iterator.",
     differs="it has to be fed; TensorFlow takes it from the dataset",
 )

@@ -9,7 +9,9 @@ import numpy as np
 from gradstep.core.graph.dtypes import SCALAR, DType, TensorType
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.attribute_kinds import attribute
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.host_arrays import home
+from gradstep.core.ops.declare.op_state import Resource, Stateful, Writes
 from gradstep.core.ops.declare.table import InferContext, op
 from gradstep.core.ops.declare.type_rules import want_rank
 from gradstep.core.ops.state.lookup_table import LookupTable
@@ -68,9 +70,8 @@ op(
         "use_node_name_sharing": False,
     },
     infer=_handle,
-    first=_table,
-    stateful=True,
-    differentiable=False,
+    state=Resource(_table),
+    gradient=NOT_DIFFERENTIABLE,
     doc="A table that is initialised once, and then looked things up in.",
 )
 for _type in ("LookupTableImportV2", "InitializeTableV2"):
@@ -86,9 +87,8 @@ for _type in ("LookupTableImportV2", "InitializeTableV2"):
         ),
         infer=_imported,
         kernel=lambda xp, table, keys, values: table.filled(keys, values),
-        stateful=True,
-        writes=(0,),
-        differentiable=False,
+        state=Writes((0,)),
+        gradient=NOT_DIFFERENTIABLE,
         doc="Initialise a table with keys, and a value for each.",
     )
 op(
@@ -99,8 +99,8 @@ op(
     type_attrs={"Tin": "keys", "Tout": "default_value"},
     infer=_found,
     kernel=_find,
-    stateful=True,
-    differentiable=False,
+    state=Stateful(),
+    gradient=NOT_DIFFERENTIABLE,
     arithmetic="exact",  # it runs on the host, whatever the device
     doc="The value of each key in a table; of a key that is not there, the default value.",
 )
@@ -111,7 +111,7 @@ op(
     outputs="size",
     infer=lambda ctx: TensorType(DType.INT64, SCALAR),
     kernel=lambda xp, table: xp.asarray(np.int64(len(table))),
-    stateful=True,
-    differentiable=False,
+    state=Stateful(),
+    gradient=NOT_DIFFERENTIABLE,
     doc="How many keys there are in a table.",
 )

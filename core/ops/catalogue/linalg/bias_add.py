@@ -8,6 +8,8 @@ import numpy as np
 
 from gradstep.core.graph.dtypes import Shape, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare.kernel_forms import Kernels
+from gradstep.core.ops.declare.result_memory import InPlace
 from gradstep.core.ops.declare.shape_rules import one_dtype
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import merged, numeric, want_rank
@@ -62,9 +64,8 @@ op(
     type_attrs={"T": "value"},
     formula="value + channels(bias, value, data_format)",
     infer=numeric(_bias_type),
-    kernel=_bias_add,
-    out_calls=_bias_add_calls,
-    in_place="value",
+    kernel=Kernels(_bias_add, calls=_bias_add_calls),
+    memory=InPlace("value"),
     gradient=lambda op, g: (
         g,
         call("BiasAddGrad", g, data_format=op.get_attr("data_format")),
@@ -116,8 +117,7 @@ op(
     type_attrs={"T": "out_backprop"},
     formula="sum(out_backprop, others(out_backprop, data_format))",
     infer=numeric(_bias_grad_type),
-    kernel=_bias_grad,
-    out_calls=_bias_grad_calls,
+    kernel=Kernels(_bias_grad, calls=_bias_grad_calls),
     gradient=_bias_grad_second,
     samples=lambda rng: [Sample(s.inputs[:1], s.attrs) for s in _bias_samples(rng)],
     arithmetic="reducing",

@@ -21,6 +21,7 @@ from gradstep.core.ops.catalogue.linalg.matrix_shape_rules import (
     same_batch,
     same_size,
 )
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.shape_rules import brackets, one_dtype
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.ufunc import Calls
@@ -118,8 +119,7 @@ op(
     type_attrs={"T": "a"},
     formula="matmul(a.T if transpose_a else a, b.T if transpose_b else b)",
     infer=only(PRODUCTS, _product_type),
-    kernel=_matmul,
-    out_calls=_matmul_calls,
+    kernel=Kernels(_matmul, calls=_matmul_calls),
     gradient=_matmul_gradient,
     samples=_matmul_samples,
     arithmetic="product",

@@ -8,6 +8,9 @@ import numpy as np
 
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.declare import domain_limits
+from gradstep.core.ops.declare.kernel_forms import Kernels, ufunc
+from gradstep.core.ops.declare.result_causes import Causes
+from gradstep.core.ops.declare.result_memory import Elementwise
 from gradstep.core.ops.declare.samples import binary, equal_shapes, with_complex
 from gradstep.core.ops.declare.shape_rules import broadcast
 from gradstep.core.ops.declare.table import op
@@ -28,13 +31,12 @@ for _name in ("Add", "AddV2"):
         type_attrs={"T": "x"},
         formula="x + y",
         infer=numbers if _name == "AddV2" else only(broadcast, _OF_ADD),
-        ufunc="add",
+        kernel=ufunc("add"),
         gradient=lambda op, g: (g, g),
         broadcasts=True,
         samples=with_complex(binary()),
         python="add" if _name == "AddV2" else "",
-        breaks=domain_limits.SUM,
-        vanishes="cancelled",
+        causes=Causes(breaks=domain_limits.SUM, vanishes="cancelled"),
         doc="Elementwise sum, with broadcasting.",
     )
 
@@ -62,15 +64,12 @@ op(
     type_attrs={"T": "inputs", "N": "len(inputs)"},
     formula="add_all(inputs)",
     infer=numeric(same_shape),
-    kernel=_add_n,
-    out_calls=_add_n_calls,
-    in_place="inputs",
+    kernel=Kernels(_add_n, calls=_add_n_calls),
     gradient=lambda op, g: [g] * len(op.inputs),
     samples=lambda rng: equal_shapes(1)(rng) + equal_shapes(2)(rng) + equal_shapes(4)(rng),
     arithmetic="reducing",
-    elementwise=True,
-    breaks=domain_limits.TERMS,
-    vanishes="cancelled",
+    memory=Elementwise("inputs"),
+    causes=Causes(breaks=domain_limits.TERMS, vanishes="cancelled"),
     doc="The sum of tensors of one shape, added from left to right.",
 )
 op(
@@ -80,13 +79,12 @@ op(
     type_attrs={"T": "x"},
     formula="x - y",
     infer=numbers,
-    ufunc="subtract",
+    kernel=ufunc("subtract"),
     gradient=lambda op, g: (g, -g),
     broadcasts=True,
     samples=with_complex(binary()),
     python="subtract",
-    breaks=domain_limits.SUM,
-    vanishes="cancelled",
+    causes=Causes(breaks=domain_limits.SUM, vanishes="cancelled"),
     doc="Elementwise difference, with broadcasting.",
 )
 op(
@@ -96,13 +94,12 @@ op(
     type_attrs={"T": "x"},
     formula="x * y",
     infer=numbers,
-    ufunc="multiply",
+    kernel=ufunc("multiply"),
     gradient=lambda op, g: (g * conj(op.inputs[1]), conj(op.inputs[0]) * g),
     broadcasts=True,
     samples=with_complex(binary()),
     python="multiply",
-    breaks=domain_limits.PRODUCT,
-    vanishes="underflow",
+    causes=Causes(breaks=domain_limits.PRODUCT, vanishes="underflow"),
     doc="Elementwise product, with broadcasting.",
 )
 
@@ -130,7 +127,7 @@ op(
     samples=with_complex(binary(), differentiable=False),
     arithmetic="rounded",
     python="multiply_no_nan",
-    vanishes="underflow",
+    causes=Causes(vanishes="underflow"),
     doc="Elementwise product that is 0 wherever y is 0, even if x is infinite or NaN.",
     kinks="the derivative to y is 0 where the gradient is; for complex numbers they are not "
     "conjugated, as in TensorFlow",
@@ -160,8 +157,7 @@ op(
     broadcasts=True,
     samples=with_complex(binary(), differentiable=False),
     python="squared_difference",
-    breaks=domain_limits.SUM,
-    vanishes="cancelled",
+    causes=Causes(breaks=domain_limits.SUM, vanishes="cancelled"),
     doc="Elementwise square of the difference, with broadcasting; of complex numbers, of its size.",
     kinks="for complex numbers the gradient counts as real, as in TensorFlow",
 )

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
+from gradstep.core.ops.declare.kernel_forms import ufunc
 from gradstep.core.ops.declare.shape_rules import broadcast
 from gradstep.core.ops.declare.table import Sample, op
 from gradstep.core.ops.declare.type_rules import integral, unref
@@ -32,8 +34,8 @@ for _type, _ufunc, _sign, _word in (
         type_attrs={"T": "x"},
         formula=f"x {_sign} y",
         infer=integral(broadcast),
-        ufunc=_ufunc,
-        differentiable=False,
+        kernel=ufunc(_ufunc),
+        gradient=NOT_DIFFERENTIABLE,
         broadcasts=True,
         samples=_samples,
         python=_ufunc,
@@ -46,8 +48,8 @@ op(
     type_attrs={"T": "x"},
     formula="~x",
     infer=integral(unref),
-    ufunc="invert",
-    differentiable=False,
+    kernel=ufunc("invert"),
+    gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [Sample(sample.inputs[:1]) for sample in _samples(rng)],
     python="invert",
     doc="Every bit the other way.",
@@ -73,7 +75,7 @@ for _type, _ufunc, _sign, _doc in (
         formula=f"x {_sign} clip(y, 0, 8 * x.itemsize - 1)",
         infer=integral(broadcast),
         kernel=_shift(_ufunc),
-        differentiable=False,
+        gradient=NOT_DIFFERENTIABLE,
         broadcasts=True,
         samples=_samples,
         arithmetic="exact",

@@ -9,6 +9,9 @@ import numpy as np
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.catalogue.control.identity_ops import copy_to
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
+from gradstep.core.ops.declare.kernel_forms import Kernels
+from gradstep.core.ops.declare.result_causes import Causes
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 
 _WITHOUT_NUMBERS = (DType.STRING, DType.RESOURCE)
@@ -112,12 +115,11 @@ op(
     type_attrs={"SrcT": "x"},
     formula="astype(x, DstT)",
     infer=_cast_type,
-    kernel=_cast,
-    out_kernel=_cast_out,
+    kernel=Kernels(_cast, out=_cast_out),
     gradient=_cast_gradient,
     samples=_cast_samples,
     arithmetic="exact",
-    vanishes="rounded",
+    causes=Causes(vanishes="rounded"),
     doc="The same numbers in another element type: towards integers rounded to zero, from complex "
     "numbers the real part. Truncate: shorter floating-point numbers are rounded to zero, too.",
     kinks="None through any integer or boolean type",
@@ -184,7 +186,7 @@ op(
     formula="bits_as(input, type)",
     infer=_bitcast_type,
     kernel=_bitcast,
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=_bitcast_samples,
     arithmetic="exact",
     doc="The same bits as numbers of another element type; smaller ones get an axis of their own.",

@@ -8,6 +8,9 @@ import numpy as np
 
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
+from gradstep.core.ops.declare.kernel_forms import ufunc
+from gradstep.core.ops.declare.result_causes import Causes
 from gradstep.core.ops.declare.samples import binary
 from gradstep.core.ops.declare.shape_rules import broadcast, broadcast_shapes, compare, one_dtype
 from gradstep.core.ops.declare.table import InferContext, Sample, op
@@ -28,12 +31,12 @@ for _type, _ufunc, _sign, _words in _ORDERED:
         type_attrs={"T": "x"},
         formula=f"x {_sign} y",
         infer=real(compare),
-        ufunc=_ufunc,
-        differentiable=False,
+        kernel=ufunc(_ufunc),
+        gradient=NOT_DIFFERENTIABLE,
         broadcasts=True,
         samples=binary(),
         python=_ufunc,
-        vanishes="false",
+        causes=Causes(vanishes="false"),
         doc=f"Whether {_words}, elementwise with broadcasting.",
     )
 for _type, _ufunc, _sign, _words in (
@@ -48,12 +51,12 @@ for _type, _ufunc, _sign, _words in (
         type_attrs={"T": "x"},
         formula=f"x {_sign} y",
         infer=compare,
-        ufunc=_ufunc,
-        differentiable=False,
+        kernel=ufunc(_ufunc),
+        gradient=NOT_DIFFERENTIABLE,
         broadcasts=True,
         samples=binary(),
         python=_ufunc,
-        vanishes="false",
+        causes=Causes(vanishes="false"),
         doc=f"Whether {_words}, elementwise with broadcasting.",
         differs="incompatible_shape_error is taken as true, whatever it says",
     )
@@ -77,7 +80,7 @@ op(
     formula="abs(x - y) <= tolerance",
     infer=real_floating(_close_type),
     kernel=_close,
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [
         Sample((np.array([1.0, 2.0, -3.0]), np.array([1.0 + 5e-6, 2.1, -3.0]))),
         Sample((rng.normal(size=(2, 3)), rng.normal(size=(2, 3))), {"tolerance": 0.5}),
@@ -109,12 +112,12 @@ for _type, _ufunc, _sign, _words in (
         outputs="z",
         formula=f"x {_sign} y",
         infer=_logical,
-        ufunc=_ufunc,
-        differentiable=False,
+        kernel=ufunc(_ufunc),
+        gradient=NOT_DIFFERENTIABLE,
         broadcasts=True,
         samples=_flags(2),
         python=_ufunc,
-        vanishes="false",
+        causes=Causes(vanishes="false"),
         doc=f"Whether {_words}, elementwise with broadcasting.",
     )
 op(
@@ -123,8 +126,8 @@ op(
     outputs="y",
     formula="~x",
     infer=_logical,
-    ufunc="logical_not",
-    differentiable=False,
+    kernel=ufunc("logical_not"),
+    gradient=NOT_DIFFERENTIABLE,
     samples=_flags(1),
     python="logical_not",
     doc="Whether x does not hold.",

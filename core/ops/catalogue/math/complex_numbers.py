@@ -8,6 +8,7 @@ import numpy as np
 
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare.kernel_forms import ufunc
 from gradstep.core.ops.declare.samples import binary
 from gradstep.core.ops.declare.shape_rules import broadcast
 from gradstep.core.ops.declare.table import InferContext, Sample, op
@@ -40,7 +41,7 @@ op(
     type_attrs={"T": "input"},
     formula="conj(input)",
     infer=complexes(unref),
-    ufunc="conj",
+    kernel=ufunc("conj"),
     gradient=lambda op, g: call("Conj", g),
     samples=_samples,
     doc="The complex conjugate: the imaginary part with the opposite sign.",

@@ -10,9 +10,11 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare.declared_gradient import Defect, Gradient
 from gradstep.core.ops.declare.host_arrays import integer
+from gradstep.core.ops.declare.result_causes import Causes
 from gradstep.core.ops.declare.shape_rules import brackets
-from gradstep.core.ops.declare.table import Defect, InferContext, Sample, op
+from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import numeric, unref, wrong_type
 
 
@@ -141,18 +143,21 @@ op(
     formula="running(cumprod, x, axis, exclusive, reverse, 1)",
     infer=numeric(_accumulated),
     kernel=_running(lambda xp, x, axis: xp.cumprod(x, axis=axis, dtype=x.dtype), 1),
-    gradient=_cumprod_gradient,
+    gradient=Gradient(
+        _cumprod_gradient,
+        defects=(
+            Defect(
+                "x",
+                "where x is 0 the products without it are made by dividing by it, which gives 0 "
+                "then",
+                "math_grad.py, _CumprodGrad; recorded from TensorFlow 2.21",
+            ),
+        ),
+    ),
     samples=_samples,
     arithmetic="reducing",
-    vanishes="underflow",
+    causes=Causes(vanishes="underflow"),
     doc="The running product along an axis; exclusive: without the element itself.",
-    defects=[
-        Defect(
-            "x",
-            "where x is 0 the products without it are made by dividing by it, which gives 0 then",
-            "math_grad.py, _CumprodGrad; recorded from TensorFlow 2.21",
-        )
-    ],
 )
 op(
     "CumulativeLogsumexp",

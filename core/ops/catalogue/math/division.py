@@ -7,7 +7,10 @@ from typing import Any
 from gradstep.core.errors import GradstepError
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.declare import domain_limits
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.host_arrays import is_integer
+from gradstep.core.ops.declare.kernel_forms import ufunc
+from gradstep.core.ops.declare.result_causes import Causes
 from gradstep.core.ops.declare.samples import binary, with_complex
 from gradstep.core.ops.declare.shape_rules import broadcast
 from gradstep.core.ops.declare.table import op
@@ -47,13 +50,12 @@ op(
     type_attrs={"T": "x"},
     formula="x / y",
     infer=floating(broadcast),
-    ufunc="true_divide",
+    kernel=ufunc("true_divide"),
     gradient=_quotient,
     broadcasts=True,
     samples=with_complex(binary()),
     python="realdiv",
-    breaks=domain_limits.QUOTIENT,
-    vanishes="underflow",
+    causes=Causes(breaks=domain_limits.QUOTIENT, vanishes="underflow"),
     doc="Elementwise quotient of floating-point numbers, with broadcasting.",
     differs="complex numbers over 0 have infinite parts where TensorFlow's are NaN",
 )
@@ -69,8 +71,7 @@ op(
     broadcasts=True,
     samples=with_complex(binary()),
     arithmetic="rounded",
-    breaks=domain_limits.QUOTIENT,
-    vanishes="underflow",
+    causes=Causes(breaks=domain_limits.QUOTIENT, vanishes="underflow"),
     doc="Elementwise quotient, of integers rounded to zero; with broadcasting.",
 )
 
@@ -98,7 +99,7 @@ op(
     samples=with_complex(binary()),
     arithmetic="rounded",
     python="div_no_nan divide_no_nan",
-    vanishes="underflow",
+    causes=Causes(vanishes="underflow"),
     doc="Elementwise quotient that is 0 wherever the divisor is 0.",
     kinks="both derivatives are 0 where y is 0",
 )
@@ -119,13 +120,12 @@ op(
     formula="floor(x / y)",
     infer=real_numbers,
     kernel=_floor_divide,
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     broadcasts=True,
     samples=binary(),
     arithmetic="rounded",
     python="floordiv floor_div",
-    breaks=domain_limits.REMAINDER,
-    vanishes="rounded",
+    causes=Causes(breaks=domain_limits.REMAINDER, vanishes="rounded"),
     doc="Elementwise quotient rounded down, with broadcasting.",
 )
 
@@ -152,7 +152,7 @@ op(
     samples=binary(),
     arithmetic="rounded",
     python="floormod mod",
-    breaks=domain_limits.REMAINDER,
+    causes=Causes(breaks=domain_limits.REMAINDER),
     doc="Elementwise remainder with the sign of the divisor, with broadcasting.",
     kinks="jumps where x is a multiple of y; the derivative to x is 1 there, too",
 )
@@ -164,13 +164,12 @@ op(
     formula="trunc(x / y)",
     infer=real_numbers,
     kernel=lambda xp, x, y: _truncated(xp, x, y) if is_integer(x) else xp.trunc(x / y),
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     broadcasts=True,
     samples=binary(),
     arithmetic="rounded",
     python="truncatediv",
-    breaks=domain_limits.REMAINDER,
-    vanishes="rounded",
+    causes=Causes(breaks=domain_limits.REMAINDER, vanishes="rounded"),
     doc="Elementwise quotient rounded to zero, with broadcasting.",
     differs="an integer divided by 0 says so; TensorFlow calls it an unexpected error",
 )
@@ -193,7 +192,7 @@ for _type in ("TruncateMod", "Mod"):
         samples=binary(),
         arithmetic="rounded",
         python=_type.lower() if _type == "TruncateMod" else "",
-        breaks=domain_limits.REMAINDER,
+        causes=Causes(breaks=domain_limits.REMAINDER),
         doc="Elementwise remainder with the sign of the dividend, with broadcasting.",
         kinks="TensorFlow has no gradient for it: a LookupError",
         differs="an integer divided by 0 says so; TensorFlow calls it an unexpected error"

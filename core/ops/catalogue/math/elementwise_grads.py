@@ -12,6 +12,9 @@ import numpy as np
 
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.declare import domain_limits
+from gradstep.core.ops.declare.kernel_forms import Kernels
+from gradstep.core.ops.declare.result_causes import Causes
+from gradstep.core.ops.declare.result_memory import Elementwise
 from gradstep.core.ops.declare.samples import equal_shapes, with_complex
 from gradstep.core.ops.declare.table import op
 from gradstep.core.ops.declare.type_rules import floating, real, same_shape
@@ -43,12 +46,10 @@ op(
     type_attrs={"T": "y"},
     formula="dy * (1 - y * y)",
     infer=floats,
-    kernel=lambda xp, y, dy: dy * (1.0 - y * y),
-    out_calls=_tanh_grad_calls,
-    in_place="y dy",
+    kernel=Kernels(lambda xp, y, dy: dy * (1.0 - y * y), calls=_tanh_grad_calls),
     gradient=_tanh_second,
     samples=with_complex(equal_shapes(2)),
-    elementwise=True,
+    memory=Elementwise("y dy"),
     doc="The gradient of Tanh, from its output y and the gradient dy.",
 )
 
@@ -73,12 +74,10 @@ op(
     type_attrs={"T": "y"},
     formula="dy * y * (1 - y)",
     infer=floats,
-    kernel=lambda xp, y, dy: dy * y * (1.0 - y),
-    out_calls=_sigmoid_grad_calls,
-    in_place="y dy",
+    kernel=Kernels(lambda xp, y, dy: dy * y * (1.0 - y), calls=_sigmoid_grad_calls),
     gradient=_sigmoid_second,
     samples=with_complex(equal_shapes(2)),
-    elementwise=True,
+    memory=Elementwise("y dy"),
     doc="The gradient of Sigmoid, from its output y and the gradient dy.",
 )
 
@@ -96,13 +95,13 @@ op(
     type_attrs={"T": "gradients"},
     formula="gradients * (features > 0)",
     infer=real(same_shape),
-    kernel=lambda xp, gradients, features: gradients * (features > 0),
-    out_calls=_relu_grad_calls,
-    in_place="gradients features",
+    kernel=Kernels(
+        lambda xp, gradients, features: gradients * (features > 0), calls=_relu_grad_calls
+    ),
     gradient=lambda op, g: (call("ReluGrad", g, op.inputs[1]), zeros_like(op.inputs[1])),
     samples=equal_shapes(2),
     arithmetic="exact",
-    elementwise=True,
+    memory=Elementwise("gradients features"),
     doc="The gradient of Relu: passes where features are above 0.",
 )
 
@@ -136,8 +135,8 @@ op(
     kernel=_sqrt_grad,
     gradient=_sqrt_second,
     samples=with_complex(equal_shapes(2)),
-    elementwise=True,
-    breaks=domain_limits.ROOT_SLOPE,
+    memory=Elementwise(),
+    causes=Causes(breaks=domain_limits.ROOT_SLOPE),
     doc="The gradient of Sqrt, from its output y and the gradient dy; 0 where dy is 0.",
 )
 
@@ -162,7 +161,7 @@ op(
     kernel=_rsqrt_grad,
     gradient=_rsqrt_second,
     samples=with_complex(equal_shapes(2)),
-    elementwise=True,
+    memory=Elementwise(),
     doc="The gradient of Rsqrt, from its output y and the gradient dy; 0 where dy is 0.",
 )
 

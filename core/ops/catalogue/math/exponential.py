@@ -8,6 +8,9 @@ import numpy as np
 
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.declare import domain_limits
+from gradstep.core.ops.declare.kernel_forms import Kernels, ufunc
+from gradstep.core.ops.declare.result_causes import Causes
+from gradstep.core.ops.declare.result_memory import Elementwise
 from gradstep.core.ops.declare.samples import binary, unary, with_complex
 from gradstep.core.ops.declare.shape_rules import broadcast
 from gradstep.core.ops.declare.table import op
@@ -25,12 +28,11 @@ op(
     type_attrs={"T": "x"},
     formula="exp(x)",
     infer=floats,
-    ufunc="exp",
+    kernel=ufunc("exp"),
     gradient=lambda op, g: g * conj(op.outputs[0]),
     samples=with_complex(unary()),
     python="exp",
-    flat="underflow",
-    vanishes="underflow",
+    causes=Causes(flat="underflow", vanishes="underflow"),
     doc="e to the power of x.",
 )
 op(
@@ -40,11 +42,11 @@ op(
     type_attrs={"T": "x"},
     formula="expm1(x)",
     infer=floats,
-    ufunc="expm1",
+    kernel=ufunc("expm1"),
     gradient=lambda op, g: g * call("Exp", conj(op.inputs[0])),
     samples=with_complex(unary()),
     python="expm1",
-    flat="underflow",
+    causes=Causes(flat="underflow"),
     doc="e to the power of x, less 1; exact for small x, too.",
 )
 op(
@@ -54,11 +56,11 @@ op(
     type_attrs={"T": "x"},
     formula="log(x)",
     infer=floats,
-    ufunc="log",
+    kernel=ufunc("log"),
     gradient=lambda op, g: g * call("Reciprocal", conj(op.inputs[0])),
     samples=with_complex(unary(0.5)),
     python="log",
-    breaks=domain_limits.LOG,
+    causes=Causes(breaks=domain_limits.LOG),
     doc="The natural logarithm.",
 )
 op(
@@ -68,11 +70,11 @@ op(
     type_attrs={"T": "x"},
     formula="log1p(x)",
     infer=floats,
-    ufunc="log1p",
+    kernel=ufunc("log1p"),
     gradient=lambda op, g: g * call("Reciprocal", 1.0 + conj(op.inputs[0])),
     samples=with_complex(unary(-0.5)),
     python="log1p",
-    breaks=domain_limits.LOG1P,
+    causes=Causes(breaks=domain_limits.LOG1P),
     doc="The natural logarithm of 1 + x; exact for small x, too.",
 )
 
@@ -113,15 +115,12 @@ op(
     type_attrs={"T": "x"},
     formula="1 / (1 + exp(-x))",
     infer=floats,
-    kernel=_sigmoid,
-    out_calls=_sigmoid_calls,
-    in_place="x",
+    kernel=Kernels(_sigmoid, calls=_sigmoid_calls),
     gradient=lambda op, g: call("SigmoidGrad", conj(op.outputs[0]), g),
     samples=with_complex(unary()),
     python="sigmoid",
-    elementwise=True,
-    flat="saturated",
-    vanishes="underflow",
+    memory=Elementwise("x"),
+    causes=Causes(flat="saturated", vanishes="underflow"),
     doc="The logistic function.",
 )
 
@@ -190,7 +189,7 @@ for _type, _formula, _function, _gradient, _breaks, _doc in _PRODUCTS:
         broadcasts=True,
         samples=with_complex(binary(symmetric=False), differentiable=False),
         python=_type.lower(),
-        breaks=_breaks,
+        causes=Causes(breaks=_breaks),
         doc=f"{_doc[0].upper()}{_doc[1:]}, but 0 wherever x is 0; with broadcasting.",
         kinks="both derivatives are 0 where x is 0; for complex numbers they are not conjugated, "
         "as in TensorFlow",

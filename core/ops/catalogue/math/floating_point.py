@@ -6,6 +6,8 @@ import numpy as np
 
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
+from gradstep.core.ops.declare.kernel_forms import ufunc
 from gradstep.core.ops.declare.samples import binary
 from gradstep.core.ops.declare.shape_rules import broadcast
 from gradstep.core.ops.declare.table import InferContext, Sample, op
@@ -34,8 +36,8 @@ for _type, _ufunc, _python, _words in (
         type_attrs={"T": "x"},
         formula=f"{_ufunc}(x)",
         infer=real_floating(_flag),
-        ufunc=_ufunc,
-        differentiable=False,
+        kernel=ufunc(_ufunc),
+        gradient=NOT_DIFFERENTIABLE,
         samples=_samples,
         python=_python,
         doc=f"Whether {_words}.",
@@ -52,7 +54,7 @@ op(
     type_attrs={"T": "x1"},
     formula="nextafter(x1, x2)",
     infer=only(broadcast, "float32 float64"),
-    ufunc="nextafter",
+    kernel=ufunc("nextafter"),
     gradient=_neighbour,
     broadcasts=True,
     samples=binary(),

@@ -6,6 +6,8 @@ from typing import Any
 
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.declare import domain_limits
+from gradstep.core.ops.declare.kernel_forms import ufunc
+from gradstep.core.ops.declare.result_causes import Causes
 from gradstep.core.ops.declare.samples import unary, with_complex
 from gradstep.core.ops.declare.table import op
 from gradstep.core.ops.declare.type_rules import floats
@@ -37,11 +39,11 @@ for _type, _gradient, _doc in _FUNCTIONS:
         type_attrs={"T": "x"},
         formula=f"{_type.lower()}(x)",
         infer=floats,
-        ufunc=_type.lower(),
+        kernel=ufunc(_type.lower()),
         gradient=_gradient,
         samples=with_complex(unary()),
         python=_type.lower(),
-        flat="saturated" if _type == "Tanh" else "",
+        causes=Causes(flat="saturated" if _type == "Tanh" else ""),
         doc=_doc,
     )
 
@@ -87,11 +89,11 @@ for _type, _ufunc, _gradient, _range, _breaks, _word, _kinks in _INVERSES:
         type_attrs={"T": "x"},
         formula=f"{_ufunc}(x)",
         infer=floats,
-        ufunc=_ufunc,
+        kernel=ufunc(_ufunc),
         gradient=_gradient,
         samples=with_complex(unary(*_range)),
         python=_type.lower(),
-        breaks=_breaks,
+        causes=Causes(breaks=_breaks),
         doc=f"The number whose hyperbolic {_word} is x.",
         kinks=_kinks,
     )

@@ -11,7 +11,9 @@ from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.catalogue.math.sum_and_mean import axes_of, samples
 from gradstep.core.ops.declare.axes import kept_shape, positive, reduced_shape, reduction
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.host_arrays import integer
+from gradstep.core.ops.declare.result_causes import Causes
 from gradstep.core.ops.declare.shape_rules import brackets
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import real, wrong_type
@@ -64,8 +66,7 @@ for _type, _function, _empty in (("Max", "max", _lowest), ("Min", "min", _highes
         gradient=_extreme_gradient,
         samples=samples,
         arithmetic="exact",
-        breaks={"empty": lambda x, axes: x.size == 0},
-        flat="not_extreme",
+        causes=Causes(breaks={"empty": lambda x, axes: x.size == 0}, flat="not_extreme"),
         doc=f"The {'largest' if _type == 'Max' else 'smallest'} value over some axes.",
         kinks="equal extremes share the gradient equally",
     )
@@ -138,7 +139,7 @@ for _type, _lost in (("ArgMax", -np.inf), ("ArgMin", np.inf)):
         formula=f"{_type.lower()}(input, dimension)",
         infer=_place_type,
         kernel=_place(_type.lower(), _lost),
-        differentiable=False,
+        gradient=NOT_DIFFERENTIABLE,
         samples=_place_samples,
         arithmetic="exact",
         doc=f"The position of the {_words} value along an axis, the first of equals; NaN is "

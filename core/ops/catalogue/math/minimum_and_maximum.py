@@ -7,6 +7,8 @@ from typing import Any
 from gradstep.core.graph.dtypes import Shape, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.catalogue.math.complex_numbers import joined
+from gradstep.core.ops.declare.kernel_forms import ufunc
+from gradstep.core.ops.declare.result_causes import Causes
 from gradstep.core.ops.declare.samples import binary, with_complex
 from gradstep.core.ops.declare.shape_rules import one_dtype
 from gradstep.core.ops.declare.table import InferContext, Sample, op
@@ -35,12 +37,12 @@ for _type, _condition, _word in _EXTREMES:
         type_attrs={"T": "x"},
         formula=f"{_type.lower()}(x, y)",
         infer=real_numbers,
-        ufunc=_type.lower(),
+        kernel=ufunc(_type.lower()),
         gradient=_larger_of(_condition),
         broadcasts=True,
         samples=binary(),
         python=_type.lower(),
-        flat="not_extreme",
+        causes=Causes(flat="not_extreme"),
         doc=f"Elementwise {_word} value, with broadcasting; NaN where either is NaN.",
         kinks="where x = y the whole gradient goes to x",
     )
@@ -109,7 +111,7 @@ op(
     broadcasts=True,
     samples=with_complex(_clip_samples, differentiable=False),
     arithmetic="exact",
-    flat="clipped",
+    causes=Causes(flat="clipped"),
     doc="t kept between two bounds, each a scalar or of t's shape; complex numbers part by part.",
     kinks="the gradient goes to t at both bounds, and to the bound beyond it; complex numbers have "
     "none, since they have no order",

@@ -8,6 +8,9 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.declare import domain_limits
 from gradstep.core.ops.declare.host_arrays import is_integer
+from gradstep.core.ops.declare.kernel_forms import ufunc
+from gradstep.core.ops.declare.result_causes import Causes
+from gradstep.core.ops.declare.result_memory import Elementwise
 from gradstep.core.ops.declare.samples import binary, unary, with_complex
 from gradstep.core.ops.declare.shape_rules import broadcast
 from gradstep.core.ops.declare.table import op
@@ -21,11 +24,11 @@ op(
     type_attrs={"T": "x"},
     formula="x * x",
     infer=numeric(unref),
-    ufunc="square",
+    kernel=ufunc("square"),
     gradient=lambda op, g: g * (conj(op.inputs[0]) * 2.0),
     samples=with_complex(unary()),
     python="square",
-    vanishes="underflow",
+    causes=Causes(vanishes="underflow"),
     doc="x times x.",
 )
 op(
@@ -35,11 +38,11 @@ op(
     type_attrs={"T": "x"},
     formula="sqrt(x)",
     infer=floats,
-    ufunc="sqrt",
+    kernel=ufunc("sqrt"),
     gradient=lambda op, g: call("SqrtGrad", op.outputs[0], g),
     samples=with_complex(unary(0.5)),
     python="sqrt",
-    breaks=domain_limits.ROOT,
+    causes=Causes(breaks=domain_limits.ROOT),
     doc="The square root.",
     kinks="the derivative at 0 is infinite, but a zero gradient stays zero there",
 )
@@ -54,8 +57,8 @@ op(
     gradient=lambda op, g: call("RsqrtGrad", op.outputs[0], g),
     samples=with_complex(unary(0.5)),
     python="rsqrt",
-    elementwise=True,
-    breaks=domain_limits.INVERSE_ROOT,
+    memory=Elementwise(),
+    causes=Causes(breaks=domain_limits.INVERSE_ROOT),
     doc="One over the square root.",
 )
 for _type in ("Reciprocal", "Inv"):
@@ -71,8 +74,7 @@ for _type in ("Reciprocal", "Inv"):
         samples=with_complex(unary(0.5)),
         arithmetic="rounded",
         python="reciprocal" if _type == "Reciprocal" else "",
-        breaks=domain_limits.INVERSE,
-        vanishes="underflow",
+        causes=Causes(breaks=domain_limits.INVERSE, vanishes="underflow"),
         doc="One over x.",
         differs="one over complex 0 has an infinite part where TensorFlow's is NaN",
     )
@@ -108,8 +110,7 @@ op(
     broadcasts=True,
     samples=with_complex(binary(symmetric=False)),
     python="pow",
-    breaks=domain_limits.POWER,
-    vanishes="underflow",
+    causes=Causes(breaks=domain_limits.POWER, vanishes="underflow"),
     doc="Elementwise power, with broadcasting.",
     kinks="the derivative to y is 0 where x <= 0; to x it is NaN at x = 0, y = 0",
     differs="0 to the power 0 of complex numbers is 1, not NaN",

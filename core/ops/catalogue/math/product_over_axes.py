@@ -9,8 +9,10 @@ import numpy as np
 from gradstep.core.ops.build.builder import OpView, Tensor, call, call_many
 from gradstep.core.ops.catalogue.math.sum_and_mean import axes_of, samples
 from gradstep.core.ops.declare.axes import listed, reduced, reduction, spread
+from gradstep.core.ops.declare.declared_gradient import Defect, Gradient
 from gradstep.core.ops.declare.host_arrays import integers
-from gradstep.core.ops.declare.table import Defect, Sample, op
+from gradstep.core.ops.declare.result_causes import Causes
+from gradstep.core.ops.declare.table import Sample, op
 from gradstep.core.ops.declare.type_rules import numeric
 from gradstep.core.ops.typing.static_values import conj, constant_of, reshape_like, shape_of
 
@@ -81,20 +83,22 @@ op(
     formula="prod(input, axes(reduction_indices), keepdims=keep_dims)",
     infer=numeric(reduction),
     kernel=_prod,
-    gradient=_gradient,
+    gradient=Gradient(
+        _gradient,
+        defects=(
+            Defect(
+                "input",
+                "where an element is 0 the gradient is right, but not its own gradient, which is "
+                "Cumprod's",
+                "math_grad.py, _ProdGrad and _CumprodGrad; recorded from TensorFlow 2.21",
+                order=2,
+            ),
+        ),
+    ),
     samples=_samples,
     arithmetic="reducing",
-    vanishes="underflow",
+    causes=Causes(vanishes="underflow"),
     doc="The product over some axes.",
     differs="float16 products are rounded once at the end, so they may stay finite where "
     "TensorFlow's overflow on the way",
-    defects=[
-        Defect(
-            "input",
-            "where an element is 0 the gradient is right, but not its own gradient, which is "
-            "Cumprod's",
-            "math_grad.py, _ProdGrad and _CumprodGrad; recorded from TensorFlow 2.21",
-            order=2,
-        )
-    ],
 )

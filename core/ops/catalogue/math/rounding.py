@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
+from gradstep.core.ops.declare.kernel_forms import ufunc
+from gradstep.core.ops.declare.result_causes import Causes
 from gradstep.core.ops.declare.samples import unary
 from gradstep.core.ops.declare.table import op
 from gradstep.core.ops.declare.type_rules import real, real_floats, signed, unref
@@ -21,11 +24,11 @@ for _type, _ufunc, _doc in _FLOATS_ONLY:
         type_attrs={"T": "x"},
         formula=f"{_ufunc}(x)",
         infer=real_floats,
-        ufunc=_ufunc,
-        differentiable=False,
+        kernel=ufunc(_ufunc),
+        gradient=NOT_DIFFERENTIABLE,
         samples=unary(),
         python=_ufunc,
-        vanishes="rounded",
+        causes=Causes(vanishes="rounded"),
         doc=_doc,
     )
 
@@ -42,10 +45,10 @@ op(
     formula="rint(x)",
     infer=signed(real(unref)),
     kernel=_round,
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=unary(),
     arithmetic="exact",
-    vanishes="rounded",
+    causes=Causes(vanishes="rounded"),
     doc="The nearest whole number, the even one of two; integers stay as they are.",
     differs="TensorFlow's kernel makes 0 of every integer; tf.round, there and here, leaves it out",
 )

@@ -8,6 +8,10 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.ops.build.builder import call
+from gradstep.core.ops.declare.declared_gradient import Gradient
+from gradstep.core.ops.declare.kernel_forms import Kernels, ufunc
+from gradstep.core.ops.declare.result_causes import Causes
+from gradstep.core.ops.declare.result_memory import Elementwise
 from gradstep.core.ops.declare.samples import unary, with_complex
 from gradstep.core.ops.declare.table import op
 from gradstep.core.ops.declare.type_rules import real, signed, unref
@@ -22,9 +26,8 @@ op(
     type_attrs={"T": "x"},
     formula="-x",
     infer=signed(unref),
-    ufunc="negative",
-    takes_slices=True,
-    gradient=lambda op, g: -g,
+    kernel=ufunc("negative"),
+    gradient=Gradient(lambda op, g: -g, takes_slices=True),
     samples=with_complex(unary()),
     python="negative",
     doc="The value with the opposite sign.",
@@ -36,7 +39,7 @@ op(
     type_attrs={"T": "x"},
     formula="abs(x)",
     infer=signed(real(unref)),
-    ufunc="absolute",
+    kernel=ufunc("absolute"),
     gradient=lambda op, g: g * call("Sign", op.inputs[0]),
     samples=unary(0.5),
     doc="The absolute value of real numbers; ComplexAbs takes complex ones.",
@@ -63,7 +66,7 @@ op(
     samples=with_complex(unary(0.5), differentiable=False),
     arithmetic="exact",
     python="sign",
-    elementwise=True,
+    memory=Elementwise(),
     doc="-1, 0 or 1, as x is negative, zero or positive; x over its size if it is complex.",
     kinks="the derivative is 0 everywhere: zeros, not None",
 )
@@ -81,16 +84,13 @@ op(
     type_attrs={"T": "features"},
     formula="maximum(features, 0)",
     infer=real(unref),
-    kernel=lambda xp, x: xp.maximum(x, 0),
-    out_calls=_relu_calls,
-    in_place="features",
+    kernel=Kernels(lambda xp, x: xp.maximum(x, 0), calls=_relu_calls),
     gradient=lambda op, g: call("ReluGrad", g, op.outputs[0]),
     samples=unary(0.5),
     arithmetic="exact",
     python="relu",
-    elementwise=True,
-    flat="inactive",
-    vanishes="inactive",
+    memory=Elementwise("features"),
+    causes=Causes(flat="inactive", vanishes="inactive"),
     doc="The positive part.",
     kinks="the derivative at 0 is 0",
 )

@@ -9,6 +9,7 @@ import numpy as np
 
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.declare import domain_limits
+from gradstep.core.ops.declare.result_causes import Causes
 from gradstep.core.ops.declare.samples import unary
 from gradstep.core.ops.declare.shape_rules import broadcast
 from gradstep.core.ops.declare.table import Sample, op
@@ -126,9 +127,11 @@ for _type, _function, _gradient, _samples, _doc, _kinks, _differs in _ONE_ARGUME
         gradient=_gradient,
         samples=_samples,
         python=_type.lower(),
-        breaks=_BREAKS.get(_type, {}),
-        flat="saturated" if _type in ("Erf", "Erfc") else "",
-        vanishes="underflow" if _type == "Erfc" else "",
+        causes=Causes(
+            breaks=_BREAKS.get(_type, {}),
+            flat="saturated" if _type in ("Erf", "Erfc") else "",
+            vanishes="underflow" if _type == "Erfc" else "",
+        ),
         doc=_doc,
         kinks=_kinks,
         differs=_differs,

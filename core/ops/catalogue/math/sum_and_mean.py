@@ -11,7 +11,10 @@ from gradstep.core.graph.dtypes import SCALAR, DType, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.declare import domain_limits
 from gradstep.core.ops.declare.axes import kept_shape, reduced, reduction, spread
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.host_arrays import integers, is_integer
+from gradstep.core.ops.declare.kernel_forms import Kernels
+from gradstep.core.ops.declare.result_causes import Causes
 from gradstep.core.ops.declare.samples import ints, unary
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import numeric, real_floating, wrong_type
@@ -46,13 +49,11 @@ op(
     type_attrs={"T": "input", "Tidx": "reduction_indices"},
     formula="sum(input, axes(reduction_indices), keepdims=keep_dims)",
     infer=numeric(reduction),
-    kernel=_sum,
-    out_calls=_sum_calls,
+    kernel=Kernels(_sum, calls=_sum_calls),
     gradient=lambda op, g: (spread(g, *op.inputs), None),
     samples=samples,
     arithmetic="reducing",
-    breaks=domain_limits.TERMS,
-    vanishes="cancelled",
+    causes=Causes(breaks=domain_limits.TERMS, vanishes="cancelled"),
     doc="The sum over some axes; over none, the input itself.",
     differs="float32 sums go pairwise, and float16 sums are rounded once at the end, so the last "
     "bits may differ from TensorFlow's",
@@ -114,13 +115,11 @@ op(
     type_attrs={"T": "input", "Tidx": "reduction_indices"},
     formula="mean(input, axes(reduction_indices), keepdims=keep_dims)",
     infer=numeric(reduction),
-    kernel=_mean,
-    out_calls=_mean_calls,
+    kernel=Kernels(_mean, calls=_mean_calls),
     gradient=_mean_gradient,
     samples=samples,
     arithmetic="reducing",
-    breaks=domain_limits.TERMS,
-    vanishes="cancelled",
+    causes=Causes(breaks=domain_limits.TERMS, vanishes="cancelled"),
     doc="The mean over some axes: NaN of nothing; of integers rounded towards zero.",
 )
 
@@ -201,7 +200,7 @@ for _type, _function, _words in (
         formula=f"{_function}(input, axes(reduction_indices), keepdims=keep_dims)",
         infer=_of_flags,
         kernel=_flags(_function),
-        differentiable=False,
+        gradient=NOT_DIFFERENTIABLE,
         samples=_flag_samples,
         arithmetic="exact",
         doc=_words,

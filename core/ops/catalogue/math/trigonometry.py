@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.declare import domain_limits
+from gradstep.core.ops.declare.kernel_forms import ufunc
+from gradstep.core.ops.declare.result_causes import Causes
 from gradstep.core.ops.declare.samples import binary, unary, with_complex
 from gradstep.core.ops.declare.table import op
 from gradstep.core.ops.declare.type_rules import floats, real_floating, real_numbers
@@ -53,7 +55,7 @@ for _type, _ufunc, _gradient, _doc in _ANGLES:
         type_attrs={"T": "x"},
         formula=f"{_ufunc}(x)",
         infer=floats,
-        ufunc=_ufunc,
+        kernel=ufunc(_ufunc),
         gradient=_gradient,
         samples=with_complex(unary(-1.4, 1.4)),
         python=_ufunc,
@@ -73,12 +75,14 @@ for _type, _ufunc, _gradient, _high, _kinks, _word in _INVERSES:
         type_attrs={"T": "x"},
         formula=f"{_ufunc}(x)",
         infer=floats,
-        ufunc=_ufunc,
+        kernel=ufunc(_ufunc),
         gradient=_gradient,
         samples=with_complex(unary(-_high, _high)),
         python=_type.lower(),
-        breaks={} if _type == "Atan" else domain_limits.BETWEEN_ONES,
-        flat="saturated" if _type == "Atan" else "",
+        causes=Causes(
+            breaks={} if _type == "Atan" else domain_limits.BETWEEN_ONES,
+            flat="saturated" if _type == "Atan" else "",
+        ),
         doc=f"The angle in radians whose {_word} is x.",
         kinks=f"the derivative is {_kinks}" if _kinks else "",
     )
@@ -97,7 +101,7 @@ op(
     type_attrs={"T": "y"},
     formula="arctan2(y, x)",
     infer=real_floating(real_numbers),
-    ufunc="arctan2",
+    kernel=ufunc("arctan2"),
     gradient=_atan2,
     broadcasts=True,
     samples=binary(),

@@ -9,6 +9,7 @@ import numpy as np
 
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.declare.float_attributes import single
+from gradstep.core.ops.declare.result_causes import Causes
 from gradstep.core.ops.declare.samples import unary
 from gradstep.core.ops.declare.table import Sample, op
 from gradstep.core.ops.declare.type_rules import real, real_floats, unref
@@ -41,8 +42,7 @@ op(
     samples=_bent(0, 6),
     arithmetic="exact",
     python="relu6",
-    flat="clipped",
-    vanishes="inactive",
+    causes=Causes(flat="clipped", vanishes="inactive"),
     doc="The positive part, but 6 at most.",
     kinks="the derivative at 0 and at 6 is 0",
 )
@@ -74,7 +74,7 @@ op(
     gradient=_leaky_gradient,
     samples=_leaky_samples,
     arithmetic="rounded",
-    flat="inactive",
+    causes=Causes(flat="inactive"),
     doc="The value where it is positive, alpha times it elsewhere.",
     kinks="the derivative at 0 is alpha",
 )
@@ -95,7 +95,7 @@ op(
     gradient=lambda op, g: call("EluGrad", g, op.outputs[0]),
     samples=_bent(0),
     python="elu",
-    flat="saturated",
+    causes=Causes(flat="saturated"),
     doc="The value where it is positive, exp(value) - 1 elsewhere.",
     kinks="the derivative at 0 is 1, the second derivative there 0",
 )
@@ -118,7 +118,7 @@ op(
     gradient=lambda op, g: call("SeluGrad", g, op.outputs[0]),
     samples=_bent(0),
     python="selu",
-    flat="saturated",
+    causes=Causes(flat="saturated"),
     doc="Elu, scaled so that layers keep mean 0 and variance 1.",
     kinks="the derivative at 0 is the scale, 1.0507; from below it is 1.7581",
 )
@@ -147,8 +147,7 @@ op(
     gradient=lambda op, g: g * call("Sigmoid", op.inputs[0]),
     samples=_softplus_samples,
     python="softplus",
-    flat="saturated",
-    vanishes="underflow",
+    causes=Causes(flat="saturated", vanishes="underflow"),
     doc="The logarithm of 1 + exp(x): a smooth Relu.",
 )
 op(
@@ -162,6 +161,6 @@ op(
     gradient=lambda op, g: call("SoftsignGrad", g, op.inputs[0]),
     samples=unary(),
     python="softsign",
-    flat="saturated",
+    causes=Causes(flat="saturated"),
     doc="x over one plus its absolute value.",
 )

@@ -15,6 +15,7 @@ from gradstep.core.ops.catalogue.neural.window_attributes import (
     PADDINGS,
     PADDINGS_EXPLICIT,
 )
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.table import Sample, op
 
 _Sizes = tuple[int, ...]
@@ -81,8 +82,7 @@ op(
     choices={"padding": PADDINGS_EXPLICIT, "data_format": FORMATS_2D},
     formula="correlate(input, filter, slide)",
     infer=out_type(CONV2D),
-    kernel=_KERNEL_2D,
-    out_kernel=_OUT_KERNEL_2D,
+    kernel=Kernels(_KERNEL_2D, out=_OUT_KERNEL_2D),
     gradient=out_gradient(CONV2D),
     samples=conv_samples,
     arithmetic="product",
@@ -103,8 +103,7 @@ op(
     choices={"padding": PADDINGS, "data_format": FORMATS_3D},
     formula="correlate(input, filter, slide)",
     infer=out_type(CONV3D),
-    kernel=_KERNEL_3D,
-    out_kernel=_OUT_KERNEL_3D,
+    kernel=Kernels(_KERNEL_3D, out=_OUT_KERNEL_3D),
     gradient=out_gradient(CONV3D),
     samples=volume_samples,
     arithmetic="product",

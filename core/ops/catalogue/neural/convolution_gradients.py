@@ -27,6 +27,7 @@ from gradstep.core.ops.catalogue.neural.window_attributes import (
     PADDINGS,
     PADDINGS_EXPLICIT,
 )
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.table import Sample, Samples, op
 
@@ -86,8 +87,7 @@ op(
     choices=_CHOICES_2D,
     formula="correlate_to_input(input_sizes, filter, out_backprop, slide)",
     infer=input_type(CONV2D),
-    kernel=_KERNEL_2D,
-    out_kernel=_OUT_KERNEL_2D,
+    kernel=Kernels(_KERNEL_2D, out=_OUT_KERNEL_2D),
     gradient=input_gradient(CONV2D),
     samples=input_samples(CONV2D, conv_samples),
     arithmetic="product",
@@ -117,8 +117,7 @@ op(
     choices=_CHOICES_3D,
     formula="correlate_to_input(input_sizes, filter, out_backprop, slide)",
     infer=input_type(CONV3D),
-    kernel=_KERNEL_3D,
-    out_kernel=_OUT_KERNEL_3D,
+    kernel=Kernels(_KERNEL_3D, out=_OUT_KERNEL_3D),
     gradient=input_gradient(CONV3D),
     samples=input_samples(CONV3D, volume_samples),
     arithmetic="product",

@@ -10,9 +10,12 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.catalogue.neural.softmax import LAST, largest_calls, shifted, sum_calls
+from gradstep.core.ops.declare.declared_gradient import Defect, Gradient
+from gradstep.core.ops.declare.kernel_forms import Kernels
+from gradstep.core.ops.declare.result_causes import Causes
 from gradstep.core.ops.declare.shape_rules import broadcast_shapes, one_dtype
 from gradstep.core.ops.declare.system_rules import TF_CPU, OutOfRange, Rules
-from gradstep.core.ops.declare.table import Defect, InferContext, Sample, op
+from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import real_floating, wrong_type
 from gradstep.core.ops.declare.ufunc import Calls
 from gradstep.core.ops.numerics.index_bounds import blanked, check
@@ -122,25 +125,26 @@ op(
     formula="sum(labels * (log(sum(exp(features + 0 * labels), -1, keepdims=True)) - features), "
     "-1)",
     infer=real_floating(_loss_and_backprop),
-    kernel=_cross_entropy,
-    out_calls=_cross_entropy_calls,
-    gradient=_cross_entropy_gradient,
+    kernel=Kernels(_cross_entropy, calls=_cross_entropy_calls),
+    gradient=Gradient(
+        _cross_entropy_gradient,
+        defects=(
+            Defect(
+                "labels",
+                "what arrives at backprop, softmax(features) - labels, is passed on to the "
+                "features alone",
+                "nn_grad.py, _SoftmaxCrossEntropyWithLogitsGrad; recorded from TensorFlow 2.21",
+                order=2,
+            ),
+        ),
+    ),
     samples=_with_labels,
-    flat="fitted",
+    causes=Causes(flat="fitted"),
     doc="The cross-entropy of labels against the softmax of features, and its derivative to them.",
     kinks="where logits and labels are broadcast against each other, the gradients have the shape "
     "of the result, and so do not fit what was broadcast",
     differs="takes any rank from 1, TensorFlow's only 2; the derivative to the features assumes "
     "labels that sum to 1, as TensorFlow's does",
-    defects=[
-        Defect(
-            "labels",
-            "what arrives at backprop, softmax(features) - labels, is passed on to the features "
-            "alone",
-            "nn_grad.py, _SoftmaxCrossEntropyWithLogitsGrad; recorded from TensorFlow 2.21",
-            order=2,
-        )
-    ],
 )
 
 
@@ -234,7 +238,7 @@ op(
     kernel=_sparse,
     gradient=_sparse_gradient,
     samples=_class_numbers,
-    flat="fitted",
+    causes=Causes(flat="fitted"),
     doc="The cross-entropy of one class number a row against the softmax of features, and its "
     "derivative to them.",
     kinks="the labels have no gradient; a label that is no class is an error on the CPU, and a "

@@ -16,6 +16,7 @@ from gradstep.core.ops.catalogue.neural.convolution_kernels import (
 from gradstep.core.ops.catalogue.neural.convolution_types import filter_type, input_type, out_type
 from gradstep.core.ops.catalogue.neural.depthwise_planes import DEPTHWISE
 from gradstep.core.ops.catalogue.neural.window_attributes import FORMATS_2D, PADDINGS_EXPLICIT
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.table import Sample, op
 
 
@@ -59,8 +60,7 @@ op(
     choices=_CHOICES,
     formula="correlate_planes(input, filter, slide)",
     infer=out_type(DEPTHWISE),
-    kernel=_KERNEL,
-    out_kernel=_OUT_KERNEL,
+    kernel=Kernels(_KERNEL, out=_OUT_KERNEL),
     gradient=out_gradient(DEPTHWISE),
     samples=_samples,
     arithmetic="product",
@@ -75,8 +75,7 @@ op(
     choices=_CHOICES,
     formula="correlate_planes_to_input(input_sizes, filter, out_backprop, slide)",
     infer=input_type(DEPTHWISE),
-    kernel=_INPUT_KERNEL,
-    out_kernel=_INPUT_OUT_KERNEL,
+    kernel=Kernels(_INPUT_KERNEL, out=_INPUT_OUT_KERNEL),
     gradient=input_gradient(DEPTHWISE),
     samples=input_samples(DEPTHWISE, _samples),
     arithmetic="product",

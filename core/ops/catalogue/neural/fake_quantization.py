@@ -9,6 +9,7 @@ import numpy as np
 
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import real_floating, same_shape
 
@@ -106,7 +107,7 @@ op(
     formula="gradients * fake_quant_passes(inputs, min, max, num_bits, narrow_range)",
     infer=real_floating(_checked),
     kernel=_fake_quant_grad,
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=_samples(2),
     arithmetic="exact",
     doc="The gradient of FakeQuantWithMinMaxArgs: passes inside its interval.",

@@ -15,6 +15,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.catalogue.neural.sliding_windows import Sizes, known_sizes, ranked
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.host_arrays import integers
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.shape_rules import brackets
@@ -257,7 +258,7 @@ op(
     "half_pixel_centers)",
     infer=_back,
     kernel=_bilinear_back,
-    differentiable=False,
+    gradient=NOT_DIFFERENTIABLE,
     samples=_with_images,
     arithmetic="product",
     doc="The gradient of ResizeBilinear: each pixel's is shared out among the four.",

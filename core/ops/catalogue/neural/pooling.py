@@ -14,6 +14,7 @@ from gradstep.core.ops.catalogue.neural.window_attributes import (
     PADDINGS,
     PADDINGS_EXPLICIT,
 )
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.table import Sample, op
 from gradstep.core.ops.typing.static_values import shape_of
 
@@ -88,8 +89,7 @@ op(
     choices={"padding": PADDINGS_EXPLICIT, "data_format": FORMATS_2D},
     formula="pool(max, input, slide)",
     infer=pooled(maximum=True),
-    kernel=_MAX,
-    out_kernel=_MAX_OUT,
+    kernel=Kernels(_MAX, out=_MAX_OUT),
     gradient=_max_gradient("MaxPoolGrad"),
     samples=max_samples,
     arithmetic="exact",
@@ -105,8 +105,7 @@ op(
     choices={"padding": PADDINGS, "data_format": FORMATS_2D},
     formula="pool(mean, value, slide)",
     infer=pooled(maximum=False),
-    kernel=_MEAN,
-    out_kernel=_MEAN_OUT,
+    kernel=Kernels(_MEAN, out=_MEAN_OUT),
     gradient=_mean_gradient("AvgPoolGrad"),
     samples=mean_samples,
     arithmetic="reducing",

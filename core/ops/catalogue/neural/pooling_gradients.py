@@ -26,6 +26,7 @@ from gradstep.core.ops.catalogue.neural.window_attributes import (
     PADDINGS,
     PADDINGS_EXPLICIT,
 )
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.table import Sample, Samples, op
 from gradstep.core.ops.typing.static_values import zeros_like
@@ -94,8 +95,7 @@ op(
     choices={**_CHOICES, "padding": PADDINGS_EXPLICIT},
     formula="pool_max_back(orig_input, grad, slide)",
     infer=max_back_type,
-    kernel=max_back,
-    out_kernel=max_back_out,
+    kernel=Kernels(max_back, out=max_back_out),
     gradient=_back_gradient("MaxPoolGradGrad"),
     samples=_with_output("MaxPool", max_samples),
     arithmetic="reducing",

@@ -10,6 +10,9 @@ import numpy as np
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.declare import domain_limits
+from gradstep.core.ops.declare.kernel_forms import Kernels
+from gradstep.core.ops.declare.result_causes import Causes
+from gradstep.core.ops.declare.result_memory import InPlace
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import real_floating, unref
 from gradstep.core.ops.declare.ufunc import BLOCK, Calls
@@ -104,14 +107,11 @@ op(
     type_attrs={"T": "logits"},
     formula="exp(logits) / sum(exp(logits), -1, keepdims=True)",
     infer=real_floating(_with_classes),
-    kernel=_softmax,
-    out_calls=_softmax_calls,
-    in_place="logits",
+    kernel=Kernels(_softmax, calls=_softmax_calls),
+    memory=InPlace("logits"),
     gradient=_softmax_gradient,
     samples=_logits,
-    breaks=domain_limits.TERMS,
-    flat="saturated",
-    vanishes="underflow",
+    causes=Causes(breaks=domain_limits.TERMS, flat="saturated", vanishes="underflow"),
     doc="Exponentials along the last axis, scaled to sum to 1.",
 )
 op(
@@ -124,7 +124,6 @@ op(
     kernel=_log_softmax,
     gradient=_log_softmax_gradient,
     samples=_logits,
-    breaks=domain_limits.TERMS,
-    flat="saturated",
+    causes=Causes(breaks=domain_limits.TERMS, flat="saturated"),
     doc="The logarithm of Softmax, computed without losing small values.",
 )

@@ -9,7 +9,9 @@ import numpy as np
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import SCALAR, DType, Shape, TensorType
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.host_arrays import home, integers
+from gradstep.core.ops.declare.op_state import Stateful, Writes
 from gradstep.core.ops.declare.table import InferContext, op
 from gradstep.core.ops.state.queue import Item, Queue
 
@@ -105,9 +107,8 @@ op(
     attrs=_TAKE,
     infer=_components,
     kernel=_dequeue,
-    stateful=True,
-    writes=(0,),
-    differentiable=False,
+    state=Writes((0,)),
+    gradient=NOT_DIFFERENTIABLE,
     arithmetic="exact",
     doc="Take one element out of a queue; it waits while there is none.",
 )
@@ -119,9 +120,8 @@ op(
     attrs=_TAKE,
     infer=_many,
     kernel=_dequeue_many,
-    stateful=True,
-    writes=(0,),
-    differentiable=False,
+    state=Writes((0,)),
+    gradient=NOT_DIFFERENTIABLE,
     arithmetic="exact",
     doc="Take n elements out of a queue, as rows; it waits until there have been as many.",
 )
@@ -133,9 +133,8 @@ op(
     attrs=_TAKE,
     infer=_up_to,
     kernel=_dequeue_up_to,
-    stateful=True,
-    writes=(0,),
-    differentiable=False,
+    state=Writes((0,)),
+    gradient=NOT_DIFFERENTIABLE,
     arithmetic="exact",
     doc="The same, but of a closed queue with fewer elements it takes what there is.",
 )
@@ -146,8 +145,8 @@ op(
     outputs="size",
     infer=lambda ctx: TensorType(DType.INT32, SCALAR),
     kernel=lambda xp, handle: xp.asarray(np.int32(len(handle.items))),
-    stateful=True,
-    differentiable=False,
+    state=Stateful(),
+    gradient=NOT_DIFFERENTIABLE,
     doc="How many elements there are in a queue.",
 )
 op(
@@ -157,7 +156,7 @@ op(
     outputs="is_closed",
     infer=lambda ctx: TensorType(DType.BOOL, SCALAR),
     kernel=lambda xp, handle: xp.asarray(np.bool_(handle.closed)),
-    stateful=True,
-    differentiable=False,
+    state=Stateful(),
+    gradient=NOT_DIFFERENTIABLE,
     doc="Whether a queue is closed.",
 )

@@ -7,6 +7,8 @@ from typing import Any
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
+from gradstep.core.ops.declare.op_state import Writes
 from gradstep.core.ops.declare.table import InferContext, op
 from gradstep.core.ops.declare.type_rules import want_some
 from gradstep.core.ops.state.queue import Item, Queue
@@ -121,9 +123,8 @@ op(
     type_attrs={"Tcomponents": "types(components)"},
     infer=_one,
     kernel=_enqueue,
-    stateful=True,
-    writes=(0,),
-    differentiable=False,
+    state=Writes((0,)),
+    gradient=NOT_DIFFERENTIABLE,
     arithmetic="exact",
     doc="Put one element into a queue; it waits while the queue is full.",
 )
@@ -136,9 +137,8 @@ op(
     type_attrs={"Tcomponents": "types(components)"},
     infer=_many,
     kernel=_enqueue_many,
-    stateful=True,
-    writes=(0,),
-    differentiable=False,
+    state=Writes((0,)),
+    gradient=NOT_DIFFERENTIABLE,
     arithmetic="exact",
     doc="Put each row into a queue as one element; it waits for room for what is left.",
 )
@@ -150,8 +150,7 @@ op(
     attrs={"cancel_pending_enqueues": False},
     infer=lambda ctx: (),
     kernel=lambda xp, handle, *, cancel_pending_enqueues: handle.close(cancel_pending_enqueues),
-    stateful=True,
-    writes=(0,),
-    differentiable=False,
+    state=Writes((0,)),
+    gradient=NOT_DIFFERENTIABLE,
     doc="Close a queue: nothing more can be put in, and who takes out is told when it is empty.",
 )

@@ -8,6 +8,8 @@ from typing import Any
 from gradstep.core.graph.dtypes import SCALAR, UNKNOWN, DType, Shape, TensorType
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.attribute_kinds import attribute
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
+from gradstep.core.ops.declare.op_state import Resource
 from gradstep.core.ops.declare.table import InferContext, op
 from gradstep.core.ops.declare.type_rules import want_some
 from gradstep.core.ops.numerics.philox import seeds_of
@@ -99,9 +101,8 @@ op(
     attrs=_ATTRS,
     follow=_LISTS,
     infer=_full_handle,
-    first=_fifo,
-    stateful=True,
-    differentiable=False,
+    state=Resource(_fifo),
+    gradient=NOT_DIFFERENTIABLE,
     doc="A queue: first in, first out.",
 )
 op(
@@ -111,9 +112,8 @@ op(
     attrs=_ATTRS,
     follow=_LISTS,
     infer=_handle,
-    first=_padding,
-    stateful=True,
-    differentiable=False,
+    state=Resource(_padding),
+    gradient=NOT_DIFFERENTIABLE,
     doc="A queue whose elements may differ in size; many of them are filled up with zeros.",
 )
 op(
@@ -123,9 +123,8 @@ op(
     attrs={**_ATTRS, "min_after_dequeue": 0, "seed": 0, "seed2": 0},
     follow=_LISTS,
     infer=_full_handle,
-    first=_shuffling,
-    stateful=True,
-    differentiable=False,
+    state=Resource(_shuffling),
+    gradient=NOT_DIFFERENTIABLE,
     doc="A queue that hands out its elements in random order; min_after_dequeue stay in it.",
     differs="with both seeds 0, where TensorFlow draws from the clock, the name is the seed",
 )
@@ -136,9 +135,8 @@ op(
     attrs=_ATTRS,
     follow=_LISTS,
     infer=_priority_handle,
-    first=_by_priority,
-    stateful=True,
-    differentiable=False,
+    state=Resource(_by_priority),
+    gradient=NOT_DIFFERENTIABLE,
     doc="A queue that hands out the lowest priority first: a whole number before the components.",
     differs="of equal priorities the oldest comes first; TensorFlow promises no order",
 )

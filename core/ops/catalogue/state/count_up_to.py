@@ -8,6 +8,8 @@ import numpy as np
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import INDEX, DType, Shape, TensorType
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
+from gradstep.core.ops.declare.op_state import Writes
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import want_rank, wrong_type
 
@@ -47,9 +49,8 @@ for _type, _input, _extra, _doc in (
         formula=_input.strip("&").partition(":")[0],
         infer=_counted,
         kernel=_count,
-        stateful=True,
-        writes=(0,),
-        differentiable=False,
+        state=Writes((0,)),
+        gradient=NOT_DIFFERENTIABLE,
         samples=lambda rng, _extra=_extra: [  # type: ignore[misc]
             Sample(s.inputs, {**s.attrs, **({"T": DType.INT32} if _extra else {})})
             for s in _samples(rng)

@@ -11,6 +11,10 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.graph.dtypes import Shape, TensorType
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
+from gradstep.core.ops.declare.kernel_forms import Kernels
+from gradstep.core.ops.declare.op_state import Writes
+from gradstep.core.ops.declare.result_memory import Elementwise
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import merged, one_floating_type, want_rank
 from gradstep.core.ops.declare.ufunc import Calls
@@ -63,19 +67,15 @@ def _descend_samples(rng: np.random.Generator) -> list[Sample]:
 op(
     "ApplyGradientDescent",
     inputs="&var alpha delta",
-    outputs="out",
+    outputs="&out",
     attrs={"use_locking": False},
     type_attrs={"T": "var"},
     formula="var - delta * alpha",
     infer=_updates(1),
-    kernel=_descend,
-    out_calls=_descend_calls,
-    in_place="var",
-    stateful=True,
-    aliases=0,
-    writes=(0,),
-    differentiable=False,
-    elementwise=True,
+    kernel=Kernels(_descend, calls=_descend_calls),
+    state=Writes((0,)),
+    gradient=NOT_DIFFERENTIABLE,
+    memory=Elementwise("var"),
     samples=_descend_samples,
     doc="One step of gradient descent.",
 )
@@ -87,13 +87,10 @@ op(
     type_attrs={"T": "delta"},
     formula="var - delta * alpha",
     infer=_resource_updates(1),
-    kernel=_descend,
-    out_calls=_descend_calls,
-    in_place="var",
-    stateful=True,
-    writes=(0,),
-    differentiable=False,
-    elementwise=True,
+    kernel=Kernels(_descend, calls=_descend_calls),
+    state=Writes((0,)),
+    gradient=NOT_DIFFERENTIABLE,
+    memory=Elementwise("var"),
     samples=_descend_samples,
     doc="One step of gradient descent on a resource variable.",
 )
@@ -139,19 +136,15 @@ _ADAM_FORMULA = (
 op(
     "ApplyAdam",
     inputs="&var &m &v beta1_power beta2_power lr beta1 beta2 epsilon grad",
-    outputs="out",
+    outputs="&out",
     attrs={"use_locking": False, "use_nesterov": False},
     type_attrs={"T": "var"},
     formula=_ADAM_FORMULA,
     infer=_updates(3),
-    kernel=_adam,
-    out_calls=adam_calls,
-    in_place="var m v",
-    stateful=True,
-    aliases=0,
-    writes=(0, 1, 2),
-    differentiable=False,
-    elementwise=True,
+    kernel=Kernels(_adam, calls=adam_calls),
+    state=Writes((0, 1, 2)),
+    gradient=NOT_DIFFERENTIABLE,
+    memory=Elementwise("var m v"),
     samples=_adam_samples,
     doc="One step of Adam on var and its two moments.",
 )
@@ -163,13 +156,10 @@ op(
     type_attrs={"T": "grad"},
     formula=_ADAM_FORMULA,
     infer=_resource_updates(3),
-    kernel=_adam,
-    out_calls=adam_calls,
-    in_place="var m v",
-    stateful=True,
-    writes=(0, 1, 2),
-    differentiable=False,
-    elementwise=True,
+    kernel=Kernels(_adam, calls=adam_calls),
+    state=Writes((0, 1, 2)),
+    gradient=NOT_DIFFERENTIABLE,
+    memory=Elementwise("var m v"),
     samples=_adam_samples,
     doc="One step of Adam on a resource variable and its two moments.",
 )

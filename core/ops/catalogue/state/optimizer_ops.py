@@ -14,7 +14,10 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.graph.model import Operation
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
+from gradstep.core.ops.declare.op_state import Writes
 from gradstep.core.ops.declare.optimizer_table import RULES, Rule
+from gradstep.core.ops.declare.result_memory import Elementwise, Memory
 from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
 from gradstep.core.ops.declare.table import InferContext, Sample, lookup, op
 from gradstep.core.ops.declare.type_rules import merged, one_floating_type, want_rank, wrong_type
@@ -194,17 +197,15 @@ def _declare(rule: Rule, form: str) -> None:
     op(
         f"{form}Apply{rule.name}",
         inputs=" ".join(names),
-        outputs="" if resource else "out",
+        outputs="" if resource else "&out",
         attrs={"use_locking": False, **rule.attrs},
         type_attrs={**types, "Tindices": "indices"} if sparse else types,
         formula=_of_rows(rule) if sparse else form_of,
         infer=_type_rule(rule, form),
         kernel=_sparse_kernel(rule) if sparse else _dense_kernel(rule),
-        stateful=True,
-        aliases=None if resource else 0,
-        writes=tuple(range(len(state))),
-        differentiable=False,
-        elementwise=not sparse,
+        state=Writes(tuple(range(len(state)))),
+        gradient=NOT_DIFFERENTIABLE,
+        memory=Memory() if sparse else Elementwise(),
         samples=_samples(rule, sparse),
         doc=f"One step of {rule.doc}, on {where}{' resource' if resource else ''} variable.",
         differs="an index outside leaves the variables as they were; TensorFlow applies the rows "

@@ -16,6 +16,7 @@ from gradstep.core.ops.catalogue.state.random_tensors import (
     drawn_sizes,
 )
 from gradstep.core.ops.declare.host_arrays import integer
+from gradstep.core.ops.declare.op_state import Counter
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import real
@@ -61,8 +62,7 @@ op(
     formula="philox_poisson(shape, rate, seed, seed2)",
     infer=real(_counted),
     kernel=_draw,
-    stateful=True,
-    counter=True,
+    state=Counter(),
     samples=lambda rng: [
         Sample((ints(4), np.array([0.5, 3.0, 9.9])), {"seed": 3, "seed2": 1}),
         Sample((ints(2, 2), np.array(25.0)), {"seed": 3, "seed2": 2, "dtype": DType.FLOAT32}),

@@ -15,7 +15,9 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.attribute_kinds import attribute
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.host_arrays import integer, integers
+from gradstep.core.ops.declare.op_state import Counter
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import sized_by, want_rank, wrong_type
@@ -104,9 +106,8 @@ for _type, _draw, _function, _doc in (
         formula=f"{_function}(shape, seed, seed2)",
         infer=_floats,
         kernel=_kernel(_draw),
-        stateful=True,
-        counter=True,
-        differentiable=False,
+        state=Counter(),
+        gradient=NOT_DIFFERENTIABLE,
         samples=_shapes,
         arithmetic="exact",  # made on the host, whatever the device
         doc=_doc,
@@ -163,8 +164,7 @@ op(
     formula="philox_integers(shape, minval, maxval, seed, seed2)",
     infer=_whole,
     kernel=_draw_whole,
-    stateful=True,
-    counter=True,
+    state=Counter(),
     samples=_bounds,
     arithmetic="exact",
     doc="Random whole numbers, uniform from minval to before maxval.",

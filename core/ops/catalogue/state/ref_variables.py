@@ -6,6 +6,9 @@ from typing import Any
 
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.ops.catalogue.control.identity_ops import copy_to
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
+from gradstep.core.ops.declare.kernel_forms import Kernels, ufunc
+from gradstep.core.ops.declare.op_state import Stateful, Writes
 from gradstep.core.ops.declare.samples import equal_shapes, unary
 from gradstep.core.ops.declare.table import InferContext, op
 from gradstep.core.ops.declare.type_rules import merged, numeric, wrong_type
@@ -20,7 +23,7 @@ op(
     outputs="ref",
     attrs={"dtype": DType, "shape": Shape, "container": "", "shared_name": ""},
     infer=_variable,
-    stateful=True,
+    state=Stateful(),
     doc="A variable; its output is the buffer itself, so readers see later updates.",
 )
 
@@ -51,17 +54,14 @@ def _copy_value(xp: Any, ref: Any, value: Any, *, out: Any) -> Any:
 op(
     "Assign",
     inputs="&ref value",
-    outputs="output_ref",
+    outputs="&output_ref",
     attrs={"validate_shape": True, "use_locking": True},
     type_attrs={"T": "value"},
     formula="value",
     infer=_assigned,
-    kernel=lambda xp, ref, value: xp.array(value),
-    out_kernel=_copy_value,
-    stateful=True,
-    aliases=0,
-    writes=(0,),
-    differentiable=False,
+    kernel=Kernels(lambda xp, ref, value: xp.array(value), out=_copy_value),
+    state=Writes((0,)),
+    gradient=NOT_DIFFERENTIABLE,
     samples=equal_shapes(2),
     arithmetic="exact",
     doc="Set a variable; the output is the variable's buffer.",
@@ -69,32 +69,28 @@ op(
 op(
     "AssignAdd",
     inputs="&ref value",
-    outputs="output_ref",
+    outputs="&output_ref",
     attrs={"use_locking": False},
     type_attrs={"T": "value"},
     formula="ref + value",
     infer=numeric(_updated),
-    ufunc="add",
-    stateful=True,
-    aliases=0,
-    writes=(0,),
-    differentiable=False,
+    kernel=ufunc("add"),
+    state=Writes((0,)),
+    gradient=NOT_DIFFERENTIABLE,
     samples=equal_shapes(2),
     doc="Add to a variable; the output is the variable's buffer.",
 )
 op(
     "AssignSub",
     inputs="&ref value",
-    outputs="output_ref",
+    outputs="&output_ref",
     attrs={"use_locking": False},
     type_attrs={"T": "value"},
     formula="ref - value",
     infer=numeric(_updated),
-    ufunc="subtract",
-    stateful=True,
-    aliases=0,
-    writes=(0,),
-    differentiable=False,
+    kernel=ufunc("subtract"),
+    state=Writes((0,)),
+    gradient=NOT_DIFFERENTIABLE,
     samples=equal_shapes(2),
     doc="Subtract from a variable; the output is the variable's buffer.",
 )
@@ -112,8 +108,8 @@ op(
     formula="ref is not None",
     infer=_flag,
     kernel=lambda xp, ref: xp.asarray(ref is not None),
-    stateful=True,
-    differentiable=False,
+    state=Stateful(),
+    gradient=NOT_DIFFERENTIABLE,
     samples=unary(),
     doc="Whether a variable has a value; one that has none arrives as None.",
 )

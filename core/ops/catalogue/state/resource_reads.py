@@ -11,6 +11,8 @@ from gradstep.core.graph.dtypes import INDEX, DType, Shape, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.build.indexed_slices import IndexedSlices
 from gradstep.core.ops.catalogue.state.resource_variables import element_type
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
+from gradstep.core.ops.declare.op_state import Stateful
 from gradstep.core.ops.declare.samples import ints, unary
 from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
 from gradstep.core.ops.declare.table import InferContext, Sample, lookup, op
@@ -37,7 +39,7 @@ def _rows(ctx: InferContext) -> TensorType:
 
 
 def _gather(xp: Any, resource: Any, indices: Any, *, batch_dims: int, rules: Rules = TF_CPU) -> Any:
-    kernel = lookup("GatherV2").kernel
+    kernel = lookup("GatherV2").kernel.plain
     assert kernel is not None
     axis = np.array(batch_dims, np.int32)
     return kernel(xp, resource, indices, axis, batch_dims=batch_dims, rules=rules)
@@ -99,7 +101,7 @@ op(
     infer=_rows,
     kernel=_gather,
     gradient=_rows_gradient,
-    stateful=True,
+    state=Stateful(),
     samples=_gather_samples,
     arithmetic="exact",
     doc="The rows of a resource variable that the indices name.",
@@ -127,7 +129,7 @@ def _points(ctx: InferContext) -> TensorType:
 def _gather_nd(
     xp: Any, resource: Any, indices: Any, *, op: Any = None, rules: Rules = TF_CPU
 ) -> Any:
-    kernel = lookup("GatherNd").kernel
+    kernel = lookup("GatherNd").kernel.plain
     assert kernel is not None
     return kernel(xp, resource, indices, bad_indices_policy="", op=op, rules=rules)
 
@@ -150,7 +152,7 @@ op(
     infer=_points,
     kernel=_gather_nd,
     gradient=_points_gradient,
-    stateful=True,
+    state=Stateful(),
     samples=lambda rng: [
         Sample((rng.normal(size=(3, 4)), ints([2, 1], [0, 0], [2, 1]))),
         Sample((rng.normal(size=(3, 4)), ints([1], [0], [1]))),
@@ -174,8 +176,8 @@ op(
     formula="array(input.shape)",
     infer=_sizes,
     kernel=lambda xp, x, *, out_type: xp.asarray(np.array(x.shape, DType(out_type).numpy)),
-    stateful=True,
-    differentiable=False,
+    state=Stateful(),
+    gradient=NOT_DIFFERENTIABLE,
     samples=unary(),
     arithmetic="exact",
     doc="The sizes of a resource variable.",

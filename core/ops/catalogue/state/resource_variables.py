@@ -6,6 +6,10 @@ from typing import Any
 
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.ops.catalogue.control.identity_ops import copy_to
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE, Gradient
+from gradstep.core.ops.declare.kernel_forms import Kernels, ufunc
+from gradstep.core.ops.declare.op_state import Stateful, Writes
+from gradstep.core.ops.declare.result_memory import View
 from gradstep.core.ops.declare.samples import equal_shapes, unary
 from gradstep.core.ops.declare.table import InferContext, op
 from gradstep.core.ops.declare.type_rules import merged, wrong_type
@@ -40,7 +44,7 @@ op(
         "allowed_devices": (),
     },
     infer=_handle,
-    stateful=True,
+    state=Stateful(),
     doc="The handle of a resource variable; its static shape here is the variable's.",
 )
 
@@ -56,14 +60,12 @@ op(
     attrs={"dtype": DType},
     formula="resource",
     infer=_read,
-    kernel=lambda xp, resource: xp.array(resource),
-    out_kernel=copy_to,
-    gradient=lambda op, g: g,
-    takes_slices=True,
-    stateful=True,
+    kernel=Kernels(lambda xp, resource: xp.array(resource), out=copy_to),
+    gradient=Gradient(lambda op, g: g, takes_slices=True),
+    state=Stateful(),
     samples=unary(),
     arithmetic="exact",
-    keeps_bytes=True,
+    memory=View(),
     doc="A copy of a resource variable's value as it is now.",
 )
 
@@ -87,11 +89,9 @@ op(
     attrs={"dtype": DType, "validate_shape": False},
     formula="value",
     infer=_assigned,
-    kernel=lambda xp, resource, value: xp.array(value),
-    out_kernel=_copy_value,
-    stateful=True,
-    writes=(0,),
-    differentiable=False,
+    kernel=Kernels(lambda xp, resource, value: xp.array(value), out=_copy_value),
+    state=Writes((0,)),
+    gradient=NOT_DIFFERENTIABLE,
     samples=equal_shapes(2),
     arithmetic="exact",
     doc="Set a resource variable.",
@@ -103,10 +103,9 @@ op(
     attrs={"dtype": DType},
     formula="resource + value",
     infer=_assigned,
-    ufunc="add",
-    stateful=True,
-    writes=(0,),
-    differentiable=False,
+    kernel=ufunc("add"),
+    state=Writes((0,)),
+    gradient=NOT_DIFFERENTIABLE,
     samples=equal_shapes(2),
     doc="Add to a resource variable.",
 )
@@ -117,10 +116,9 @@ op(
     attrs={"dtype": DType},
     formula="resource - value",
     infer=_assigned,
-    ufunc="subtract",
-    stateful=True,
-    writes=(0,),
-    differentiable=False,
+    kernel=ufunc("subtract"),
+    state=Writes((0,)),
+    gradient=NOT_DIFFERENTIABLE,
     samples=equal_shapes(2),
     doc="Subtract from a resource variable.",
 )
@@ -137,8 +135,8 @@ op(
     formula="resource is not None",
     infer=_flag,
     kernel=lambda xp, resource: xp.asarray(resource is not None),
-    stateful=True,
-    differentiable=False,
+    state=Stateful(),
+    gradient=NOT_DIFFERENTIABLE,
     samples=unary(),
     doc="Whether a resource variable has a value; one that has none arrives as None.",
 )

@@ -11,6 +11,8 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import Shape, TensorType
 from gradstep.core.ops.catalogue.state.scatter_updates import WHOLE_OR_NOTHING, check_types
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
+from gradstep.core.ops.declare.op_state import Writes
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.shape_rules import brackets
 from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
@@ -111,17 +113,15 @@ for _kind, (_combine, _rule, _declared, _doc) in _KINDS.items():
     op(
         f"ScatterNd{_kind}",
         inputs="&ref #indices updates",
-        outputs="output_ref",
+        outputs="&output_ref",
         attrs={"use_locking": _kind == "Update", "bad_indices_policy": ""},
         choices={"bad_indices_policy": _POLICIES},
         type_attrs={"T": "updates", "Tindices": "indices"},
         formula=f"point_by_point('{_rule}', ref, indices, updates)",
         infer=partial(_scattered, numbers=_kind != "Update"),
         kernel=_kernel(_combine),
-        stateful=True,
-        aliases=0,
-        writes=(0,),
-        differentiable=False if _declared else None,
+        state=Writes((0,)),
+        gradient=NOT_DIFFERENTIABLE if _declared else None,
         samples=_samples,
         arithmetic="reducing",
         doc=f"{_doc}, one index vector after the other; the output is the variable's buffer.",
@@ -137,9 +137,8 @@ for _kind, (_combine, _rule, _declared, _doc) in _KINDS.items():
         formula=f"point_by_point('{_rule}', ref, indices, updates)",
         infer=partial(_scattered, numbers=_kind != "Update"),
         kernel=_kernel(_combine),
-        stateful=True,
-        writes=(0,),
-        differentiable=False,
+        state=Writes((0,)),
+        gradient=NOT_DIFFERENTIABLE,
         samples=_samples,
         arithmetic="reducing",
         doc=f"{_doc}, one index vector after the other.",

@@ -10,6 +10,8 @@ import numpy as np
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
+from gradstep.core.ops.declare.op_state import Writes
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.shape_rules import brackets
 from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
@@ -139,16 +141,14 @@ for _kind, (_combine, _rule, _declared, _doc) in _KINDS.items():
     op(
         f"Scatter{_kind}",
         inputs="&ref #indices updates",
-        outputs="output_ref",
+        outputs="&output_ref",
         attrs={"use_locking": _kind == "Update"},
         type_attrs={"T": "updates", "Tindices": "indices"},
         formula=f"row_by_row('{_rule}', ref, indices, updates)",
         infer=partial(_scattered, numbers=_kind != "Update"),
         kernel=_kernel(_combine, resource=False),
-        stateful=True,
-        aliases=0,
-        writes=(0,),
-        differentiable=False if _declared else None,
+        state=Writes((0,)),
+        gradient=NOT_DIFFERENTIABLE if _declared else None,
         samples=_samples,
         arithmetic="reducing",
         doc=f"{_doc}, one index after the other; the output is the variable's buffer.",
@@ -163,9 +163,8 @@ for _kind, (_combine, _rule, _declared, _doc) in _KINDS.items():
         formula=f"row_by_row('{_rule}', resource, indices, updates)",
         infer=partial(_scattered, numbers=_kind != "Update"),
         kernel=_kernel(_combine, resource=True),
-        stateful=True,
-        writes=(0,),
-        differentiable=False,
+        state=Writes((0,)),
+        gradient=NOT_DIFFERENTIABLE,
         samples=_samples,
         arithmetic="reducing",
         doc=f"{_doc}, one index after the other.",

@@ -10,7 +10,9 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import INDEX, DType, Shape, TensorType
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.catalogue.state.random_tensors import SEEDS, UNSEEDED
+from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.host_arrays import integer
+from gradstep.core.ops.declare.op_state import Counter
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import unref, want_rank, wrong_type
 from gradstep.core.ops.numerics import random_streams as streams
@@ -42,9 +44,8 @@ op(
     formula="philox_shuffle(value, seed, seed2)",
     infer=unref,
     kernel=_shuffle,
-    stateful=True,
-    counter=True,
-    differentiable=False,
+    state=Counter(),
+    gradient=NOT_DIFFERENTIABLE,
     samples=_values,
     arithmetic="exact",
     doc="The rows in random order.",
@@ -111,9 +112,8 @@ op(
     formula="philox_choices(logits, num_samples, seed, seed2)",
     infer=_classes,
     kernel=_choose,
-    stateful=True,
-    counter=True,
-    differentiable=False,
+    state=Counter(),
+    gradient=NOT_DIFFERENTIABLE,
     samples=_logits,
     arithmetic="exact",
     doc="Classes drawn for each row of logits, with the probabilities of their softmax.",

@@ -15,6 +15,7 @@ from gradstep.core.ops.catalogue.arrays.strided_slice_spec import (
     python_index,
 )
 from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.op_state import Writes
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.shape_rules import brackets
 from gradstep.core.ops.declare.table import InferContext, Sample, op
@@ -93,15 +94,13 @@ _FORMULA = "assigned(ref, slices(ref, begin, end, strides, masks), value)"
 op(
     "StridedSliceAssign",
     inputs="&ref #begin:int32,int64 #end:begin #strides:begin value",
-    outputs="output_ref",
+    outputs="&output_ref",
     attrs=dict.fromkeys(MASKS, 0),
     type_attrs={"T": "value", "Index": "begin"},
     formula=_FORMULA,
     infer=_assigned,
     kernel=_kernel,
-    stateful=True,
-    aliases=0,
-    writes=(0,),
+    state=Writes((0,)),
     samples=_samples,
     arithmetic="exact",
     doc="Set a slice of a variable; the output is the variable's buffer.",
@@ -115,8 +114,7 @@ op(
     formula=_FORMULA,
     infer=_assigned,
     kernel=_kernel,
-    stateful=True,
-    writes=(0,),
+    state=Writes((0,)),
     samples=_samples,
     arithmetic="exact",
     doc="Set a slice of a resource variable.",

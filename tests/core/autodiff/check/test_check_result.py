@@ -17,7 +17,7 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Ove
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder, OpView, Tensor, call
-from gradstep.core.ops.declare.definition import Defect
+from gradstep.core.ops.declare.declared_gradient import Defect
 from tests.support.networks import evaluate
 
 X = TensorRef("x")

@@ -8,12 +8,12 @@ from gradstep.core.checks.why.cause_table import CAUSES
 from gradstep.core.ops.declare.definition import OpDef
 from gradstep.core.ops.declare.table import all_ops
 
-DECLARING = [d for d in all_ops() if d.breaks or d.flat or d.vanishes]
+DECLARING = [d for d in all_ops() if d.causes.breaks or d.causes.flat or d.causes.vanishes]
 
 
 @pytest.mark.parametrize("definition", DECLARING, ids=lambda d: d.type)
 def test_every_name_has_words(definition: OpDef) -> None:
-    names = {*definition.breaks, definition.flat, definition.vanishes} - {""}
+    names = {*definition.causes.breaks, definition.causes.flat, definition.causes.vanishes} - {""}
     assert names <= CAUSES.keys()
 
 

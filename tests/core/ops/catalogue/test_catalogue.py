@@ -24,7 +24,7 @@ WITHOUT_SAMPLES = {
     "Merge": "it takes what is alive: see engine/test_dead",
     "RefMerge": "it takes what is alive: see engine/test_dead",
     "ControlTrigger": "no value",
-    **{d.type: "of the run's arrays: see test_tensor_arrays" for d in all_ops() if d.per_run},
+    **{d.type: "of the run's arrays: see test_tensor_arrays" for d in all_ops() if d.state.per_run},
     "_Arg": "what comes into a loop's body",
     "While": "a graph: see engine/test_loops",
     "IterationCount": "of a loop that has run: see engine/test_loops",
@@ -37,7 +37,9 @@ WITHOUT_SAMPLES = {
 EVERY = [pytest.param(d, id=d.type) for d in all_ops()]
 SAMPLED = [pytest.param(d, id=d.type) for d in all_ops() if d.samples is not None]
 DIFFERENTIABLE = [
-    pytest.param(d, id=d.type) for d in all_ops() if d.samples is not None and d.differentiable
+    pytest.param(d, id=d.type)
+    for d in all_ops()
+    if d.samples is not None and d.gradient.differentiable
 ]
 
 
@@ -49,7 +51,7 @@ def test_every_op_has_samples_or_a_reason() -> None:
 def test_it_is_described(definition: OpDef) -> None:
     assert re.fullmatch(r".+\.", definition.doc)
     assert definition.family
-    assert set(definition.writes) <= set(range(len(definition.inputs)))
+    assert set(definition.state.writes) <= set(range(len(definition.inputs)))
 
 
 @pytest.mark.parametrize("definition", SAMPLED)

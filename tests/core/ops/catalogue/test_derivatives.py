@@ -37,5 +37,5 @@ def test_without_its_excuse_it_would_fail(
 def test_what_is_not_held_against_differences_has_no_sample_that_could_be(type: str) -> None:
     definition = find(type)
     assert definition is not None
-    assert definition.differentiable
+    assert definition.gradient.differentiable
     assert set(gradient_checks.check_gradient(definition)) <= {0}

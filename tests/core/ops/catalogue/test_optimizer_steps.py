@@ -151,7 +151,7 @@ def sparse_inputs(definition: OpDef, state: list[str]) -> list[Any]:
 
 def sparse_session(type: str) -> Session:
     definition = lookup(type)
-    names = [definition.inputs[i].name for i in definition.writes]
+    names = [definition.inputs[i].name for i in definition.state.writes]
     rng = np.random.default_rng(5)
     state = {name: rng.uniform(0.5, 1, (4, 2)) for name in names}
     state = {name: x if name != "mg" else x * 0.1 for name, x in state.items()}
@@ -166,7 +166,7 @@ def test_a_row_named_twice_takes_two_steps(type: str) -> None:
     at_once.run([], {"grad": gradients, "indices": [2, 0, 2]}, ["it"])
     for row, index in zip(gradients, [2, 0, 2], strict=True):
         in_turn.run([], {"grad": row[None], "indices": [index]}, ["it"])
-    assert len(at_once.store) == len(lookup(type).writes)
+    assert len(at_once.store) == len(lookup(type).state.writes)
     for name, value in at_once.store.items():
         np.testing.assert_array_equal(value, in_turn.store[name], err_msg=name)
 

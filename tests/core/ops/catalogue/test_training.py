@@ -24,7 +24,7 @@ def single(x: float) -> np.ndarray:
 def apply(type: str, *inputs: Any) -> tuple[np.ndarray, ...]:
     definition = lookup(type)
     results = call_kernel(definition, Operation("it", type), inputs)
-    assert len(results) == len(definition.writes)
+    assert len(results) == len(definition.state.writes)
     return results
 
 

@@ -121,7 +121,7 @@ def test_who_takes_which_handle_is_declared() -> None:
     found = {definition.inputs[index].handle for definition, index in TAKES_HANDLES}
     assert found == HANDLES.keys()
     for definition in all_ops():
-        for index in definition.writes:
+        for index in definition.state.writes:
             spec = definition.inputs[index]
             assert spec.ref or spec.handle, f"{definition.type}: {spec.name}"
 

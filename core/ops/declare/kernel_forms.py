@@ -1,0 +1,48 @@
+"""A kernel in all its forms: plain, into a place that it is given, as a list of calls."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, field
+
+from gradstep.core.ops.declare.ufunc import Kernel, from_calls, ufunc_kernel, ufunc_out_kernel
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """What an op declares as its kernel if that can write into a place that it is given.
+
+    plain:    `kernel(xp, *inputs, **wanted)`; the others give the same bits. None: it does not run.
+    out:      `plain` with one more keyword: `out`, an array (or tuple of them) to write into.
+    calls:    the same for NumPy as a list of bound calls: yields tuples of a function and its
+              arguments; `room(shape, dtype)` is memory between them, which other steps write to as
+              well. A plan lists them once, and makes them in every run: what decides which calls
+              there are has to be the same in all (attributes, shapes, types, inputs read on the
+              host). Arrays of an elementwise op that writes no variable may have gaps between rows.
+    ufunc:    the NumPy function that is all of it: see `ufunc`.
+    keywords: names of the keyword-only parameters of `plain`.
+    """
+
+    plain: Kernel | None = None
+    out: Kernel | None = None
+    calls: Kernel | None = None
+    ufunc: str | None = None
+    keywords: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keywords", _keywords(self.plain))
+        if self.out is None and self.calls is not None:
+            object.__setattr__(self, "out", from_calls(self.calls))
+
+
+def ufunc(name: str) -> Kernels:
+    """The kernel that is the NumPy function of this name. The op is elementwise, and its
+    arithmetic what is known of the function."""
+    return Kernels(ufunc_kernel(name), out=ufunc_out_kernel(name), ufunc=name)
+
+
+def _keywords(kernel: Kernel | None) -> tuple[str, ...]:
+    if kernel is None:
+        return ()
+    parameters = inspect.signature(kernel).parameters.values()
+    return tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
