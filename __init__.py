@@ -65,11 +65,11 @@ def open(
     memory:  bytes that reading the file may take; 1 GiB by default.
     Raises GradstepError for a file that cannot be read or understood, and a device that is missing.
     """
-    from gradstep.core.notebook.error_notes import noted
+    from gradstep.core.notebook.error_notes import add_notes
     from gradstep.core.notebook.opening import open_session
     from gradstep.main import Gradstep
 
-    with noted():
+    with add_notes():
         backend = Gradstep().devices().open_backend(device)
         return open_session(path, trusted, code, memory, backend)
 

@@ -37,7 +37,7 @@ def command_path() -> Path | None:
     return None
 
 
-def adding(extra: str = "") -> str:
+def extra_command(extra: str = "") -> str:
     """What to type for one of the extras in pyproject.toml, which keeps those that are there; for
     none, what installs all that is needed again."""
     if is_checkout():

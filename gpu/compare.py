@@ -10,7 +10,7 @@ import numpy as np
 
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.engine.backend import Backend
-from gradstep.core.ops.typing.missing_inputs import Waiting, waiting
+from gradstep.core.ops.typing.missing_inputs import Waiting, find_waiting
 from gradstep.core.protocol.messages import ComparedNode, Comparison, SideResult
 from gradstep.gpu.comparison_conclusion import brief, conclusion
 from gradstep.gpu.device_run import Outcome
@@ -54,7 +54,7 @@ def compare(program: Program, left: Backend, right: Backend) -> Comparison:
 def _left_out(program: Program, nodes: Iterable[ComparedNode]) -> dict[str, Waiting]:
     """What of the graph cannot run yet, and was not tried."""
     tried = {node.name for node in nodes}
-    waits = waiting(program.graph, program.feeds)
+    waits = find_waiting(program.graph, program.feeds)
     return {name: what for name, what in waits.items() if name not in tried}
 
 

@@ -10,14 +10,14 @@ import numpy as np
 
 from gradstep.core.autodiff.check.promote_float64 import widen_array, widen_operation
 from gradstep.core.engine.backend import Backend
-from gradstep.core.engine.calls.guarded_calls import renewed
+from gradstep.core.engine.calls.guarded_calls import new_versions
 from gradstep.core.engine.calls.op_evaluation import Functions, locate_error, run_op
 from gradstep.core.engine.device_transfer import get, kept, put, shown
 from gradstep.core.engine.plan.compile_plan import Plan, Step
 from gradstep.core.engine.plan.liveness_conditions import holds
 from gradstep.core.engine.plan.steps import Guard
 from gradstep.core.engine.run.standalone_loop import promote_iteration, run_alone
-from gradstep.core.engine.run.variable_store import uninitialised, wants_values
+from gradstep.core.engine.run.variable_store import uninitialised_error, wants_values
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.state.opaque_state import OpaqueState
@@ -125,7 +125,7 @@ class Track:
 
     def _leave(self, step: Step) -> None:
         """Do what a dead step does: leave the variables that it would have written."""
-        for new, old in renewed(self.plan, step):
+        for new, old in new_versions(self.plan, step):
             if old in self.host:
                 self.device[new], self.host[new] = self.device[old], self.host[old]
 
@@ -152,7 +152,7 @@ class Track:
         wanted = wants_values(step)
         names = (self.plan.values[i].variable for i in wanted if i in self.empty)
         name = next(names, None)
-        return None if name is None else uninitialised(step, name, self.plan.variables[name])
+        return None if name is None else uninitialised_error(step, name, self.plan.variables[name])
 
     def _compute(self, step: Step, inputs: Sequence[Any]) -> tuple[tuple[Any, ...], Outcome]:
         """The step's results on given device arrays, and the same as an outcome; nothing kept."""

@@ -9,7 +9,7 @@ import sys
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gradstep.core.installation import adding
+from gradstep.core.installation import extra_command
 
 _TIMEOUT_S = 60.0  # a first context and four kernel compilations, on a slow machine
 
@@ -116,7 +116,7 @@ def _remedies() -> dict[str, tuple[str, tuple[str, ...]]]:
 
 def _installing() -> dict[str, int]:
     """What to type for CuPy and the CUDA libraries -> the oldest driver that it works with."""
-    return {adding(extra): driver for extra, driver in _DRIVERS.items()}
+    return {extra_command(extra): driver for extra, driver in _DRIVERS.items()}
 
 
 def _how_to_install() -> str:

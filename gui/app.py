@@ -65,7 +65,7 @@ def new_window(
     engine: the command that starts it. remember: keep size and layout from one start to the next.
     """
     app = application()
-    chosen = look or theme.named(settings().theme)
+    chosen = look or theme.theme_for(settings().theme)
     theme.apply(app, chosen)
     window = MainWindow(None, remember, chosen)
     furnish(window, engine)
@@ -76,7 +76,7 @@ def run_window(path: str | Path | None = None, engine: Sequence[str] | None = No
     """Show the window until it is closed; the exit status."""
     start_log(state_folder())
     app = application()
-    look = theme.named(settings().theme)
+    look = theme.theme_for(settings().theme)
     theme.apply(app, look)
     window = MainWindow(look=look)
     Collector(window)

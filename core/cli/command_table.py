@@ -33,7 +33,7 @@ def _run(parser: argparse.ArgumentParser) -> None:
     included."""
     shared_arguments.document(parser)
     shared_arguments.names(parser, "--fetch", "tensor to compute, or operation to run")
-    shared_arguments.running(parser)
+    shared_arguments.add_run_arguments(parser)
     shared_arguments.speed(parser)
     parser.add_argument(
         "--runs", metavar="N", type=shared_arguments.positive, default=1, help="repeat"
@@ -45,7 +45,7 @@ def _grad(parser: argparse.ArgumentParser) -> None:
     """Compute gradients, with overrides and stops, and check them against finite differences."""
     shared_arguments.document(parser)
     shared_arguments.gradients(parser)
-    shared_arguments.running(parser)
+    shared_arguments.add_run_arguments(parser)
     shared_arguments.kernels(parser)
     parser.add_argument(
         "--check", action="store_true", help="compare with finite differences in float64"
@@ -57,7 +57,7 @@ def _why(parser: argparse.ArgumentParser) -> None:
     began, by which operand, and on which path."""
     shared_arguments.document(parser)
     shared_arguments.gradients(parser)
-    shared_arguments.running(parser)
+    shared_arguments.add_run_arguments(parser)
     parser.add_argument(
         "--runs",
         metavar="N",
@@ -72,7 +72,7 @@ def _check(parser: argparse.ArgumentParser) -> None:
     the document expects of its runs holds."""
     shared_arguments.document(parser)
     shared_arguments.gradients(parser)
-    shared_arguments.running(parser)
+    shared_arguments.add_run_arguments(parser)
     parser.add_argument(
         "--node",
         metavar="NAME",
@@ -107,14 +107,14 @@ def _expect(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--text", metavar="SENTENCE", default="", help="what that teaches")
     parser.add_argument("--out", metavar="OUT", help="write there, and leave FILE as it is")
-    shared_arguments.feeding(parser)
+    shared_arguments.add_feed_arguments(parser)
 
 
 def _debug(parser: argparse.ArgumentParser) -> None:
     """The debugger in the terminal: interactive, or a script of commands."""
     shared_arguments.document(parser)
     shared_arguments.gradients(parser)
-    shared_arguments.running(parser)
+    shared_arguments.add_run_arguments(parser)
     parser.add_argument(
         "--script", metavar="COMMANDS", help='a file, or commands: "step; step; print a"'
     )
@@ -126,7 +126,7 @@ def _compare(parser: argparse.ArgumentParser) -> None:
     shared_arguments.document(parser)
     parser.add_argument("--against", metavar="D", required=True, help="the other device")
     shared_arguments.gradients(parser)
-    shared_arguments.running(parser)
+    shared_arguments.add_run_arguments(parser)
 
 
 def _profile(parser: argparse.ArgumentParser) -> None:
@@ -143,7 +143,7 @@ def _profile(parser: argparse.ArgumentParser) -> None:
     )
     shared_arguments.threads(parser)
     shared_arguments.gradients(parser)
-    shared_arguments.running(parser)
+    shared_arguments.add_run_arguments(parser)
 
 
 def _plan(parser: argparse.ArgumentParser) -> None:
@@ -159,7 +159,7 @@ def _plan(parser: argparse.ArgumentParser) -> None:
         "--all", action="store_true", help="every step and value, and whole names (as in --json)"
     )
     shared_arguments.gradients(parser)
-    shared_arguments.feeding(parser)
+    shared_arguments.add_feed_arguments(parser)
 
 
 def _train(parser: argparse.ArgumentParser) -> None:
@@ -171,7 +171,7 @@ def _train(parser: argparse.ArgumentParser) -> None:
     shared_arguments.names(
         parser, "--fetch", "tensor to show besides the losses, or operation to run"
     )
-    shared_arguments.running(parser)
+    shared_arguments.add_run_arguments(parser)
     parser.add_argument(
         "--steps",
         metavar="N",

@@ -12,7 +12,7 @@ from gradstep.core.cli.freedesktop.entry_files import data_home, entry_files
 from gradstep.core.cli.freedesktop.written_files import WrittenFiles
 from gradstep.core.cli.injected import Answer, Application
 from gradstep.core.errors import GradstepError
-from gradstep.core.installation import adding, command_path
+from gradstep.core.installation import command_path, extra_command
 
 RECORD = "desktop.json"  # in Gradstep's own data folder
 _INSTEAD = {
@@ -91,6 +91,6 @@ def _command() -> Path:
         raise GradstepError(
             "there is no `gradstep` here for a menu entry to start",
             kind="UnavailableError",
-            hint=f"{adding()} makes one",
+            hint=f"{extra_command()} makes one",
         )
     return found

@@ -19,7 +19,7 @@ from gradstep.core.engine.kernels.kernel_registry import ALTERNATIVES
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.host.machine_report import MachineFact, as_text
-from gradstep.core.installation import adding, is_checkout
+from gradstep.core.installation import extra_command, is_checkout
 from gradstep.core.program import sandbox
 from gradstep.core.program.sandbox import bubblewrap, landlock, seccomp
 
@@ -63,7 +63,9 @@ def _packages() -> Iterator[MachineFact]:
         try:
             yield MachineFact(name, True, importlib.metadata.version(name))
         except importlib.metadata.PackageNotFoundError:
-            yield MachineFact(name, False, "not installed", f"run {adding()}", [adding()])
+            yield MachineFact(
+                name, False, "not installed", f"run {extra_command()}", [extra_command()]
+            )
 
 
 def _qt() -> Iterator[MachineFact]:
@@ -135,7 +137,7 @@ def _end() -> MachineFact:
 
 def _kernels() -> Iterator[MachineFact]:
     """What `--kernels` may use, and for what: time relative to NumPy's."""
-    commands = [adding("kernels")]
+    commands = [extra_command("kernels")]
     for library in LIBRARIES:
         gains = [f"{a.type} in {a.gain}" for a in ALTERNATIVES if a.library is library]
         text = f"with --kernels, {', '.join(gains)} of NumPy's time"

@@ -20,12 +20,12 @@ from gradstep.core.engine.kernels.kernel_choice import Kernels, with_kernels
 from gradstep.core.engine.memory.record_layout import RecordLayout
 from gradstep.core.engine.memory.reuse_layout import ReuseLayout
 from gradstep.core.engine.passes.pass_pipeline import require_passes
-from gradstep.core.engine.passes.pass_report import PassReport, reported
+from gradstep.core.engine.passes.pass_report import PassReport, optimize_and_report
 from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
 from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.host.profile_answers import pass_info
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.program.derive import derive
 from gradstep.core.program.questions.loaded_document import Loaded
 
@@ -40,7 +40,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     plan = _compiled(loaded, args.fetch)
     reports: list[PassReport] = []
     if speed["fast"]:
-        plan, reports = reported(plan, backend, speed["without"])
+        plan, reports = optimize_and_report(plan, backend, speed["without"])
     plan = with_kernels(plan, backend, kernels)
     found = report_plan(_laid_out(plan, backend, speed["fast"]))
     passes = [pass_info(report, len(report.became)) for report in reports]
@@ -75,7 +75,7 @@ def _wanted(program: Program, names: Sequence[str]) -> tuple[Sequence[TensorRef]
 
 def _runs_only(graph: Graph, ref: TensorRef) -> bool:
     """Whether `ref` names an operation without outputs. Raises GradstepError for an unknown one."""
-    return ref.index == 0 and graph[ref.op] is not None and ref not in declared(graph).types
+    return ref.index == 0 and graph[ref.op] is not None and ref not in infer_declared(graph).types
 
 
 def _laid_out(plan: Plan, backend: Backend, fast: bool) -> RecordLayout:

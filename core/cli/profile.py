@@ -17,7 +17,7 @@ from gradstep.core.debug.motion.debug_session import first_variables
 from gradstep.core.engine.run.step_costs import require_times
 from gradstep.core.graph.scopes import parents
 from gradstep.core.host.profile_answers import Wish, profile_runs
-from gradstep.core.program.questions.thread_hints import naming_threads
+from gradstep.core.program.questions.thread_hints import name_threads
 from gradstep.core.protocol.messages import ProfileRow
 
 
@@ -33,7 +33,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     if args.threads:
         thread_needs.require_threads(loaded)
     program = sound_program(loaded)
-    with naming_threads(loaded, "" if args.threads else "--threads"):
+    with name_threads(loaded, "" if args.threads else "--threads"):
         found = profile_runs(program, backend, first_variables(program, backend), wish)
     phases, scopes = totals(found.rows, _phase), totals(found.rows, _scopes)
     device = {"name": backend.name, "measured": backend.measured, "source": backend.source}

@@ -20,7 +20,7 @@ from gradstep.core.cli.runs import thread_needs
 from gradstep.core.engine.backend import Backend
 from gradstep.core.program.questions.loaded_document import Loaded, start
 from gradstep.core.program.questions.run_choice import RunChoice, Values, choose_run, run_once
-from gradstep.core.program.questions.thread_hints import naming_threads
+from gradstep.core.program.questions.thread_hints import name_threads
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
@@ -37,7 +37,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         return _answer(run_with_threads(loaded, backend, args.fetch, args.runs), backend)
     choice = _chosen(loaded, args.fetch)
     session = start(loaded, choice.graph, backend, choice.initial, **layout)
-    with naming_threads(loaded, "--threads"):
+    with name_threads(loaded, "--threads"):
         runs = [run_once(session, loaded.feeds(), choice) for _ in range(args.runs)]
     data: dict[str, object] = {}
     if layout["kernels"]:

@@ -29,7 +29,7 @@ from gradstep.core.cli.output.command_output import (
 from gradstep.core.cli.output.event_log import EventLog
 from gradstep.core.cli.run import device_object, rounding_line
 from gradstep.core.cli.runs import save_trained
-from gradstep.core.cli.runs.training_steps import Training, asked, require_work
+from gradstep.core.cli.runs.training_steps import Training, ask_for, require_work
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.problems import problem_text
@@ -44,10 +44,10 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     """What the losses were in the steps that are shown, and how it ended: exit status 1 for a
     step that failed, 130 for Ctrl+C."""
     layout = shared_arguments.layout(args)
-    saving = save_trained.saving(args)
+    saving = save_trained.read_saving(args)
     loaded = load(args)
     backend = app.devices().open_backend(args.device)
-    what = asked(loaded, args.fetch)
+    what = ask_for(loaded, args.fetch)
     for problem in what.program.problems:
         print(problem_text(problem), file=sys.stderr)
     require_work(what)

@@ -34,14 +34,14 @@ from gradstep.core.document.value_edits import (
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph import edits
 from gradstep.core.graph.free_names import scopes_of_copies
-from gradstep.core.graph.loop import anywhere, carried_by, loop_of, loops_around, way_to, within
+from gradstep.core.graph.loop import anywhere, loop_of, loops_around, tensor_carried, way_to, within
 from gradstep.core.graph.model import Edge, Operation, TensorRef
 from gradstep.core.graph.scopes import is_inside, move_name
 from gradstep.core.ops.build.loop_captures import capture_tensor
 from gradstep.core.ops.declare.table import find, lookup
 from gradstep.core.ops.typing.dependent_attributes import with_attribute
-from gradstep.core.ops.typing.flatten_loops import closed, flatten_loop_types
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.flatten_loops import flatten_loop_types, original_edge
+from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.ops.typing.input_fit import why_not
 
 Point = tuple[float, float]
@@ -111,9 +111,9 @@ def remove_operations(document: Document, names: Collection[str]) -> Document:
 def connect(document: Document, source: TensorRef, edge: Edge) -> Document:
     """Wire `source` into `edge`, into a loop perhaps. Raises GradstepError on a cycle, for a wire
     out of a loop, and where element type or rank cannot fit."""
-    edge = closed(document.graph, edge)
+    edge = original_edge(document.graph, edge)
     known = with_placeholders(document).graph
-    types = flatten_loop_types(known, declared(known)).types
+    types = flatten_loop_types(known, infer_declared(known)).types
     graph, inner = capture_tensor(document.graph, source, edge.op)
     connected = edits.connect(graph, inner, edge)
     misfit = why_not(document.graph, types, source, edge)
@@ -124,7 +124,7 @@ def connect(document: Document, source: TensorRef, edge: Edge) -> Document:
 
 def disconnect(document: Document, edge: Edge) -> Document:
     """Open the input at `edge`; a further input of a variadic op goes away altogether."""
-    edge = closed(document.graph, edge)
+    edge = original_edge(document.graph, edge)
     op = anywhere(document.graph, edge.op)
     definition = find(op.type)
     spare = definition is not None and definition.lists == 1 and len(op.inputs) > 1
@@ -277,7 +277,7 @@ def _kept(refs: Iterable[TensorRef], gone: set[str]) -> tuple[TensorRef, ...]:
 
 
 def _still(edge: Edge, document: Document, gone: set[str]) -> bool:
-    source = carried_by(document.graph, edge)
+    source = tensor_carried(document.graph, edge)
     return edge.op not in gone and source is not None and source.op not in gone
 
 

@@ -19,7 +19,7 @@ from gradstep.core.graph.model import PYTHON_OPS, Operation, TensorRef
 from gradstep.core.ops.build.loop_captures import capture_tensor
 from gradstep.core.ops.declare.table import OpDef, lookup
 from gradstep.core.ops.typing.flatten_loops import flatten_loop_types
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 
 
 def to_pyfunc(document: Document, name: str, extra: Sequence[TensorRef] = ()) -> Document:
@@ -40,7 +40,7 @@ def to_pyfunc(document: Document, name: str, extra: Sequence[TensorRef] = ()) ->
     for ref in extra:
         graph, inner = capture_tensor(graph, ref, name)
         brought.append(inner)
-    types = flatten_loop_types(graph, declared(graph)).types
+    types = flatten_loop_types(graph, infer_declared(graph)).types
     inputs = (*op.inputs, *brought)
     known = [types.get(ref) for ref in inputs if ref is not None]
     if len(known) < len(inputs) or None in known:

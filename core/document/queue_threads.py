@@ -47,7 +47,7 @@ def enqueuers(graph: Graph) -> tuple[Thread, ...]:
     return tuple(Thread(op.name, (op.name,), closes=_closing(graph, op)) for op in ends)
 
 
-def closing(graph: Graph) -> Iterator[str]:
+def closing_operations(graph: Graph) -> Iterator[str]:
     """The operations that close a queue."""
     return (op.name for op in graph if op.type in CLOSE)
 
@@ -55,6 +55,6 @@ def closing(graph: Graph) -> Iterator[str]:
 def _closing(graph: Graph, op: Operation) -> str:
     """What closes the queue of `op`, and lets what waits there go on."""
     queue = queue_of(graph, op)
-    found = (graph[name] for name in closing(graph))
+    found = (graph[name] for name in closing_operations(graph))
     gentle = (c.name for c in found if not c.attrs.get("cancel_pending_enqueues"))
     return next((name for name in gentle if queue_of(graph, graph[name]) == queue), "")

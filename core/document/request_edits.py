@@ -9,9 +9,9 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Ove
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.document.requests import requests
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.loop import carried_by
+from gradstep.core.graph.loop import tensor_carried
 from gradstep.core.graph.model import Edge, TensorRef
-from gradstep.core.ops.typing.flatten_loops import closed
+from gradstep.core.ops.typing.flatten_loops import original_edge
 
 
 def set_request(
@@ -64,8 +64,8 @@ def set_optimizers(document: Document, optimizers: Iterable[Optimizer]) -> Docum
 
 def toggle_stop(document: Document, edge: Edge) -> Document:
     """Stop, or let through again, the gradient on one wire, inside a loop perhaps."""
-    edge = closed(document.graph, edge)
-    if carried_by(document.graph, edge) is None:
+    edge = original_edge(document.graph, edge)
+    if tensor_carried(document.graph, edge) is None:
         raise GradstepError("this input carries no wire", kind="ValueError", node=edge.op)
     request = _asking(document)
     return replace(document, request=replace(request, stopped_edges=request.stopped_edges ^ {edge}))

@@ -17,7 +17,7 @@ from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import PYTHON_OPS, Graph, Operation, TensorRef
 from gradstep.core.ops.build.variable import variable_read_by
 from gradstep.core.ops.typing.flatten_loops import flatten_loop_types, flatten_loops
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 
 _Types = Sequence[TensorType | None]
@@ -122,7 +122,7 @@ def _asked_by(op: Operation, overrides: OverrideTable) -> Iterator[tuple[str, Co
 
 def _with_types(document: Document, name: str, kind: CodeKind, ops: Sequence[Operation]) -> Asked:
     graph, op = document.graph, ops[0]
-    types = flatten_loop_types(graph, declared(graph)).types
+    types = flatten_loop_types(graph, infer_declared(graph)).types
     outputs = outputs_of(flatten_loops(graph), types, op.name) or [op.output()]
     return Asked(
         name,

@@ -19,7 +19,7 @@ def requests(document: Document) -> tuple[GradientRequest, ...]:
     for optimizer in document.optimizers:
         of = loss_of(document, optimizer)
         if of:
-            wanted.setdefault(of, []).extend(trained(document, optimizer))
+            wanted.setdefault(of, []).extend(trained_variables(document, optimizer))
     return tuple(
         replace(own, of=of, wrt=tuple(dict.fromkeys(wrt)))
         if of == own.of
@@ -57,7 +57,7 @@ def loss_of(document: Document, optimizer: Optimizer) -> tuple[TensorRef, ...]:
     return optimizer.of or document.request.of
 
 
-def trained(document: Document, optimizer: Optimizer) -> tuple[TensorRef, ...]:
+def trained_variables(document: Document, optimizer: Optimizer) -> tuple[TensorRef, ...]:
     """The variables of `optimizer`, whether or not they will have a gradient."""
     graph = document.graph
     if optimizer.wrt:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import fields
 
 from gradstep.core.document.document import Document
-from gradstep.core.graph.changes import sharing
+from gradstep.core.graph.changes import share_operations
 
 # Kept in the file, but part of looking at a document and not of the document: what the debugger
 # stops at, and which scopes are folded.
@@ -23,7 +23,7 @@ def has_work(document: Document, on_disk: Document) -> bool:
     return (
         _differ(document, on_disk, _WORK)
         or document.view.positions != on_disk.view.positions
-        or sharing(document.graph, on_disk.graph) is not on_disk.graph
+        or share_operations(document.graph, on_disk.graph) is not on_disk.graph
         or _differ(document, on_disk, _VALUES)
     )
 

@@ -20,7 +20,7 @@ from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.declare.attribute_kinds import attribute
 from gradstep.core.ops.declare.table import OpDef
 from gradstep.core.ops.typing.dependent_attributes import with_attribute
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 
 LARGEST = 1 << 30  # bytes of a value that nobody wrote
 
@@ -85,7 +85,7 @@ def set_initial(document: Document, variable: str, array: np.ndarray) -> Documen
 def set_feed(document: Document, tensor: str, array: np.ndarray) -> Document:
     """Set the value fed to a tensor in every run. Raises GradstepError on misfit."""
     ref = TensorRef.parse(tensor)
-    kind = declared(document.graph).types.get(ref)
+    kind = infer_declared(document.graph).types.get(ref)
     shape, dtype = (UNKNOWN, None) if kind is None else (kind.shape, kind.dtype)
     _check_fits(array, shape, dtype, ref.op)
     return replace(document, feeds={**document.feeds, str(ref): Constant(array)})

@@ -20,8 +20,8 @@ from gradstep.core.graph.model import Constant, Edge, Operation, TensorRef
 from gradstep.core.graph.problems import UNFINISHED
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.declare.table import OpDef, lookup
-from gradstep.core.ops.typing.flatten_loops import closed, flatten_loop_types
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.flatten_loops import flatten_loop_types, original_edge
+from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.ops.typing.input_fit import cast_that_fits, misfit, taken_types
 from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
 
@@ -59,7 +59,7 @@ def add_reader(
 def add_cast(document: Document, source: TensorRef, edge: Edge) -> tuple[Document, str]:
     """Wire `source` into `edge` with a Cast between them, half-way, to an element type that fits
     there. Raises GradstepError where none helps."""
-    edge = closed(document.graph, edge)
+    edge = original_edge(document.graph, edge)
     wanted = cast_that_fits(document.graph, _types(document), source, edge)
     if wanted is None:
         raise GradstepError(
@@ -97,7 +97,7 @@ def add_source(document: Document, type: str, at: Point, edge: Edge) -> tuple[Do
     type that it takes; a constant, placeholder or variable of a shape and value with which the
     reader has no problem, as far as there is a simple one. Raises GradstepError where the output
     cannot go there."""
-    edge = closed(document.graph, edge)
+    edge = original_edge(document.graph, edge)
     refusal: GradstepError | None = None
     second: tuple[Document, str] | None = None  # what goes in, but is a problem there
     for made, name in _candidates(document, type, at, edge):
@@ -107,7 +107,7 @@ def add_source(document: Document, type: str, at: Point, edge: Edge) -> tuple[Do
             refusal = refusal or error
             continue
         second = second or (wired, name)
-        wrong = (p for p in declared(wired.graph).problems if p.node == edge.op)
+        wrong = (p for p in infer_declared(wired.graph).problems if p.node == edge.op)
         if all(p.code in UNFINISHED for p in wrong):
             return wired, name
     if second is not None:
@@ -230,7 +230,7 @@ def _sampled(op: Operation, index: int) -> tuple[str, np.ndarray]:
 
 def _types(document: Document) -> TensorTypes:
     graph = with_placeholders(document).graph
-    return flatten_loop_types(graph, declared(graph)).types
+    return flatten_loop_types(graph, infer_declared(graph)).types
 
 
 def _type(types: TensorTypes, ref: TensorRef | None) -> TensorType | None:

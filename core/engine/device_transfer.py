@@ -45,6 +45,6 @@ def size_of(values: Iterable[Any]) -> int:
     return total
 
 
-def copied(xp: Any, value: Any) -> Any:
+def copy_array(xp: Any, value: Any) -> Any:
     """A copy of an array where it is, on the device or, as text is, on the host; state itself."""
     return value if isinstance(value, OpaqueState) else home(xp, value).array(value)

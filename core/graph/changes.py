@@ -37,7 +37,7 @@ def alike(a: Operation, b: Operation) -> bool:
     return a == b and all(repr(value) == repr(b.attrs[key]) for key, value in a.attrs.items())
 
 
-def sharing(graph: Graph, before: Graph) -> Graph:
+def share_operations(graph: Graph, before: Graph) -> Graph:
     """`graph`, with the operations of `before` where they are alike; `before` where all are."""
     old = before.operations
     operations = {

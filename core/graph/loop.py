@@ -116,7 +116,7 @@ def way_to(graph: Graph, name: str) -> tuple[Operation, ...] | None:
 
 def anywhere(graph: Graph, name: str) -> Operation:
     """The operation `name`, inside a loop perhaps. Raises GradstepError when there is none."""
-    return surrounding(graph, name)[name]
+    return graph_around(graph, name)[name]
 
 
 def loops_around(graph: Graph, name: str) -> tuple[str, ...]:
@@ -124,7 +124,7 @@ def loops_around(graph: Graph, name: str) -> tuple[str, ...]:
     return tuple(op.name for op in way_to(graph, name) or ())
 
 
-def surrounding(graph: Graph, name: str) -> Graph:
+def graph_around(graph: Graph, name: str) -> Graph:
     """The graph that operation `name` is in: this one, or a loop's. Raises GradstepError when there
     is no such operation."""
     way = way_to(graph, name)
@@ -139,7 +139,7 @@ def inside(graph: Graph, name: str, change: Callable[[Graph], Graph]) -> Graph:
     Raises GradstepError when there is no such operation."""
     around = way_to(graph, name)
     if not around:
-        return change(surrounding(graph, name))
+        return change(graph_around(graph, name))
     outer = around[0]
     loop = outer.attrs[LOOP]
     again = replace(loop, graph=inside(loop.graph, name, change))
@@ -147,7 +147,7 @@ def inside(graph: Graph, name: str, change: Callable[[Graph], Graph]) -> Graph:
     return replace(graph, operations={**graph.operations, outer.name: changed})
 
 
-def carried_by(graph: Graph, edge: Edge) -> TensorRef | None:
+def tensor_carried(graph: Graph, edge: Edge) -> TensorRef | None:
     """What a wire carries, inside a loop perhaps; None when the input is not wired. Raises
     GradstepError when there is no such operation."""
     return anywhere(graph, edge.op).inputs[edge.index]
@@ -165,7 +165,7 @@ def everywhere(graph: Graph, change: Callable[[Graph], Graph]) -> Graph:
     return change(graph if same else replace(graph, operations=made))
 
 
-def crossing(inner: str, reader: str, both_in_loops: bool) -> GradstepError:
+def crossing_error(inner: str, reader: str, both_in_loops: bool) -> GradstepError:
     """TensorFlow's error for `reader` taking what operation `inner` makes in a loop that `reader`
     is not in."""
     why = "they are in different while loops" if both_in_loops else f"'{inner}' is in a while loop"

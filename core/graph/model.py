@@ -14,7 +14,7 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.loop import out_of_reach
-from gradstep.core.graph.splat_array import element_of, folded, is_splat
+from gradstep.core.graph.splat_array import element_of, fold_splat, is_splat
 from gradstep.core.graph.suggestions import unknown_name
 from gradstep.core.graph.topological_order import predecessors, topological
 
@@ -92,7 +92,7 @@ class Constant:
 
     def __init__(self, array: np.typing.ArrayLike) -> None:
         given = np.asarray(array)
-        alike = folded(given)
+        alike = fold_splat(given)
         # Else always a copy: nobody else holds a writable view of it.
         self._keep(np.array(given) if alike is given else alike)
 
@@ -100,7 +100,7 @@ class Constant:
     def taking(cls, array: np.ndarray) -> Constant:
         """Of `array` itself, which nobody may write to from here on."""
         constant = cls.__new__(cls)
-        constant._keep(folded(array))
+        constant._keep(fold_splat(array))
         return constant
 
     def __eq__(self, other: object) -> bool:

@@ -27,7 +27,7 @@ def element_of(array: np.ndarray) -> np.ndarray:
     return array[(0,) * array.ndim + (...,)]
 
 
-def folded(array: np.ndarray) -> np.ndarray:
+def fold_splat(array: np.ndarray) -> np.ndarray:
     """A splat with the bits of `array`, where it is large and all its elements are alike; else
     `array` itself."""
     if array.size < LEAST:

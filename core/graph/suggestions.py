@@ -108,10 +108,10 @@ def did_you_mean(words: Iterable[str]) -> str:
 def instead(name: str, known: Iterable[str]) -> str:
     """What to write in place of `name`: the names most like it, or else what there is."""
     names = [*known]
-    return did_you_mean(near(name, names)) or listed(names)
+    return did_you_mean(near(name, names)) or list_more(names)
 
 
-def listed(names: Iterable[str]) -> str:
+def list_more(names: Iterable[str]) -> str:
     """`there are a, b, c and 9 more`; "" without names."""
     every = [*names]
     more = f" and {len(every) - _LISTED} more" if len(every) > _LISTED else ""

@@ -25,7 +25,7 @@ from gradstep.core.io.native.attribute_records import TensorFiles
 from gradstep.core.io.native.document_records import put_together, take_apart
 from gradstep.core.ops.typing.inference import Inference, declare
 from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
-from gradstep.core.ops.typing.type_memo import shared
+from gradstep.core.ops.typing.type_memo import intern_type
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.message_base import Message
 
@@ -153,7 +153,7 @@ def _known(document: Document, inference: Inference) -> Known:
 
 
 def _inference(known: Known, operations: Mapping[str, Operation]) -> Inference:
-    kinds = [*map(shared, known.kinds), None]  # the last one is number -1
+    kinds = [*map(intern_type, known.kinds), None]  # the last one is number -1
     of = {name: tuple(kinds[number] for number in numbers) for name, numbers in known.of.items()}
     constants: dict[str, np.ndarray] = {}
     for name in known.constants:

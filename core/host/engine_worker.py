@@ -24,7 +24,7 @@ from gradstep.core.host.process.logging_setup import start_logging
 from gradstep.core.host.process.standard_streams import take_over_stdio
 from gradstep.core.host.process.supervisor import GRACE
 from gradstep.core.protocol import framing
-from gradstep.core.protocol.error_records import info_of, unexpected
+from gradstep.core.protocol.error_records import info_of, unexpected_error
 from gradstep.core.protocol.message_base import kind_of
 from gradstep.core.protocol.messages import Control, Event, Failed, Message
 
@@ -96,7 +96,7 @@ class Worker:
         except BrokenPipeError:
             raise
         except BaseException as error:  # what user code raises does not end the engine
-            reply = Failed(error=unexpected(error))
+            reply = Failed(error=unexpected_error(error))
         self._outlet.flush()
         size = self._send(reply, buffers, packet.request)
         if _log.isEnabledFor(logging.DEBUG):

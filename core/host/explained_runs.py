@@ -15,7 +15,7 @@ from gradstep.core.engine.backend import Backend
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.host.session_restore import begin
 from gradstep.core.program.gradient_context import situation_of
-from gradstep.core.program.questions.first_run_values import asking
+from gradstep.core.program.questions.first_run_values import with_request
 from gradstep.core.program.questions.loaded_document import Loaded
 from gradstep.core.protocol.messages import Explanation
 
@@ -27,7 +27,7 @@ def explainer_of_runs(
     `of` needs is run. Raises GradstepError."""
     session = _run(program, backend, of, runs)
     here = situation_of(session, loaded.of_kind(CodeKind.GRADIENT))
-    here = asking(here, loaded.document, main_request(loaded.document))
+    here = with_request(here, loaded.document, main_request(loaded.document))
     functions = loaded.of_kind(CodeKind.PYFUNC)
     return Explainer(here, functions, backend, session, session.stop.run)
 

@@ -24,10 +24,10 @@ from gradstep.core.host.process.standard_streams import take_over_stdio
 from gradstep.core.io.disk.memory_budget import Budget, OverBudgetError
 from gradstep.core.io.format_table import formats
 from gradstep.core.io.open_document import document_in, to_be_read
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.program import sandbox
 from gradstep.core.protocol import framing
-from gradstep.core.protocol.error_records import info_of, unexpected
+from gradstep.core.protocol.error_records import info_of, unexpected_error
 from gradstep.core.protocol.message_base import Message
 from gradstep.core.protocol.message_parts import ErrorInfo
 
@@ -96,7 +96,7 @@ def answer(
         with to_be_read(request.path) as file:
             prepared(request)
             document = document_in(file, Budget(request.limit))
-        return pack(document, declared(with_placeholders(document).graph))
+        return pack(document, infer_declared(with_placeholders(document).graph))
     except OverBudgetError as error:
         return NotRead(error=info_of(error), needed=error.needed, what=error.what), []
     except GradstepError as error:
@@ -104,7 +104,7 @@ def answer(
     except MemoryError:
         return NotRead(error=info_of(_no_memory(request))), []
     except Exception as error:
-        return NotRead(error=unexpected(error)), []
+        return NotRead(error=unexpected_error(error)), []
 
 
 def confine(request: ReadFile) -> None:

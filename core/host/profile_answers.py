@@ -11,7 +11,7 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.kernels.kernel_choice import AUTO, Kernels
 from gradstep.core.engine.passes.pass_pipeline import PASSES, require_passes
-from gradstep.core.engine.passes.pass_report import PassReport, reported, stand_ins
+from gradstep.core.engine.passes.pass_report import PassReport, optimize_and_report, stand_ins
 from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
 from gradstep.core.engine.plan.step_groups import owner
 from gradstep.core.engine.run.fast_run import FastRun
@@ -69,7 +69,7 @@ def profile_runs(
     feeds = feed_arrays(program.graph, program.feeds)
     plan = compile_plan(program.graph, program.fetches, program.targets, infer_fed_types(feeds))
     asked = wish.mode == "fast"
-    better, reports = reported(plan, backend, wish.without) if asked else (plan, [])
+    better, reports = optimize_and_report(plan, backend, wish.without) if asked else (plan, [])
     rewrite = (lambda _: better) if asked else None
     with printing_to(nowhere):
         threads = wish.threads and bool(program.threads)

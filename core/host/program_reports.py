@@ -21,7 +21,7 @@ from gradstep.core.graph.model import Edge, Operation, TensorRef
 from gradstep.core.graph.problems import Problem
 from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.typing.flatten_loops import flatten_loops
-from gradstep.core.ops.typing.missing_inputs import waiting
+from gradstep.core.ops.typing.missing_inputs import find_waiting
 from gradstep.core.program.race_problems import problems_of
 from gradstep.core.program.runnable_part import held_up
 from gradstep.core.protocol.error_records import info_of, info_of_problem
@@ -47,7 +47,7 @@ def program_info(session: DebugSession) -> ProgramInfo:
     that cannot be told is a problem, and the rest is there."""
     program, plan, backend = session.program, session.plan, session.backend
     telling = Telling(lambda: _notation(program))
-    waits = telling.part("what waits", partial(waiting, program.graph, program.feeds)) or {}
+    waits = telling.part("what waits", partial(find_waiting, program.graph, program.feeds)) or {}
     races = telling.part("which races there are", partial(problems_of, session))
     listed = telling.listed
     steps, loops = _steps(telling, plan), listed("what loops do", partial(_loops, telling, plan))

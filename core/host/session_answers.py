@@ -30,7 +30,7 @@ def manage_sessions(sessions: Sessions, request: ManageSessions, make: Make) -> 
 
 def _manage(sessions: Sessions, request: ManageSessions, make: Make) -> str:
     if request.command == "copy":
-        return copied_text(sessions, request.source, request.target, request.wanted)
+        return copy_variables(sessions, request.source, request.target, request.wanted)
     commands: Mapping[str, Callable[[], None]] = {
         "list": lambda: None,
         "new": lambda: sessions.new(request.name, make),
@@ -44,7 +44,7 @@ def _manage(sessions: Sessions, request: ManageSessions, make: Make) -> str:
     return ""
 
 
-def copied_text(sessions: Sessions, source: str, target: str, wanted: list[str]) -> str:
+def copy_variables(sessions: Sessions, source: str, target: str, wanted: list[str]) -> str:
     """Copy variables, and say which."""
     pairs = sessions.copy(source, target, wanted)
     names = [new if new == old else f"{old} to {new}" for new, old in pairs.items()]

@@ -9,7 +9,7 @@ from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.graph.scopes import is_inside
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Around:
 
     def type_of(self, ref: TensorRef) -> TensorType:
         """Of a tensor outside; float32 where nothing is known."""
-        known = self.types.get(ref) or declared(self.graph).types.get(ref)
+        known = self.types.get(ref) or infer_declared(self.graph).types.get(ref)
         # A variable's output is its buffer; what stands for it only has its type.
         kind = known or TensorType(DType.FLOAT32)
         return replace(kind, ref=False)

@@ -22,9 +22,9 @@ from gradstep.core.graph.suggestions import instead
 from gradstep.core.host.process.interrupt import on_interrupt
 from gradstep.core.host.program_reports import report_stop
 from gradstep.core.host.stop_sentence import stop_text
-from gradstep.core.notebook.error_notes import noted
+from gradstep.core.notebook.error_notes import add_notes
 from gradstep.core.notebook.explained import Explanation
-from gradstep.core.notebook.named_questions import listed
+from gradstep.core.notebook.named_questions import as_names
 from gradstep.core.program.gradient_context import situation_about
 
 
@@ -97,7 +97,7 @@ class Debugger(Moves[Stop]):
 
     # -- moves ---------------------------------------------------------------------------------
 
-    @noted()
+    @add_notes()
     def command(self, name: str, target: str = "") -> Stop:
         """The move of that name, one of `stop.legal`; `target` is for those that need one."""
         require_near(target, self._threads.stop.runs)
@@ -115,7 +115,7 @@ class Debugger(Moves[Stop]):
             for b in self._breakpoints
         ]
 
-    @noted()
+    @add_notes()
     def break_at(self, target: str, kind: str = "op", condition: str = "") -> None:
         """Stop before operation `target`; or at a "gradient", "scope", "type" or "phase" of that
         name; where a condition is given, only where it holds: "isnan(value)"."""
@@ -140,7 +140,7 @@ class Debugger(Moves[Stop]):
 
     # -- looking -------------------------------------------------------------------------------
 
-    @noted()
+    @add_notes()
     def value(self, name: str) -> np.ndarray | None:
         """A copy of the tensor's value as of where it stands; None where it is not computed yet, or
         is in a branch that was not taken."""
@@ -149,7 +149,7 @@ class Debugger(Moves[Stop]):
     def __getitem__(self, name: str) -> np.ndarray | None:
         return self.value(name)
 
-    @noted()
+    @add_notes()
     def gradient(self, name: str, of: str = "") -> np.ndarray | None:
         """The value of the gradient with respect to the tensor (of `of`, where several things are
         differentiated); None where there is none, or not yet."""
@@ -157,12 +157,12 @@ class Debugger(Moves[Stop]):
         held = [*find_gradients(self._program, ref, of).values()]
         return self._threads.session.frame().value(held[0]) if held else None
 
-    @noted()
+    @add_notes()
     def why(self, of: str, wrt: str | None = None) -> Explanation:
         """Why the gradient of `of` with respect to `wrt`, or the value of `of`, is as it is in this
         run, as of where it stands."""
         session = self._threads.session
-        for name in (of, *listed(wrt)):
+        for name in (of, *as_names(wrt)):
             self._find(name)
         here = situation_about(session, self._gradients, of)
         functions, stop = session.program.functions, session.stop
@@ -172,7 +172,7 @@ class Debugger(Moves[Stop]):
         return Explanation.of(explainer.gradient(of, wrt))
 
     def _find(self, name: str) -> TensorRef:
-        (known,) = listed(name)
+        (known,) = as_names(name)
         return find_tensor(self._program, known)
 
     @property

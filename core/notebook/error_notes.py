@@ -9,7 +9,7 @@ from gradstep.core.errors import GradstepError
 
 
 @contextmanager
-def noted() -> Iterator[None]:
+def add_notes() -> Iterator[None]:
     """What is raised inside says in its traceback at which operation, and what can be done. Also
     the decorator of what is public."""
     try:

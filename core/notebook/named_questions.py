@@ -46,17 +46,17 @@ def question(
             f"unconnected={unconnected!r} is not known", kind="ValueError", hint='"none" or "zero"'
         )
     return GradientQuery(
-        of=listed(of),
-        wrt=listed(wrt),
-        stop=listed(stop),
+        of=as_names(of),
+        wrt=as_names(wrt),
+        stop=as_names(stop),
         override=tuple((override or {}).items()),
-        grad_ys=listed(grad_ys),
+        grad_ys=as_names(grad_ys),
         unconnected=unconnected or "",
         gate=gate,
     )
 
 
-def listed(names: Names | None) -> tuple[str, ...]:
+def as_names(names: Names | None) -> tuple[str, ...]:
     """One name or several. Raises GradstepError for what is no name."""
     if names is None:
         return ()

@@ -22,7 +22,7 @@ from gradstep.core.host.explained_runs import explainer_of_runs
 from gradstep.core.host.session_restore import begin
 from gradstep.core.notebook.debugger import Debugger
 from gradstep.core.notebook.document_runs import DocumentRuns
-from gradstep.core.notebook.error_notes import noted
+from gradstep.core.notebook.error_notes import add_notes
 from gradstep.core.notebook.explained import Explanation
 from gradstep.core.notebook.graph_picture import draw_svg
 from gradstep.core.notebook.named_questions import (
@@ -33,7 +33,7 @@ from gradstep.core.notebook.named_questions import (
     Several,
     Unconnected,
     as_asked_for,
-    listed,
+    as_names,
     question,
     require_request,
 )
@@ -43,7 +43,7 @@ from gradstep.core.program.questions.first_run_values import situation_at, varia
 from gradstep.core.program.questions.gradient_query import GradientQuery, as_asked
 from gradstep.core.program.questions.loaded_document import Loaded
 from gradstep.core.program.questions.run_choice import choose_run, run_once
-from gradstep.core.program.questions.thread_hints import naming_threads
+from gradstep.core.program.questions.thread_hints import name_threads
 from gradstep.core.program.race_problems import races_of
 from gradstep.core.program.runnable_part import drop_unfinished
 
@@ -88,7 +88,7 @@ class Session:
         return {name: value.array for name, value in self._document.feeds.items()}
 
     @property
-    @noted()
+    @add_notes()
     def variables(self) -> dict[str, np.ndarray]:
         """The variables' values now; one that has none is left out."""
         return variable_values(self._document.graph, self._runs.store)
@@ -106,7 +106,7 @@ class Session:
 
         return to_networkx(self._document.graph)
 
-    @noted()
+    @add_notes()
     def svg(self) -> str:
         """The canvas' picture of the graph, as an <svg> element. Takes a second, in a process of
         its own. Raises GradstepError (PictureError) where Qt is missing."""
@@ -121,12 +121,12 @@ class Session:
     @overload
     def run(self, fetches: None = None, feeds: Feeds | None = None) -> dict[str, Array]: ...
 
-    @noted()
+    @add_notes()
     def run(self, fetches: Names | None = None, feeds: Feeds | None = None) -> Any:
         """One run: of a name its value, of several a list of theirs; without any, by name what the
         document itself runs, updates of its optimizers included. An operation without outputs has
         None. Nothing runs that is not needed."""
-        loaded, names = self._runs.fed(feeds or {}), listed(fetches)
+        loaded, names = self._runs.fed(feeds or {}), as_names(fetches)
         if fetches is not None and not names:
             return []
         choice = choose_run(loaded, names, self._runs.program)
@@ -137,7 +137,7 @@ class Session:
                 hint="name what to fetch",
             )
         session = self._runs.session(choice.graph, choice.initial)
-        with naming_threads(loaded, "debug() has them"):
+        with name_threads(loaded, "debug() has them"):
             return as_asked_for(fetches, run_once(session, loaded.feeds(), choice))
 
     @overload
@@ -165,7 +165,7 @@ class Session:
         **options: Unpack[GradientOptions],
     ) -> dict[str, Array]: ...
 
-    @noted()
+    @add_notes()
     def grad(
         self,
         of: Names | None = None,
@@ -196,9 +196,9 @@ class Session:
         found, _ = gradient_values(loaded, request, derived, session)
         if wrt is None:
             return {ref.short: value for ref, value in found.items()}
-        return as_asked_for(wrt, {name: found[TensorRef.parse(name)] for name in listed(wrt)})
+        return as_asked_for(wrt, {name: found[TensorRef.parse(name)] for name in as_names(wrt)})
 
-    @noted()
+    @add_notes()
     def why(
         self,
         of: str,
@@ -221,7 +221,7 @@ class Session:
         here = situation_at(loaded, self._runs.store)
         return Explanation.of(Explainer(here, functions, self._runs.backend).gradient(of, wrt))
 
-    @noted()
+    @add_notes()
     def debug(
         self,
         of: Names | None = None,

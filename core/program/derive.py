@@ -12,20 +12,20 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.document import CodeKind, Document
 from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.garbage_collection import collector_paused
-from gradstep.core.graph.changes import sharing
+from gradstep.core.graph.changes import share_operations
 from gradstep.core.graph.problems import Problem
 from gradstep.core.ops.state.print_output import Print, to_stderr
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.ops.typing.invalid_operations import broken_operations
-from gradstep.core.ops.typing.missing_inputs import waiting
+from gradstep.core.ops.typing.missing_inputs import find_waiting
 from gradstep.core.program.acyclic_part import without_cycles
-from gradstep.core.program.feeds_and_initials import fitting_feeds, fitting_initial
+from gradstep.core.program.feeds_and_initials import fit_feeds, fit_initial
 from gradstep.core.program.function_kinds import in_role
 from gradstep.core.program.imported_gradients import add_imported_gradients
 from gradstep.core.program.missing_functions import uncallable
 from gradstep.core.program.run_targets import missing_names, run_targets, sound_threads
 from gradstep.core.program.training_updates import with_training
-from gradstep.core.program.uninitialized_variables import captured, find_uninitialized
+from gradstep.core.program.uninitialized_variables import find_captured, find_uninitialized
 from gradstep.core.program.unneeded_operations import as_remarks
 from gradstep.core.program.unused_overrides import find_unmatched, find_unregistered
 from gradstep.core.program.user_code import Function, functions_of
@@ -51,18 +51,18 @@ def derive(
         functions, problems = compile_functions(document, trusted, output)
     document = with_placeholders(document)
     if previous is not None:
-        document = document.with_(graph=sharing(document.graph, previous.forward))
+        document = document.with_(graph=share_operations(document.graph, previous.forward))
     graph = without_cycles(document.graph)
-    inference = declared(document.graph)
+    inference = infer_declared(document.graph)
     broken = broken_operations(graph, inference)
     problems += [*inference.problems, *find_unmatched(document.graph, document.request.overrides)]
     rules = of_kind(document, functions, CodeKind.GRADIENT)
     unknown = find_unregistered(document, rules)
-    feeds, refused = fitting_feeds(graph, document.feeds)
-    initial, unfit = fitting_initial(graph, document.initial)
+    feeds, refused = fit_feeds(graph, document.feeds)
+    initial, unfit = fit_initial(graph, document.initial)
     sound, lost = sound_threads(document, graph)
     problems += [*refused, *unfit, *lost, *missing_names(document)]
-    unsound = {*broken, *waiting(graph, feeds)}
+    unsound = {*broken, *find_waiting(graph, feeds)}
     program = Program(
         graph=graph,
         forward=document.graph,
@@ -81,7 +81,7 @@ def derive(
     problems += _not_said(unknown, problems)
     blamed = {problem.node for problem in unfit}
     problems += [p for p in find_uninitialized(program) if p.node not in blamed]
-    problems += [*captured(program), *uncallable(program, document)]
+    problems += [*find_captured(program), *uncallable(program, document)]
     return replace(program, problems=tuple(as_remarks(problems, program, document)))
 
 

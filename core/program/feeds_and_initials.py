@@ -13,7 +13,7 @@ from gradstep.core.graph.model import Constant, Graph, TensorRef
 from gradstep.core.graph.problems import Problem
 
 
-def fitting_feeds(
+def fit_feeds(
     graph: Graph, feeds: Mapping[str, Constant]
 ) -> tuple[dict[TensorRef, np.ndarray], list[Problem]]:
     """Feeds by tensor, as TensorFlow converts them, and a problem for each that it refuses."""
@@ -27,7 +27,7 @@ def fitting_feeds(
     return fitting, problems
 
 
-def fitting_initial(
+def fit_initial(
     graph: Graph, initial: Mapping[str, Constant]
 ) -> tuple[dict[str, np.ndarray], list[Problem]]:
     """Initial values by variable, and a problem for each that fits none."""

@@ -10,7 +10,7 @@ from gradstep.core.debug.concurrency.thread_state import Thread
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.graph.model import Edge, Graph, TensorRef, predecessors
 from gradstep.core.graph.problems import Problem
-from gradstep.core.ops.typing.missing_inputs import Waiting, waiting
+from gradstep.core.ops.typing.missing_inputs import Waiting, find_waiting
 from gradstep.core.program.race_problems import races_of
 
 _At = TypeVar("_At", Edge, TensorRef)
@@ -20,7 +20,7 @@ def drop_unfinished(program: Program) -> Program:
     """`program`, which runs what it is asked for only as far as that waits for no wire and no feed;
     of the rest what can be computed, up to where it is open. Races are said of it all: that one
     end waits orders nothing."""
-    waits = waiting(program.graph, program.feeds)
+    waits = find_waiting(program.graph, program.feeds)
     if not waits:
         return program
     fetches = tuple(r for r in program.fetches if r in program.feeds or r.op not in waits)

@@ -13,7 +13,7 @@ from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
 from gradstep.core.autodiff.reverse.tf_gradients import get_gradient
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.document import Document, Optimizer
-from gradstep.core.document.requests import loss_of, requests, trained
+from gradstep.core.document.requests import loss_of, requests, trained_variables
 from gradstep.core.errors import GradstepError, only_errors_of_ours
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
@@ -243,7 +243,7 @@ def _pairs(
 
 def _trainable(document: Document, optimizer: Optimizer) -> list[TensorRef]:
     """What the optimizer updates. Raises GradstepError for nothing, and for what is no variable."""
-    graph, found = document.graph, list(trained(document, optimizer))
+    graph, found = document.graph, list(trained_variables(document, optimizer))
     for ref in found:
         if graph[ref.op].type not in VARIABLES:
             raise GradstepError(

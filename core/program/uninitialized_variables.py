@@ -29,7 +29,7 @@ def find_uninitialized(program: Program) -> list[Problem]:
     ]
 
 
-def captured(program: Program) -> list[Problem]:
+def find_captured(program: Program) -> list[Problem]:
     """A warning at each handle that is to be fed: what a tf.function has captured, whose variables
     its GraphDef does not have."""
     return [

@@ -11,7 +11,7 @@ from gradstep.core.document.requests import whole_request
 from gradstep.core.graph.loop import loops_around
 from gradstep.core.graph.model import Graph
 from gradstep.core.graph.problems import Problem, Severity
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 
 _REMARK = "nothing that is run needs it"
 # What a tf.train.Saver ends in; a run of the network has no part in it.
@@ -73,5 +73,5 @@ def _stopped(graph: Graph, name: str) -> Iterator[str]:
     if name in graph:
         yield name
     for loop in loops_around(graph, name)[:1] if name not in graph else ():
-        if loop not in declared(graph).types.of:
+        if loop not in infer_declared(graph).types.of:
             yield loop

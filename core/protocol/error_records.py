@@ -40,6 +40,6 @@ def error_of(info: ErrorInfo) -> GradstepError:
     )
 
 
-def unexpected(error: BaseException) -> ErrorInfo:
+def unexpected_error(error: BaseException) -> ErrorInfo:
     """What nobody foresaw while the engine answered a request; Python's words go to the log."""
     return info_of(unforeseen("the engine could not answer", error))

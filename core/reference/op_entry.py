@@ -7,7 +7,7 @@ from typing import Any
 
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.model import Constant
-from gradstep.core.ops.declare.resource_handles import named
+from gradstep.core.ops.declare.resource_handles import describe_handle
 from gradstep.core.ops.declare.table import OpDef
 from gradstep.core.reference.gradient_text import gradient_lines, second_order
 
@@ -70,7 +70,7 @@ def _input(definition: OpDef, index: int) -> str:
 
 
 def _handle(of: str) -> str:
-    return f"the handle of {named(of)}" if of else ""
+    return f"the handle of {describe_handle(of)}" if of else ""
 
 
 def _outputs(definition: OpDef) -> str:

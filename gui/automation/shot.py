@@ -13,7 +13,7 @@ from gradstep.core.protocol.vocabulary import RunMode
 from gradstep.gui import commands
 from gradstep.gui.app import application, new_window
 from gradstep.gui.automation.driver import Driver
-from gradstep.gui.look.theme import named
+from gradstep.gui.look.theme import theme_for
 
 SIZE = (1600, 1000)
 
@@ -46,7 +46,7 @@ def shot(
     """
     os.environ.setdefault("QT_SCALE_FACTOR", f"{scale:g}")
     application(windowless=True)
-    window = new_window(named(theme), engine, remember=False)
+    window = new_window(theme_for(theme), engine, remember=False)
     window.resize(*size)
     driver = Driver(window)
     failures: list[str] = []

@@ -27,7 +27,7 @@ def tour(
     """Open, forward, backward, one Adam update, step back, override on, override off: a PNG of
     each in `folder`, a table of values and gradients through `say`. The exit status."""
     application(windowless=True)
-    window = new_window(theme.named(look), engine, remember=False)
+    window = new_window(theme.theme_for(look), engine, remember=False)
     driver = Driver(window)
     try:
         for number, (name, title) in enumerate(_stages(driver), 1):

@@ -9,7 +9,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.gui.app import application
 from gradstep.gui.canvas.paint import picture_export
 from gradstep.gui.canvas.scene.scene_model import SceneModel
-from gradstep.gui.look.theme import apply, named
+from gradstep.gui.look.theme import apply, theme_for
 from gradstep.gui.model.workspace import Workspace
 
 _LONGEST_MS = 30_000  # for the layout of a large graph
@@ -20,7 +20,7 @@ def picture(document: Document, suffix: str, theme: str = "light") -> bytes:
 
     theme: "dark", "light" or "system". Raises GradstepError for another suffix.
     """
-    look = named(theme)
+    look = theme_for(theme)
     apply(application(windowless=True), look)
     workspace = Workspace(theme=look)  # its engine is never started
     workspace.open_document(document)

@@ -39,7 +39,7 @@ from gradstep.gui.canvas.paint.minimap import Minimap
 from gradstep.gui.canvas.paint.paint_layers import Layers
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.canvas.scene.scene_model import SceneModel
-from gradstep.gui.look.count_text import counted
+from gradstep.gui.look.count_text import count_of
 from gradstep.gui.look.plain_text import show_tip
 from gradstep.gui.model.workspace import Workspace
 
@@ -189,7 +189,7 @@ class GraphView(QGraphicsView):
         self.layers.draw(painter, self.devicePixelRatioF())
         if self.stage.laying_out:
             painter.setPen(self.workspace.theme.muted)
-            text = f"Laying out {counted(len(self.workspace.shown), 'node')}…"
+            text = f"Laying out {count_of(len(self.workspace.shown), 'node')}…"
             painter.drawText(self.viewport().rect(), Qt.AlignmentFlag.AlignCenter, text)
         elif self._is_empty:
             empty_canvas.draw(painter, self.viewport().rect(), self.workspace.theme)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.protocol.messages import Explanation
 from gradstep.gui.commands.go_to_cause import show_path
-from gradstep.gui.model.explanations import differentiated
+from gradstep.gui.model.explanations import find_differentiated
 from gradstep.gui.model.workspace import Workspace
 
 Then = Callable[[Explanation], None]
@@ -20,7 +20,7 @@ def _ignore(found: Explanation) -> None:
 def ask_why(workspace: Workspace, ref: TensorRef, then: Then = _ignore) -> None:
     """Ask why the gradient at a tensor is as it is, and go to where it happens; the way there is
     selected. `then` gets the answer."""
-    of = differentiated(workspace, ref)
+    of = find_differentiated(workspace, ref)
     if of is not None:
         _ask(workspace, of, ref.short, then)
 

@@ -8,7 +8,7 @@ from gradstep.core.graph.model import TensorRef
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import Expect, Expected, Failed, Message
-from gradstep.gui.look.count_text import counted
+from gradstep.gui.look.count_text import count_of
 from gradstep.gui.model.loss_choice import losses_of
 from gradstep.gui.model.workspace import Workspace
 
@@ -46,7 +46,7 @@ def remove_expectation(workspace: Workspace, number: int) -> None:
 
 def _add(workspace: Workspace, found: Document, count: int) -> None:
     workspace.edit(
-        f"Add {counted(count, 'expectation')}",
+        f"Add {count_of(count, 'expectation')}",
         workspace.document.with_(expectations=found.expectations),
     )
     workspace.ask_window("show", "note")

@@ -7,13 +7,13 @@ from types import MappingProxyType
 from typing import Any
 
 from gradstep.core.document import block_insertion, clipboard, document_edits, wire_completion
-from gradstep.core.graph.loop import anywhere, carried_by, loops_around
+from gradstep.core.graph.loop import anywhere, loops_around, tensor_carried
 from gradstep.core.graph.model import Edge, Graph, TensorRef
 from gradstep.core.graph.scopes import is_inside, move_name, parents
 from gradstep.core.layers.block_table import find_block
 from gradstep.core.layers.network_reuse import ends
 from gradstep.core.ops.declare.table import find
-from gradstep.core.ops.typing.flatten_loops import closed
+from gradstep.core.ops.typing.flatten_loops import original_edge
 from gradstep.gui.commands.refusals import says_why
 from gradstep.gui.model.workspace import Workspace
 
@@ -135,8 +135,8 @@ def add_source(workspace: Workspace, type: str, at: Point, edge: Edge) -> str:
 def insert_node(workspace: Workspace, type: str, at: Point, edge: Edge) -> str:
     """Put a node at a point into the wire at `edge`, through the first input that takes what it
     carries and the first output, and select it. Returns its name."""
-    edge = closed(workspace.document.graph, edge)
-    source = carried_by(workspace.document.graph, edge)
+    edge = original_edge(workspace.document.graph, edge)
+    source = tensor_carried(workspace.document.graph, edge)
     if source is None:
         document, chosen = document_edits.add_operation(
             workspace.document, type, at, beside=edge.op
@@ -249,8 +249,8 @@ def remove_control(workspace: Workspace, name: str, first: str) -> None:
 @says_why
 def rewire(workspace: Workspace, old: Edge, new: Edge) -> None:
     """Take the wire at `old` off its input and put it into `new`."""
-    old = closed(workspace.document.graph, old)
-    source = carried_by(workspace.document.graph, old)
+    old = original_edge(workspace.document.graph, old)
+    source = tensor_carried(workspace.document.graph, old)
     if source is not None:
         document = document_edits.connect(workspace.document, source, new)
         workspace.edit(

@@ -107,7 +107,7 @@ def colour_by(workspace: Workspace, what: str) -> None:
 def set_theme(workspace: Workspace, choice: str) -> None:
     """ "light", "dark" or "system"; remembered."""
     settings().theme = choice
-    workspace.set_theme(theme.named(choice))
+    workspace.set_theme(theme.theme_for(choice))
 
 
 def open_path(workspace: Workspace, path: str | Path) -> None:

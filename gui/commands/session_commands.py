@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gradstep.core.document import document_edits
-from gradstep.core.engine.run.variable_map import copied
+from gradstep.core.engine.run.variable_map import map_variables
 from gradstep.core.errors import GradstepError
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import Failed, ManageSessions, Message, Read, Values
@@ -47,9 +47,9 @@ def copy_variables(workspace: Workspace, source: str, target: str, wanted: Seque
 @says_why
 def copy_from_window(workspace: Workspace, other: Workspace, wanted: Sequence[str]) -> None:
     """Have variables start with what those of another window's graph hold where its debugger
-    stands; see gradstep.core.engine.run.variable_map.copied for `wanted`. It is one edit of the
-    document."""
-    pairs = copied(other.document.graph, workspace.document.graph, wanted)
+    stands; see gradstep.core.engine.run.variable_map.map_variables for `wanted`. It is one edit of
+    the document."""
+    pairs = map_variables(other.document.graph, workspace.document.graph, wanted)
     where = other.name
 
     def arrived(reply: Message, buffers: tuple[Buffer, ...]) -> None:

@@ -26,7 +26,7 @@ from gradstep.gui.look.plain_text import Label
 from gradstep.gui.look.theme import GRID, Tone, mono, sans
 from gradstep.gui.model.background_work import Background
 from gradstep.gui.model.workspace import Workspace
-from gradstep.gui.panels.widgets.scroll_area import scrolled
+from gradstep.gui.panels.widgets.scroll_area import scroll_area
 from gradstep.gui.panels.widgets.small_labels import Wrapped
 
 NAMES = 144  # pixels; the longest that a name takes before it is wrapped
@@ -49,7 +49,7 @@ class DoctorDialog(Dialog):
         self._rows = QVBoxLayout(self._page)
         self._rows.setContentsMargins(0, 0, GRID, 0)
         self._rows.setSpacing(GRID)
-        self.column.addWidget(scrolled(self._page), 1)
+        self.column.addWidget(scroll_area(self._page), 1)
         self._add_buttons()
         self.resize(640, 560)
         self.look()

@@ -10,17 +10,17 @@ from gradstep.core.io.format_table import formats, suffixes_opened, titles
 from gradstep.core.io.formats.gradstep_document import SUFFIX, is_named_as_own
 
 
-def opened() -> str:
+def open_filter() -> str:
     """Graphs of every format that is read, or all files: they are known by what is in them."""
     return f"{_line('Graphs', suffixes_opened())};;All files (*)"
 
 
-def saved() -> str:
+def save_filter() -> str:
     """Gradstep's own documents."""
     return _lines(titles(each for each in formats() if each.is_native))
 
 
-def exported() -> str:
+def export_filter() -> str:
     """Pictures first, one of which is suggested; then every other format that is written."""
     drawn = titles(each for each in formats() if each.is_drawn)
     return _lines(drawn | titles(each for each in formats() if each.write and not each.is_native))

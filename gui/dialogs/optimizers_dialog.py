@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QListWidget, QPushButton, QVBoxLayout
 
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import Document, Optimizer
-from gradstep.core.document.requests import loss_of, trained
+from gradstep.core.document.requests import loss_of, trained_variables
 from gradstep.core.errors import GradstepError
 from gradstep.gui import commands
 from gradstep.gui.dialogs.dialog_base import Dialog
@@ -123,7 +123,7 @@ def _names(document: Document) -> dict[str, str]:
     """What an empty field stands for."""
     return {
         "of": " ".join(ref.short for ref in document.request.of) or "a loss",
-        "wrt": " ".join(ref.short for ref in trained(document, FIRST)) or "all variables",
+        "wrt": " ".join(ref.short for ref in trained_variables(document, FIRST)) or "all variables",
         "scales": "w=0.1",
         "name": "train",
     }

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
 
 from gradstep.core.document import document_edits
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.loop import surrounding
+from gradstep.core.graph.loop import graph_around
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.gui import commands
 from gradstep.gui.dialogs.dialog_base import Dialog
@@ -29,7 +29,7 @@ class PyFuncDialog(Dialog):
         self.inputs = QListWidget()
         self.inputs.setObjectName("pyfunc_dialog.inputs")
         self.inputs.setAccessibleName("Further inputs")
-        for name in upstream_candidates(surrounding(workspace.document.graph, op.name), op):
+        for name in upstream_candidates(graph_around(workspace.document.graph, op.name), op):
             item = QListWidgetItem(name, self.inputs)
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
             item.setCheckState(Qt.CheckState.Unchecked)

@@ -26,7 +26,7 @@ class RequestDialog(Dialog):
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(workspace, "request_dialog", "Differentiate", parent)
         request = workspace.document.request
-        of, wrt = (list(names) for names in offered(workspace))
+        of, wrt = (list(names) for names in suggest_request(workspace))
         self.of = self._field("of", "Gradient of", of)
         self.wrt = self._field("wrt", "With respect to", wrt)
         starts = [ONES if ref is None else ref.short for ref in request.grad_ys]
@@ -82,7 +82,7 @@ def names_in(text: str) -> list[str]:
     return text.replace(",", " ").split()
 
 
-def offered(workspace: Workspace) -> tuple[Sequence[str], Sequence[str]]:
+def suggest_request(workspace: Workspace) -> tuple[Sequence[str], Sequence[str]]:
     """What is differentiated, and by what, where nobody has said it: what the graph itself has the
     gradients of, or else the selection, and the variables that are trained."""
     document = workspace.document

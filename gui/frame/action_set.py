@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from gradstep.gui.frame.action_record import Action
 from gradstep.gui.frame.action_table import ACTIONS, BY_ID
 from gradstep.gui.look import icons
-from gradstep.gui.look.plain_text import plain, unmarked
+from gradstep.gui.look.plain_text import plain, without_mnemonic
 from gradstep.gui.model.workspace import Workspace
 
 
@@ -62,8 +62,8 @@ class ActionSet(QObject):
             if row.checked is not None:
                 action.setChecked(row.checked(self.workspace))
         stack = self.workspace.undo_stack
-        self["edit.undo"].setText(unmarked(f"Undo {stack.undoText()}".strip()))
-        self["edit.redo"].setText(unmarked(f"Redo {stack.redoText()}".strip()))
+        self["edit.undo"].setText(without_mnemonic(f"Undo {stack.undoText()}".strip()))
+        self["edit.redo"].setText(without_mnemonic(f"Redo {stack.redoText()}".strip()))
         self.refreshed.emit()
 
     def _made(self, row: Action, parent: QObject) -> QAction:

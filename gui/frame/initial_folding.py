@@ -11,7 +11,7 @@ from gradstep.core.graph.scopes import parents
 MANY = 60  # operations; up to so many can be taken in at once
 
 
-def folded(document: Document) -> Document:
+def fold_scopes(document: Document) -> Document:
     """The document with every scope as one box, if it is large and never was arranged. Opening a
     box shows what is directly inside: the scopes in it are still folded."""
     if document.view != View() or sum(1 for _ in within(document.graph)) <= MANY:

@@ -9,7 +9,7 @@ from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QStatusBar
 
 from gradstep.core.program.trust.permission_levels import Permission
-from gradstep.gui.look.count_text import counted
+from gradstep.gui.look.count_text import count_of
 from gradstep.gui.look.plain_text import Label, plain
 from gradstep.gui.look.theme import SMALL, sans
 
@@ -112,7 +112,7 @@ class StatusBar(QStatusBar):
     def _size(self) -> str:
         """How much there is to prepare before a first step can be shown."""
         waits = self._workspace.is_open and self._workspace.engine_state == "busy"
-        return counted(len(self._workspace.shown), "operation") if waits else ""
+        return count_of(len(self._workspace.shown), "operation") if waits else ""
 
     def _device(self) -> str:
         program = self._workspace.program
@@ -214,7 +214,7 @@ def place_words(stop: Stopped, steps: int) -> str:
         ended = "end of the iteration" if place.step == place.length else there
         return f"{run}in {place.text} · {ended}{phase}"
     if stop.step >= steps:
-        return f"{run}{'all ' if steps > 1 else ''}{counted(steps, 'step')} done"
+        return f"{run}{'all ' if steps > 1 else ''}{count_of(steps, 'step')} done"
     return f"{run}next step {stop.step + 1} / {steps}{phase}"
 
 

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 
-def counted(count: int, noun: str) -> str:
+def count_of(count: int, noun: str) -> str:
     """ "1 op", "2 ops"."""
     return f"{count} {noun if count == 1 else f'{noun}s'}"

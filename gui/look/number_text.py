@@ -20,7 +20,7 @@ def scalar(value: Any) -> str:
     if isinstance(value, Words):
         return str(value)
     if isinstance(value, bytes | str):
-        return quoted(value)
+        return quote_text(value)
     if isinstance(value, bool | np.bool_):
         return "True" if value else "False"
     if isinstance(value, complex | np.complexfloating):
@@ -37,7 +37,7 @@ def not_finite(value: Any) -> str:
     return "NaN" if math.isnan(number) else "Inf" if number > 0 else "-Inf"
 
 
-def quoted(value: Any) -> str:
+def quote_text(value: Any) -> str:
     """Text as Python writes it: what cannot be seen, and bytes that are none, as escapes."""
     text = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
     seen = (c if c.isprintable() else repr(c)[1:-1] for c in text)

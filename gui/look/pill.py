@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QEnterEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton
 
 from gradstep.gui.look.plain_text import Worded
-from gradstep.gui.look.theme import GRID, SMALL, Theme, Tone, faded, sans
+from gradstep.gui.look.theme import GRID, SMALL, Theme, Tone, fade, sans
 from gradstep.gui.model.workspace import Workspace
 
 HEIGHT = 24
@@ -47,7 +47,7 @@ class Pill(Worded, QAbstractButton):
         box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
         painter.setPen(QPen(self._line(theme), 1))
         if self.isChecked() and self._filled:
-            painter.setBrush(faded(theme.tone(self._tone), 0.18))
+            painter.setBrush(fade(theme.tone(self._tone), 0.18))
         elif self.underMouse() and self.isEnabled():
             painter.setBrush(theme.hover)
         painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)

@@ -2,7 +2,7 @@
 
 Qt guesses whether the text of a tip, a label or a message box is HTML, and loads the files that it
 names. So tips and boxes get their text through `plain`, labels are `Label`, and menus and buttons
-get names through `unmarked`; tests/test_plain_fence.py finds what does not.
+get names through `without_mnemonic`; tests/test_plain_fence.py finds what does not.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ def plain(text: str) -> str:
     return f'<qt><span style="white-space:pre-wrap">{escape(text)}</span></qt>'
 
 
-def unmarked(text: str) -> str:
+def without_mnemonic(text: str) -> str:
     """`text` for a menu, a tab or a button: without a mnemonic."""
     return visible(text).replace("&", "&&")
 
 
 def add_row(menu: QMenu, text: str) -> QAction:
     """A row of a menu that bears a name. Its tip is set as well: Qt's is its text."""
-    row = menu.addAction(unmarked(text))
+    row = menu.addAction(without_mnemonic(text))
     row.setToolTip(plain(text))
     return row
 

@@ -134,7 +134,7 @@ def system() -> Theme:
     return LIGHT if scheme is Qt.ColorScheme.Light else DARK
 
 
-def named(choice: str) -> Theme:
+def theme_for(choice: str) -> Theme:
     """The theme for a setting: "light", "dark" or "system"."""
     return {"light": LIGHT, "dark": DARK}.get(choice) or system()
 
@@ -149,7 +149,7 @@ def _channels(color: QColor) -> tuple[int, int, int]:
     return color.red(), color.green(), color.blue()
 
 
-def faded(color: QColor, alpha: float) -> QColor:
+def fade(color: QColor, alpha: float) -> QColor:
     """The colour with an opacity of `alpha` (0 to 1)."""
     result = QColor(color)
     result.setAlphaF(alpha)

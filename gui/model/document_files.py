@@ -54,7 +54,7 @@ class Files(QObject):
         if not self.may_leave():
             return False
         if path is None:
-            path = ask_open(self._window, "open", "Open", file_filters.opened())
+            path = ask_open(self._window, "open", "Open", file_filters.open_filter())
             if path is None:
                 return False
         if not path.exists():
@@ -100,7 +100,7 @@ class Files(QObject):
     def save_as(self) -> bool:
         """Write the document to a file that the user names."""
         start = self._workspace.path or Path(self._workspace.name).with_suffix(SUFFIX)
-        named, complete = file_filters.saved(), file_filters.with_own_suffix
+        named, complete = file_filters.save_filter(), file_filters.with_own_suffix
         path = ask_save(self._window, "save", "Save as", start, named, complete)
         return path is not None and self._write(path)
 
@@ -112,7 +112,7 @@ class Files(QObject):
         from gradstep.core.io.format_table import format_written_as
 
         start = Path(self._workspace.name).with_suffix(".png")
-        named, complete = file_filters.exported(), file_filters.with_suffix_of
+        named, complete = file_filters.export_filter(), file_filters.with_suffix_of
         path = ask_save(self._window, "export", "Export", start, named, complete)
         if path is None:
             return False

@@ -118,7 +118,7 @@ def state_of(value: TensorValue | None) -> Notable | Literal["none", ""]:
     return "zero" if stats.zeros == value.size > 0 else ""
 
 
-def differentiated(workspace: Workspace, ref: TensorRef) -> TensorRef | None:
+def find_differentiated(workspace: Workspace, ref: TensorRef) -> TensorRef | None:
     """That whose gradient with respect to `ref` is shown: of what is asked for by `ref`, or else at
     all, the first that it leads to; None where nothing is differentiated."""
     document = workspace.document

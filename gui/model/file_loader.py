@@ -17,10 +17,10 @@ from gradstep.core.document.document import Document
 from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.errors import GradstepError
 from gradstep.core.io.disk.memory_budget import DEFAULT
-from gradstep.core.ops.typing.inference import Inference, declared
+from gradstep.core.ops.typing.inference import Inference, infer_declared
 from gradstep.core.program.trust.code_fingerprint import fingerprint
 from gradstep.core.program.trust.example_index import is_bundled
-from gradstep.gui.frame.initial_folding import folded
+from gradstep.gui.frame.initial_folding import fold_scopes
 from gradstep.gui.model.background_work import Background
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Reader(QObject):
 
         def work() -> tuple[Document, Inference]:
             document = load()
-            return document, inferred(document)
+            return document, infer_fed(document)
 
         self._give_up()
         self._begin(name, work, then, failed)
@@ -182,19 +182,19 @@ def first_seen(path: Path) -> Document:
 def _as_shown(document: Document) -> Document:
     """As it is first shown. Its fingerprint, by which trust is asked, is taken here, where nobody
     waits for it."""
-    shown = folded(document)
+    shown = fold_scopes(document)
     with suppress(GradstepError):
         fingerprint(shown)
     return shown
 
 
-def inferred(document: Document) -> Inference:
+def infer_fed(document: Document) -> Inference:
     """Types and problems of the document's graph, as it is fed."""
-    return declared(with_placeholders(document).graph)
+    return infer_declared(with_placeholders(document).graph)
 
 
 def _read_here(path: Path) -> tuple[Document, Inference]:
     from gradstep.core.io.open_document import read
 
     document = _as_shown(read(path))
-    return document, inferred(document)
+    return document, infer_fed(document)

@@ -67,7 +67,7 @@ def decimals_for(value: TensorValue) -> int:
     )  # behind that of the mantissa
 
 
-def joined(texts: list[str]) -> str:
+def join_elements(texts: list[str]) -> str:
     """`[0.0590 -0.0390]`; one element stands alone only where the tensor has no more."""
     return f"[{' '.join(texts)}]"
 
@@ -79,7 +79,7 @@ def row(texts: list[str], value: TensorValue, room: int) -> str:
         return ""
     width = max(map(len, texts))
     aligned = f"[ {' '.join(t.rjust(width) for t in texts)} ]"
-    forms = (aligned, joined(texts)) if value.shape else (texts[0],)
+    forms = (aligned, join_elements(texts)) if value.shape else (texts[0],)
     return next((text for text in forms if len(text) <= room), "")
 
 
@@ -87,7 +87,7 @@ def inline(texts: list[str], value: TensorValue, room: int) -> str:
     """The elements within a sentence, or nothing where they have no room."""
     if not texts or value.size != value.head.size:
         return ""
-    text = joined(texts) if value.shape else texts[0]
+    text = join_elements(texts) if value.shape else texts[0]
     return text if len(text) <= room else ""
 
 

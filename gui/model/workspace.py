@@ -21,7 +21,7 @@ from gradstep.core.io.disk.memory_budget import DEFAULT
 from gradstep.core.io.formats.gradstep_document import SUFFIX, is_named_as_own
 from gradstep.core.ops.typing.flatten_loops import flatten_loop_types, flatten_loops
 from gradstep.core.ops.typing.inference import Inference
-from gradstep.core.ops.typing.missing_inputs import Waiting, waiting
+from gradstep.core.ops.typing.missing_inputs import Waiting, find_waiting
 from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
 from gradstep.core.program.trust.example_index import EXAMPLES
 from gradstep.core.program.trust.permission_levels import Permission
@@ -40,7 +40,7 @@ from gradstep.gui.model.debugger import Debugger
 from gradstep.gui.model.engine_bridge import EngineBridge, EngineState
 from gradstep.gui.model.expectation_state import Expected
 from gradstep.gui.model.explanations import Explanations
-from gradstep.gui.model.file_loader import Reader, inferred
+from gradstep.gui.model.file_loader import Reader, infer_fed
 from gradstep.gui.model.finiteness import Soundness
 from gradstep.gui.model.profiler import Profiler
 from gradstep.gui.model.python_output import Printed
@@ -60,7 +60,7 @@ NOTHING = Inference(TensorTypes({}), {}, ())
 def _waiting(document: Document) -> dict[str, Waiting]:
     try:
         fed = {TensorRef.parse(name) for name in document.feeds}
-        return waiting(with_placeholders(document).graph, fed)
+        return find_waiting(with_placeholders(document).graph, fed)
     except GradstepError:  # a cycle, or a feed of nothing, which is said
         return {}
 
@@ -315,7 +315,7 @@ class Workspace(QObject):
         self.name = path.name if path is not None else name
         self.disk = disk
         self.on_disk = None if recovered_from else document
-        self._replace(document, path, inference or inferred(document), is_open=True)
+        self._replace(document, path, inference or infer_fed(document), is_open=True)
 
     def close_document(self) -> None:
         """Show none. Unsaved edits are the caller's business."""
@@ -448,7 +448,7 @@ class Workspace(QObject):
         """An edit, its undo or its redo."""
         before, self.document = self.document, document
         if with_placeholders(document).graph is not with_placeholders(before).graph:
-            self._read_graph(inferred(document))
+            self._read_graph(infer_fed(document))
         if document.code is not before.code:
             self.permission = self._rights.permission(document)
             self.file_changed.emit()

@@ -97,7 +97,7 @@ class Row(QWidget):
 
     def __init__(self, theme: ThemeSource, expectation: Expectation, is_name: IsName) -> None:
         super().__init__()
-        self._theme, self._looked_at = theme, looked_at(expectation)
+        self._theme, self._looked_at = theme, describe_subject(expectation)
         self.checked: CheckedExpectation | None = None
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -166,7 +166,7 @@ class Sign(QWidget):
             paint_mark(painter, QRectF(self.rect()), self._ok, QPen(color, 1.8))
 
 
-def looked_at(e: Expectation) -> str:
+def describe_subject(e: Expectation) -> str:
     """What is looked at, in which run (the window counts from 1), under what circumstances."""
     what = e.what if e.kind is not ExpectationKind.FAILS else e.what or "the run"
     parts = [what, *([f"run {e.run + 1}"] if e.run else []), *_changed(e.when)]

@@ -13,7 +13,7 @@ from gradstep.gui.panels.expectations_panel import ExpectationList
 from gradstep.gui.panels.widgets.marked_text import MarkedText
 from gradstep.gui.panels.widgets.misconception_card import Claim
 from gradstep.gui.panels.widgets.panel_base import Panel
-from gradstep.gui.panels.widgets.scroll_area import scrolled
+from gradstep.gui.panels.widgets.scroll_area import scroll_area
 from gradstep.gui.panels.widgets.small_labels import Link
 
 NOTHING = "A note says what a document is about and what to look at in it. Edit > Note… writes one."
@@ -77,7 +77,7 @@ class NotePanel(Panel):
         for part in (self.claim, self.note, self.expectations):
             column.addWidget(part)
         column.addStretch(1)
-        return scrolled(body)
+        return scroll_area(body)
 
     def _is_name(self, name: str) -> bool:
         return name in self.workspace.shown

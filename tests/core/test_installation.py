@@ -43,7 +43,7 @@ def come_from(monkeypatch: pytest.MonkeyPatch, record: dict[str, Any]) -> None:
 
 def test_in_a_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "prefix", str(ROOT / ".venv"))
-    commands = [installation.adding(extra) for extra in ("", "kernels", "cuda12", "cuda13")]
+    commands = [installation.extra_command(extra) for extra in ("", "kernels", "cuda12", "cuda13")]
     setup = "./dev setup"
     assert commands == [setup, f"{setup} --kernels", f"{setup} --gpu", f"{setup} --gpu"]
 
@@ -64,10 +64,12 @@ def test_in_an_environment(
 ) -> None:
     come_from(monkeypatch, record)
     uv = f"uv pip install --python '/opt/a b/bin/python' {what}"
-    assert installation.adding("kernels") == uv
+    assert installation.extra_command("kernels") == uv
     monkeypatch.setattr(installation, "_has_pip", lambda: True)
-    assert installation.adding("kernels") == f"'/opt/a b/bin/python' -m pip install {what}"
-    assert installation.adding().endswith(what.replace("[kernels]", "") if record else "gradstep")
+    assert installation.extra_command("kernels") == f"'/opt/a b/bin/python' -m pip install {what}"
+    assert installation.extra_command().endswith(
+        what.replace("[kernels]", "") if record else "gradstep"
+    )
 
 
 def test_a_tool_of_uv_keeps_the_extras_that_it_has(
@@ -78,8 +80,8 @@ def test_a_tool_of_uv_keeps_the_extras_that_it_has(
     has = '{ name = "gradstep", extras = ["cuda12", "kernels"], path = "x.whl" }'
     receipt.write_text(f'[tool]\nrequirements = [{{ name = "numpy" }}, {has}]\n')
     begin = f"uv tool install --force --python 3.{sys.version_info.minor} 'gradstep"
-    assert installation.adding() == f"{begin}[cuda12,kernels] @ {WHEEL['url']}'"
-    assert installation.adding("cuda13") == f"{begin}[cuda13,kernels] @ {WHEEL['url']}'"
+    assert installation.extra_command() == f"{begin}[cuda12,kernels] @ {WHEEL['url']}'"
+    assert installation.extra_command("cuda13") == f"{begin}[cuda13,kernels] @ {WHEEL['url']}'"
 
 
 def test_what_qt_loads_is_what_dev_installs() -> None:

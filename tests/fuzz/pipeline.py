@@ -27,7 +27,7 @@ from gradstep.core.io import export_document, format_table, open_document
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.sniff.file_sample import Sample
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.protocol import messages as m
 from tests.fuzz import doors
 from tests.fuzz.bombs import BOMBS, MOST
@@ -118,7 +118,7 @@ def _try_bomb(name: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path, before = bomb.build(Path(folder)), _most_memory()
         try:
-            declared(open_document.read(path).graph)
+            infer_declared(open_document.read(path).graph)
             said = ""
         except GradstepError as error:
             _not_internal(error)

@@ -12,7 +12,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.edits import connect, disconnect
 from gradstep.core.graph.model import Edge, Graph, TensorRef
 from gradstep.core.io.native import gradstep_file
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 from tests.fuzz.case import Case
 from tests.fuzz.examples import EXAMPLES
@@ -37,7 +37,7 @@ def wires(graph: Graph) -> list[Edge]:
 
 
 def outputs(graph: Graph) -> list[TensorRef]:
-    types = declared(graph).types
+    types = infer_declared(graph).types
     return [ref for op in graph for ref in outputs_of(graph, types, op.name)]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gradstep.core.installation import adding
+from gradstep.core.installation import extra_command
 from gradstep.gpu import probe as module
 from gradstep.gpu.probe import ask, probe, read_canary
 
@@ -30,12 +30,14 @@ def test_no_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     status = probe()
     assert not status.available
     assert "CuPy is not installed" in status.text
-    assert f"{adding('cuda12')} (driver 525 or later)" in status.text
-    assert status.commands == tuple(dict.fromkeys((adding("cuda13"), adding("cuda12"))))
+    assert f"{extra_command('cuda12')} (driver 525 or later)" in status.text
+    assert status.commands == tuple(
+        dict.fromkeys((extra_command("cuda13"), extra_command("cuda12")))
+    )
 
 
 def test_no_cupy_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "adding", "type {}".format)
+    monkeypatch.setattr(module, "extra_command", "type {}".format)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     said = "type cuda13 (driver 580 or later) or type cuda12 (driver 525 or later)."
     assert probe().text.endswith(said)
@@ -55,8 +57,8 @@ def test_no_cupy_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
             "cudaErrorNoDevice: no CUDA-capable device is detected",
             "the driver sees no NVIDIA GPU: check 'nvidia-smi'",
         ),
-        ("DynamicLibNotFoundError", "Failure finding libnvrtc.so", adding("cuda12")),
-        ("ImportError", "libcublas.so.13: cannot open", adding("cuda12")),
+        ("DynamicLibNotFoundError", "Failure finding libnvrtc.so", extra_command("cuda12")),
+        ("ImportError", "libcublas.so.13: cannot open", extra_command("cuda12")),
         ("OutOfMemoryError", "out of memory allocating 512 bytes", "close other programs"),
         ("CompileException", "nvrtc: error\nline 2", "CompileException: nvrtc: error"),
         ("AssertionError", "", "a first computation failed: AssertionError"),

@@ -106,14 +106,13 @@ def window(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Action
     """The actions and the menus of a window, from the table of actions as it is made where the
     record stands in its file; the engine answers in this process, which has the record."""
     made = _made_again(action_table)
-    for user in (action_set, shortcuts_dialog):
-        monkeypatch.setattr(user, "ACTIONS", made.ACTIONS)
+    monkeypatch.setattr(action_set, "ACTIONS", made.ACTIONS)
     monkeypatch.setattr(action_set, "BY_ID", made.BY_ID)
     monkeypatch.setattr("gradstep.gui.model.workspace.EngineBridge", LocalBridge)
     space, frame, bar = Workspace(), QMainWindow(), MenuBar()
     qtbot.addWidget(frame)
     frame.setMenuBar(bar)
-    actions = ActionSet(space, frame)
+    actions = frame.actions_ = ActionSet(space, frame)  # as the program's own window has it
     bar.fill(actions)
     space.open_document(read(TUTORIAL), TUTORIAL)
     space.debugger.flush()

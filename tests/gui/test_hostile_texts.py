@@ -37,7 +37,7 @@ from gradstep.gui.canvas.document_picture import picture
 from gradstep.gui.canvas.interact import tooltips
 from gradstep.gui.canvas.scene.hit_test import Hit, Port
 from gradstep.gui.dialogs.code_view import CodeView
-from gradstep.gui.look.plain_text import Label, MessageBox, plain, unmarked
+from gradstep.gui.look.plain_text import Label, MessageBox, plain, without_mnemonic
 from gradstep.gui.look.theme import DARK
 from gradstep.gui.panels.widgets.marked_text import MarkedText
 from gradstep.gui.panels.widgets.small_labels import Text
@@ -119,7 +119,7 @@ def test_what_is_plain_says_the_same() -> None:
     assert plain("a < b, c > d & e\nf") == "a < b, c > d & e\nf"
     assert not RAW.search(plain(EVIL))
     assert unescape(re.sub("<[^>]*>", "", plain(EVIL))) == EVIL.replace("\u202e", "\\u202e")
-    assert unmarked("a&b\u202e") == "a&&b\\u202e"
+    assert without_mnemonic("a&b\u202e") == "a&&b\\u202e"
 
 
 def indexes(model: QAbstractItemModel, parent: QModelIndex) -> Iterator[QModelIndex]:

@@ -19,7 +19,7 @@ from gradstep.gui.frame.docks import PANELS
 from gradstep.gui.frame.main_window import MainWindow
 from gradstep.gui.frame.status_bar import device_words, place_words, size_words
 from gradstep.gui.look import theme
-from gradstep.gui.look.count_text import counted
+from gradstep.gui.look.count_text import count_of
 from gradstep.gui.look.pill import Pill
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.workspace import Workspace
@@ -275,7 +275,7 @@ def test_themes_dress_everything_and_are_remembered(tutorial: Driver, choice: st
     tutorial.window.actions_.run(f"view.{choice}")
     tutorial.settle()
     assert settings().theme == choice
-    wanted = theme.named(choice)
+    wanted = theme.theme_for(choice)
     assert tutorial.workspace.theme is wanted
     image = tutorial.window.canvas.grab().toImage()
     assert image.pixelColor(2, 2).lightness() == pytest.approx(wanted.background.lightness(), abs=8)
@@ -329,7 +329,7 @@ def test_words_of_the_status_bar() -> None:
     assert (
         place_words(Stopped(reason="end", run=0, step=2, runs=1, phase=""), 2) == "all 2 steps done"
     )
-    assert [counted(n, "op") for n in (0, 1, 2)] == ["0 ops", "1 op", "2 ops"]
+    assert [count_of(n, "op") for n in (0, 1, 2)] == ["0 ops", "1 op", "2 ops"]
     assert [size_words(n) for n in (0, 1023, 3174, 2 << 30)] == ["0 B", "1023 B", "3.1 KB", "2 GB"]
     assert device_words("emulate:tf-gpu") == "tf-gpu (emulated)"
     assert device_words("gpu:native") == "GPU (native)"

@@ -8,10 +8,10 @@ from typing import Any
 from gradstep.core.autodiff.reverse.gradient_request import Override
 from gradstep.core.document import block_insertion, clipboard, document_edits, wire_completion
 from gradstep.core.document.document import CodeItem, Document
-from gradstep.core.graph.loop import anywhere, carried_by
+from gradstep.core.graph.loop import anywhere, tensor_carried
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.core.io.native import gradstep_file
-from gradstep.core.ops.typing.flatten_loops import closed
+from gradstep.core.ops.typing.flatten_loops import original_edge
 
 Point = tuple[float, float]
 
@@ -22,8 +22,8 @@ def edited(document: Document, name: str, arguments: tuple[Any, ...]) -> Documen
 
 
 def _rewire(document: Document, old: Edge, new: Edge) -> Document:
-    old = closed(document.graph, old)
-    source = carried_by(document.graph, old)
+    old = original_edge(document.graph, old)
+    source = tensor_carried(document.graph, old)
     if source is None:
         return document
     return document_edits.disconnect(document_edits.connect(document, source, new), old)
@@ -49,8 +49,8 @@ def _add_block(
 
 
 def _insert(document: Document, type: str, at: Point, edge: Edge) -> Document:
-    edge = closed(document.graph, edge)
-    source = carried_by(document.graph, edge)
+    edge = original_edge(document.graph, edge)
+    source = tensor_carried(document.graph, edge)
     if source is None:
         made, chosen = document_edits.add_operation(document, type, at, beside=edge.op)
     else:

@@ -18,7 +18,7 @@ from gradstep.core.host.engine_service import EngineService
 from gradstep.core.host.session_journal import SessionJournal
 from gradstep.core.protocol import framing
 from gradstep.core.protocol import messages as m
-from gradstep.core.protocol.error_records import unexpected
+from gradstep.core.protocol.error_records import unexpected_error
 from gradstep.core.protocol.framing import Buffer
 from tests.soak.faults import BrokenError, Counts, OverError
 from tests.soak.memory import engine_of
@@ -174,7 +174,7 @@ def _answered(service: EngineService, message: m.Message, buffers: Sequence[Buff
     try:
         reply, sent = service.handle(packet.message, packet.buffers)
     except Exception as error:  # as the worker answers
-        reply, sent = m.Failed(error=unexpected(error)), ()
+        reply, sent = m.Failed(error=unexpected_error(error)), ()
     carried = _carried(reply, sent, framing.read_answer)
     return carried.message, carried.buffers
 

@@ -19,7 +19,7 @@ from gradstep.core.autodiff.reverse.contributions import Slices
 from gradstep.core.document.document import Document
 from gradstep.core.graph.model import Constant, Edge, TensorRef
 from gradstep.core.io.tensorflow.graphdef_import import from_pb
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 
 _FILE = Path(__file__).parents[1] / "data" / "gradients" / "graphs.zip"
 
@@ -68,7 +68,7 @@ def fed(name: str) -> Document:
 
 def feeds(document: Document) -> dict[TensorRef, np.ndarray]:
     """Numbers for every placeholder, the same each time."""
-    rng, types = np.random.default_rng(1), declared(document.graph).types
+    rng, types = np.random.default_rng(1), infer_declared(document.graph).types
     holes = [op.output() for op in document.graph if op.type == "Placeholder"]
     return {ref: _numbers(rng, types[ref].shape.dims, types[ref].dtype.numpy) for ref in holes}
 

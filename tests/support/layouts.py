@@ -18,7 +18,7 @@ from gradstep.core.engine.passes import pass_pipeline
 from gradstep.core.engine.plan.steps import storage_name
 from gradstep.core.engine.plan.why_dead import without_value
 from gradstep.core.engine.run.tf_session import Session
-from gradstep.core.engine.run.variable_store import uninitialised
+from gradstep.core.engine.run.variable_store import uninitialised_error
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 
@@ -159,7 +159,7 @@ def _without_value(
     if dead is not None:
         return without_value(number, ref, dead)
     name = debugger.plan.tensors[ref]
-    return uninitialised(None, str(name), debugger.plan.variables[str(name)])
+    return uninitialised_error(None, str(name), debugger.plan.variables[str(name)])
 
 
 def _text(failure: GradstepError) -> str:

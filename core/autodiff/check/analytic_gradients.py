@@ -14,7 +14,7 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.declare.table import find
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 
 _TRIES, _SAFETY = 4, 8.0
 
@@ -88,7 +88,7 @@ def _shaken(values: Point, rng: np.random.Generator, eps: float) -> dict[TensorR
 
 def _rounded_tensors(graph: Graph, request: GradientRequest, point: Point) -> list[TensorRef]:
     """Floating-point tensors that are computed on the way to `request.of`."""
-    types, needed = declared(graph).types, graph.ancestors(ref.op for ref in request.of)
+    types, needed = infer_declared(graph).types, graph.ancestors(ref.op for ref in request.of)
     return [
         ref
         for ref, kind in types.items()

@@ -20,7 +20,7 @@ from gradstep.core.graph.loop import LOOP, Loop, loop_of, loops_around, within
 from gradstep.core.graph.model import Constant, Edge, Graph, Operation, TensorRef
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.declare.table import find
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 
 Point = Mapping[TensorRef, np.ndarray]
 
@@ -190,7 +190,7 @@ class _Kept:
         return self.read(source, f"held/{edge.op}/wire_{edge.index}")
 
     def _read(self, ref: TensorRef, name: str, waits: Collection[str]) -> Operation:
-        kind = declared(self.loop.graph).types[ref]
+        kind = infer_declared(self.loop.graph).types[ref]
         kept = str(TensorRef(self.copies[ref.op], ref.index))
         return Operation(
             name,

@@ -18,7 +18,7 @@ from gradstep.core.autodiff.explain.gradient_paths import (
 )
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
 from gradstep.core.graph.model import Graph, Operation, TensorRef
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 
 State = Literal["none", "zero", "nan", "inf", "ok"]
 
@@ -73,7 +73,7 @@ def explain_none(
     whole: all of the forward graph, likewise with what is in its loops."""
     paths = find_forward_path(graph, wrt.op, of.op)
     what = f"d {of.short} / d {wrt.short} is None"
-    if (dtype := declared(derived.graph).types[of].dtype).is_integer or dtype.value in (
+    if (dtype := infer_declared(derived.graph).types[of].dtype).is_integer or dtype.value in (
         "bool",
         "string",
     ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops.declare.table import branch_of
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 
 Side = tuple[TensorRef, int]  # a predicate, and at which output of its Switch something is alive
 Life = frozenset[Side]  # all of them at once; none: always
@@ -16,7 +16,7 @@ def find_liveness(graph: Graph) -> dict[str, tuple[Life, ...]]:
     found: dict[str, tuple[Life, ...]] = {}
     if not any(branch_of(op.type) == "switch" for op in graph):
         return found
-    types = declared(graph).types.of
+    types = infer_declared(graph).types.of
     for name in graph.order:
         op = graph[name]
         needs = [_life(found, ref) for ref in op.inputs if ref is not None]

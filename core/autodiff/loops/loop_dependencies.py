@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator
 
 from gradstep.core.graph.loop import Loop, loop_of
 from gradstep.core.graph.model import Graph, TensorRef
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 
 
 def find_arguments_before(loop: Loop, variables: Iterable[str]) -> set[str]:
     """Those arguments of `loop` that lead to the final values of these of its variables."""
     results = dict(zip(loop.variables, loop.results, strict=True))
-    types = declared(loop.graph).types
+    types = infer_declared(loop.graph).types
     found: set[str] = set()
     waiting = [*variables]
     while waiting:
@@ -29,7 +29,7 @@ def find_arguments_before(loop: Loop, variables: Iterable[str]) -> set[str]:
 
 def _arguments_of(loop: Loop, result: TensorRef) -> set[str]:
     """Those that lead to `result` in one iteration."""
-    types, seen, found = declared(loop.graph).types, set[TensorRef](), set[str]()
+    types, seen, found = infer_declared(loop.graph).types, set[TensorRef](), set[str]()
     stack: list[TensorRef] = [result]
     while stack:
         ref = stack.pop()

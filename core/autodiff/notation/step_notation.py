@@ -15,7 +15,7 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, Edge, Graph, Operation, Phase, TensorRef
 from gradstep.core.ops.build.variable import variable_read_by
 from gradstep.core.ops.declare.table import OpDef, find
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 
 _PASSED = frozenset({"_Arg", "LoopCond"})  # known by their own names, wherever they come from
 _Gradients = Mapping[TensorRef, TensorRef]
@@ -196,7 +196,7 @@ class Notation:
 
     def _is_real(self, op: Operation) -> bool:
         """Whether none of its inputs is known to be complex."""
-        types = declared(self.graph).types
+        types = infer_declared(self.graph).types
         kinds = [types.get(ref) for ref in op.inputs if ref is not None]
         return not any(kind is not None and kind.dtype.is_complex for kind in kinds)
 

@@ -8,7 +8,7 @@ from gradstep.core.autodiff.recognition.vjp_pairing import Found
 from gradstep.core.autodiff.reverse.contributions import Slices
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, Graph, Operation, Phase, TensorRef
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 
 
 class Views:
@@ -39,7 +39,7 @@ class Views:
 
     def _rows(self, ref: TensorRef) -> int | None:
         declares = self._graph[ref.op].attrs.get("shape")  # of a variable behind a handle
-        kind = declared(self._graph).types.get(ref)
+        kind = infer_declared(self._graph).types.get(ref)
         shape = kind.shape if kind is not None and kind.dtype is not DType.RESOURCE else declares
         return shape.dims[0] if shape is not None and shape.dims else None
 

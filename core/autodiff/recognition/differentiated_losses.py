@@ -11,7 +11,7 @@ import re
 from gradstep.core.autodiff.recognition.gradient_scope import GradientScope
 from gradstep.core.autodiff.recognition.vjp_reach import Reach
 from gradstep.core.graph.model import Operation, TensorRef
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 
 _SEED = re.compile(r"/(grad_ys_\d+|Fill(_\d+)?|ones(_like)?(_\d+)?)$")
 _FAR = 12  # operations behind the last gradient in which the loss is looked for
@@ -30,14 +30,14 @@ def find_differentiated(scope: GradientScope) -> dict[TensorRef, TensorRef]:
 class _Search:
     def __init__(self, scope: GradientScope) -> None:
         self._scope, self._graph = scope, scope.graph
-        self._reach = Reach(scope, declared(scope.graph).types)
+        self._reach = Reach(scope, infer_declared(scope.graph).types)
         self._rank = {name: number for number, name in enumerate(self._graph.operations)}
 
     def is_start(self, op: Operation) -> bool:
         """Whether a gradient starts with what `op` makes."""
         if not self._scope.is_loose(op) or not _SEED.search(op.name):
             return False
-        kind = declared(self._graph).types.get(op.output())
+        kind = infer_declared(self._graph).types.get(op.output())
         carries = kind is not None and (kind.dtype.is_floating or kind.dtype.is_complex)
         return bool(carries and self._readers(op.output()))
 

@@ -22,7 +22,7 @@ from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction, is_r
 from gradstep.core.graph.loop import loop_of, within
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.ops.build.tensor import OpView, Tensor, call
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 
 _ROWS = "UnsortedSegmentSum"  # what makes a whole tensor of rows
 _ROW_PARTS = 3  # of rows that a loop collects: which they are, their values, the whole's shape
@@ -52,7 +52,7 @@ class _Recognition:
     ) -> None:
         self.graph, self.scope, self.seeds = graph, scope, seeds
         self.again = _again(graph, [*seeds])
-        self.pairing = Pairing(scope, declared(graph).types, self._passes)
+        self.pairing = Pairing(scope, infer_declared(graph).types, self._passes)
         self.flowing: dict[TensorRef, list[Edge]] = {}
         for edge in self.again.edges:
             if edge.op in graph and (source := graph.source(edge)) is not None:
@@ -71,7 +71,7 @@ class _Recognition:
 
     def _find_vjp(self, op: Operation) -> None:
         """One forward operation: what arrives at it, and what goes on."""
-        outputs = len(declared(self.graph).types.of.get(op.name, ()))
+        outputs = len(infer_declared(self.graph).types.of.get(op.name, ()))
         arrived: Found | None = None
         for index in range(outputs):
             ref = op.output(index)
@@ -179,7 +179,7 @@ def _again(graph: Graph, of: list[TensorRef]) -> Differentiation:
 
 def find_beginnings(graph: Graph) -> Iterator[TensorRef]:
     """The tensors that can have a gradient, and are made from nothing that can."""
-    types = declared(graph).types
+    types = infer_declared(graph).types
     for op in graph:
         before = (types.get(ref) for ref in op.inputs if ref is not None)
         if not any(kind is None or kind.dtype.is_differentiable for kind in before):

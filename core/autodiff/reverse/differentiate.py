@@ -28,7 +28,7 @@ from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.loop import Loop
 from gradstep.core.graph.model import Edge, Graph, Operation, Phase, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 
 _LOG = logging.getLogger("gradstep.autodiff")
 
@@ -140,7 +140,7 @@ def _find_slice(graph: Graph, request: GradientRequest, before: PassRecord | Non
         same = before.slice
         if (same.of, same.wrt) == (request.of, request.wrt):
             return same
-    return BackwardSlice(graph, declared(graph).types, request.of, request.wrt)
+    return BackwardSlice(graph, infer_declared(graph).types, request.of, request.wrt)
 
 
 def _loop_rule(

@@ -19,7 +19,7 @@ from gradstep.core.autodiff.reverse.vjp_templates import TemplatedPass
 from gradstep.core.graph.loop import loop_of
 from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.ops.build.builder import GraphBuilder
-from gradstep.core.ops.typing.inference import Inference, declared
+from gradstep.core.ops.typing.inference import Inference, infer_declared
 
 Seeds = Mapping[str, Sequence[tuple[int, Contribution]]]
 
@@ -123,7 +123,7 @@ def _toggled(before: Sequence[Override], now: Sequence[Override]) -> set[Overrid
 
 def _redrawn(before: Graph, now: BackwardSlice) -> Iterator[str]:
     """Operations of `now` that are not what they were, or see other types or values."""
-    old, new = declared(before), declared(now.graph)
+    old, new = infer_declared(before), infer_declared(now.graph)
     for name, op in now.path.items():
         seen = [name, *(ref.op for ref in op.inputs if ref is not None)]
         if before.operations.get(name) is not op or not all(_alike(old, new, n) for n in seen):
@@ -145,7 +145,7 @@ class _Reuse:
     at once."""
 
     def __init__(self, builder: GraphBuilder, record: PassRecord, graph: Graph) -> None:
-        self._builder, self._graph, self._known = builder, graph, declared(graph)
+        self._builder, self._graph, self._known = builder, graph, infer_declared(graph)
         self._vjps, self._starts = record.vjps, record.starts()
         self._names = list(graph.operations)
         self._start = self._stop = 0

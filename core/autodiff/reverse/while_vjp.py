@@ -32,7 +32,7 @@ from gradstep.core.graph.loop import Loop
 from gradstep.core.graph.model import Operation, Phase, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.declare.table import find
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.ops.typing.loop_types import iteration_types
 
 _ONE = np.array(1, np.int32)
@@ -203,7 +203,7 @@ class _LoopReverse:
         results = dict(zip(self.loop.variables, self.loop.results, strict=True))
         of = tuple(results[name] for name in self.active)
         wrt = tuple(TensorRef(name) for name in (*self.active, *self.asked))
-        types = declared(self.forward).types
+        types = infer_declared(self.forward).types
         inner = self.around.nest(self.builder, BackwardSlice(self.forward, types, of, wrt))
         for name, grad in arriving.items():
             inner.seed(results[name], Contribution(grad.ref))

@@ -10,7 +10,7 @@ from gradstep.core.autodiff.explain.gradient_paths import find_reached
 from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.ops.typing.invalid_operations import broken_operations
 from gradstep.core.program.gradient_context import Situation
 from gradstep.core.protocol.messages import Bottlenecks
@@ -22,7 +22,7 @@ def find_bottlenecks(here: Situation, of: str, wrt: str) -> Bottlenecks:
     y, x = TensorRef.parse(of), TensorRef.parse(wrt)
     request = replace(here.request, of=(y,), wrt=(x,), grad_ys=())
     graph = here.needed(request)
-    if {y.op, x.op} & broken_operations(graph, declared(graph)).keys():
+    if {y.op, x.op} & broken_operations(graph, infer_declared(graph)).keys():
         return Bottlenecks(of=y.short, wrt=x.short, passes=[], cut=[])
     derived = here.held(y, x) or differentiate(graph, request, here.functions)
     found = bottlenecks(graph, derived, y, x)

@@ -21,7 +21,7 @@ from gradstep.core.graph.loop import way_to
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.typing.flatten_loops import flatten_loops
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 from gradstep.core.program.gradient_context import Situation
 from gradstep.core.protocol.messages import CheckedTensor, NodeCheck, UncheckedNode
@@ -47,7 +47,7 @@ def node_checks(
     """Every operation of `graph` that a gradient flows back through, in order, and those of them
     that are not checked."""
     derived = here.imported or differentiate(graph, here.request, here.functions)
-    types = declared(graph).types
+    types = infer_declared(graph).types
     passing = [(op, _arriving(op, derived)) for op in graph if _passes_on(op, here)]
     on_the_way = [(op, arriving) for op, arriving in passing if arriving]
     plain = [(op, arriving) for op, arriving in on_the_way if _is_plain(op, types)]
@@ -73,7 +73,7 @@ def node_check(
             node=name,
             hint=f"check {around[0].name}",
         )
-    op, types = here.graph[name], declared(here.graph).types
+    op, types = here.graph[name], infer_declared(here.graph).types
     if _takes_handle(op, types):
         raise GradstepError(
             f"'{name}' ({op.type}) {_HANDLE}, and cannot be checked alone",

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from gradstep.core.graph.model import Graph, TensorRef
 
 
-def cutting(
+def find_cutting_feeds(
     graph: Graph, of: TensorRef, wrt: TensorRef, fed: Collection[TensorRef]
 ) -> tuple[TensorRef, ...]:
     """The fed tensors that keep `of` from following `wrt`, those nearest to `of`; none where some

@@ -84,7 +84,7 @@ def _advice(text: str) -> str:
     return f" To mend it, {text}." if text else ""
 
 
-def carried(origin: Origin) -> str:
+def describe_carry(origin: Origin) -> str:
     """By which variable it came from one run to the next."""
     for (run, op), (later, _) in pairwise(origin.way):
         if later > run and op.name in origin.made.ran.plan.graph:
@@ -93,7 +93,9 @@ def carried(origin: Origin) -> str:
     return ""
 
 
-def stopped(stopper: Stopper, inputs: Sequence[np.ndarray | None], there: Recollection) -> Link:
+def stopper_link(
+    stopper: Stopper, inputs: Sequence[np.ndarray | None], there: Recollection
+) -> Link:
     """Where a gradient came to nothing. inputs: what the forward operation read, if that is known,
     as far as it has a value."""
     op = stopper.op
@@ -134,7 +136,7 @@ def _stopping(stopper: Stopper, inputs: Sequence[np.ndarray | None]) -> str:
     return f"{arriving}{having}: {_of_stopper(CAUSES[stopper.cause].says, stopper)}"
 
 
-def stopped_fix(stopper: Stopper, links: Sequence[Link]) -> str:
+def stopper_fix(stopper: Stopper, links: Sequence[Link]) -> str:
     """As `fix`: about what the user has given, where `links` end at it."""
     definition, last = find(stopper.op.type), links[-1]
     is_product = definition is not None and definition.arithmetic == "product"
@@ -156,7 +158,7 @@ def others(count: int) -> str:
     return f" {count} other {ways} to nothing, too."
 
 
-def described(array: np.ndarray) -> str:
+def describe_range(array: np.ndarray) -> str:
     """ "is finite and not zero: it lies in [0, 1]", of a value of which nothing is wrong."""
     if array.dtype.kind not in "biufc":
         return "holds no numbers"

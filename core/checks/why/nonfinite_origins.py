@@ -24,8 +24,8 @@ from gradstep.core.checks.why.recorded_values import (
     Rank,
     RecordedValue,
     origin,
+    read_iteration_value,
     source,
-    traced,
 )
 from gradstep.core.checks.why.step_rerun import Again, Masks
 from gradstep.core.engine.plan.liveness_conditions import holds
@@ -181,7 +181,7 @@ class Search:
 
     def _into_trace(self, node: _Node, number: int, rank: Rank) -> None:
         """From the way back to what an iteration of the way there computed."""
-        self._follow(traced(node.ran, node.step, number), node.asked[0], rank)
+        self._follow(read_iteration_value(node.ran, node.step, number), node.asked[0], rank)
 
     # -- values ---------------------------------------------------------------------------------
 

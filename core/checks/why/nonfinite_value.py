@@ -13,7 +13,7 @@ from gradstep.core.checks.why.nonfinite_origins import Maker, Search
 from gradstep.core.checks.why.operand_probes import others
 from gradstep.core.checks.why.operand_trial import Wrong
 from gradstep.core.checks.why.recorded_values import Given, Made, RecordedValue
-from gradstep.core.checks.why.step_rerun import Again, by_place, picked
+from gradstep.core.checks.why.step_rerun import Again, by_place, pick_operands
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.graph.model import Operation, TensorRef
 
@@ -137,7 +137,7 @@ def _cause(step: Step, inputs: Sequence[Any], maker: Maker, kind: str) -> str:
 def _at_element(step: Step, own: Sequence[Any], maker: Maker) -> list[Any]:
     """The operands of the first wrong element, where each comes from its place; else none."""
     if by_place(step):
-        return [x if x.ndim == 0 else x[0] for x in picked(own, _only(maker))]
+        return [x if x.ndim == 0 else x[0] for x in pick_operands(own, _only(maker))]
     alike = all(isinstance(x, np.ndarray) and x.shape == maker.mask.shape for x in own)
     return [x[maker.index] for x in own] if alike else []
 
@@ -156,7 +156,7 @@ def _to_blame(
     if not again.can_run(step):
         return None
     places = by_place(step)
-    read = picked(inputs, _only(maker)) if places else list(inputs)
+    read = pick_operands(inputs, _only(maker)) if places else list(inputs)
     ranked = []
     for k, x in enumerate(read):
         if not isinstance(x, np.ndarray) or x.dtype.kind not in "fc" or not x.size:

@@ -330,13 +330,13 @@ def source(ran: Ran, index: int) -> Made | Given:
     return found
 
 
-def traced(ran: Ran, step: Step, number: int) -> RecordedValue:
+def read_iteration_value(ran: Ran, step: Step, number: int) -> RecordedValue:
     """What an IterationValue reads: a value of iteration `number` of a loop that has run."""
     loop = source(ran, step.reads[0])
     assert isinstance(loop, Made)
     read = loop.ran.plan.steps[loop.step]
     if read.op.type == step.op.type:  # an inner loop, as an iteration of the outer one has run it
-        there = traced(loop.ran, read, int(loop.ran.held(read.reads[1])))
+        there = read_iteration_value(loop.ran, read, int(loop.ran.held(read.reads[1])))
         loop = source(there.ran, there.index)
         assert isinstance(loop, Made)
     that = LoopRan(loop.ran, loop.step).iteration(number)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.checks.why.element_dependence import Other
-from gradstep.core.checks.why.recorded_values import Given, Made, Ran, source, traced
+from gradstep.core.checks.why.recorded_values import Given, Made, Ran, read_iteration_value, source
 from gradstep.core.checks.why.step_rerun import Again
 from gradstep.core.graph.model import Operation, Phase, TensorRef
 
@@ -170,7 +170,7 @@ class RecordedVjp:
         if isinstance(made, Made) and made.ran.plan.steps[made.step].op.type == "IterationValue":
             step = made.ran.plan.steps[made.step]
             number = int(self._again.array(made.ran.held(step.reads[1])))
-            there = traced(made.ran, step, number)
+            there = read_iteration_value(made.ran, step, number)
             return source(there.ran, there.index)
         return made
 

@@ -11,7 +11,7 @@ from gradstep.core.checks.why.explanation_words import Index
 from gradstep.core.checks.why.nonfinite_value import Origin, origins
 from gradstep.core.checks.why.recorded_values import Given, LoopRan, Ran, Recorded, RecordedValue
 from gradstep.core.checks.why.step_rerun import Again
-from gradstep.core.checks.why.zero_value import telling_element, zero_origins
+from gradstep.core.checks.why.zero_value import find_telling_element, zero_origins
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.engine.plan.why_dead import why_dead
 from gradstep.core.graph.loop import way_to
@@ -84,7 +84,7 @@ class Recollection:
         """What made an element of `ref`, which has been computed, zero."""
         place = self.place(ref)
         assert place is not None
-        return zero_origins(self.again, place, telling_element(self.again, place))
+        return zero_origins(self.again, place, find_telling_element(self.again, place))
 
     def dead(self, ref: TensorRef) -> str:
         """Why a tensor is dead; "" where it is not."""

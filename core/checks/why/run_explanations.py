@@ -44,7 +44,7 @@ def explain_value(there: Recollection, ref: TensorRef) -> Explanation:
     what = f"{ref.short} is {_WORDS.get(state, '')}"
     if state == "ok":
         return Explanation(
-            "ok", "", None, None, (), f"{ref.short} {explanation_text.described(array)}."
+            "ok", "", None, None, (), f"{ref.short} {explanation_text.describe_range(array)}."
         )
     if state == "zero":
         return _told(there, state, what, _first_zero(there.zero_origins(ref)), [ref.op])
@@ -71,7 +71,7 @@ def _told(
     links = tuple(explanation_text.link(x, there, first=i == 0) for i, x in enumerate(found))
     first = links[0]
     way = reversed([owner(op) for _, op in found[0].way])
-    carried = explanation_text.carried(found[0])
+    carried = explanation_text.describe_carry(found[0])
     told = "; ".join(filter(None, [first.text, carried, *(link.text for link in links[1:])]))
     return Explanation(
         state,
@@ -173,14 +173,14 @@ class GradientQuestion:
             return Explanation("zero", "", wrt.op, None, self._path(wrt.op), f"{what}.")
         first = found[0]
         links = (
-            explanation_text.stopped(first, self._operands(first), there),
+            explanation_text.stopper_link(first, self._operands(first), there),
             *self._behind(first),
         )
         others = explanation_text.others(len(found) - 1)
         text = f"{what}: {'; '.join(link.text for link in links)}.{others}"
         path = _once([*self._path(first.op.name), first.op.name])
         rooted = first.cause == "stationary" and len(links) > 1
-        advice = "" if rooted else explanation_text.stopped_fix(first, links)
+        advice = "" if rooted else explanation_text.stopper_fix(first, links)
         return Explanation(
             "zero", first.cause, first.op.name, first.index, path, f"{text}{advice}", links
         )

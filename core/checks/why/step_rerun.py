@@ -72,7 +72,7 @@ def on_host(op: Operation) -> list[bool]:
     return [n.partition("[")[0] in names for n in definition.arity(len(op.inputs))]
 
 
-def picked(inputs: Inputs, mask: np.ndarray) -> list[Any]:
+def pick_operands(inputs: Inputs, mask: np.ndarray) -> list[Any]:
     """The operands of the elements in `mask`, of a step that works place by place, as vectors."""
     return [
         x if not isinstance(x, np.ndarray) or x.ndim == 0 else np.broadcast_to(x, mask.shape)[mask]

@@ -13,7 +13,7 @@ from gradstep.core.autodiff.explain.gradient_paths import find_flow_path, find_f
 from gradstep.core.autodiff.explain.loop_inlining import unroll_loops
 from gradstep.core.autodiff.explain.missing_gradient import explain_none
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
-from gradstep.core.checks.why.cutting_feeds import cutting
+from gradstep.core.checks.why.cutting_feeds import find_cutting_feeds
 from gradstep.core.checks.why.remembered_run import Recollection
 from gradstep.core.checks.why.run_explanations import GradientQuestion, explain_value
 from gradstep.core.checks.why.scratch_run import run_to_end, scratch_session
@@ -28,7 +28,7 @@ from gradstep.core.graph.model import Graph, Operation, TensorRef, unknown_name
 from gradstep.core.graph.problems import Problem
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.typing.flatten_loops import flatten_loops
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.ops.typing.invalid_operations import broken_operations
 from gradstep.core.program.gradient_context import Situation
 from gradstep.core.protocol.messages import Explanation
@@ -110,7 +110,7 @@ class Explainer:
         here = self.here
         request = replace(here.request, of=(y,), wrt=(x,))
         graph = here.needed(request)
-        broken = broken_operations(graph, declared(graph))
+        broken = broken_operations(graph, infer_declared(graph))
         if problem := broken.get(y.op) or broken.get(x.op):
             return _not_derived(graph, y, x, problem)
         derived = here.held(y, x) or differentiate(graph, request, here.functions)
@@ -149,7 +149,7 @@ class Explainer:
         """With what is to be said of feeds that are in the way."""
         fed = {ref for ref in self.here.given if ref.op in graph}
         fed = {ref for ref in fed if graph[ref.op].type not in VARIABLES}
-        cut = cutting(graph, y, x, fed)
+        cut = find_cutting_feeds(graph, y, x, fed)
         if not cut:
             return found
         names = ", ".join(ref.short for ref in cut)

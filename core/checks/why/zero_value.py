@@ -21,8 +21,8 @@ from gradstep.core.checks.why.recorded_values import (
     Made,
     RecordedValue,
     origin,
+    read_iteration_value,
     source,
-    traced,
 )
 from gradstep.core.checks.why.step_rerun import Again, by_place
 from gradstep.core.engine.plan.liveness_conditions import holds
@@ -49,7 +49,7 @@ def zero_origins(again: Again, value: RecordedValue, index: Index) -> list[Origi
     return chain
 
 
-def telling_element(again: Again, value: RecordedValue) -> Index:
+def find_telling_element(again: Again, value: RecordedValue) -> Index:
     """The element of a value, zero throughout, that tells most of why: of an operation that works
     place by place, the first at which the fewest operands are zero; else the first."""
     array: np.ndarray = again.array(value.ran.held(value.index))
@@ -101,7 +101,7 @@ def _passed_on(again: Again, made: Made) -> RecordedValue | None:
             return None
         return loop.result(loop.count - 1, made.output) if loop.count else loop.read(made.output)
     if step.op.type == "IterationValue":
-        return traced(ran, step, int(again.array(ran.held(step.reads[1]))))
+        return read_iteration_value(ran, step, int(again.array(ran.held(step.reads[1]))))
     if branch_of(step.op.type) == "switch":
         return RecordedValue(ran, step.reads[0])
     if branch_of(step.op.type) == "merge" and step.guard is not None and made.output == 0:

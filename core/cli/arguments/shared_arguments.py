@@ -71,13 +71,13 @@ def code(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def running(parser: argparse.ArgumentParser) -> None:
+def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """Feeds, initialisation, the device, and how long it may take."""
-    feeding(parser)
+    add_feed_arguments(parser)
     parser.add_argument("--init", metavar="OP", help="operation to run once before the first run")
 
 
-def feeding(parser: argparse.ArgumentParser) -> None:
+def add_feed_arguments(parser: argparse.ArgumentParser) -> None:
     """Feeds, the device, and how long it may take."""
     parser.add_argument(
         "--feed",

@@ -10,7 +10,7 @@ import msgspec
 from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
 from gradstep.core.cli.output.command_output import table
 from gradstep.core.errors import GradstepError
-from gradstep.core.host.session_answers import copied_text, infos
+from gradstep.core.host.session_answers import copy_variables, infos
 from gradstep.core.host.session_restore import begin
 from gradstep.core.protocol.messages import SessionInfo
 
@@ -82,7 +82,7 @@ def copy(console: Console, rest: str) -> Reply:
             hint="copy FROM TO [w | w=v | net/=other/]",
         )
     source, target, *wanted = words
-    text = copied_text(console.sessions, source, target, wanted)
+    text = copy_variables(console.sessions, source, target, wanted)
     return Reply(text, _data(console))
 
 

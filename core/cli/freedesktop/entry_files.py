@@ -79,16 +79,18 @@ def entry_files(command: Path, icon: Callable[[int], bytes]) -> Mapping[Path, by
 
 def _entry(command: Path) -> str:
     path = str(command)
-    return _ENTRY.format(exec=exec_word(path), command=escaped(path), name=_NAME, type=MIMETYPE)
+    return _ENTRY.format(
+        exec=exec_word(path), command=escape_value(path), name=_NAME, type=MIMETYPE
+    )
 
 
 def exec_word(path: str) -> str:
     """`path` as one word of the key Exec: quoted, its field codes and its escapes written twice."""
     quoted = "".join(f"\\{c}" if c in '"`$\\' else c for c in path).replace("%", "%%")
-    return escaped(f'"{quoted}"')
+    return escape_value(f'"{quoted}"')
 
 
-def escaped(text: str) -> str:
+def escape_value(text: str) -> str:
     """`text` as the value of a key."""
     for old, new in (("\\", "\\\\"), ("\n", "\\n"), ("\t", "\\t"), ("\r", "\\r")):
         text = text.replace(old, new)

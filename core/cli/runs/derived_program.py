@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.errors import GradstepError
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.program.derive import derive
 from gradstep.core.program.questions.loaded_document import Loaded
 
@@ -14,7 +14,7 @@ def sound_program(loaded: Loaded) -> Program:
     and not with operations that it does without."""
     program = derive(loaded.document, loaded.functions)
     needed = program.graph.ancestors([*(ref.op for ref in program.fetches), *program.targets])
-    beside = {p for p in declared(program.forward).problems if p.node not in needed}
+    beside = {p for p in infer_declared(program.forward).problems if p.node not in needed}
     for problem in program.problems:
         if problem.severity == "error" and problem not in beside:
             raise GradstepError(

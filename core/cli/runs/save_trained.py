@@ -33,7 +33,7 @@ class Saving:
         pass_trust_on(self.document, trained, self.path)
 
 
-def saving(args: argparse.Namespace) -> Saving | None:
+def read_saving(args: argparse.Namespace) -> Saving | None:
     """What --out asks for; None for nothing. Raises GradstepError, before anything has
     run, where that could not be written."""
     if args.out is None:

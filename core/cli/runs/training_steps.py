@@ -59,7 +59,7 @@ class Asked:
         return graph.ancestors(name for name in (*shown, *self.operations) if name in graph)
 
 
-def asked(loaded: Loaded, names: Sequence[str]) -> Asked:
+def ask_for(loaded: Loaded, names: Sequence[str]) -> Asked:
     """What a run of the document does, with `names` fetched besides. Raises GradstepError."""
     document = loaded.document
     _ = document.graph.order  # a cycle is said first, whatever it keeps from running

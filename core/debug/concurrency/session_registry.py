@@ -13,7 +13,7 @@ import numpy as np
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.history.manual_assignments import concerned
-from gradstep.core.engine.run.variable_map import copied, variables
+from gradstep.core.engine.run.variable_map import map_variables, variables
 from gradstep.core.errors import GradstepError
 
 FIRST = "main"
@@ -97,11 +97,11 @@ class Sessions:
 
     def copy(self, source: str, target: str, wanted: Sequence[str] = ()) -> dict[str, str]:
         """Copy variables as they are now in session `source` to session `target`, which may be the
-        same one: see `gradstep.core.engine.run.variable_map.copied` for `wanted`. Returns
+        same one: see `gradstep.core.engine.run.variable_map.map_variables` for `wanted`. Returns
         variable of the target -> of the source. Raises GradstepError where one that is named has
         no value, or one does not fit; then nothing is copied."""
         start, end = self[source], self[target]
-        pairs = copied(start.program.graph, end.program.graph, wanted)
+        pairs = map_variables(start.program.graph, end.program.graph, wanted)
         values = read_variables(start)
         named = {text.partition("=")[0] for text in wanted}
         for name in pairs.values():

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gradstep.core.engine.backend import Backend
-from gradstep.core.engine.calls.call_loop import Call, nothing
+from gradstep.core.engine.calls.call_loop import Call, do_nothing
 from gradstep.core.engine.calls.guarded_calls import Choice, Merging
 from gradstep.core.engine.calls.op_evaluation import (
     Functions,
@@ -32,7 +32,7 @@ from gradstep.core.ops.state.opaque_state import OpaqueState
 _OUT_BY_KEYWORD = (np.maximum, np.minimum)
 
 
-def failing(error: GradstepError) -> Call:
+def failing_call(error: GradstepError) -> Call:
     """The call of a step that cannot run."""
     return partial(_fail, error)
 
@@ -112,17 +112,17 @@ def _row(backend: Backend, arrays: Sequence[Any]) -> tuple[Any, Call]:
     one number, that."""
     first = arrays[0]
     if first.ndim == 0 and all(x is first for x in arrays):
-        return first, nothing
+        return first, do_nothing
     there = view_adjacent(arrays)
     if there is not None:
-        return there, nothing
+        return there, do_nothing
     copy = backend.empty((sum(x.size for x in arrays),), first.dtype)
     fill = partial(np.concatenate, [x.reshape(-1) for x in arrays], 0, copy)
     if any(x.flags.writeable for x in arrays):
         return copy, fill
     fill()
     copy.flags.writeable = False
-    return copy, nothing
+    return copy, do_nothing
 
 
 class Several:
@@ -143,7 +143,7 @@ def parts(call: Call) -> Iterator[Call]:
     if isinstance(call, Several):
         for part in call.calls:
             yield from parts(part)
-    elif call is not nothing:
+    elif call is not do_nothing:
         yield call
 
 

@@ -17,7 +17,7 @@ from gradstep.core.ops.state.print_output import Print, where_text_goes
 Call = Callable[[], Any]
 
 
-def nothing() -> None:
+def do_nothing() -> None:
     """The call of a step that computes nothing."""
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradstep.core.engine.calls.call_loop import Call, nothing
+from gradstep.core.engine.calls.call_loop import Call, do_nothing
 from gradstep.core.engine.plan.liveness_conditions import Condition, test_of
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.errors import GradstepError
@@ -113,14 +113,14 @@ def guard_call(
     """`call` of `step`, which may be dead. What it would have written to variables stays as it
     was; absent: see Unchanged."""
     assert step.guard is not None
-    versions = [*renewed(plan, step)]
-    if call is nothing and not versions:
-        return nothing
-    instead = Unchanged(versions, cells, fixed, absent) if versions else nothing
+    versions = [*new_versions(plan, step)]
+    if call is do_nothing and not versions:
+        return do_nothing
+    instead = Unchanged(versions, cells, fixed, absent) if versions else do_nothing
     return Guarded(test_of(step.guard.when, cells), call, instead)
 
 
-def renewed(plan: Plan, step: Step) -> Iterator[tuple[int, int]]:
+def new_versions(plan: Plan, step: Step) -> Iterator[tuple[int, int]]:
     """The versions of variables that `step` makes, each with the one before."""
     for value in step.writes:
         if name := plan.values[value].variable:

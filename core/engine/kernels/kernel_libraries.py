@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.installation import adding
+from gradstep.core.installation import extra_command
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,9 @@ class Library:
 
     @property
     def how_to_get(self) -> str:
-        return f"{adding('kernels')} installs it, or any way to get the package {self.package}"
+        return (
+            f"{extra_command('kernels')} installs it, or any way to get the package {self.package}"
+        )
 
 
 @cache

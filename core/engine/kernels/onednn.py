@@ -126,7 +126,7 @@ def execution(description: Handle, memories: Mapping[int, Memory]) -> Callable[[
     return call
 
 
-def reordering(source: Memory, target: Memory) -> Callable[[], None]:
+def bind_reorder(source: Memory, target: Memory) -> Callable[[], None]:
     """The call that copies from one format into another."""
     description = Handle(
         "reorder_primitive_desc_create",

@@ -14,8 +14,8 @@ from gradstep.core.engine.kernels.onednn import (
     Format,
     Handle,
     Memory,
+    bind_reorder,
     execution,
-    reordering,
 )
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.catalogue.neural.sliding_windows import Slide
@@ -137,7 +137,7 @@ def to_filter(op: Operation, inputs: Sequence[Any], place: Any) -> Call:
             _BACK + onednn.TARGET: Memory(shapes.output, backprop),
         },
     )
-    return run if direct else Several([run, reordering(made, result)])
+    return run if direct else Several([run, bind_reorder(made, result)])
 
 
 def _weights(primitive: Handle, given: Memory) -> tuple[Memory, list[Callable[[], None]]]:
@@ -147,4 +147,4 @@ def _weights(primitive: Handle, given: Memory) -> tuple[Memory, list[Callable[[]
     if wanted.is_like(given.format):
         return given, []
     own = Memory(wanted)
-    return own, [reordering(given, own)]
+    return own, [bind_reorder(given, own)]

@@ -12,7 +12,7 @@ from gradstep.core.engine.kernels.kernel_libraries import SCIPY
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.catalogue.arrays.segments import segment_rows
 from gradstep.core.ops.declare.system_rules import TF_CPU
-from gradstep.core.ops.numerics.index_bounds import blanked
+from gradstep.core.ops.numerics.index_bounds import fill_outside
 
 
 def segment_sum(op: Operation) -> Kernel:
@@ -26,7 +26,7 @@ def segment_sum(op: Operation) -> Kernel:
         total = np.empty((count, *inner), data.dtype) if out is None else out
         total.fill(0)
         if data.size and count:
-            values = np.ascontiguousarray(blanked(np, data, dropped, 0)).reshape(-1)
+            values = np.ascontiguousarray(fill_outside(np, data, dropped, 0)).reshape(-1)
             starts, ones = _units(ids.size, data.dtype, rows.dtype)
             width, places = values.size // ids.size, np.ascontiguousarray(rows).reshape(-1)
             flat = total.reshape(-1)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from gradstep.core.engine.device_transfer import copied, size_of
+from gradstep.core.engine.device_transfer import copy_array, size_of
 from gradstep.core.engine.loops.trace_budget import Charge, Shrinking
 from gradstep.core.engine.loops.trace_retention import Kept
 
@@ -108,4 +108,4 @@ class Segments:
             return None
         self._charge.add(nbytes)
         xp = recording.backend.xp
-        return {name: copied(xp, x) for name, x in there.items()}
+        return {name: copy_array(xp, x) for name, x in there.items()}

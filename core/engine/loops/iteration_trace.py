@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from gradstep.core.engine.device_transfer import copied, size_of
+from gradstep.core.engine.device_transfer import copy_array, size_of
 from gradstep.core.engine.loops.iteration_checkpoints import Segment, Segments, Values
 from gradstep.core.engine.loops.trace_budget import Charge, Spare
 from gradstep.core.engine.loops.trace_retention import Kept
@@ -277,7 +277,7 @@ def _went_otherwise(number: int) -> GradstepError:
 
 def _copies(values: Values, recording: Recording) -> Values:
     xp = recording.backend.xp
-    return {i: None if x is None else copied(xp, x) for i, x in values.items()}
+    return {i: None if x is None else copy_array(xp, x) for i, x in values.items()}
 
 
 def _traces(values: Iterable[Any]) -> Iterator[LoopTrace]:

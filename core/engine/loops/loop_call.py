@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradstep.core.engine.device_transfer import copied
+from gradstep.core.engine.device_transfer import copy_array
 from gradstep.core.engine.loops.loop_pause import LoopPaused
 from gradstep.core.engine.loops.loop_run import LoopRun
 from gradstep.core.engine.loops.trace_retention import Retention
@@ -87,4 +87,4 @@ class LoopCall:
             elif self._fixed[index]:
                 self._cells[index][...] = result
             else:
-                self._cells[index] = copied(xp, result)
+                self._cells[index] = copy_array(xp, result)

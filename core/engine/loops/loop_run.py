@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradstep.core.cancellation import check_cancelled
-from gradstep.core.engine.device_transfer import copied
+from gradstep.core.engine.device_transfer import copy_array
 from gradstep.core.engine.loops.iteration_trace import LoopTrace
 from gradstep.core.engine.loops.loop_pause import Pausing, never
 from gradstep.core.engine.loops.trace_budget import Charge
@@ -158,7 +158,7 @@ class LoopRun:
         now = recording.variables()
         after = [recording.value(index) for index in of.results]
         if self._crossed:
-            after = [copied(recording.backend.xp, x) for x in after]
+            after = [copy_array(recording.backend.xp, x) for x in after]
         number = self.number + 1
         self._start({**now, **dict(zip(of.loop.variables, after, strict=True))}, number)
 

@@ -37,7 +37,7 @@ class Retention:
 EVERYTHING = Retention(whole=True, asked={})
 
 
-def keeping_for(plan: Plan, whole: bool, memory: LoopMemory | None = None) -> Retention:
+def retention_for(plan: Plan, whole: bool, memory: LoopMemory | None = None) -> Retention:
     """What the loops of `plan` keep: all that steps of it, or of loops in it, ask for."""
     asked: dict[str, set[TensorRef]] = {}
     for step in _steps_within(plan.steps) if plan.loops else ():

@@ -17,7 +17,7 @@ from itertools import chain, pairwise
 from gradstep.core.engine.memory.record_layout import ALIGNMENT
 from gradstep.core.engine.memory.storage_views import StorageView
 from gradstep.core.engine.plan.execution_plan import Blocked, Plan
-from gradstep.core.engine.plan.plan_rewrites import wanted
+from gradstep.core.engine.plan.plan_rewrites import live_out
 from gradstep.core.engine.plan.steps import Step
 
 
@@ -195,7 +195,7 @@ def last_uses(plan: Plan) -> list[int]:
     ) in plan.versions.values():  # what a variable holds if the run fails before the next
         for version, following in pairwise(versions):
             last[version] = max(last[version], plan.made_by[following])
-    for value in wanted(plan):
+    for value in live_out(plan):
         last[value] = len(plan.steps)
     return last
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from gradstep.core.engine.calls.op_evaluation import as_tuple, host_inputs
 from gradstep.core.engine.plan.execution_plan import Plan
-from gradstep.core.engine.plan.plan_rewrites import is_pure, wanted
+from gradstep.core.engine.plan.plan_rewrites import is_pure, live_out
 from gradstep.core.engine.plan.steps import Step, makes_constants
 
 _SHORTEST = 32  # elements in a row; NumPy is slow where shorter ones lie apart
@@ -59,7 +59,7 @@ class _Search:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.wanted = wanted(plan)
+        self.wanted = live_out(plan)
         self.readers: dict[int, list[Step]] = {}
         for step in plan.steps:
             for value in step.reads:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from gradstep.core.engine.plan.execution_plan import Plan
-from gradstep.core.engine.plan.plan_rewrites import is_pure, rebuilt, wanted
+from gradstep.core.engine.plan.plan_rewrites import is_pure, live_out, rebuilt
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.ops.declare.table import lookup
@@ -19,7 +19,7 @@ _MAY_PASS_ON = _IDENTITIES | _PRODUCTS
 def simplify(plan: Plan) -> Plan:
     """Without identities and products with ones, with Add for an AddN of two, and with Size for
     the first element of a vector's shape."""
-    looked_at = wanted(plan)
+    looked_at = live_out(plan)
     instead: dict[int, int] = {}
     kept = []
     for step in plan.steps:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 
 from gradstep.core.engine.plan.execution_plan import Plan
-from gradstep.core.engine.plan.plan_rewrites import is_pure, is_safe, rebuilt, wanted
+from gradstep.core.engine.plan.plan_rewrites import is_pure, is_safe, live_out, rebuilt
 from gradstep.core.engine.plan.steps import Step
 
 _ASSIGNMENTS = frozenset({"Assign", "AssignVariableOp"})
@@ -18,7 +18,7 @@ def assign_directly(plan: Plan) -> Plan:
     assignments = [step for step in plan.steps if step.op.type in _ASSIGNMENTS]
     if not assignments:
         return plan
-    uses = Counter(v for step in plan.steps for v in step.needs) + Counter(wanted(plan))
+    uses = Counter(v for step in plan.steps for v in step.needs) + Counter(live_out(plan))
     makers = {step.writes[0]: step for step in plan.steps if _may_make(plan, step)}
     direct = {s: makers[s.reads[1]] for s in assignments if _is_direct(plan, s, makers, uses)}
     if not direct:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradstep.core.engine.plan.execution_plan import Plan
-from gradstep.core.engine.plan.plan_rewrites import is_pure, rebuilt, wanted
+from gradstep.core.engine.plan.plan_rewrites import is_pure, live_out, rebuilt
 
 
 def drop_dead_code(plan: Plan) -> Plan:
@@ -11,7 +11,7 @@ def drop_dead_code(plan: Plan) -> Plan:
 
     A step that only a control dependency or a target asks for has no effect, so it goes, too.
     """
-    needed = wanted(plan)
+    needed = live_out(plan)
     kept = []
     for step in reversed(plan.steps):
         if needed.isdisjoint(step.writes) and is_pure(plan, step):

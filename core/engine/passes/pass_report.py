@@ -29,7 +29,7 @@ class PassReport:
         return not self.made.differs or (self.on and not self.rounds)
 
 
-def reported(
+def optimize_and_report(
     plan: Plan, backend: Backend, without: Collection[str] = ()
 ) -> tuple[Plan, list[PassReport]]:
     """`plan` after all passes but those named, and what every pass did. Raises GradstepError for

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from gradstep.core.engine.passes.matrix_stacks import LARGEST, Stacks
 from gradstep.core.engine.passes.plan_additions import Additions
 from gradstep.core.engine.plan.execution_plan import Plan
-from gradstep.core.engine.plan.plan_rewrites import is_pure, wanted
+from gradstep.core.engine.plan.plan_rewrites import is_pure, live_out
 from gradstep.core.engine.plan.steps import Step
 
 FEWEST = 3  # terms; two are one addition
@@ -26,7 +26,7 @@ class _Summing:
         self.plan = plan
         self.additions = Additions(plan)
         self.stacks = Stacks(plan, self.additions)
-        self.uses = Counter(v for step in plan.steps for v in step.reads) + Counter(wanted(plan))
+        self.uses = Counter(v for step in plan.steps for v in step.reads) + Counter(live_out(plan))
         self.gone: set[Step] = set()
 
     def run(self) -> Plan:

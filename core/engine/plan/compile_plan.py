@@ -24,7 +24,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import Graph, TensorRef, unknown_name
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 
 _LOG = logging.getLogger("gradstep.engine")
 
@@ -72,7 +72,7 @@ def _compiled(
         if plan.is_dense:
             return plan
     needed = Needed(graph, types, wanted)
-    resolver = Resolver(RunTypes(declared(graph), types), compile_body)
+    resolver = Resolver(RunTypes(infer_declared(graph), types), compile_body)
     for op in needed.operations:
         resolver.add(op)
     return assemble(graph, needed, resolver, fetches, targets)
@@ -100,11 +100,11 @@ def _fed_types(
 ) -> Mapping[TensorRef, TensorType]:
     if isinstance(fed, Mapping):
         return fed
-    known = declared(graph).types
+    known = infer_declared(graph).types
     for ref in (fed := tuple(fed)):
         if ref not in known:
             raise GradstepError(f"there is no tensor '{ref}' to feed", kind="KeyError", node=ref.op)
     return {ref: known[ref] for ref in fed}
 
 
-__all__ = ["Group", "Plan", "PlanValue", "Step", "Variable", "compile_plan", "declared"]
+__all__ = ["Group", "Plan", "PlanValue", "Step", "Variable", "compile_plan", "infer_declared"]

@@ -15,7 +15,7 @@ from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.loop import Loop
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.ops.declare.table import OpDef
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.ops.typing.loop_types import IterationTypes, iteration_types
 
 Handles = Mapping[str, tuple[str, Variable]]  # argument -> the variable around that it stands for
@@ -168,7 +168,7 @@ def _handles_among(
     """The captures that are variables and not their values."""
     found = {}
     for name, source in zip(loop.arguments, sources, strict=True):
-        kind = declared(loop.graph).types[TensorRef(name)]
+        kind = infer_declared(loop.graph).types[TensorRef(name)]
         if (kind.ref or kind.dtype is DType.RESOURCE) and isinstance(source, str):
             found[name] = (source, variables[source])
     return found

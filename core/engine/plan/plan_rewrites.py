@@ -52,7 +52,7 @@ def is_pure(plan: Plan, step: Step) -> bool:
     return able and step.definition is not None and step.definition.is_pure
 
 
-def wanted(plan: Plan) -> set[int]:
+def live_out(plan: Plan) -> set[int]:
     """Values that somebody looks at after the run: what is fetched, what says that it is dead, and
     what variables hold then."""
     found = {versions[-1] for versions in plan.versions.values()}

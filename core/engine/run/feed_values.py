@@ -13,7 +13,7 @@ from gradstep.core.graph.loop import out_of_reach
 from gradstep.core.graph.model import Graph, TensorRef, unknown_name
 from gradstep.core.ops.build.python_values import as_array
 from gradstep.core.ops.declare.table import find
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 
 
 def feed_arrays(graph: Graph, feeds: Mapping[Any, Any]) -> dict[TensorRef, np.ndarray]:
@@ -50,7 +50,7 @@ def missing_tensor(graph: Graph, ref: TensorRef) -> str | None:
     start = f"The name '{ref}' refers to a Tensor which does not exist. The operation, '{ref.op}', "
     if ref.op not in graph:
         return start + "does not exist in the graph."
-    types, count = declared(graph).types, 0
+    types, count = infer_declared(graph).types, 0
     while TensorRef(ref.op, count) in types:
         count += 1
     definition = find(graph[ref.op].type)
@@ -63,7 +63,7 @@ def missing_tensor(graph: Graph, ref: TensorRef) -> str | None:
 def instead_of(graph: Graph, ref: TensorRef) -> str:
     """What a reference to nothing may have meant."""
     if ref.op in graph:
-        first = TensorRef(ref.op) in declared(graph).types
+        first = TensorRef(ref.op) in infer_declared(graph).types
         return f"its outputs are numbered from '{ref.op}:0'" if first else "it has no outputs"
     return unknown_name(ref.op, graph.operations).hint
 
@@ -81,7 +81,7 @@ def _type_of(graph: Graph, ref: TensorRef) -> TensorType | None:
             node=ref.op,
             hint=instead_of(graph, ref),
         )
-    kind: TensorType | None = declared(graph).types.get(ref)
+    kind: TensorType | None = infer_declared(graph).types.get(ref)
     return kind
 
 

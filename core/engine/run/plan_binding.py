@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gradstep.core.engine.backend import Backend
-from gradstep.core.engine.calls.bound_calls import bind_call, failing, parts
-from gradstep.core.engine.calls.call_loop import Call, StepCalls, nothing
+from gradstep.core.engine.calls.bound_calls import bind_call, failing_call, parts
+from gradstep.core.engine.calls.call_loop import Call, StepCalls, do_nothing
 from gradstep.core.engine.calls.constant_steps import constants_of
-from gradstep.core.engine.calls.guarded_calls import Checked, guard_call, renewed
+from gradstep.core.engine.calls.guarded_calls import Checked, guard_call, new_versions
 from gradstep.core.engine.calls.op_evaluation import Functions, locate_error
 from gradstep.core.engine.calls.scratch_memory import Scratch
 from gradstep.core.engine.loops.loop_pause import Pausing, never
@@ -18,7 +18,7 @@ from gradstep.core.engine.memory.arena import Arena
 from gradstep.core.engine.memory.record_layout import RecordLayout, Slot
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.steps import Step
-from gradstep.core.engine.run.variable_store import uninitialised, wants_values
+from gradstep.core.engine.run.variable_store import uninitialised_error, wants_values
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
 
@@ -200,7 +200,7 @@ class Binding:
         if guard is None or not guard.may_skip:
             return call
         lacking = self._lacking
-        lacking.update([new for new, old in renewed(self.plan, step) if old in lacking])
+        lacking.update([new for new, old in new_versions(self.plan, step) if old in lacking])
         return guard_call(self.plan, step, call, self._cells, self._fixed, self._absent)
 
     def _checked(self, step: Step) -> Call:
@@ -210,18 +210,18 @@ class Binding:
             name = self.plan.values[index].variable
             variable = self.plan.variables[name]
             if step.computes or not variable.resource:  # a handle is passed on without a look
-                error = uninitialised(step, name, variable)
+                error = uninitialised_error(step, name, variable)
                 if index not in (self._empty or ()):
                     return Checked(self._work(step), step.reads, self._absent, error)
-                return failing(error)
+                return failing_call(error)
         return self._work(step)
 
     def _work(self, step: Step) -> Call:
         if step.op.name in self._failures:
-            return failing(self._failures[step.op.name])
+            return failing_call(self._failures[step.op.name])
         idle = step.op.type == "NoOp" or step in self.layout.idle
         if idle or not step.computes or not self.layout.constants.isdisjoint(step.writes):
-            return nothing
+            return do_nothing
         other = self.plan.kernels.get(step.op.name)
         try:
             if step.iteration is not None:
@@ -232,7 +232,7 @@ class Binding:
                 self.backend, step, self.functions, self._cells, self._fixed, self._room
             )
         except Exception as error:  # a missing attribute, axes that are no integers
-            return failing(locate_error(error, step.op, self.backend, self._given(step)))
+            return failing_call(locate_error(error, step.op, self.backend, self._given(step)))
 
     def _located(self, error: Exception, index: int) -> GradstepError:
         """What stopped step number `index`, as the error that users see."""
@@ -248,7 +248,7 @@ class Binding:
         from gradstep.core.engine.loops.loop_run import LoopRun
 
         lacking = self._lacking
-        lacking.update([new for new, old in renewed(self.plan, step) if old in lacking])
+        lacking.update([new for new, old in new_versions(self.plan, step) if old in lacking])
         recording = self._make_recording(iteration.plan, self.backend, self.functions)
         run = LoopRun(iteration, recording, self._keeping())
         cells = self._cells, self._fixed, self._absent
@@ -256,8 +256,8 @@ class Binding:
         return made
 
     def _keeping(self) -> Retention:
-        from gradstep.core.engine.loops.trace_retention import keeping_for
+        from gradstep.core.engine.loops.trace_retention import retention_for
 
         if self.keeping is None:
-            self.keeping = keeping_for(self.plan, self.keeps_steps, self.loop_memory)
+            self.keeping = retention_for(self.plan, self.keeps_steps, self.loop_memory)
         return self.keeping

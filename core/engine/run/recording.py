@@ -15,7 +15,7 @@ import numpy as np
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.call_loop import Call, Quiet, StepCalls, run_through
 from gradstep.core.engine.calls.op_evaluation import NO_FUNCTIONS, Functions
-from gradstep.core.engine.device_transfer import copied, put, size_of
+from gradstep.core.engine.device_transfer import copy_array, put, size_of
 from gradstep.core.engine.loops.loop_pause import LoopPaused
 from gradstep.core.engine.memory.arena import Arena
 from gradstep.core.engine.memory.record_layout import RecordLayout
@@ -198,7 +198,7 @@ class Recording(Binding):
         elif array is self._cells[version]:
             pass  # nobody writes to it
         elif place is None:
-            self._cells[version] = copied(self.backend.xp, array)
+            self._cells[version] = copy_array(self.backend.xp, array)
         else:
             if self._cells[version] is None:
                 self._cells[version] = self._arena.view(place)

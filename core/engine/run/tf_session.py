@@ -28,7 +28,11 @@ from gradstep.core.engine.run.feed_values import (
 from gradstep.core.engine.run.layout_choice import Rewrite, has_values, laid_out
 from gradstep.core.engine.run.queue_deadlock import stuck
 from gradstep.core.engine.run.recording import Recording
-from gradstep.core.engine.run.variable_store import VariableStore, initial_store, uninitialised
+from gradstep.core.engine.run.variable_store import (
+    VariableStore,
+    initial_store,
+    uninitialised_error,
+)
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.loop import out_of_reach
@@ -212,5 +216,5 @@ class Session:
         array = recording.value(index)
         if array is None:
             name = plan.values[index].variable
-            raise uninitialised(None, name, plan.variables[name])
+            raise uninitialised_error(None, name, plan.variables[name])
         return get(self.backend, array)

@@ -13,7 +13,7 @@ from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.declare.attribute_kinds import attribute
 
 
-def copied(source: Graph, target: Graph, wanted: Sequence[str] = ()) -> dict[str, str]:
+def map_variables(source: Graph, target: Graph, wanted: Sequence[str] = ()) -> dict[str, str]:
     """Variable of `target` -> the variable of `source` whose value it gets.
 
     wanted: "w", or "w=v" for another name there; "net/", or "net/=other/" for a scope, of which

@@ -107,7 +107,7 @@ def initial_store(
     return store
 
 
-def uninitialised(step: Step | None, name: str, variable: Variable) -> GradstepError:
+def uninitialised_error(step: Step | None, name: str, variable: Variable) -> GradstepError:
     """TensorFlow's error for step's use (None: a fetch) of a variable without a value."""
     node = step.op.name if step is not None else variable.op
     hint = f"give {variable.op} an initial value, or run its initializer first"

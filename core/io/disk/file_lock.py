@@ -16,7 +16,7 @@ _PAUSE = 0.01  # seconds between two attempts
 
 
 @contextmanager
-def locked(path: Path, patience: float = PATIENCE) -> Iterator[None]:
+def lock_file(path: Path, patience: float = PATIENCE) -> Iterator[None]:
     """Hold the lock file `path`, which is made where there is none and stays, against every other
     process and every other thread. The system takes the lock from a process that ends, however it
     ends: there are no stale ones. Raises GradstepError (FileError) when others held it for

@@ -68,7 +68,7 @@ def of_bytes(path: str | os.PathLike[str], data: bytes) -> OnDisk:
         return OnDisk(hashlib.sha256(data).hexdigest())
 
 
-def unchanged(path: str | os.PathLike[str], expected: OnDisk | None) -> Callable[[], None]:
+def check_unchanged(path: str | os.PathLike[str], expected: OnDisk | None) -> Callable[[], None]:
     """A check for replace_file: raises FileChangedError unless the file holds what is expected;
     None: whatever it holds."""
 

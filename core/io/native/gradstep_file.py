@@ -12,7 +12,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.io.disk.atomic_write import replace_file
 from gradstep.core.io.disk.file_bytes import read_file
-from gradstep.core.io.disk.file_stamp import OnDisk, of_bytes, unchanged
+from gradstep.core.io.disk.file_stamp import OnDisk, check_unchanged, of_bytes
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.file_errors import inside
 from gradstep.core.io.native import file_schema
@@ -78,7 +78,7 @@ def save(
     Returns what it holds now. Raises GradstepError: FileChangedError where it holds something else.
     """
     data = proven(document)
-    replace_file(path, data, unchanged(path, expected))
+    replace_file(path, data, check_unchanged(path, expected))
     return of_bytes(path, data)
 
 

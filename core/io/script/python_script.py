@@ -17,14 +17,14 @@ from gradstep.core.graph.model import PYTHON_OPS, Constant, Operation, TensorRef
 from gradstep.core.graph.splat_array import element_of, is_splat
 from gradstep.core.io.script.script_conds import HELPER as BRANCHES
 from gradstep.core.io.script.script_conds import has_branches_in_loops
-from gradstep.core.io.script.script_functions import called, functions
-from gradstep.core.io.script.script_loops import reserving, statements
-from gradstep.core.io.script.script_nodes import created, is_passed_on, preparing
+from gradstep.core.io.script.script_functions import functions, script_name
+from gradstep.core.io.script.script_loops import reserve_names, statements
+from gradstep.core.io.script.script_nodes import creation_call, is_passed_on, write_prelude
 from gradstep.core.io.script.script_optimizers import training_steps
-from gradstep.core.io.script.script_threads import HELPER, starting
+from gradstep.core.io.script.script_threads import HELPER, start_lines
 from gradstep.core.io.tensorflow.graphdef_lowering import lower_document, with_requests
 from gradstep.core.ops.declare.table import OpDef, lookup
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 
 _HEAD = '''\
 """{title} (made by Gradstep)."""
@@ -96,7 +96,7 @@ _IMPLIED = {
 def to_python(document: Document) -> bytes:
     """The script, as UTF-8. Raises GradstepError for a graph that a script cannot hold."""
     graph = everywhere(document.graph, lambda part: with_requests(part, document.request))
-    graph = everywhere(graph, lambda part: lower_document(part, declared(part)))
+    graph = everywhere(graph, lambda part: lower_document(part, infer_declared(part)))
     title = " ".join(document.title.replace("\\", "").replace('"', "'").split())
     parts = [_HEAD.format(title=title or "A graph")]
     if any(item.kind is CodeKind.NUMPY_GRADIENT for item in document.code.values()):
@@ -105,9 +105,9 @@ def to_python(document: Document) -> bytes:
         parts.append(HELPER)
     if has_branches_in_loops(graph):
         parts.append(BRANCHES)
-    parts += preparing(document)
+    parts += write_prelude(document)
     parts += functions(document.code.values())
-    parts += reserving(graph)
+    parts += reserve_names(graph)
     parts += statements(graph, lambda op: _statement(op, document))
     parts += _session(document)
     return ("\n".join(parts) + "\n").encode()
@@ -128,7 +128,7 @@ def _statement(op: Operation, document: Document) -> str:
 def _call(op: Operation, document: Document) -> str:
     name = f"name={op.name!r}"
     if is_passed_on(op):
-        return created(op, [_input(ref, op) for ref in op.inputs])
+        return creation_call(op, [_input(ref, op) for ref in op.inputs])
     if op.type == "Placeholder":
         shape = _value(op.attrs.get("shape", Shape(None)))
         return f"tf1.placeholder({_value(_attr(op, 'dtype'))}, {shape}, {name})"
@@ -140,7 +140,7 @@ def _call(op: Operation, document: Document) -> str:
     if op.type in PYTHON_OPS:
         item = document.code.get(str(op.attrs.get("token")))
         inputs = ", ".join(_input(ref, op) for ref in op.inputs)
-        return f"tf1.py_func({called(item)}, [{inputs}], {_value(_attr(op, 'Tout'))}, {name})"
+        return f"tf1.py_func({script_name(item)}, [{inputs}], {_value(_attr(op, 'Tout'))}, {name})"
     return f"tf.raw_ops.{op.type}({', '.join([*_arguments(op, lookup(op.type, op.name)), name])})"
 
 
@@ -202,7 +202,7 @@ def _session(document: Document) -> list[str]:
     run = [step.name for step in steps if step.enabled]
     if fetches or run or document.threads:
         lines.append(f"    feeds = {{{', '.join(feeds)}}}")
-    lines += starting(document)
+    lines += start_lines(document)
     lines += [f"    print(session.run({fetch}, feeds))" for fetch in fetches]
     if run:
         lines.append(f"    session.run([{', '.join(run)}], feeds)")

@@ -19,7 +19,7 @@ def functions(items: Iterable[CodeItem]) -> Iterator[str]:
         yield "\n".join([f"\n{source.rstrip()}\n", *lines])
 
 
-def called(item: CodeItem | None) -> str:
+def script_name(item: CodeItem | None) -> str:
     """What the script calls a function of the document."""
     return "None" if item is None or _function(item) == "None" else identifier(item.name)
 
@@ -27,8 +27,8 @@ def called(item: CodeItem | None) -> str:
 def _used(item: CodeItem) -> Iterator[str]:
     function, name = _function(item), item.name
     if item.kind is CodeKind.PYFUNC:
-        if function != called(item):  # another piece may define a function of the same name
-            yield f"\n{called(item)} = {function}\n"
+        if function != script_name(item):  # another piece may define a function of the same name
+            yield f"\n{script_name(item)} = {function}\n"
     elif item.kind is CodeKind.NUMPY_GRADIENT:
         yield f"\ntf.RegisterGradient({name!r})(on_arrays({function}))\n"
     elif name not in _registered(item.source):

@@ -33,7 +33,7 @@ def statements(graph: Graph, statement: Statement) -> Iterator[str]:
             yield statement(replace(op, control_inputs=(*op.control_inputs, *_across(op, graph))))
 
 
-def reserving(graph: Graph) -> Iterator[str]:
+def reserve_names(graph: Graph) -> Iterator[str]:
     """What keeps TensorFlow from calling its own operations of a loop as others in there are called
     that are made later."""
     loops = filter(None, map(loop_of, within(graph)))

@@ -28,7 +28,7 @@ def is_passed_on(op: Operation) -> bool:
     return is_unknown(op) or any(isinstance(value, Unread) for value in op.attrs.values())
 
 
-def preparing(document: Document) -> Iterator[str]:
+def write_prelude(document: Document) -> Iterator[str]:
     """What comes before the operations: a helper, and the functions that they call."""
     if any(map(is_passed_on, within(document.graph))):
         yield _HELPER
@@ -39,7 +39,7 @@ def preparing(document: Document) -> Iterator[str]:
         yield "tf1.import_graph_def(library, name='')"
 
 
-def created(op: Operation, inputs: Iterable[str]) -> str:
+def creation_call(op: Operation, inputs: Iterable[str]) -> str:
     """The call that makes `op`; inputs: in Python."""
     from google.protobuf import text_format
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from gradstep.core.document.document import Document, Optimizer
-from gradstep.core.document.requests import loss_of, trained
+from gradstep.core.document.requests import loss_of, trained_variables
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 
@@ -34,7 +34,7 @@ def _step(document: Document, number: int, optimizer: Optimizer) -> TrainingStep
     wanted = optimizer.name or "train"
     made = f"{name} = tf1.train.{optimizer.type}Optimizer({', '.join(_arguments(optimizer))})"
     of = [f"tensor({ref.short!r})" for ref in loss_of(document, optimizer)]
-    wrt = [_variable(document, ref) for ref in trained(document, optimizer)]
+    wrt = [_variable(document, ref) for ref in trained_variables(document, optimizer)]
     stops = sorted(ref.short for ref in document.request.stops)
     if len(of) == 1 and not stops and not optimizer.scales:
         call = f"{made}.minimize({of[0]}, var_list=[{', '.join(wrt)}], name={wanted!r})"

@@ -23,7 +23,7 @@ def keep_running(session, fetches, feeds, closes):
 '''
 
 
-def starting(document: Document) -> list[str]:
+def start_lines(document: Document) -> list[str]:
     """The lines inside the session that start the threads; `feeds` is there."""
     lines = []
     for thread in document.threads:

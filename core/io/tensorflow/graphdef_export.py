@@ -23,7 +23,7 @@ from gradstep.core.io.tensorflow.graphdef_lowering import (
 from gradstep.core.io.tensorflow.graphdef_proto import message, parse
 from gradstep.core.ops.declare.attribute_kinds import check_attributes
 from gradstep.core.ops.declare.table import OpDef, find
-from gradstep.core.ops.typing.inference import Inference, declared
+from gradstep.core.ops.typing.inference import Inference, infer_declared
 
 _PRODUCER = 1087  # GraphDef version of TensorFlow 2.9, whose op definitions the table follows
 
@@ -61,7 +61,7 @@ def to_graphdef(
     if graph is None:
         written = everywhere(written, lambda part: with_requests(part, document.request))
     written = everywhere(
-        written, lambda part: with_private_shapes(lower_document(part, declared(part)))
+        written, lambda part: with_private_shapes(lower_document(part, infer_declared(part)))
     )
     values = document.initial if initial is None else initial
     proto = write_graph(with_initializers(written, values, document.init))
@@ -81,17 +81,17 @@ def write_graph(graph: Graph) -> Any:
 
 
 def _typed(graph: Graph) -> Graph:
-    inference = declared(graph)
+    inference = infer_declared(graph)
     return Graph.of(_with_types(op, inference) for op in graph)
 
 
 def _write_node(node: Any, op: Operation) -> None:
     definition = find(op.type)
-    declared: Mapping[str, Any] = {} if definition is None else definition.attrs
+    infer_declared: Mapping[str, Any] = {} if definition is None else definition.attrs
     node.name, node.op, node.device = op.name, op.type, op.device
     node.input.extend(_inputs(op))
     for key, value in op.attrs.items():
-        node.attr[key].CopyFrom(write_attribute(value, declared.get(key)))
+        node.attr[key].CopyFrom(write_attribute(value, infer_declared.get(key)))
 
 
 def _inputs(op: Operation) -> Iterable[str]:

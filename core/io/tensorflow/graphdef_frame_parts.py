@@ -14,7 +14,7 @@ from gradstep.core.io.tensorflow.graphdef_frames import (
     Frames,
     Path,
     goes_round,
-    malformed,
+    malformed_loop,
     takes,
 )
 from gradstep.core.ops.declare.attribute_kinds import attribute
@@ -51,7 +51,7 @@ def part_of(frames: Frames, path: Path) -> FramePart:
     variables = tuple(op for op in inside if goes_round(op, frames.graph))
     cond = _cond(inside, entering, path)
     if not variables:
-        raise malformed(cond, f"loop '{'/'.join(path)}' has no loop variable")
+        raise malformed_loop(cond, f"loop '{'/'.join(path)}' has no loop variable")
     numbers = {op.name: number for number, op in enumerate(variables)}
     pairs = [_ends(op, frames) for op in variables]
     _check_taken(inside, {op.name for op in entering if not is_constant(op)}, numbers)
@@ -84,7 +84,7 @@ def _cond(inside: Iterable[Operation], entering: Iterable[Operation], path: Path
     if len(found) == 1:
         return found[0]
     at = next(iter((*found[1:], *entering)))
-    raise malformed(at, f"loop '{'/'.join(path)}' has {len(found)} LoopConds, not one")
+    raise malformed_loop(at, f"loop '{'/'.join(path)}' has {len(found)} LoopConds, not one")
 
 
 def _ends(merge: Operation, frames: Frames) -> tuple[TensorRef, TensorRef]:
@@ -94,7 +94,7 @@ def _ends(merge: Operation, frames: Frames) -> tuple[TensorRef, TensorRef]:
         start, result = takes(merge, 0), takes(merge, 1)
         if graph[start.op].type in ENTERS and graph[result.op].type in NEXTS:
             return start, result
-    raise malformed(
+    raise malformed_loop(
         merge, f"{merge.type} '{merge.name}' of a loop does not take an Enter, then a NextIteration"
     )
 
@@ -106,13 +106,15 @@ def _check_taken(inside: Iterable[Operation], once: set[str], variables: Mapping
             if ref is None:
                 continue
             if ref.op in once and not (op.name in variables and index == 0):
-                raise malformed(
+                raise malformed_loop(
                     op,
                     f"'{op.name}' takes '{ref.op}', which enters the first iteration only",
                     "set is_constant on that Enter, or make it a loop variable",
                 )
             if ref.op in variables and ref.index:
-                raise malformed(op, f"'{op.name}' asks whether loop variable '{ref.op}' is new")
+                raise malformed_loop(
+                    op, f"'{op.name}' asks whether loop variable '{ref.op}' is new"
+                )
 
 
 def _switches(
@@ -123,7 +125,7 @@ def _switches(
         if op.type in SWITCHES and takes(op, 1).op == cond.name:
             number = variables.get(takes(op, 0).op)
             if number is None:
-                raise malformed(op, f"Switch '{op.name}' on a LoopCond has no loop variable")
+                raise malformed_loop(op, f"Switch '{op.name}' on a LoopCond has no loop variable")
             found[op.name] = number
     return found
 
@@ -142,12 +144,12 @@ def _leaving(inside: list[Operation], switches: Mapping[str, int]) -> dict[str, 
     for op in inside:
         _check_leaving(op, op.type in EXITS or op.name in found, all(map(is_last, op.inputs)))
         if op.name not in found and not found.keys().isdisjoint(op.control_inputs):
-            raise malformed(op, f"'{op.name}' in a loop waits for what leaves it")
+            raise malformed_loop(op, f"'{op.name}' in a loop waits for what leaves it")
     return found
 
 
 def _check_leaving(op: Operation, leaves: bool, last: bool) -> None:
     if leaves and (not last or op.type in ENTERS):
-        raise malformed(
+        raise malformed_loop(
             op, f"'{op.name}' takes out of a loop what is not the last value of a loop variable"
         )

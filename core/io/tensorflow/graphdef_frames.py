@@ -74,7 +74,7 @@ def beyond(op: Operation, path: Path) -> Path:
     if op.type not in EXITS:
         return path
     if not path:
-        raise malformed(op, f"{op.type} '{op.name}' is in no loop")
+        raise malformed_loop(op, f"{op.type} '{op.name}' is in no loop")
     return path[:-1]
 
 
@@ -83,7 +83,7 @@ def goes_round(op: Operation, graph: Graph) -> bool:
     return op.type in MERGES and any(r is not None and graph[r.op].type in NEXTS for r in op.inputs)
 
 
-def malformed(op: Operation, what: str, hint: str = "") -> GradstepError:
+def malformed_loop(op: Operation, what: str, hint: str = "") -> GradstepError:
     """The error for a loop that is none, at one of its operations."""
     return GradstepError(
         what,
@@ -110,7 +110,7 @@ def _place(op: Operation, graph: Graph, around: Mapping[str, Path]) -> Path:
         if first is None:
             first = name, path
         elif path != first[1]:
-            raise malformed(
+            raise malformed_loop(
                 op,
                 f"The node '{op.name}' has inputs from different frames. The input '{first[0]}' is "
                 f"in frame '{'/'.join(first[1])}'. The input '{name}' is in frame "
@@ -124,5 +124,5 @@ def takes(op: Operation, index: int) -> TensorRef:
     """Input number `index` of `op`. Raises GradstepError where there is none."""
     ref = op.inputs[index] if index < len(op.inputs) else None
     if ref is None:
-        raise malformed(op, f"{op.type} '{op.name}' has no input {index}")
+        raise malformed_loop(op, f"{op.type} '{op.name}' has no input {index}")
     return ref

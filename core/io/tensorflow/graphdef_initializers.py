@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from gradstep.core.graph.model import Graph, Operation
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.ops.typing.invalid_operations import broken_operations
 
 _TABLES = frozenset(
@@ -50,7 +50,7 @@ def is_initializing(op: Operation, graph: Graph) -> bool:
 
 def _groups(graph: Graph) -> Mapping[str, set[str]]:
     """NoOps that initialise -> what they give a value."""
-    broken = broken_operations(graph, declared(graph))
+    broken = broken_operations(graph, infer_declared(graph))
     found = (op for op in graph if op.type == "NoOp" and op.name not in broken)
     return {
         op.name: {ref.op for each in _assigning(graph, op.name) if (ref := each.inputs[0])}

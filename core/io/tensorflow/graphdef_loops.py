@@ -22,7 +22,7 @@ from gradstep.core.io.tensorflow.graphdef_frames import (
     Frames,
     Path,
     frames_of,
-    malformed,
+    malformed_loop,
     takes,
 )
 
@@ -107,7 +107,7 @@ def _argument(op: Operation, part: FramePart) -> Operation:
     """The `_Arg` of a loop variable's Merge, or of an Enter."""
     dtype = op.attrs.get("T")
     if not isinstance(dtype, DType):
-        raise malformed(op, f"{op.type} '{op.name}' has no element type T")
+        raise malformed_loop(op, f"{op.type} '{op.name}' has no element type T")
     attrs = {"T": dtype, **{k: v for k, v in op.attrs.items() if k not in _SAID}}
     if op.type == "RefEnter":
         attrs["ref"] = True

@@ -21,7 +21,7 @@ from gradstep.core.io.tensorflow.graphdef_initializers import assigns_initially
 from gradstep.core.io.tensorflow.graphdef_trainable import PASSIVE, with_resting_variables
 from gradstep.core.ops.build.variable import TRAINABLE, VARIABLES, variable_read_by
 from gradstep.core.ops.declare.table import find
-from gradstep.core.ops.typing.inference import declare, declared
+from gradstep.core.ops.typing.inference import declare, infer_declared
 
 
 def with_training(
@@ -35,7 +35,7 @@ def with_training(
     if not scopes:
         return graph, ()
     found = discover(graph, scopes)
-    types, origins = declared(graph), found.origins
+    types, origins = infer_declared(graph), found.origins
     graph = Graph.of(
         replace(op, origin=origins[op.name]) if op.name in origins else op for op in graph
     )

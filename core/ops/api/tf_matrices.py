@@ -15,7 +15,7 @@ from gradstep.core.ops.build.tensor import Tensor, TensorLike, builder_of, call,
 from gradstep.core.ops.catalogue.linalg.linalg_composites import (
     diagonal,
     diagonal_matrix,
-    transposed,
+    transpose_matrices,
 )
 from gradstep.core.ops.typing.static_values import conj
 
@@ -79,7 +79,7 @@ def matrix_transpose(
             f"Received `a` = {x} with shape: {x.shape}"
         )
     with x.builder.scope(name):
-        return conj(transposed(x)) if conjugate else transposed(x)
+        return conj(transpose_matrices(x)) if conjugate else transpose_matrices(x)
 
 
 def adjoint(matrix: TensorLike, name: str | None = None) -> Tensor:

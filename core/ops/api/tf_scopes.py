@@ -11,7 +11,7 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.ops.build.builder import GraphBuilder
-from gradstep.core.ops.build.collections import GraphKeys, collect, collected
+from gradstep.core.ops.build.collections import GraphKeys, collect, members_of
 from gradstep.core.ops.build.initializers import initializer_of
 from gradstep.core.ops.build.python_values import as_array, as_shape, as_written
 from gradstep.core.ops.build.tensor import OpView, Tensor, TensorLike, builder_of
@@ -167,7 +167,7 @@ def variable(
 
 def get_collection(key: str, scope: str | None = None) -> list[Tensor]:
     """What was put into the collection `key`, of names that begin as the pattern `scope` says."""
-    return collected(builder_of(()), key, scope)
+    return members_of(builder_of(()), key, scope)
 
 
 def add_to_collection(name: str, value: Tensor) -> None:

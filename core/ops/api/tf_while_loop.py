@@ -17,7 +17,7 @@ from gradstep.core.ops.build.nest import leaves, map_structure, require_same
 from gradstep.core.ops.build.python_values import as_shape
 from gradstep.core.ops.build.tensor import Tensor, TensorLike, builder_of, call, call_many
 from gradstep.core.ops.build.while_context import LoopBody
-from gradstep.core.ops.typing.loop_types import covers, narrower, varying
+from gradstep.core.ops.typing.loop_types import covers, narrower, varying_shape
 
 Function = Callable[..., Any]
 
@@ -210,7 +210,7 @@ class _Building:
         """The value of a variable in the next iteration."""
         result = self._builder.tensor(result, dtype=variable.dtype)
         if not covers(variable.shape, result.shape):
-            raise varying(given.name, variable.shape, result.shape)
+            raise varying_shape(given.name, variable.shape, result.shape)
         return call("NextIteration", result, name="NextIteration")
 
 

@@ -15,14 +15,14 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.changes import alike
 from gradstep.core.graph.dtypes import DType, TensorType
-from gradstep.core.graph.loop import crossing, loop_of, within
+from gradstep.core.graph.loop import crossing_error, loop_of, within
 from gradstep.core.graph.model import NO_ATTRS, Constant, Graph, Operation, TensorRef
 from gradstep.core.ops.build.build_context import Surroundings
 from gradstep.core.ops.build.python_values import as_array, as_shape, attribute
 from gradstep.core.ops.build.tensor import OpView, Tensor, TensorLike, call, call_many
 from gradstep.core.ops.build.used_names import names_of
 from gradstep.core.ops.declare.table import OpDef, lookup
-from gradstep.core.ops.typing.inference import Inference, Inferrer, declare, declared
+from gradstep.core.ops.typing.inference import Inference, Inferrer, declare, infer_declared
 
 _TENSORS = frozenset({Tensor})
 
@@ -124,7 +124,7 @@ class GraphBuilder(Surroundings):
     def repeat(self, graph: Graph, names: Sequence[str]) -> None:
         """Add operations of `graph` again, which it has typed and which fit here as they did
         there."""
-        known = declared(graph)
+        known = infer_declared(graph)
         self._names.take_later(names)
         self._operations.update(zip(names, map(graph.operations.__getitem__, names), strict=True))
         self._inferrer.types.of.update(
@@ -213,7 +213,7 @@ class GraphBuilder(Surroundings):
         """Nobody but a loop itself reads what is in it."""
         inner = next((t.ref.op for t in tensors if t.ref.op in self._inside), None)
         if inner is not None:
-            raise crossing(inner, name, self.branch is not None and self.branch.goes_round)
+            raise crossing_error(inner, name, self.branch is not None and self.branch.goes_round)
 
     def _put(self, operation: Operation) -> None:
         name, waits = operation.name, operation.control_inputs
@@ -227,7 +227,7 @@ class GraphBuilder(Surroundings):
         self._operations[name] = operation
 
     def _start_from(self, graph: Graph) -> None:
-        order, known = graph.order, declared(graph)
+        order, known = graph.order, infer_declared(graph)
         if known.problems:
             for name in order:
                 self.add(graph[name])  # the first that cannot be typed is refused

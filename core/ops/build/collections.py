@@ -41,7 +41,7 @@ def is_in(operation: Operation, collection: str) -> bool:
     return collection in operation.attrs.get(COLLECTIONS, ())
 
 
-def collected(builder: GraphBuilder, collection: str, scope: str | None = None) -> list[Tensor]:
+def members_of(builder: GraphBuilder, collection: str, scope: str | None = None) -> list[Tensor]:
     """The members in order of creation, variables as such; those whose name `scope`, a regular
     expression, matches from the start on ("foo" is the start of "foobar", too)."""
     found = [op for op in builder.build() if is_in(op, collection)]

@@ -8,10 +8,10 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph import edits
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.free_names import unique_name
-from gradstep.core.graph.loop import LOOP, Loop, anywhere, crossing, loops_around
+from gradstep.core.graph.loop import LOOP, Loop, anywhere, crossing_error, loops_around
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.ops.typing.flatten_loops import flatten_loop_types
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 
 
 def capture_tensor(graph: Graph, source: TensorRef, reader: str) -> tuple[Graph, TensorRef]:
@@ -23,7 +23,7 @@ def capture_tensor(graph: Graph, source: TensorRef, reader: str) -> tuple[Graph,
     anywhere(graph, source.op)
     origin, way = loops_around(graph, source.op), loops_around(graph, reader)
     if way[: len(origin)] != origin:
-        raise crossing(source.op, reader, bool(way))
+        raise crossing_error(source.op, reader, bool(way))
     for outer in way[len(origin) :]:
         graph, source = _captured(graph, outer, source, f"{reader}/Enter")
     return graph, source
@@ -49,7 +49,7 @@ def _captured(graph: Graph, outer: str, source: TensorRef, name: str) -> tuple[G
 
 
 def _type(graph: Graph, source: TensorRef) -> TensorType:
-    kind: TensorType | None = flatten_loop_types(graph, declared(graph)).types.get(source)
+    kind: TensorType | None = flatten_loop_types(graph, infer_declared(graph)).types.get(source)
     if kind is None:
         raise _unknown(source)
     return kind

@@ -26,7 +26,7 @@ def positive(axis: int, rank: int) -> int:
     return axis % rank
 
 
-def reduced(axes: Iterable[int], rank: int, drawing: bool = False) -> tuple[int, ...]:
+def resolve_axes(axes: Iterable[int], rank: int, drawing: bool = False) -> tuple[int, ...]:
     """Reduction axes counted from the front. Raises GradstepError for one that is not there, and
     for one that is named twice. (TensorFlow's words differ `drawing` a graph and running it.)"""
     found: list[int] = []
@@ -59,7 +59,7 @@ def reduced_shape(shape: Shape, axes: Any, keep_dims: bool) -> Shape:
         return UNKNOWN
     if axes is None:
         return Shape((None,) * len(shape.dims)) if keep_dims else UNKNOWN
-    gone = reduced(integers(axes), len(shape.dims), drawing=True)
+    gone = resolve_axes(integers(axes), len(shape.dims), drawing=True)
     if keep_dims:
         return Shape(tuple(1 if i in gone else d for i, d in enumerate(shape.dims)))
     return Shape(tuple(d for i, d in enumerate(shape.dims) if i not in gone))
@@ -78,7 +78,7 @@ def reduction(ctx: InferContext) -> TensorType:
     return TensorType(ctx.types[0].dtype, shape)
 
 
-def listed(axes: Tensor) -> Tensor:
+def axes_vector(axes: Tensor) -> Tensor:
     """Axes as a vector of int32, whether they are one number or several."""
     axes = axes if axes.dtype is DType.INT32 else call("Cast", axes, DstT=DType.INT32)
     return axes if axes.shape.rank == 1 else call("Reshape", axes, np.array([-1], np.int32))
@@ -93,7 +93,7 @@ def kept_shape(x: Tensor, axes: Tensor) -> Tensor | np.ndarray:
     sizes = call("Shape", x)
     rank = call("Size", sizes)
     axes = axes if axes.dtype is DType.INT32 else call("Cast", axes, DstT=DType.INT32)
-    flat = call("FloorMod", listed(axes), rank)
+    flat = call("FloorMod", axes_vector(axes), rank)
     hit = call("UnsortedSegmentSum", call("OnesLike", flat), flat, rank)
     gone = call("Greater", hit, call("ZerosLike", hit))
     return select(gone, call("OnesLike", sizes), sizes)

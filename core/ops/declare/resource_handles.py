@@ -38,7 +38,7 @@ HANDLES = MappingProxyType[str, type[OpaqueState] | None](
 )
 
 
-def named(handle: str) -> str:
+def describe_handle(handle: str) -> str:
     """What a handle is of, in words: "a queue"."""
     words = "loop's trace" if handle == "trace" else handle.replace("_", " ")
     return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
@@ -53,7 +53,11 @@ def misfit(wanted: str, given: TensorType, op_type: str, name: str) -> GradstepE
     """Why a tensor of type `given` cannot be the handle that input `name` wants; None where it can.
     A variable's own tensor is as good as its handle."""
     if given.handle:
-        return None if given.handle == wanted else wrong(wanted, f"that of {named(given.handle)}")
+        return (
+            None
+            if given.handle == wanted
+            else wrong(wanted, f"that of {describe_handle(given.handle)}")
+        )
     if wanted == "variable" or given.dtype is element_type(wanted):
         return None
     return GradstepError(
@@ -68,16 +72,16 @@ def wrong(wanted: str, found: str) -> GradstepError:
     """That a handle is something else: `found`."""
     return GradstepError(
         "Trying to access a resource using the wrong type: expected the handle of "
-        f"{named(wanted)}, got {found}",
+        f"{describe_handle(wanted)}, got {found}",
         hint=_wire(wanted),
     )
 
 
 def _wire(wanted: str) -> str:
-    return f"wire the handle of {named(wanted)} to it"
+    return f"wire the handle of {describe_handle(wanted)} to it"
 
 
-def checked(kernel: Callable[..., Any], inputs: Sequence[InputSpec]) -> Callable[..., Any]:
+def check_handles(kernel: Callable[..., Any], inputs: Sequence[InputSpec]) -> Callable[..., Any]:
     """`kernel`, called only with what its handles are to lead to. Raises GradstepError."""
     wanted = {i: spec.handle for i, spec in enumerate(inputs) if spec.handle}
     if not wanted:
@@ -99,7 +103,7 @@ def _leads_to(value: Any, wanted: type[OpaqueState] | None) -> bool:
 
 def handle_of(state: OpaqueState) -> str:
     """What `state` is, in words: "a queue"."""
-    found = (named(h) for h, kind in HANDLES.items() if kind and isinstance(state, kind))
+    found = (describe_handle(h) for h, kind in HANDLES.items() if kind and isinstance(state, kind))
     return next(found, "something else")
 
 

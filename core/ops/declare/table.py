@@ -40,7 +40,7 @@ from gradstep.core.ops.declare.input_dtypes import as_declared
 from gradstep.core.ops.declare.input_spec import InputSpec
 from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.op_state import State
-from gradstep.core.ops.declare.resource_handles import checked
+from gradstep.core.ops.declare.resource_handles import check_handles
 from gradstep.core.ops.declare.result_causes import Causes
 from gradstep.core.ops.declare.result_memory import Elementwise, Memory
 from gradstep.core.ops.declare.ufunc import Kernel
@@ -205,7 +205,7 @@ def _load() -> None:
 def _forms(kernel: Kernel | Kernels | None, inputs: Sequence[InputSpec]) -> Kernels:
     """The kernel's, the plain one called only with what handles among `inputs` are to lead to."""
     given = kernel.plain if isinstance(kernel, Kernels) else kernel
-    plain = None if given is None else checked(given, inputs)
+    plain = None if given is None else check_handles(given, inputs)
     if not isinstance(kernel, Kernels):
         return Kernels(plain)
     return kernel if plain is given else replace(kernel, plain=plain)

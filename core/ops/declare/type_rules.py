@@ -25,7 +25,7 @@ def numeric(rule: Infer) -> Infer:
     return checked
 
 
-def floating(rule: Infer) -> Infer:
+def require_floating(rule: Infer) -> Infer:
     """`rule`, for inputs of floating-point or complex numbers."""
 
     def checked(ctx: InferContext) -> TensorType | tuple[TensorType, ...]:
@@ -61,7 +61,7 @@ def real_floating(rule: Infer) -> Infer:
     return checked
 
 
-def signed(rule: Infer) -> Infer:
+def require_signed(rule: Infer) -> Infer:
     """`rule`, for inputs of numbers that can be negative: not bool, no unsigned integers."""
 
     def checked(ctx: InferContext) -> TensorType | tuple[TensorType, ...]:
@@ -139,11 +139,11 @@ def same_shape(ctx: InferContext) -> TensorType:
     for kind in ctx.types:
         if kind.dtype != ctx.types[0].dtype:
             raise wrong_type(ctx, kind.dtype, f"inputs of one element type ({ctx.types[0].dtype})")
-        shape = merged(ctx, shape, kind.shape)
+        shape = merge_shapes(ctx, shape, kind.shape)
     return TensorType(ctx.types[0].dtype, shape)
 
 
-def merged(ctx: InferContext, a: Shape, b: Shape) -> Shape:
+def merge_shapes(ctx: InferContext, a: Shape, b: Shape) -> Shape:
     """What both shapes say together; fails at the op when they contradict each other."""
     try:
         return a.merge(b)
@@ -190,7 +190,7 @@ def count(ctx: InferContext, name: str, least: int = 1) -> int:
     return found
 
 
-def sized_by(shape: Shape) -> Shape:
+def shape_from_sizes(shape: Shape) -> Shape:
     """The shape that an unknown vector of sizes describes; `shape` is that vector's."""
     if shape.dims is None or len(shape.dims) != 1 or shape.dims[0] is None:
         return UNKNOWN
@@ -198,6 +198,6 @@ def sized_by(shape: Shape) -> Shape:
 
 
 numbers = numeric(broadcast)
-floats = floating(unref)
+floats = require_floating(unref)
 real_floats = real_floating(unref)
 real_numbers = real(broadcast)

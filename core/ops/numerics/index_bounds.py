@@ -56,7 +56,7 @@ def fill_value(dtype: Any, policy: str) -> Any:
     return np.nan if dtype.kind in "fc" else np.iinfo(dtype).min
 
 
-def blanked(xp: Any, values: Any, outside: Any, fill: Any) -> Any:
+def fill_outside(xp: Any, values: Any, outside: Any, fill: Any) -> Any:
     """`values` with `fill` wherever `outside`, whose axes line up with the leading ones."""
     if outside is None:
         return values
@@ -69,7 +69,7 @@ def subscript(position: tuple[int, ...]) -> str:
     return f"[{','.join(map(str, position))}]" if position else ""
 
 
-def changing_nothing(error: GradstepError) -> GradstepError:
+def refused_whole(error: GradstepError) -> GradstepError:
     """The error of an update that is refused as a whole, where TensorFlow makes a part of it."""
     error.hint += (
         "; the variable stays as it was, while TensorFlow on the CPU keeps what was put in its "

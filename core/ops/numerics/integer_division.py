@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-def truncated(xp: Any, x: Any, y: Any) -> Any:
+def truncate_divide(xp: Any, x: Any, y: Any) -> Any:
     """x / y of integers, rounded to zero; no element of `y` may be 0."""
     down = xp.floor_divide(x, y)
     inexact = (x - down * y) != 0

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.ops.numerics.index_bounds import blanked, resolve
+from gradstep.core.ops.numerics.index_bounds import fill_outside, resolve
 from gradstep.core.ops.numerics.row_sums import sums_in_order, worthwhile
 
 # Element types that a GPU cannot add atomically -> one that it can, with the same sums modulo 2^n.
@@ -39,7 +39,7 @@ def sum_rows(xp: Any, values: Any, rows: Any, dropped: Any, count: int) -> Any:
     inner = values.shape[rows.ndim :]
     if count == 0 or rows.size == 0:
         return xp.zeros((count, *inner), dtype=values.dtype)
-    kept, places = blanked(xp, values, dropped, 0), rows.reshape(-1)
+    kept, places = fill_outside(xp, values, dropped, 0), rows.reshape(-1)
     if xp is np and worthwhile(flat := kept.reshape(rows.size, -1)):
         return sums_in_order(flat, places, count).reshape(count, *inner)
     total = xp.zeros((count, *inner), dtype=values.dtype)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.ops.numerics.integer_division import truncated
+from gradstep.core.ops.numerics.integer_division import truncate_divide
 
 Combine = Callable[[Any, Any, Any], Any]  # (xp, rows as they are, updates) -> rows as they become
 
@@ -31,7 +31,7 @@ def in_turn(rows: np.ndarray) -> Iterator[np.ndarray]:
         start += size
 
 
-def combined(xp: Any, target: Any, rows: np.ndarray, updates: Any, combine: Combine) -> Any:
+def combine_rows(xp: Any, target: Any, rows: np.ndarray, updates: Any, combine: Combine) -> Any:
     """A copy of `target` [n, …] with `updates` [k, …] combined into its `rows` [k]; negative
     rows are left out."""
     result = xp.array(target)
@@ -61,7 +61,7 @@ def replace(xp: Any, old: Any, update: Any) -> Any:
 
 def divide(xp: Any, old: Any, update: Any) -> Any:
     """Of integers, towards zero."""
-    return truncated(xp, old, update) if old.dtype.kind in "iu" else old / update
+    return truncate_divide(xp, old, update) if old.dtype.kind in "iu" else old / update
 
 
 def smaller(xp: Any, old: Any, update: Any) -> Any:

@@ -13,7 +13,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.loop import Loop, loop_of, way_to
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
-from gradstep.core.ops.typing.inference import Inference, declared
+from gradstep.core.ops.typing.inference import Inference, infer_declared
 from gradstep.core.ops.typing.loop_types import iteration_types
 from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
 
@@ -41,7 +41,7 @@ def flatten_loop_types(graph: Graph, inference: Inference) -> Inference:
     return replace(inference, types=TensorTypes(types))
 
 
-def closed(graph: Graph, edge: Edge) -> Edge:
+def original_edge(graph: Graph, edge: Edge) -> Edge:
     """The wire that `edge` of `opened(graph)` is in `graph` or one of its loops: what an argument
     of an iteration reads there is an input of the While."""
     around = way_to(graph, edge.op)
@@ -52,7 +52,7 @@ def closed(graph: Graph, edge: Edge) -> Edge:
 
 
 def shown_as(graph: Graph, edge: Edge) -> tuple[Edge, ...]:
-    """The wires of an opened graph that `closed` says are `edge`."""
+    """The wires of an opened graph that `original_edge` says are `edge`."""
     loop = loop_of(graph[edge.op]) if edge.op in graph else None
     return (edge,) if loop is None else (edge, Edge(loop.arguments[edge.index], 0))
 
@@ -80,7 +80,7 @@ def _add_types(types: dict[str, _Types], graph: Graph) -> None:
 def _types_in(loop: Loop, op: Operation, types: Mapping[str, _Types]) -> Inference:
     """Those of an iteration; where they do not fit together, those that it declares. So it is with
     an argument that nothing comes in for."""
-    inside = declared(loop.graph)
+    inside = infer_declared(loop.graph)
     if len(op.inputs) != len(loop.arguments):
         return inside
     try:

@@ -114,7 +114,7 @@ class Inferrer:
 _known: WeakKeyDictionary[Graph, Inference] = WeakKeyDictionary()
 
 
-def declared(graph: Graph) -> Inference:
+def infer_declared(graph: Graph) -> Inference:
     """What `infer` says of `graph`, worked out once for each graph."""
     found = _known.get(graph)
     if found is None:
@@ -123,7 +123,7 @@ def declared(graph: Graph) -> Inference:
 
 
 def declare(graph: Graph, inference: Inference) -> None:
-    """Let `declared(graph)` say `inference`: whoever made the graph has typed it already."""
+    """Let `infer_declared(graph)` say `inference`: whoever made the graph has typed it already."""
     _known[graph] = inference
 
 

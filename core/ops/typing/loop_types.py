@@ -10,7 +10,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, Shape, TensorType
 from gradstep.core.graph.loop import Loop
 from gradstep.core.graph.model import Graph, TensorRef
-from gradstep.core.ops.typing.inference import Inference, Inferrer, declared, fault
+from gradstep.core.ops.typing.inference import Inference, Inferrer, fault, infer_declared
 from gradstep.core.ops.typing.invalid_operations import without_types
 
 
@@ -42,7 +42,7 @@ def iteration_types(
 
 
 def _settled(loop: Loop, given: Sequence[TensorType], names: Sequence[str]) -> IterationTypes:
-    inside = declared(loop.graph)
+    inside = infer_declared(loop.graph)
     allowed = [_typed(inside, TensorRef(name)) for name in loop.arguments]
     now = [_entering(*each) for each in zip(given, allowed, names, strict=True)]
     while True:
@@ -93,11 +93,11 @@ def _carried(now: TensorType, after: TensorType, allowed: TensorType, name: str)
             hint="put a Cast at the end of the loop's body",
         )
     if not covers(allowed.shape, after.shape):
-        raise varying(name, now.shape, after.shape)
+        raise varying_shape(name, now.shape, after.shape)
     return TensorType(now.dtype, common(now.shape, after.shape), now.ref)
 
 
-def varying(name: str, before: Shape, after: Shape) -> GradstepError:
+def varying_shape(name: str, before: Shape, after: Shape) -> GradstepError:
     """TensorFlow's error for a loop variable that changes its shape."""
     return GradstepError(
         f"Input tensor '{name}' enters the loop with shape {shape_text(before)}, but has shape "

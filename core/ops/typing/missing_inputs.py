@@ -12,7 +12,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.loop import loop_of, within
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.declare.table import find
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Waiting:
         return f"input '{self.input}' of {self.node}" if self.input else f"a feed of {self.node}"
 
 
-def waiting(graph: Graph, fed: Collection[TensorRef] = ()) -> dict[str, Waiting]:
+def find_waiting(graph: Graph, fed: Collection[TensorRef] = ()) -> dict[str, Waiting]:
     """Operation -> what it, or something that it needs, waits for. What is fed waits for nothing.
     graph: without cycles."""
     found = {op.name: own for op in graph if (own := _own(graph, op, fed)) is not None}
@@ -54,7 +54,7 @@ def _own(graph: Graph, op: Operation, fed: Collection[TensorRef]) -> Waiting | N
     if op.type == "Placeholder" and op.output() not in fed:
         return Waiting(op.name)
     loop = loop_of(op)
-    if loop is None or op.name in declared(graph).types.of:
+    if loop is None or op.name in infer_declared(graph).types.of:
         return None  # a loop that can be typed goes round, whatever is open beside
     inner = (o for o in within(loop.graph) if None in o.inputs)
     return next((Waiting(o.name, open_input(o)) for o in inner), None)

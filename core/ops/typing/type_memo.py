@@ -48,14 +48,14 @@ def recall(key: Key | None) -> tuple[TensorType, ...] | None:
 def ask(definition: OpDef, context: InferContext, key: Key | None) -> tuple[TensorType, ...]:
     """The rule's answer, kept where it follows from `key` alone."""
     result = definition.infer(context)
-    outputs = tuple(map(shared, result if isinstance(result, tuple) else (result,)))
+    outputs = tuple(map(intern_type, result if isinstance(result, tuple) else (result,)))
     if key is not None and not context.asked:
         _make_room()
         _answers[key] = context.types, outputs
     return outputs
 
 
-def shared(kind: TensorType) -> TensorType:
+def intern_type(kind: TensorType) -> TensorType:
     """`kind`, or the equal one that is known already."""
     return _shared.setdefault(kind, kind)
 

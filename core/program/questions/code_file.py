@@ -10,7 +10,7 @@ from gradstep.core.document.document import CodeItem, Document
 from gradstep.core.document.function_source import functions_in, serves
 from gradstep.core.document.requested_functions import Asked, find_requested_functions
 from gradstep.core.errors import USAGE, GradstepError
-from gradstep.core.graph.suggestions import did_you_mean, listed, near
+from gradstep.core.graph.suggestions import did_you_mean, list_more, near
 from gradstep.core.io.disk.file_bytes import read_file
 
 
@@ -45,7 +45,7 @@ def _nothing(file: str, functions: Mapping[str, object], asked: Sequence[Asked])
         return _usage("the graph asks for no Python", "leave the code out")
     heads = [a.head.removeprefix("def ").rstrip(":") for a in asked]
     meant = [word for name in functions for word in near(name, [a.name for a in asked])]
-    there = listed(functions).replace("there are", "has").replace("there is", "has")
+    there = list_more(functions).replace("there are", "has").replace("there is", "has")
     return _usage(
         f"{file} {there or 'has no function'}, and the graph asks for {', '.join(heads)}",
         did_you_mean(dict.fromkeys(meant)) or "`gradstep check` prints what to write",

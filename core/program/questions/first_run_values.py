@@ -34,7 +34,7 @@ def situation_at(loaded: Loaded, store: VariableStore) -> Situation:
     values = variable_values(document.graph, store)
     given = {**loaded.feeds(), **{TensorRef(name): value for name, value in values.items()}}
     here = Situation(document.graph, GradientRequest(), loaded.of_kind(CodeKind.GRADIENT), given)
-    return asking(here, document, main_request(document))
+    return with_request(here, document, main_request(document))
 
 
 def variable_values(graph: Graph, store: VariableStore) -> dict[str, np.ndarray]:
@@ -46,10 +46,10 @@ def variable_values(graph: Graph, store: VariableStore) -> dict[str, np.ndarray]
 def situations(here: Situation, document: Document) -> list[Situation]:
     """The same for everything that the document differentiates, the main request first."""
     others = [each for each in every_request(document) if each != here.request]
-    return [here, *(asking(here, document, request) for request in others)]
+    return [here, *(with_request(here, document, request) for request in others)]
 
 
-def asking(here: Situation, document: Document, request: GradientRequest) -> Situation:
+def with_request(here: Situation, document: Document, request: GradientRequest) -> Situation:
     """The same for another request of the document."""
     return replace(here, request=request, imported=held(document, request))
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
-from gradstep.core.graph.suggestions import listed
+from gradstep.core.graph.suggestions import list_more
 from gradstep.core.ops.build.variable import VARIABLES, is_trainable, variable_read_by
 from gradstep.core.ops.declare.table import find
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 
 _GIVEN = frozenset({"Placeholder", "PlaceholderWithDefault"}) | VARIABLES
 
@@ -17,7 +17,7 @@ _GIVEN = frozenset({"Placeholder", "PlaceholderWithDefault"}) | VARIABLES
 def to_differentiate(graph: Graph) -> str:
     """`there is loss`: what is computed forward and not read there again."""
     ends = [op for op in graph if _ends(graph, op) and _is_float(graph, op)]
-    return listed(op.name for op in ends if _computes(graph, op))
+    return list_more(op.name for op in ends if _computes(graph, op))
 
 
 def to_differentiate_by(graph: Graph, of: Sequence[TensorRef]) -> str:
@@ -26,7 +26,7 @@ def to_differentiate_by(graph: Graph, of: Sequence[TensorRef]) -> str:
     inside = [op for op in graph if op.name in around]
     variables = [op.name for op in inside if is_trainable(op)]
     fed = [op.name for op in inside if op.type == "Placeholder" and _is_float(graph, op)]
-    return listed(variables or fed)
+    return list_more(variables or fed)
 
 
 def missing_end(graph: Graph, request: GradientRequest) -> tuple[str, str] | None:
@@ -52,5 +52,5 @@ def _computes(graph: Graph, op: Operation) -> bool:
 
 
 def _is_float(graph: Graph, op: Operation) -> bool:
-    kind = declared(graph).types.get(op.output())
+    kind = infer_declared(graph).types.get(op.output())
     return kind is not None and kind.dtype.is_floating

@@ -10,7 +10,7 @@ from gradstep.core.program.questions.loaded_document import Loaded
 
 
 @contextmanager
-def naming_threads(loaded: Loaded, way: str) -> Iterator[None]:
+def name_threads(loaded: Loaded, way: str) -> Iterator[None]:
     """What waits for a queue is told of the document's threads, where it has any. way: to let them
     run; "" where they do."""
     try:

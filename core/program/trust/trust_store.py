@@ -19,7 +19,7 @@ import msgspec
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.io.disk.atomic_write import replace_file
-from gradstep.core.io.disk.file_lock import PATIENCE, locked
+from gradstep.core.io.disk.file_lock import PATIENCE, lock_file
 from gradstep.core.json_text import UNREADABLE
 from gradstep.core.program.trust.permission_levels import Permission
 
@@ -139,7 +139,7 @@ class TrustStore:
                 kind="FileError",
                 hint=f"make {self._folder.parent} writable",
             ) from error
-        with locked(self._folder / "trusted.lock", patience):
+        with lock_file(self._folder / "trusted.lock", patience):
             yield
 
     def _set_aside(self) -> GradstepError | None:

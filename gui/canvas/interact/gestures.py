@@ -16,7 +16,7 @@ from gradstep.gui.canvas.interact.overlay import Overlay
 from gradstep.gui.canvas.scene.rect_sides import sides_of
 from gradstep.gui.canvas.scene.scene_arrays import Movement
 from gradstep.gui.canvas.scene.scene_model import SceneModel
-from gradstep.gui.look.theme import faded
+from gradstep.gui.look.theme import fade
 from gradstep.gui.model.workspace import Workspace
 
 SLACK = 4  # pixels that the mouse may tremble before a press becomes a drag
@@ -73,7 +73,7 @@ class RubberBand:
         theme = workspace.theme
         self._item = QGraphicsRectItem()
         self._item.setPen(QPen(theme.selection, 0))
-        self._item.setBrush(faded(theme.selection, 0.12))
+        self._item.setBrush(fade(theme.selection, 0.12))
         overlay.add(self._item)
 
     def move(self, pixel: QPoint, modifiers: Qt.KeyboardModifier) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu
 
 from gradstep.gui.look import icons
-from gradstep.gui.look.plain_text import plain, unmarked
+from gradstep.gui.look.plain_text import plain, without_mnemonic
 from gradstep.gui.look.theme import Theme
 
 
@@ -49,7 +49,7 @@ def fill(menu: QMenu, items: Sequence[Item], theme: Theme) -> None:
 
 
 def _action(menu: QMenu, item: Item, theme: Theme) -> QAction:
-    action = QAction(unmarked(item.title), menu)
+    action = QAction(without_mnemonic(item.title), menu)
     action.setObjectName(item.id)
     action.setEnabled(item.run is not None and not item.need)
     tip = [item.tip, *([f"Not now: {item.need}"] if item.need else [])]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from gradstep.core.document.wire_completion import first_fit
-from gradstep.core.graph.loop import carried_by, surrounding, within
+from gradstep.core.graph.loop import graph_around, tensor_carried, within
 from gradstep.core.graph.model import Edge, Operation, TensorRef
 from gradstep.core.layers.block_table import all_blocks
 from gradstep.core.ops.declare.op_subjects import catalogue, family_title, subject_title
@@ -69,7 +69,7 @@ def ends(workspace: Workspace, source: TensorRef) -> list[Entry]:
     return [
         Entry(
             f"{edge.op} · {name}",
-            "" if carried_by(graph, edge) is None else "replaces its wire",
+            "" if tensor_carried(graph, edge) is None else "replaces its wire",
             f"Connect {source.short} to input '{name}' of {edge.op}.",
             partial(commands.connect, workspace, source, edge),
         )
@@ -80,7 +80,7 @@ def ends(workspace: Workspace, source: TensorRef) -> list[Entry]:
 
 def forerunners(workspace: Workspace, op: Operation) -> list[Entry]:
     """Operations that `op` could run after, without taking anything from them."""
-    graph = surrounding(workspace.document.graph, op.name)
+    graph = graph_around(workspace.document.graph, op.name)
     after = graph.descendants(op.name)
     return [
         Entry(

@@ -29,7 +29,7 @@ from gradstep.gui.canvas.scene.level_of_detail import Detail
 from gradstep.gui.canvas.scene.rect_sides import sides_of
 from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.canvas.scene.wire_compatibility import Wiring
-from gradstep.gui.look.theme import Theme, faded
+from gradstep.gui.look.theme import Theme, fade
 from gradstep.gui.model.workspace import Workspace
 
 SNAP = 22.0  # pixels from a port at which the wire jumps to it
@@ -200,7 +200,7 @@ class DrawWire:
         ends = np.array([first.toTuple()]), np.array([last.toTuple()])
         self._path.setPath(link_painter.path(link_routing.curves(*ends)))
         color = theme.problem if refused else theme.selection
-        self._path.setPen(QPen(faded(color, 0.9), 2))
+        self._path.setPen(QPen(fade(color, 0.9), 2))
 
 
 class Marks(QGraphicsItem):

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from gradstep.gui.canvas.scene import polyline
 from gradstep.gui.canvas.scene.overlay_state import Flow
-from gradstep.gui.look.theme import Theme, faded
+from gradstep.gui.look.theme import Theme, fade
 
 NARROWEST, WIDEST = 1.5, 8.0
 HEAD = 6.0  # length of the arrow head beyond the line's width
@@ -65,7 +65,7 @@ def draw_bar(painter: QPainter, points: np.ndarray, theme: Theme) -> None:
 
 def draw_selected(painter: QPainter, points: np.ndarray, theme: Theme) -> None:
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    for color, breadth in ((faded(theme.selection, 0.3), 7.0), (theme.selection, 2.0)):
+    for color, breadth in ((fade(theme.selection, 0.3), 7.0), (theme.selection, 2.0)):
         painter.setPen(QPen(color, breadth))
         painter.drawPolyline(_polygon(points))
 

@@ -20,7 +20,7 @@ from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.canvas.scene.scene_boxes import KINDS
 from gradstep.gui.canvas.scene.scope_frames import Frame
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
-from gradstep.gui.look.theme import Theme, faded, mix
+from gradstep.gui.look.theme import Theme, fade, mix
 
 GRID = 24.0  # scene units between the dots of the background
 TITLE_FAR = 14.0  # pixels, height of a frame's title in a far view
@@ -82,7 +82,7 @@ class GraphPainter:
             area = QRectF(*frame.rect)
             if area.adjusted(0, -TITLE_FAR / scale, 0, 0).intersects(rect):
                 painter.setPen(pen)
-                painter.setBrush(faded(self.theme.text, FRAME))
+                painter.setBrush(fade(self.theme.text, FRAME))
                 painter.drawRoundedRect(area, SIDE / 2, SIDE / 2)
                 if titles:
                     self._frame_title(painter, frame, scale)

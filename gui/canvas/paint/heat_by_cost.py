@@ -14,7 +14,7 @@ from gradstep.gui.canvas.paint.node_cards import RADIUS
 from gradstep.gui.canvas.paint.text_cache import Labels
 from gradstep.gui.canvas.scene.level_of_detail import TEXT, Detail
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
-from gradstep.gui.look.theme import Theme, faded
+from gradstep.gui.look.theme import Theme, fade
 from gradstep.gui.model.profiler import Measured
 from gradstep.gui.panels.widgets.panel_marks import ink_on
 
@@ -77,7 +77,7 @@ class SharePainter:
         if share >= LEAST:
             painter.setPen(Qt.PenStyle.NoPen)
             part = share / shares.largest
-            painter.setBrush(faded(self.theme.backward, 0.03 + STRENGTH * part))
+            painter.setBrush(fade(self.theme.backward, 0.03 + STRENGTH * part))
             painter.drawRoundedRect(rect, RADIUS, RADIUS)
             room = rect.adjusted(RADIUS, rect.height() - BAR, -RADIUS, 0)
             room.setWidth(room.width() * part)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from gradstep.gui.canvas.paint import heat_colours
 from gradstep.gui.canvas.paint.heat_by_cost import percent
 from gradstep.gui.canvas.scene.scene_model import SceneModel
-from gradstep.gui.look.theme import SMALL, faded, mono, sans
+from gradstep.gui.look.theme import SMALL, fade, mono, sans
 from gradstep.gui.model.workspace import Workspace
 
 SIZE = QSize(288, 48)
@@ -77,7 +77,7 @@ class Legend(QWidget):
         theme, painter = self._workspace.theme, QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(theme.line, 1))
-        painter.setBrush(faded(theme.panel, 0.92))
+        painter.setBrush(fade(theme.panel, 0.92))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
         room = QRectF(self.rect()).adjusted(PADDING, 8, -PADDING, -8)
         line = QRectF(room.x(), room.y(), room.width(), 16)

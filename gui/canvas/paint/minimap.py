@@ -12,7 +12,7 @@ from gradstep.gui.canvas.paint import paint_order
 from gradstep.gui.canvas.paint.graph_painter import GraphPainter
 from gradstep.gui.canvas.paint.runtime_painter import RuntimePainter
 from gradstep.gui.canvas.scene.scene_model import SceneModel
-from gradstep.gui.look.theme import faded
+from gradstep.gui.look.theme import fade
 from gradstep.gui.model.workspace import Workspace
 
 SIZE = QSize(152, 96)
@@ -76,7 +76,7 @@ class Minimap(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(theme.line, 1))
-        painter.setBrush(faded(theme.panel, 0.92))
+        painter.setBrush(fade(theme.panel, 0.92))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
         if not len(self._stage.arrays):
             return

@@ -12,7 +12,7 @@ from gradstep.gui.canvas.paint.text_cache import Elide, Labels
 from gradstep.gui.canvas.scene.level_of_detail import Detail, text_size
 from gradstep.gui.canvas.scene.scene_arrays import PADDING, ROW, TITLE, SceneArrays
 from gradstep.gui.canvas.scene.scene_boxes import KINDS
-from gradstep.gui.look.theme import Theme, faded
+from gradstep.gui.look.theme import Theme, fade
 
 RADIUS = 6.0
 STRIPE = 3.0
@@ -162,6 +162,6 @@ def _disc(painter: QPainter, at: tuple[float, float], fill: QColor) -> None:
 
 def _shadow(painter: QPainter, body: QRectF) -> None:
     for down, grow, alpha in SHADOW:
-        painter.setBrush(faded(QColor("black"), alpha))
+        painter.setBrush(fade(QColor("black"), alpha))
         layer = body.adjusted(-grow, -grow, grow, grow).translated(0, down)
         painter.drawRoundedRect(layer, RADIUS + grow, RADIUS + grow)

@@ -18,7 +18,7 @@ from gradstep.gui.canvas.scene.level_of_detail import Detail, text_size
 from gradstep.gui.canvas.scene.node_values import NodeValues
 from gradstep.gui.canvas.scene.overlay_state import OverlayState
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
-from gradstep.gui.look.theme import Theme, faded
+from gradstep.gui.look.theme import Theme, fade
 
 GLOW = 10.0  # scene units that the current node shines beyond its card
 DOT = 4.5  # radius of a breakpoint
@@ -136,7 +136,7 @@ class RuntimePainter:
         if number in facts.untaken:
             _fade_out(painter, rect, theme)
         if number in facts.problems:
-            painter.setBrush(faded(theme.problem, 0.10))
+            painter.setBrush(fade(theme.problem, 0.10))
             _outline(painter, rect, theme.problem, 1.5)
         if number == facts.current:
             color = theme.problem if number in facts.problems else theme.current
@@ -208,7 +208,7 @@ class RuntimePainter:
         color = self.theme.backward if of_gradient else self.theme.forward
         ground = QRectF(rect.x() + 4, area.y(), rect.width() - 8, area.height())
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(faded(color, 0.16))
+        painter.setBrush(fade(color, 0.16))
         painter.drawRoundedRect(ground, 3, 3)
         painter.setBrush(color)
         painter.drawRect(QRectF(ground.x(), ground.y() + 2, 2, ground.height() - 4))
@@ -229,7 +229,7 @@ class RuntimePainter:
         letter = self._labels.letter * size
         cell = QRectF(area.x() + letter * start - 2, area.y() + 1, letter * length + 4,
                       area.height() - 2)  # fmt: skip
-        painter.fillRect(cell, faded(self.theme.problem, 0.30))
+        painter.fillRect(cell, fade(self.theme.problem, 0.30))
         painter.fillRect(cell.adjusted(0, cell.height() - 1.5, 0, 0), self.theme.problem)
 
     def _tiles(self, painter: QPainter, area: QRectF, reading: NodeValues) -> None:
@@ -272,7 +272,7 @@ def _outline(painter: QPainter, rect: QRectF, color: QColor, width: float) -> No
 
 def _fade_out(painter: QPainter, rect: QRectF, theme: Theme) -> None:
     """The card nearly in the background's colour, with a dashed edge."""
-    painter.setBrush(faded(theme.background, 0.6))
+    painter.setBrush(fade(theme.background, 0.6))
     pen = QPen(theme.faint, 1)
     pen.setDashPattern([4, 4])
     painter.setPen(pen)
@@ -283,6 +283,6 @@ def _glow(painter: QPainter, rect: QRectF, color: QColor) -> None:
     """Rings that fade outwards."""
     for ring in range(int(GLOW)):
         strength = 1 - ring / GLOW
-        painter.setPen(QPen(faded(color, 0.30 * strength**2), 1.5))
+        painter.setPen(QPen(fade(color, 0.30 * strength**2), 1.5))
         grown = rect.adjusted(-ring - 1, -ring - 1, ring + 1, ring + 1)
         painter.drawRoundedRect(grown, RADIUS + ring, RADIUS + ring)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
-from gradstep.core.graph.loop import crossing, loops_around, surrounding
+from gradstep.core.graph.loop import crossing_error, graph_around, loops_around
 from gradstep.core.graph.model import Edge, Graph, TensorRef
-from gradstep.core.ops.typing.flatten_loops import closed
+from gradstep.core.ops.typing.flatten_loops import original_edge
 from gradstep.core.ops.typing.inference import Inference
 from gradstep.core.ops.typing.input_fit import cast_that_fits, why_not
 
@@ -21,19 +21,19 @@ class Wiring:
         self._before: dict[str, set[str]] = {}  # operation -> what it depends on
         self._after: dict[str, set[str]] = {}  # operation -> what depends on it
         if into is not None:
-            name = closed(graph, into).op
+            name = original_edge(graph, into).op
             for reader in (*loops_around(graph, name), name):
-                self._after[reader] = surrounding(graph, reader).descendants(reader)
+                self._after[reader] = graph_around(graph, reader).descendants(reader)
 
     def refusal(self, source: TensorRef, edge: Edge) -> GradstepError | None:
         """Why `source` must not go into `edge`; None if it may."""
-        graph, edge = self._graph, closed(self._graph, edge)
+        graph, edge = self._graph, original_edge(self._graph, edge)
         if edge.op == source.op:
             return _error("an operation cannot read its own output", edge.op)
         way = loops_around(graph, source.op)
         inner = (*loops_around(graph, edge.op), edge.op)
         if inner[: len(way)] != way:
-            return crossing(source.op, edge.op, len(inner) > 1)
+            return crossing_error(source.op, edge.op, len(inner) > 1)
         reader = inner[len(way)]  # beside the source: the operation, or a loop around it
         if self._depends(source.op, reader):
             already = f"{source.op} already depends on {reader}"
@@ -42,7 +42,7 @@ class Wiring:
 
     def cast(self, source: TensorRef, edge: Edge) -> DType | None:
         """The element type that a Cast between them would have to give; None where none helps."""
-        edge = closed(self._graph, edge)
+        edge = original_edge(self._graph, edge)
         return cast_that_fits(self._graph, self._inference.types, source, edge)
 
     def _depends(self, name: str, other: str) -> bool:
@@ -50,7 +50,7 @@ class Wiring:
         if other in self._after:
             return name in self._after[other]
         if name not in self._before:
-            self._before[name] = surrounding(self._graph, name).ancestors([name])
+            self._before[name] = graph_around(self._graph, name).ancestors([name])
         return other in self._before[name]
 
 

@@ -12,7 +12,7 @@ from gradstep.core.graph.model import TensorRef
 from gradstep.core.protocol.messages import Explanation
 from gradstep.gui import commands
 from gradstep.gui.look.theme import GRID, Theme, mono
-from gradstep.gui.model.explanations import differentiated, state_of
+from gradstep.gui.model.explanations import find_differentiated, state_of
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.small_labels import Link, SectionHeader, Text, Wrapped
 
@@ -101,7 +101,7 @@ class _Line(QWidget):
 
     def __init__(self, workspace: Workspace, ref: TensorRef, state: str) -> None:
         super().__init__()
-        self._workspace, self._ref, self._of = workspace, ref, differentiated(workspace, ref)
+        self._workspace, self._ref, self._of = workspace, ref, find_differentiated(workspace, ref)
         self._is_asked = False
         theme = lambda: workspace.theme  # noqa: E731
         self._name = Text(theme, "text", mono())

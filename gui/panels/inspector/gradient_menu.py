@@ -19,7 +19,7 @@ from gradstep.core.graph.scopes import parents
 from gradstep.core.ops.declare.table import all_ops
 from gradstep.gui import commands
 from gradstep.gui.frame.dialog_table import PYFUNC, open_dialog
-from gradstep.gui.look.plain_text import add_row, plain, unmarked
+from gradstep.gui.look.plain_text import add_row, plain, without_mnemonic
 from gradstep.gui.model.workspace import Workspace
 
 
@@ -79,7 +79,7 @@ def _add_wider(menu: QMenu, workspace: Workspace, op: Operation) -> None:
     places = [(f"every {op.type}", OverrideKind.TYPE, op.type)]
     places += [(f"all in {scope}/", OverrideKind.SCOPE, scope) for scope in parents(op.name)]
     for title, kind, target in places:
-        one = wider.addMenu(unmarked(title))
+        one = wider.addMenu(without_mnemonic(title))
         one.menuAction().setToolTip(plain(title))
         _fill(one, workspace, Override("", target, kind), "")
     _add_switches(wider, workspace, op)

@@ -8,7 +8,7 @@ from gradstep.core.protocol.messages import ErrorInfo
 from gradstep.gui.model.workspace import Workspace
 
 
-def looked_at(workspace: Workspace) -> str | None:
+def inspected_name(workspace: Workspace) -> str | None:
     """The one selected node; without a selection, the node that the debugger stands at."""
     if len(workspace.selection) == 1:
         return workspace.selection[0]

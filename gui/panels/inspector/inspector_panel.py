@@ -12,7 +12,7 @@ from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.attribute_rows import Attributes
 from gradstep.gui.panels.inspector.gradient_code import GradientCode
-from gradstep.gui.panels.inspector.inspected_node import looked_at
+from gradstep.gui.panels.inspector.inspected_node import inspected_name
 from gradstep.gui.panels.inspector.node_facts import NodeFacts
 from gradstep.gui.panels.inspector.node_flow import ChangeFlow, GradientFlow, ValueFlow
 from gradstep.gui.panels.inspector.node_verdict import NodeVerdict
@@ -22,7 +22,7 @@ from gradstep.gui.panels.inspector.step_facts import StepFacts
 from gradstep.gui.panels.inspector.wire_facts import WireFacts
 from gradstep.gui.panels.problems.error_card import ErrorCard
 from gradstep.gui.panels.widgets.panel_base import Panel
-from gradstep.gui.panels.widgets.scroll_area import scrolled
+from gradstep.gui.panels.widgets.scroll_area import scroll_area
 from gradstep.gui.panels.widgets.small_labels import Wrapped
 
 _VALUES = ("inspector.attr.value", "inspector.value")  # of a constant, and of what is fed or begins
@@ -70,7 +70,7 @@ class InspectorPanel(Panel):
         for section in self._sections:
             column.addWidget(section)
         column.addStretch(1)
-        return scrolled(body)
+        return scroll_area(body)
 
     def _connect(self) -> None:
         space = self.workspace
@@ -94,7 +94,7 @@ class InspectorPanel(Panel):
 
     def refresh(self) -> None:
         """Show what is looked at now: rows that can be edited are rebuilt only when they change."""
-        name = looked_at(self.workspace)
+        name = inspected_name(self.workspace)
         graph = self.workspace.shown
         edge = self.workspace.selected_edge
         step = self._step(name)

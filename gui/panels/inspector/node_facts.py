@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from gradstep.core.graph.loop import way_to
 from gradstep.core.graph.model import Edge, Operation
 from gradstep.core.ops.declare.table import OpDef, find
-from gradstep.core.ops.typing.flatten_loops import closed
+from gradstep.core.ops.typing.flatten_loops import original_edge
 from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import plain
@@ -128,7 +128,7 @@ class NodeFacts(FactRows):
             box.setAccessibleName(self.tr("stop_gradient on the wire from {}").format(ref.short))
             box.setToolTip(self.tr("Let no gradient flow back over this wire"))
             document = self._workspace.document
-            box.setChecked(closed(document.graph, edge) in document.request.stopped_edges)
+            box.setChecked(original_edge(document.graph, edge) in document.request.stopped_edges)
             box.toggled.connect(lambda _, edge=edge: commands.toggle_stop(self._workspace, edge))
             boxes.append(box)
         return flow_of(*boxes)

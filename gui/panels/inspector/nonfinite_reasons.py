@@ -10,7 +10,7 @@ from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.protocol.messages import Explanation
 from gradstep.gui import commands
 from gradstep.gui.look.theme import GRID, Tone
-from gradstep.gui.model.explanations import Notable, differentiated, state_of
+from gradstep.gui.model.explanations import Notable, find_differentiated, state_of
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.card import Card, LinkSpec
@@ -37,7 +37,7 @@ class Reasons(QWidget):
     def show_node(self, op: Operation) -> None:
         """Of a node of the document: its first output."""
         space, ref = self._workspace, op.output()
-        of = differentiated(space, ref) if space.program is not None else None
+        of = find_differentiated(space, ref) if space.program is not None else None
         # Of what is in a loop each iteration has a gradient of its own.
         there = of is not None and of.op != op.name and op.name in space.document.graph
         gradient = space.gradient(str(ref)) if there else None

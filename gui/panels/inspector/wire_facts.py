@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from gradstep.core.graph.model import Edge, TensorRef
-from gradstep.core.ops.typing.flatten_loops import closed
+from gradstep.core.ops.typing.flatten_loops import original_edge
 from gradstep.gui import commands
 from gradstep.gui.look import number_text
 from gradstep.gui.look.theme import Tone, mono
@@ -70,6 +70,6 @@ class WireFacts(FactRows):
         box = Check(self._theme, self.tr("stop_gradient"), "inspector.wire.stop")
         box.setAccessibleName(self.tr("stop_gradient on this wire"))
         document = self._workspace.document
-        box.setChecked(closed(document.graph, edge) in document.request.stopped_edges)
+        box.setChecked(original_edge(document.graph, edge) in document.request.stopped_edges)
         box.toggled.connect(lambda: commands.toggle_stop(self._workspace, edge))
         return line_of(box)

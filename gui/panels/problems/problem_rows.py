@@ -15,7 +15,7 @@ from gradstep.core.protocol.messages import (
     ProgramInfo,
 )
 from gradstep.core.protocol.vocabulary import PhaseName
-from gradstep.gui.model.explanations import Question, differentiated
+from gradstep.gui.model.explanations import Question, find_differentiated
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.gradients.bad_gradients import bad_gradients
 
@@ -100,7 +100,7 @@ def _zero_gradients(workspace: Workspace) -> list[ProblemRow]:
     """Those that teach nothing, as one row, as a network that is dead has many; a remark, as masks
     make them, too."""
     zero = [ref for ref, state in bad_gradients(workspace) if state == "zero"]
-    of = differentiated(workspace, zero[0]) if zero else None
+    of = find_differentiated(workspace, zero[0]) if zero else None
     if of is None:
         return []
     text = f"dL/d{zero[0].short} is 0 in every element"

@@ -8,7 +8,7 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QSplitter, QVBoxLayout, QWidget
 
 from gradstep.core.protocol.messages import PassInfo
-from gradstep.gui.look.count_text import counted
+from gradstep.gui.look.count_text import count_of
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.panels.widgets.check_box import Check
 from gradstep.gui.panels.widgets.flat_table import FlatTable
@@ -155,7 +155,7 @@ class Passes(QSplitter):
                 "Without its check mark it is left out of the next fast run."
             )
         more = info.gone_count - len(info.gone)
-        rest = f"{counted(more, 'operation')} more than are listed." if more > 0 else ""
+        rest = f"{count_of(more, 'operation')} more than are listed." if more > 0 else ""
         differs = self.tr("Rounding: {}.").format(info.differs) if info.differs else ""
         return " ".join(filter(None, (info.text, differs, rest)))
 

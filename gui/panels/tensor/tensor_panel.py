@@ -18,7 +18,7 @@ from gradstep.gui.look.theme import GRID, Tone, mono
 from gradstep.gui.model import variable_change
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.workspace import Workspace
-from gradstep.gui.panels.inspector.inspected_node import looked_at, marked_indexes
+from gradstep.gui.panels.inspector.inspected_node import inspected_name, marked_indexes
 from gradstep.gui.panels.tensor.tensor_model import TensorModel
 from gradstep.gui.panels.widgets.flat_table import FlatTable
 from gradstep.gui.panels.widgets.panel_base import Panel
@@ -97,12 +97,12 @@ class TensorPanel(Panel):
     @property
     def ref(self) -> TensorRef | None:
         """The tensor looked at, as the graph names it."""
-        name = looked_at(self.workspace)
+        name = inspected_name(self.workspace)
         return None if name is None else TensorRef(name, max(self.output.currentIndex(), 0))
 
     def refresh(self, *_: object) -> None:
         """Show the tensor as of the current step."""
-        name = looked_at(self.workspace)
+        name = inspected_name(self.workspace)
         outputs = _outputs(self.workspace, name)
         if name is None or not outputs:
             self._say_empty(name)

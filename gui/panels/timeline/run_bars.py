@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from gradstep.gui.look.count_text import counted
+from gradstep.gui.look.count_text import count_of
 from gradstep.gui.look.theme import SMALL, mix, sans
 from gradstep.gui.panels.timeline.timeline_rows import Rows
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
@@ -68,7 +68,7 @@ class RunBars(QWidget):
 
     def caption(self, phase: str, start: int, stop: int) -> tuple[str, str]:
         """What stands below a stretch of steps, and what where there is less room."""
-        count = counted(stop - start, "op")
+        count = count_of(stop - start, "op")
         return self._captions.get(phase, phase).format(count), phase
 
     @property

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
 from gradstep.core.program.trust.example_index import EXAMPLES, ExampleEntry
 from gradstep.gui.look.plain_text import Worded, plain
-from gradstep.gui.look.theme import BODY, GRID, SMALL, Theme, faded, mix, mono, sans
+from gradstep.gui.look.theme import BODY, GRID, SMALL, Theme, fade, mix, mono, sans
 from gradstep.gui.panels.widgets.misconception_card import MARK, paint_mark
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
@@ -176,7 +176,7 @@ class RecentFile(Worded, QAbstractButton):
         if self.underMouse() or self.hasFocus():
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(faded(theme.hover, 1))
+            painter.setBrush(fade(theme.hover, 1))
             painter.drawRoundedRect(self.rect(), 5, 5)
         painter.setFont(mono(BODY - 1))
         painter.setPen(theme.text)

@@ -9,7 +9,7 @@ import pytest
 
 from gradstep.core.engine.kernels import kernel_libraries as library
 from gradstep.core.engine.kernels.kernel_libraries import Library
-from gradstep.core.installation import adding
+from gradstep.core.installation import extra_command
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 
@@ -67,7 +67,7 @@ def test_a_library_that_is_asked_for_must_be_there(cli: Cli) -> None:
     result = cli("grad", GATHER, *QUESTION, "--kernels", "onednn", "--json")
     assert result.status == 1
     assert result.json["error"]["message"] == "oneDNN is not installed"
-    assert adding("kernels") in result.json["error"]["hint"]
+    assert extra_command("kernels") in result.json["error"]["hint"]
 
 
 @pytest.mark.usefixtures("scipy")
@@ -78,5 +78,5 @@ def test_doctor_says_what_is_there_and_what_it_gains(cli: Cli) -> None:
     assert checks["SciPy"]["text"].startswith("1.17.1; with --kernels, UnsortedSegmentSum in 0.")
     assert not checks["oneDNN"]["ok"]
     assert "Conv2DBackpropFilter" in checks["oneDNN"]["text"]
-    assert adding("kernels") in checks["oneDNN"]["fix"]
+    assert extra_command("kernels") in checks["oneDNN"]["fix"]
     assert result.status == 0

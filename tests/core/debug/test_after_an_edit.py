@@ -11,14 +11,14 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Graph
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 from tests.support.edited_graphs import edited
 from tests.support.layouts import Case, bits
 from tests.support.random_programs import programs
 
 
 def program(case: Case, graph: Graph) -> Program:
-    known = declared(graph).types
+    known = infer_declared(graph).types
     return Program(
         graph=graph,
         forward=graph,

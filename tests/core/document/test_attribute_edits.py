@@ -19,7 +19,7 @@ from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.tensorflow import graphdef_import
 from gradstep.core.io.tensorflow.graphdef_export import write_graph
 from gradstep.core.ops.declare.table import OpDef, all_ops, lookup
-from gradstep.core.ops.typing.inference import Inference, declared
+from gradstep.core.ops.typing.inference import Inference, infer_declared
 from tests.support.op_cases import cases
 
 # Attributes that name the element type of an output.
@@ -85,7 +85,7 @@ def edited(document: Document, name: str, value: Any) -> Document | str:
 
 
 def require_agreement(document: Document, name: str) -> None:
-    op, inference = document.graph["it"], declared(document.graph)
+    op, inference = document.graph["it"], infer_declared(document.graph)
     problems = [p for p in inference.problems if p.node == "it"]
     for problem in problems:
         assert "cannot be typed" not in problem.text, f"{name}: {problem.text}"
@@ -118,7 +118,7 @@ def require_outputs_say_it(op: Operation, inference: Inference, name: str) -> No
 
 def require_graphdef_says_it(graph: Graph, op: Operation, inference: Inference) -> None:
     again = graphdef_import.to_graph(write_graph(graph))
-    assert declared(again).types.of["it"] == inference.types.of["it"]
+    assert infer_declared(again).types.of["it"] == inference.types.of["it"]
     # Without a name of its own, all handles would be one variable in TensorFlow.
     unnamed = op.type == "VarHandleOp" and not op.attrs.get("shared_name")
     compared = op.attrs.keys() - ({"shared_name"} if unnamed else set())
@@ -150,7 +150,7 @@ def test_a_constant_takes_its_value_into_another_dtype() -> None:
     op = document.graph["it"]
     assert op.attrs["dtype"] == DType.INT32
     assert op.attrs["value"] == Constant(np.int32(1))
-    assert str(declared(document.graph).types.of["it"][0]) == "int32[]"
+    assert str(infer_declared(document.graph).types.of["it"][0]) == "int32[]"
 
 
 def test_a_value_of_another_dtype_brings_it_along() -> None:
@@ -195,14 +195,14 @@ def test_a_value_too_large_to_write_down_is_refused() -> None:
 def test_a_file_whose_constant_disagrees_says_so_at_the_node() -> None:
     attrs = {"dtype": DType.INT32, "value": Constant(np.float32(1))}
     graph = Graph.of([Operation("c", "Const", attrs=attrs)])
-    (problem,) = declared(graph).problems
+    (problem,) = infer_declared(graph).problems
     assert (problem.node, problem.text) == (
         "c",
         "attribute 'dtype' is int32, but the value is of float32",
     )
     assert problem.fix == "write the value again, or choose another dtype"
     mended = document_edits.set_attr(Document(graph=graph), "c", "value", Constant(np.float32(1)))
-    assert not declared(mended.graph).problems
+    assert not infer_declared(mended.graph).problems
 
 
 def test_export_says_the_types_there_are_and_not_those_of_the_file_it_came_from() -> None:

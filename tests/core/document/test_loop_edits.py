@@ -21,7 +21,7 @@ from gradstep.core.io.tensorflow.graphdef_export import to_pb
 from gradstep.core.io.tensorflow.graphdef_import import from_pb
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.program.derive import derive
 
 TIMES, AT = "while/times", (0.0, 0.0)
@@ -62,7 +62,7 @@ def nested() -> Document:
 
 def results(document: Document, x: float = 1.0) -> tuple[float, float]:
     """loss and its derivative by x, which recorded and fast runs agree on."""
-    assert not declared(document.graph).problems
+    assert not infer_declared(document.graph).problems
     derived = derive(document)
     slope = derived.gradients[TensorRef("x")]
     assert slope is not None
@@ -128,7 +128,7 @@ def test_a_wire_from_outside_is_captured_once(
     assert [len(op.inputs) for op in freed.graph] == [
         len(op.inputs) - (loop_of(op) is not None and loops == 1) for op in document.graph
     ]
-    problem = declared(freed.graph).problems[0]
+    problem = infer_declared(freed.graph).problems[0]
     assert (problem.node, problem.text) == (reader, "input 'y' is not connected")
     back = document_edits.connect(freed, TensorRef("more"), Edge(reader, 1))
     assert results(back) == expected
@@ -158,7 +158,7 @@ def test_what_is_renamed_copied_and_made_python_computes_the_same() -> None:
     as_python = document_edits.to_pyfunc(document, copy, [TensorRef("more")])
     assert anywhere(as_python.graph, copy).type == "PyFunc"
     assert len(anywhere(as_python.graph, copy).inputs) == 3
-    assert not declared(as_python.graph).problems
+    assert not infer_declared(as_python.graph).problems
 
 
 def test_the_shape_of_a_loop_variable_can_be_opened() -> None:
@@ -180,9 +180,9 @@ def test_the_shape_of_a_loop_variable_can_be_opened() -> None:
     for source, edge in ((round, 0), (round, 1), (TensorRef(axis), 2)):
         document = document_edits.connect(document, source, Edge(new, edge))
     document = document_edits.connect(document, TensorRef(new), Edge("while/Identity_2", 0))
-    assert "shape_invariants" in declared(document.graph).problems[0].text
+    assert "shape_invariants" in infer_declared(document.graph).problems[0].text
     document = document_edits.set_attr(document, "while/Merge_1", "shape", Shape.of(None))
-    assert not declared(document.graph).problems
+    assert not infer_declared(document.graph).problems
     feeds = {TensorRef("x"): np.ones(1, np.float32)}
     assert Session(document.graph).run([TensorRef("loss")], feeds) == [4]
 

@@ -13,7 +13,7 @@ from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.core.graph.problems import UNFINISHED
 from gradstep.core.ops.declare.table import OpDef, all_ops, lookup
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 from tests.support.op_cases import cases
 
 SAMPLED = [d for d in all_ops() if d.samples is not None and d.inputs]
@@ -39,7 +39,7 @@ def test_what_is_added_fits_every_input(number: int) -> None:
     for document, edge in unplugged(SAMPLED[number]):
         made, name = add_source(document, source, (0, 0), edge)
         assert made.graph["it"].inputs[edge.index] == TensorRef(name)
-        own = [p for p in declared(made.graph).problems if p.node == name]
+        own = [p for p in infer_declared(made.graph).problems if p.node == name]
         assert not own
 
 
@@ -75,7 +75,7 @@ def test_a_constant_that_changes_little(
     op = document.graph[made]
     assert op.attrs["dtype"] == dtype
     assert op.attrs["value"].array.tolist() == value
-    wrong = [p for p in declared(document.graph).problems if p.code not in UNFINISHED]
+    wrong = [p for p in infer_declared(document.graph).problems if p.code not in UNFINISHED]
     assert not wrong
 
 
@@ -91,6 +91,6 @@ def test_a_reader_takes_a_wire_where_it_can() -> None:
     )
     document, select = add_reader(document, "Select", (0, 0), TensorRef(flag))
     assert document.graph[select].inputs == (TensorRef(flag), None, None)
-    kind = declared(document.graph).types[TensorRef(flag)]
+    kind = infer_declared(document.graph).types[TensorRef(flag)]
     assert first_fit(lookup("Mean"), kind) is None
     assert first_fit(lookup("Cast"), kind) == 0

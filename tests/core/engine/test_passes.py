@@ -9,7 +9,7 @@ import pytest
 
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.passes.pass_pipeline import PASSES
-from gradstep.core.engine.passes.pass_report import PassReport, reported
+from gradstep.core.engine.passes.pass_report import PassReport, optimize_and_report
 from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
@@ -39,7 +39,7 @@ def plan(builder: GraphBuilder) -> Plan:
 
 
 def reports(plan: Plan, *without: str) -> dict[str, PassReport]:
-    return {r.made.name: r for r in reported(plan, NumpyBackend(), without)[1]}
+    return {r.made.name: r for r in optimize_and_report(plan, NumpyBackend(), without)[1]}
 
 
 def test_what_became_of_operations(plan: Plan) -> None:

@@ -14,7 +14,7 @@ from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
 from gradstep.core.graph.splat_array import is_splat
 from gradstep.core.host.tensor_statistics import summarize
 from gradstep.core.ops.build.builder import GraphBuilder
-from gradstep.core.program.feeds_and_initials import fitting_initial
+from gradstep.core.program.feeds_and_initials import fit_initial
 from gradstep.core.train.update_ops import Update
 
 HUGE = np.broadcast_to(np.float32(2.5), (1 << 20, 1 << 20))
@@ -76,7 +76,7 @@ def test_a_variable_that_cannot_be_held_says_what_it_takes() -> None:
     builder = GraphBuilder()
     builder.variable("w", "float32", BEYOND)
     value = np.broadcast_to(np.float32(2.5), BEYOND)
-    assert not fitting_initial(builder.build(), {"w": Constant(value)})[1]  # nothing is copied
+    assert not fit_initial(builder.build(), {"w": Constant(value)})[1]  # nothing is copied
     with pytest.raises(GradstepError, match=r"'w' takes 4398046511104 MiB") as caught:
         Session(builder.build(), initial={"w": value})
     assert (caught.value.kind, caught.value.node) == ("ResourceExhaustedError", "w")

@@ -28,7 +28,7 @@ from gradstep.core.host.file_worker import ReadFile
 from gradstep.core.io.disk.memory_budget import Budget, OverBudgetError
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.open_document import read
-from gradstep.core.ops.typing.inference import declared, infer
+from gradstep.core.ops.typing.inference import infer, infer_declared
 from gradstep.core.program import sandbox
 from gradstep.core.protocol import framing
 
@@ -50,7 +50,7 @@ def same(path: Path, document: Document) -> None:
 def test_what_is_sent_is_what_is_read(path: Path) -> None:
     document = read(path)
     graph = with_placeholders(document).graph
-    message, buffers = pack(document, declared(graph))
+    message, buffers = pack(document, infer_declared(graph))
     again, known = unpack(message, buffers, Budget())
     same(path, again)
     fresh = infer(with_placeholders(again).graph)
@@ -59,14 +59,14 @@ def test_what_is_sent_is_what_is_read(path: Path) -> None:
     assert known.constants.keys() == fresh.constants.keys()
     for name, value in fresh.constants.items():
         np.testing.assert_array_equal(known.constants[name], value)
-    assert declared(with_placeholders(again).graph) is known
+    assert infer_declared(with_placeholders(again).graph) is known
 
 
 def test_large_arrays_share_the_memory_that_they_came_in() -> None:
     value = Constant(np.arange(100.0, dtype=np.float32))
     splat = Constant(np.zeros(1 << 20))
     document = Document(feeds={"a:0": value, "b:0": value, "c:0": splat})
-    message, buffers = pack(document, declared(document.graph))
+    message, buffers = pack(document, infer_declared(document.graph))
     assert len(message.arrays) == 1
     again, _ = unpack(message, buffers, Budget())
     assert again.feeds == document.feeds
@@ -94,7 +94,7 @@ def test_nonsense_from_the_process_is_an_error(
 ) -> None:
     document = Document(feeds={"a:0": Constant(np.arange(100.0))})
     with pytest.raises(GradstepError) as caught:
-        unpack(*spoil(*pack(document, declared(document.graph))), Budget())
+        unpack(*spoil(*pack(document, infer_declared(document.graph))), Budget())
     assert caught.value.kind == "ProtocolError"
 
 

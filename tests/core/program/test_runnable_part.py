@@ -19,7 +19,7 @@ from gradstep.core.host import program_reports
 from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.io.native import gradstep_file
-from gradstep.core.ops.typing.missing_inputs import waiting
+from gradstep.core.ops.typing.missing_inputs import find_waiting
 from gradstep.core.program.derive import derive
 from gradstep.core.protocol import messages as m
 from gradstep.core.protocol.tensor_bytes import unpack
@@ -72,7 +72,7 @@ def test_an_open_input_leaves_all_that_is_finished_running() -> None:
     at_the_end(engine, reply)
     assert values(engine, [f"{y}:0"])[f"{y}:0"][0] == "known"
     assert [(p.node, p.type) for p in reply.program.problems] == [(z, "unconnected")]
-    assert str(waiting(document.graph, [TensorRef(x)])[w]) == f"input 'y' of {z}"
+    assert str(find_waiting(document.graph, [TensorRef(x)])[w]) == f"input 'y' of {z}"
 
 
 def test_a_placeholder_that_is_not_fed_holds_up_only_what_needs_it() -> None:
@@ -201,7 +201,7 @@ def finished(document: Document) -> set[str]:
     """Operations that wait for nothing, and that nothing is wrong with; but for placeholders, as
     a feed takes their place."""
     fed = {TensorRef.parse(name) for name in document.feeds}
-    waits = waiting(document.graph, fed)
+    waits = find_waiting(document.graph, fed)
     program = derive(document)
     wrong = {p.node for p in program.problems if p.severity == "error"}
     broken = {n for n in document.graph.operations if document.graph.ancestors([n]) & wrong}

@@ -10,7 +10,7 @@ from gradstep.core.document.document import Document, View
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.io.open_document import read
 from gradstep.gui.automation.driver import Driver
-from gradstep.gui.frame.initial_folding import MANY, folded
+from gradstep.gui.frame.initial_folding import MANY, fold_scopes
 
 GRAPHS = Path(__file__).parents[2] / "data" / "oracle" / "graphs"
 ANYHOW = View()
@@ -26,10 +26,10 @@ def chain(count: int, view: View = ANYHOW) -> Document:
 
 
 def test_only_a_large_graph_that_nobody_arranged_is_folded() -> None:
-    assert folded(chain(MANY + 1)).view.collapsed == {"a", "a/b"}
-    assert folded(chain(MANY)).view.collapsed == frozenset()
+    assert fold_scopes(chain(MANY + 1)).view.collapsed == {"a", "a/b"}
+    assert fold_scopes(chain(MANY)).view.collapsed == frozenset()
     arranged = chain(MANY + 1, View(positions={"a/0": (0.0, 0.0)}))
-    assert folded(arranged) is arranged
+    assert fold_scopes(arranged) is arranged
 
 
 def test_an_imported_graph_opens_folded_and_unedited(driver: Driver) -> None:

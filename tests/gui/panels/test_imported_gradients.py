@@ -12,7 +12,7 @@ from gradstep.gui import commands
 from gradstep.gui.canvas.scene.overlay_state import OverlayState
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from gradstep.gui.dialogs.request_dialog import RequestDialog
-from gradstep.gui.frame.initial_folding import folded
+from gradstep.gui.frame.initial_folding import fold_scopes
 from gradstep.gui.panels.gradients.gradient_values import NAME, NORM, VALUE
 from gradstep.gui.panels.gradients.gradients_panel import GradientsPanel
 from gradstep.gui.panels.timeline.run_bars import RunBars
@@ -111,7 +111,7 @@ def test_a_stop_shows_what_it_changes(bench: Any) -> None:
 
 def test_the_step_is_seen_at_the_forward_node(bench: Any) -> None:
     """While gradients are folded away; at their own box once that is open."""
-    bench.space.open_document(folded(facts.fed("adam_ref")))
+    bench.space.open_document(fold_scopes(facts.fed("adam_ref")))
     bench.space.debugger.flush()
     bench.space.control("run_to", "gradients/h_grad/ReluGrad")
     assert current(bench) == "h"

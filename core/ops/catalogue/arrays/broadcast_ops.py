@@ -14,7 +14,7 @@ from gradstep.core.ops.declare.host_arrays import integers
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.shape_rules import brackets, broadcast_shapes, one_dtype
 from gradstep.core.ops.declare.table import InferContext, Sample, op
-from gradstep.core.ops.declare.type_rules import sized_by, want_rank
+from gradstep.core.ops.declare.type_rules import shape_from_sizes, want_rank
 from gradstep.core.ops.typing.static_values import constant_of, reshape_like, shape_of
 
 
@@ -22,7 +22,7 @@ def _broadcast_to(ctx: InferContext) -> TensorType:
     source, shape = ctx.types[0], ctx.constant(1)
     want_rank(ctx, 1, 1)
     if shape is None:
-        return TensorType(source.dtype, sized_by(ctx.types[1].shape))
+        return TensorType(source.dtype, shape_from_sizes(ctx.types[1].shape))
     wanted = integers(shape)
     _check_reach(source.shape, wanted)
     return TensorType(source.dtype, Shape(wanted))

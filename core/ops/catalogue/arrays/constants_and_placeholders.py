@@ -19,7 +19,7 @@ from gradstep.core.ops.declare.op_state import Stateful
 from gradstep.core.ops.declare.samples import unary
 from gradstep.core.ops.declare.shape_rules import brackets, one_dtype
 from gradstep.core.ops.declare.table import InferContext, Sample, op
-from gradstep.core.ops.declare.type_rules import sized_by, unref, want_rank, wrong_type
+from gradstep.core.ops.declare.type_rules import shape_from_sizes, unref, want_rank, wrong_type
 from gradstep.core.ops.typing.static_values import all_axes
 
 
@@ -115,7 +115,7 @@ def _empty_type(ctx: InferContext) -> TensorType:
     dims = ctx.constant(0)
     want_rank(ctx, 0, 1)
     if dims is None:
-        return TensorType(ctx.attr("dtype"), sized_by(ctx.types[0].shape))
+        return TensorType(ctx.attr("dtype"), shape_from_sizes(ctx.types[0].shape))
     return TensorType(ctx.attr("dtype"), Shape(_sizes(dims)))
 
 
@@ -159,7 +159,7 @@ def _filled(ctx: InferContext) -> TensorType:
     want_rank(ctx, 0, 1)
     if dims is not None:
         return TensorType(ctx.types[1].dtype, Shape(_filled_shape(dims)))
-    return TensorType(ctx.types[1].dtype, sized_by(ctx.types[0].shape))
+    return TensorType(ctx.types[1].dtype, shape_from_sizes(ctx.types[0].shape))
 
 
 op(

@@ -15,9 +15,9 @@ from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import want_rank
 from gradstep.core.ops.numerics.index_bounds import (
-    blanked,
     bounds_hint,
     check,
+    fill_outside,
     fill_value,
     resolve,
     subscript,
@@ -82,10 +82,10 @@ def _gather(
 
 
 def _blank_from(xp: Any, values: Any, axis: int, outside: Any, fill: Any) -> Any:
-    """`blanked`, where the axes of `outside` begin at `axis` of `values`."""
+    """`fill_outside`, where the axes of `outside` begin at `axis` of `values`."""
     if outside is None:
         return values
-    return blanked(xp, values, outside.reshape((1,) * axis + outside.shape), fill)
+    return fill_outside(xp, values, outside.reshape((1,) * axis + outside.shape), fill)
 
 
 def _batched(
@@ -97,7 +97,7 @@ def _batched(
     size = rows.shape[batch]
     flat = rows.reshape((count * size, *rows.shape[batch + 1 :]))
     starts = (xp.arange(count) * size).reshape(safe.shape[:batch] + (1,) * (safe.ndim - batch))
-    values = blanked(xp, xp.take(flat, safe + starts, axis=0), outside, fill)
+    values = fill_outside(xp, xp.take(flat, safe + starts, axis=0), outside, fill)
     outer = axis - batch  # axes of params between the batch and the gathered one
     order = [*range(batch), *range(safe.ndim, safe.ndim + outer), *range(batch, safe.ndim)]
     return xp.transpose(values, (*order, *range(safe.ndim + outer, values.ndim)))

@@ -15,8 +15,8 @@ from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.numerics.index_bounds import (
     BAD_INDICES,
-    blanked,
     check,
+    fill_outside,
     fill_value,
     subscript,
     want_indices,
@@ -76,7 +76,7 @@ def _gather_nd(
         return xp.full(rows.shape + params.shape[depth:], fill, dtype=params.dtype)
     count = int(np.prod(params.shape[:depth], dtype=np.int64))
     values = xp.take(params.reshape((count, *params.shape[depth:])), rows, axis=0)
-    return values if policy == "raise" else blanked(xp, values, outside, fill)
+    return values if policy == "raise" else fill_outside(xp, values, outside, fill)
 
 
 def _nothing_to_gather(shape: tuple[int, ...]) -> GradstepError:

@@ -15,7 +15,7 @@ from gradstep.core.ops.declare.host_arrays import integers
 from gradstep.core.ops.declare.result_memory import View
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.table import InferContext, Sample, op
-from gradstep.core.ops.declare.type_rules import sized_by, want_rank
+from gradstep.core.ops.declare.type_rules import shape_from_sizes, want_rank
 from gradstep.core.ops.typing.static_values import constant_of, reshape_like
 
 
@@ -24,7 +24,7 @@ def _reshaped(ctx: InferContext) -> TensorType:
     want_rank(ctx, 1, 1)
     wanted = ctx.constant(1)
     if wanted is None:
-        return TensorType(source.dtype, sized_by(ctx.types[1].shape))
+        return TensorType(source.dtype, shape_from_sizes(ctx.types[1].shape))
     sizes = integers(wanted)
     if source.shape.is_static:
         return TensorType(source.dtype, Shape(_fitted(source.shape.static(), sizes)))

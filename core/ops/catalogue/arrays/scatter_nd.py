@@ -14,7 +14,7 @@ from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.shape_rules import brackets
 from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
 from gradstep.core.ops.declare.table import InferContext, Sample, op
-from gradstep.core.ops.declare.type_rules import sized_by, want_rank, wrong_type
+from gradstep.core.ops.declare.type_rules import shape_from_sizes, want_rank, wrong_type
 from gradstep.core.ops.numerics.index_bounds import BAD_INDICES, check, no_such_row, want_indices
 from gradstep.core.ops.numerics.row_updates import flat_rows, sum_rows
 
@@ -27,7 +27,7 @@ def _scattered(ctx: InferContext) -> TensorType:
     dims = ctx.constant(2)
     ctx.attr("bad_indices_policy")  # fails unless it is one of the choices
     if dims is None:
-        return TensorType(ctx.types[1].dtype, sized_by(ctx.types[2].shape))
+        return TensorType(ctx.types[1].dtype, shape_from_sizes(ctx.types[2].shape))
     sizes = integers(dims)
     _check_scatter(ctx.types[0].shape, ctx.types[1].shape, sizes)
     return TensorType(ctx.types[1].dtype, Shape(sizes))

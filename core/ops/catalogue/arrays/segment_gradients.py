@@ -28,10 +28,10 @@ def _safe(ids: Tensor) -> Tensor:
 
 
 def _kept(ids: Tensor, rows: Tensor) -> Tensor:
-    return lined_up(call("GreaterEqual", ids, np.array(0, ids.dtype.numpy)), rows)
+    return align_mask(call("GreaterEqual", ids, np.array(0, ids.dtype.numpy)), rows)
 
 
-def lined_up(mask: Tensor, rows: Tensor) -> Tensor:
+def align_mask(mask: Tensor, rows: Tensor) -> Tensor:
     """`mask` with axes of size 1 after its own, as many as `rows` has more."""
     if mask.shape.rank is not None and rows.shape.rank is not None:
         for _ in range(rows.shape.rank - mask.shape.rank):

@@ -20,7 +20,7 @@ from gradstep.core.ops.declare.result_memory import Slices
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.shape_rules import brackets
 from gradstep.core.ops.declare.table import InferContext, Sample, op
-from gradstep.core.ops.declare.type_rules import sized_by
+from gradstep.core.ops.declare.type_rules import shape_from_sizes
 from gradstep.core.ops.typing.static_values import constant_of, shape_of
 
 
@@ -28,7 +28,7 @@ def _sliced(ctx: InferContext) -> TensorType:
     source, begin, size = ctx.types[0], ctx.constant(1), ctx.constant(2)
     if size is None:
         rank = source.shape.rank
-        shape = sized_by(ctx.types[2].shape) if rank is None else Shape((None,) * rank)
+        shape = shape_from_sizes(ctx.types[2].shape) if rank is None else Shape((None,) * rank)
         return TensorType(source.dtype, shape)
     sizes = integers(size)
     dims = (None,) * len(sizes) if source.shape.dims is None else source.shape.dims
@@ -216,7 +216,7 @@ def _strided_back(
 
 def _whole(ctx: InferContext) -> TensorType:
     dims = ctx.constant(0)
-    shape = sized_by(ctx.types[0].shape) if dims is None else Shape(integers(dims))
+    shape = shape_from_sizes(ctx.types[0].shape) if dims is None else Shape(integers(dims))
     return TensorType(ctx.types[4].dtype, shape)
 
 

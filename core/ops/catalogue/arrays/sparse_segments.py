@@ -17,9 +17,9 @@ from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
 from gradstep.core.ops.declare.table import Infer, InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import real, want_rank, wrong_type
 from gradstep.core.ops.numerics.index_bounds import (
-    blanked,
     bounds_hint,
     check,
+    fill_outside,
     resolve,
     subscript,
     want_indices,
@@ -89,7 +89,7 @@ def _kernel(weight: _Weight) -> Callable[..., Any]:
             if beyond:
                 check(xp, outside, lambda place: _no_such_row(indices, place, size))
             outside = None
-        rows = blanked(xp, xp.take(data, safe, axis=0), outside, 0)
+        rows = fill_outside(xp, xp.take(data, safe, axis=0), outside, 0)
         total = sum_rows(xp, rows, ids, None, count)
         if data.dtype.kind != "f":  # the sum: others take no integers
             return total

@@ -13,7 +13,7 @@ from gradstep.core.ops.declare.host_arrays import integers
 from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.table import InferContext, Sample, op
-from gradstep.core.ops.declare.type_rules import sized_by, want_rank
+from gradstep.core.ops.declare.type_rules import shape_from_sizes, want_rank
 from gradstep.core.ops.declare.ufunc import Calls
 from gradstep.core.ops.typing.static_values import constant_of, shape_of
 
@@ -22,7 +22,11 @@ def _tiled(ctx: InferContext) -> TensorType:
     source, times = ctx.types[0], ctx.constant(1)
     want_rank(ctx, 1, 1)
     if times is None:
-        shape = sized_by(ctx.types[1].shape) if source.shape.dims is None else _any(source.shape)
+        shape = (
+            shape_from_sizes(ctx.types[1].shape)
+            if source.shape.dims is None
+            else _any(source.shape)
+        )
         return TensorType(source.dtype, shape)
     if source.shape.dims is None:
         return TensorType(source.dtype, Shape((None,) * len(integers(times))))

@@ -11,8 +11,8 @@ from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from gradstep.core.ops.catalogue.control.tensor_array_ops import (
     element_shape,
     flow,
-    reading,
-    writing,
+    open_to_read,
+    open_to_write,
 )
 from gradstep.core.ops.declare.host_arrays import integers
 from gradstep.core.ops.declare.op_state import PerRun
@@ -74,7 +74,7 @@ def _gather(
     dtype: DType,
     element_shape: Shape,
 ) -> tuple[Any, RunArrays]:
-    name, array = reading(handle, run, dtype)
+    name, array = open_to_read(handle, run, dtype)
     values, array = array.look(name, integers(indices), xp)
     if not values:
         return _empty(xp, array.element, element_shape, dtype), run.with_(name, array)
@@ -113,7 +113,7 @@ def _want_equal(values: list[Any], start: int) -> None:
 def _scatter(
     xp: Any, handle: Any, indices: Any, value: Any, flow_in: Any, run: RunArrays
 ) -> tuple[Any, RunArrays]:
-    name, array = writing(handle, run, value)
+    name, array = open_to_write(handle, run, value)
     places = integers(indices)
     if len(places) != len(value):
         raise GradstepError(
@@ -140,7 +140,7 @@ def _concat(
     dtype: DType,
     element_shape_except0: Shape,
 ) -> tuple[Any, ...]:
-    name, array = reading(handle, run, dtype)
+    name, array = open_to_read(handle, run, dtype)
     values, array = array.look(name, range(array.size), xp)
     run = run.with_(name, array)
     if not values:
@@ -160,7 +160,7 @@ def _concat(
 def _split(
     xp: Any, handle: Any, value: Any, lengths: Any, flow_in: Any, run: RunArrays
 ) -> tuple[Any, RunArrays]:
-    name, array = writing(handle, run, value)
+    name, array = open_to_write(handle, run, value)
     sizes = integers(lengths)
     _want_sizes(sizes, value.shape, array.size, array.grows)
     kept = xp.array(value)

@@ -47,7 +47,7 @@ def _element(ctx: InferContext) -> TensorType:
         raise ctx.fail(str(error), f"correct the attribute {SHAPE}") from None
 
 
-def opened(handle: Any, run: RunArrays) -> tuple[str, TensorArray]:
+def open_array(handle: Any, run: RunArrays) -> tuple[str, TensorArray]:
     """The array of `handle`. Raises GradstepError if there is none, or it has been closed."""
     name, array = run.array(handle)
     if array.closed:
@@ -57,14 +57,14 @@ def opened(handle: Any, run: RunArrays) -> tuple[str, TensorArray]:
     return name, array
 
 
-def reading(handle: Any, run: RunArrays, dtype: DType) -> tuple[str, TensorArray]:
+def open_to_read(handle: Any, run: RunArrays, dtype: DType) -> tuple[str, TensorArray]:
     """The same, for elements of that type. Raises GradstepError if it holds others."""
-    return _of(dtype, "requested", *opened(handle, run))
+    return _of(dtype, "requested", *open_array(handle, run))
 
 
-def writing(handle: Any, run: RunArrays, value: Any) -> tuple[str, TensorArray]:
+def open_to_write(handle: Any, run: RunArrays, value: Any) -> tuple[str, TensorArray]:
     """The same, for elements that are like `value`, or parts of it."""
-    return _of(DType.of(value.dtype), "is trying to write", *opened(handle, run))
+    return _of(DType.of(value.dtype), "is trying to write", *open_array(handle, run))
 
 
 def _of(dtype: DType, does: str, name: str, array: TensorArray) -> tuple[str, TensorArray]:
@@ -103,7 +103,7 @@ def _made(
 def _gradient(
     xp: Any, handle: Any, flow_in: Any, run: RunArrays, *, source: str
 ) -> tuple[Any, ...]:
-    name, array = opened(handle, run)
+    name, array = open_array(handle, run)
     grad = f"{name}@{source}"
     if grad not in run.held:
         settled = TensorArray(**{**_fields(array), "grows": False})
@@ -118,7 +118,7 @@ def _fields(array: TensorArray) -> dict[str, Any]:
 def _write(
     xp: Any, handle: Any, index: Any, value: Any, flow_in: Any, run: RunArrays
 ) -> tuple[Any, RunArrays]:
-    name, array = writing(handle, run, value)
+    name, array = open_to_write(handle, run, value)
     kept = xp.array(value)
     return flow_in, run.with_(name, array.written(name, [integer(index)], [kept]), kept.nbytes)
 
@@ -126,17 +126,17 @@ def _write(
 def _read(
     xp: Any, handle: Any, index: Any, flow_in: Any, run: RunArrays, *, dtype: DType
 ) -> tuple[Any, RunArrays]:
-    name, array = reading(handle, run, dtype)
+    name, array = open_to_read(handle, run, dtype)
     (value,), array = array.look(name, [integer(index)], xp)
     return value, run.with_(name, array)
 
 
 def _size(xp: Any, handle: Any, flow_in: Any, run: RunArrays) -> tuple[Any, RunArrays]:
-    return xp.array(opened(handle, run)[1].size, np.int32), run
+    return xp.array(open_array(handle, run)[1].size, np.int32), run
 
 
 def _close(xp: Any, handle: Any, run: RunArrays) -> RunArrays:
-    name, array = opened(handle, run)
+    name, array = open_array(handle, run)
     return run.with_(name, TensorArray(array.dtype, (), array.element, closed=True))
 
 

@@ -12,7 +12,7 @@ from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.result_memory import InPlace
 from gradstep.core.ops.declare.shape_rules import one_dtype
 from gradstep.core.ops.declare.table import InferContext, Sample, op
-from gradstep.core.ops.declare.type_rules import merged, numeric, want_rank
+from gradstep.core.ops.declare.type_rules import merge_shapes, numeric, want_rank
 from gradstep.core.ops.declare.ufunc import Calls
 
 
@@ -29,7 +29,7 @@ def _bias_type(ctx: InferContext) -> TensorType:
     if len(value.dims) < 2:
         raise ctx.fail(f"BiasAdd needs a value of rank 2 or more, not shape {value}")
     axis = _channel_axis(ctx.attr("data_format")) % len(value.dims)
-    channels = merged(ctx, Shape((value.dims[axis],)), bias)
+    channels = merge_shapes(ctx, Shape((value.dims[axis],)), bias)
     return TensorType(dtype, Shape((*value.dims[:axis], *channels, *value.dims[axis + 1 :])))
 
 

@@ -17,11 +17,11 @@ from gradstep.core.ops.catalogue.linalg.linalg_composites import (
     product,
     with_diagonal,
 )
-from gradstep.core.ops.catalogue.linalg.linear_solvers import substituted
+from gradstep.core.ops.catalogue.linalg.linear_solvers import substitute
 from gradstep.core.ops.catalogue.linalg.matrix_shape_rules import (
     PRECISE,
+    batch_shape,
     check_square,
-    joined,
     only,
     same_batch,
     same_size,
@@ -99,7 +99,7 @@ op(
 def _gradient_type(ctx: InferContext) -> TensorType:
     (batch, size), (other, rows) = squares(ctx, 0), squares(ctx, 1)
     size = same_size(ctx, size, rows)
-    return TensorType(one_dtype(ctx), joined(same_batch(ctx, batch, other), size, size))
+    return TensorType(one_dtype(ctx), batch_shape(same_batch(ctx, batch, other), size, size))
 
 
 def _cholesky_grad(xp: Any, factor: Any, g: Any) -> Any:
@@ -110,8 +110,8 @@ def _cholesky_grad(xp: Any, factor: Any, g: Any) -> Any:
     lower = xp.where(below, factor, xp.zeros_like(factor))
     middle = xp.matmul(xp.swapaxes(lower, -1, -2), g)
     middle = xp.where(below, middle, xp.swapaxes(middle, -1, -2))
-    left = substituted(xp, lower, middle, adjoint=True)
-    return xp.swapaxes(substituted(xp, lower, xp.swapaxes(left, -1, -2), adjoint=True), -1, -2) / 2
+    left = substitute(xp, lower, middle, adjoint=True)
+    return xp.swapaxes(substitute(xp, lower, xp.swapaxes(left, -1, -2), adjoint=True), -1, -2) / 2
 
 
 def _factor_samples(rng: np.random.Generator) -> list[Sample]:

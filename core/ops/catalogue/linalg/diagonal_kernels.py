@@ -19,7 +19,7 @@ from gradstep.core.ops.catalogue.linalg.linalg_composites import (
     diagonal_matrix,
     with_diagonal,
 )
-from gradstep.core.ops.catalogue.linalg.matrix_shape_rules import joined, matrices, misfit
+from gradstep.core.ops.catalogue.linalg.matrix_shape_rules import batch_shape, matrices, misfit
 from gradstep.core.ops.declare.host_arrays import integer, integers
 from gradstep.core.ops.declare.shape_rules import brackets, one_dtype
 from gradstep.core.ops.declare.table import InferContext
@@ -45,9 +45,9 @@ def taken_type(ctx: InferContext) -> TensorType:
     if which is None or batch.dims is None:
         return TensorType(dtype, UNKNOWN)
     if rows is None or columns is None:
-        return TensorType(dtype, joined(batch, *([which.count] * (which.count > 1)), None))
+        return TensorType(dtype, batch_shape(batch, *([which.count] * (which.count > 1)), None))
     which.check_inside(rows, columns, (".", ""))
-    return TensorType(dtype, joined(batch, *which.given_shape(rows, columns)))
+    return TensorType(dtype, batch_shape(batch, *which.given_shape(rows, columns)))
 
 
 def taken(xp: Any, x: Any, which: Diagonals, padding: Any, align: str) -> Any:
@@ -82,8 +82,8 @@ def matrix_type(ctx: InferContext) -> TensorType:
     _check_given(dims, which)
     sizes = [ctx.constant(i) for i in (2, 3)] if len(ctx.types) > 1 else [_SMALLEST, _SMALLEST]
     if dims[-1] is None or None in [*map(_none_or_size, sizes)]:
-        return TensorType(dtype, joined(batch, None, None))
-    return TensorType(dtype, joined(batch, *which.matrix_size(dims[-1], *map(integer, sizes))))
+        return TensorType(dtype, batch_shape(batch, None, None))
+    return TensorType(dtype, batch_shape(batch, *which.matrix_size(dims[-1], *map(integer, sizes))))
 
 
 def _none_or_size(value: Any) -> int | None:
@@ -135,7 +135,7 @@ def replaced_type(ctx: InferContext) -> TensorType:
     if which is None or rows is None or columns is None or batch.dims is None:
         return TensorType(dtype, ctx.types[0].shape)
     which.check_inside(rows, columns)
-    wanted = joined(batch, *which.given_shape(rows, columns))
+    wanted = batch_shape(batch, *which.given_shape(rows, columns))
     try:
         given.merge(wanted)
     except ValueError:

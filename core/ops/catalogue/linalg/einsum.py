@@ -8,7 +8,11 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
-from gradstep.core.ops.catalogue.linalg.einsum_equation import Labels, parsed, sizes_of_labels
+from gradstep.core.ops.catalogue.linalg.einsum_equation import (
+    Labels,
+    parse_equation,
+    sizes_of_labels,
+)
 from gradstep.core.ops.catalogue.linalg.einsum_gradient import gradient
 from gradstep.core.ops.catalogue.linalg.matrix_shape_rules import COMPLEX, FLOATS, only
 from gradstep.core.ops.declare.shape_rules import one_dtype
@@ -16,7 +20,7 @@ from gradstep.core.ops.declare.table import InferContext, Sample, op
 
 
 def _type(ctx: InferContext) -> TensorType:
-    equation = parsed(_text(ctx.attr("equation")), len(ctx.types))
+    equation = parse_equation(_text(ctx.attr("equation")), len(ctx.types))
     dtype, shapes = one_dtype(ctx), [kind.shape.dims for kind in ctx.types]
     known = [shape for shape in shapes if shape is not None]
     if len(known) < len(shapes):
@@ -31,7 +35,7 @@ def _text(equation: Any) -> str:
 
 
 def _einsum(xp: Any, *operands: Any, equation: str) -> Any:
-    labels, out = parsed(_text(equation), len(operands)).labels([x.ndim for x in operands])
+    labels, out = parse_equation(_text(equation), len(operands)).labels([x.ndim for x in operands])
     sizes_of_labels(labels, [x.shape for x in operands])
     once = tuple(dict.fromkeys(out))
     if len(operands) == 1:

@@ -59,7 +59,7 @@ def _spelled(subscript: str, hidden: int) -> Labels:
     return (*before, *numbers, *after)
 
 
-def parsed(text: str, count: int) -> Equation:
+def parse_equation(text: str, count: int) -> Equation:
     """The equation for `count` operands. Raises GradstepError."""
     sides = text.split("->")
     if len(sides) != 2:

@@ -22,10 +22,10 @@ def product(a: Tensor, b: Tensor, adjoint_a: bool = False, adjoint_b: bool = Fal
 
 def adjoint(x: Tensor) -> Tensor:
     """Rows and columns exchanged, and conjugated."""
-    return conj(transposed(x))
+    return conj(transpose_matrices(x))
 
 
-def transposed(x: Tensor) -> Tensor:
+def transpose_matrices(x: Tensor) -> Tensor:
     """Rows and columns exchanged."""
     rank = x.shape.rank
     if rank is not None:

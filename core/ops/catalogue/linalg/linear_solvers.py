@@ -12,10 +12,10 @@ from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.catalogue.linalg.linalg_composites import band, product, unbroadcast_batches
 from gradstep.core.ops.catalogue.linalg.matrix_shape_rules import (
     PRECISE,
+    batch_shape,
     broadcast_batch,
     check_matrices,
     check_square,
-    joined,
     matrices,
     only,
     same_batch,
@@ -32,7 +32,7 @@ _ROWS = "the right-hand sides must have as many rows as the matrices"
 def _solution_type(ctx: InferContext) -> TensorType:
     (batch, size), (other, rows, columns) = squares(ctx), matrices(ctx, 1)
     size = same_size(ctx, size, rows, _ROWS)
-    return TensorType(one_dtype(ctx), joined(same_batch(ctx, batch, other), size, columns))
+    return TensorType(one_dtype(ctx), batch_shape(same_batch(ctx, batch, other), size, columns))
 
 
 def _check_system(matrix: Any, rhs: Any) -> None:
@@ -101,7 +101,9 @@ op(
 def _triangular_type(ctx: InferContext) -> TensorType:
     (batch, size), (other, rows, columns) = squares(ctx), matrices(ctx, 1)
     size = same_size(ctx, size, rows, _ROWS)
-    return TensorType(one_dtype(ctx), joined(broadcast_batch(ctx, batch, other), size, columns))
+    return TensorType(
+        one_dtype(ctx), batch_shape(broadcast_batch(ctx, batch, other), size, columns)
+    )
 
 
 def _check_triangular(a: Any, b: Any) -> tuple[int, ...]:
@@ -133,7 +135,7 @@ def _check_triangular(a: Any, b: Any) -> tuple[int, ...]:
         ) from None
 
 
-def substituted(xp: Any, a: Any, b: Any, lower: bool = True, adjoint: bool = False) -> Any:
+def substitute(xp: Any, a: Any, b: Any, lower: bool = True, adjoint: bool = False) -> Any:
     """The solution of triangular systems, row by row; a zero on the diagonal divides."""
     if adjoint:
         a, lower = _adjoint(xp, a), not lower
@@ -149,7 +151,7 @@ def substituted(xp: Any, a: Any, b: Any, lower: bool = True, adjoint: bool = Fal
 
 def _triangular(xp: Any, matrix: Any, rhs: Any, *, lower: bool, adjoint: bool) -> Any:
     _check_triangular(matrix, rhs)
-    return substituted(xp, matrix, rhs, lower, adjoint)
+    return substitute(xp, matrix, rhs, lower, adjoint)
 
 
 def _triangular_gradient(op: OpView, g: Tensor) -> tuple[Tensor, Tensor]:

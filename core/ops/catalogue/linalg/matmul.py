@@ -13,8 +13,8 @@ from gradstep.core.ops.catalogue.linalg.linalg_composites import product, unbroa
 from gradstep.core.ops.catalogue.linalg.matrix_shape_rules import (
     PRODUCTS,
     Size,
+    batch_shape,
     broadcast_batch,
-    joined,
     matrices,
     misfit,
     only,
@@ -129,12 +129,12 @@ op(
 
 def _equal_batches_type(ctx: InferContext) -> TensorType:
     batch = same_batch(ctx, matrices(ctx, 0)[0], matrices(ctx, 1)[0])
-    return TensorType(one_dtype(ctx), joined(batch, *_batch_outer_sizes(ctx)))
+    return TensorType(one_dtype(ctx), batch_shape(batch, *_batch_outer_sizes(ctx)))
 
 
 def _broadcasting_type(ctx: InferContext) -> TensorType:
     batch = broadcast_batch(ctx, matrices(ctx, 0)[0], matrices(ctx, 1)[0])
-    return TensorType(one_dtype(ctx), joined(batch, *_batch_outer_sizes(ctx)))
+    return TensorType(one_dtype(ctx), batch_shape(batch, *_batch_outer_sizes(ctx)))
 
 
 def _mixed_type(ctx: InferContext) -> TensorType:
@@ -146,7 +146,7 @@ def _mixed_type(ctx: InferContext) -> TensorType:
             f"BatchMatMulV3 does not make {out.value} of {dtypes[0].value} and {dtypes[1].value}",
             hint="all three must be equal, or int8 and uint8 give int32",
         )
-    return TensorType(out, joined(batch, *_batch_outer_sizes(ctx)))
+    return TensorType(out, batch_shape(batch, *_batch_outer_sizes(ctx)))
 
 
 def _batch_outer_sizes(ctx: InferContext) -> tuple[Size, Size]:

@@ -59,7 +59,7 @@ def squares(ctx: InferContext, index: int = 0) -> tuple[Shape, Size]:
 def square_type(ctx: InferContext) -> TensorType:
     """Square matrices like those of the input."""
     batch, size = squares(ctx)
-    return TensorType(ctx.types[0].dtype, joined(batch, size, size))
+    return TensorType(ctx.types[0].dtype, batch_shape(batch, size, size))
 
 
 def same_size(ctx: InferContext, a: Size, b: Size, hint: str = "") -> Size:
@@ -98,7 +98,7 @@ def broadcast_batch(ctx: InferContext, a: Shape, b: Shape) -> Shape:
         ) from None
 
 
-def joined(batch: Shape, *sizes: Size) -> Shape:
+def batch_shape(batch: Shape, *sizes: Size) -> Shape:
     """The shape of a batch of things of these sizes."""
     return UNKNOWN if batch.dims is None else Shape((*batch.dims, *sizes))
 

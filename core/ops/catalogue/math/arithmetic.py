@@ -14,7 +14,13 @@ from gradstep.core.ops.declare.result_memory import Elementwise
 from gradstep.core.ops.declare.samples import binary, equal_shapes, with_complex
 from gradstep.core.ops.declare.shape_rules import broadcast
 from gradstep.core.ops.declare.table import op
-from gradstep.core.ops.declare.type_rules import floating, numbers, numeric, only, same_shape
+from gradstep.core.ops.declare.type_rules import (
+    numbers,
+    numeric,
+    only,
+    require_floating,
+    same_shape,
+)
 from gradstep.core.ops.declare.ufunc import Calls
 from gradstep.core.ops.typing.static_values import conj
 
@@ -120,7 +126,7 @@ op(
     outputs="z",
     type_attrs={"T": "x"},
     formula="where(y == 0, 0, x * y)",
-    infer=floating(broadcast),
+    infer=require_floating(broadcast),
     kernel=_mul_no_nan,
     gradient=_mul_no_nan_gradient,
     broadcasts=True,

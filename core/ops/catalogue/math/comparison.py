@@ -14,7 +14,7 @@ from gradstep.core.ops.declare.result_causes import Causes
 from gradstep.core.ops.declare.samples import binary
 from gradstep.core.ops.declare.shape_rules import broadcast, broadcast_shapes, compare, one_dtype
 from gradstep.core.ops.declare.table import InferContext, Sample, op
-from gradstep.core.ops.declare.type_rules import merged, real, real_floating, wrong_type
+from gradstep.core.ops.declare.type_rules import merge_shapes, real, real_floating, wrong_type
 from gradstep.core.ops.typing.static_values import select, zeros_like
 
 _ORDERED = (
@@ -64,7 +64,7 @@ for _type, _ufunc, _sign, _words in (
 
 def _close_type(ctx: InferContext) -> TensorType:
     one_dtype(ctx)
-    return TensorType(DType.BOOL, merged(ctx, ctx.types[0].shape, ctx.types[1].shape))
+    return TensorType(DType.BOOL, merge_shapes(ctx, ctx.types[0].shape, ctx.types[1].shape))
 
 
 def _close(xp: Any, x: Any, y: Any, *, tolerance: float) -> Any:
@@ -148,7 +148,7 @@ def _want_condition(ctx: InferContext) -> None:
 
 def _select_type(ctx: InferContext) -> TensorType:
     _want_condition(ctx)
-    shape = merged(ctx, ctx.types[1].shape, ctx.types[2].shape)
+    shape = merge_shapes(ctx, ctx.types[1].shape, ctx.types[2].shape)
     return TensorType(ctx.types[1].dtype, _with_condition(ctx, ctx.types[0].shape, shape))
 
 
@@ -157,10 +157,10 @@ def _with_condition(ctx: InferContext, condition: Shape, shape: Shape) -> Shape:
     if not condition.dims or shape.dims is None:
         return shape
     if len(condition.dims) == len(shape.dims):
-        return merged(ctx, condition, shape)
+        return merge_shapes(ctx, condition, shape)
     if len(condition.dims) != 1:
         raise ctx.fail(f"Select needs a condition of shape {shape}, a vector or a scalar")
-    merged(ctx, condition, Shape(shape.dims[:1]))  # one flag for each row
+    merge_shapes(ctx, condition, Shape(shape.dims[:1]))  # one flag for each row
     return shape
 
 

@@ -70,7 +70,7 @@ def _checked(ctx: InferContext, wanted: DType | None) -> DType:
     return wanted
 
 
-def joined(xp: Any, real: Any, imag: Any) -> Any:
+def join_parts(xp: Any, real: Any, imag: Any) -> Any:
     """The complex array of these parts, infinities and all."""
     shape = np.broadcast_shapes(real.shape, imag.shape)
     pair = xp.stack([xp.broadcast_to(x, shape) for x in (real, imag)], -1)
@@ -90,7 +90,7 @@ op(
     choices={"Tout": tuple(_REAL)},
     formula="real + 1j * imag",
     infer=real_floating(_complex_type),
-    kernel=joined,
+    kernel=join_parts,
     gradient=_parts,
     broadcasts=True,
     samples=binary(),

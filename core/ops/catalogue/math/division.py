@@ -14,8 +14,8 @@ from gradstep.core.ops.declare.result_causes import Causes
 from gradstep.core.ops.declare.samples import binary, with_complex
 from gradstep.core.ops.declare.shape_rules import broadcast
 from gradstep.core.ops.declare.table import op
-from gradstep.core.ops.declare.type_rules import floating, numbers, only, real_numbers
-from gradstep.core.ops.numerics.integer_division import truncated
+from gradstep.core.ops.declare.type_rules import numbers, only, real_numbers, require_floating
+from gradstep.core.ops.numerics.integer_division import truncate_divide
 from gradstep.core.ops.typing.static_values import conj
 
 Pair = tuple[Tensor, Tensor]
@@ -31,7 +31,7 @@ def _check_divisor(xp: Any, x: Any, y: Any) -> None:
 def _truncated(xp: Any, x: Any, y: Any) -> Any:
     """The quotient of integers rounded to zero. Raises GradstepError when a divisor is 0."""
     _check_divisor(xp, x, y)
-    return truncated(xp, x, y)
+    return truncate_divide(xp, x, y)
 
 
 def _divide(xp: Any, x: Any, y: Any) -> Any:
@@ -49,7 +49,7 @@ op(
     outputs="z",
     type_attrs={"T": "x"},
     formula="x / y",
-    infer=floating(broadcast),
+    infer=require_floating(broadcast),
     kernel=ufunc("true_divide"),
     gradient=_quotient,
     broadcasts=True,
@@ -92,7 +92,7 @@ op(
     outputs="z",
     type_attrs={"T": "x"},
     formula="where(y == 0, 0, x / y)",
-    infer=floating(broadcast),
+    infer=require_floating(broadcast),
     kernel=_divide_no_nan,
     gradient=_quotient_no_nan,
     broadcasts=True,

@@ -17,14 +17,14 @@ from gradstep.core.ops.declare.result_causes import Causes
 from gradstep.core.ops.declare.result_memory import Elementwise
 from gradstep.core.ops.declare.samples import equal_shapes, with_complex
 from gradstep.core.ops.declare.table import op
-from gradstep.core.ops.declare.type_rules import floating, real, same_shape
+from gradstep.core.ops.declare.type_rules import real, require_floating, same_shape
 from gradstep.core.ops.declare.ufunc import Calls
 from gradstep.core.ops.numerics.scalar_operands import number, one
 from gradstep.core.ops.typing.static_values import conj, zeros_like
 
 Pair = tuple[Tensor, Tensor]
 
-floats = floating(same_shape)
+floats = require_floating(same_shape)
 
 
 def _tanh_second(op: OpView, g: Tensor) -> Pair:

@@ -14,7 +14,7 @@ from gradstep.core.ops.declare.result_memory import Elementwise
 from gradstep.core.ops.declare.samples import binary, unary, with_complex
 from gradstep.core.ops.declare.shape_rules import broadcast
 from gradstep.core.ops.declare.table import op
-from gradstep.core.ops.declare.type_rules import floating, floats
+from gradstep.core.ops.declare.type_rules import floats, require_floating
 from gradstep.core.ops.declare.ufunc import Calls
 from gradstep.core.ops.numerics.scalar_operands import one
 from gradstep.core.ops.typing.static_values import conj, zeros_like
@@ -183,7 +183,7 @@ for _type, _formula, _function, _gradient, _breaks, _doc in _PRODUCTS:
         outputs="z",
         type_attrs={"T": "x"},
         formula=f"where(x == 0, x, {_formula})",
-        infer=floating(broadcast),
+        infer=require_floating(broadcast),
         kernel=_unless_zero(_function),
         gradient=_gradient,
         broadcasts=True,

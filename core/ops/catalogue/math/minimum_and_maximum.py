@@ -6,7 +6,7 @@ from typing import Any
 
 from gradstep.core.graph.dtypes import Shape, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
-from gradstep.core.ops.catalogue.math.complex_numbers import joined
+from gradstep.core.ops.catalogue.math.complex_numbers import join_parts
 from gradstep.core.ops.declare.kernel_forms import ufunc
 from gradstep.core.ops.declare.result_causes import Causes
 from gradstep.core.ops.declare.samples import binary, with_complex
@@ -73,7 +73,7 @@ def _clip(xp: Any, t: Any, low: Any, high: Any) -> Any:
     if t.dtype.kind != "c":
         return _between(xp, t, low, high)
     parts = [[part(x) for x in (t, low, high)] for part in (xp.real, xp.imag)]
-    return joined(xp, *[_between(xp, *part) for part in parts])
+    return join_parts(xp, *[_between(xp, *part) for part in parts])
 
 
 def _between(xp: Any, t: Any, low: Any, high: Any) -> Any:

@@ -14,7 +14,7 @@ from gradstep.core.ops.declare.result_memory import Elementwise
 from gradstep.core.ops.declare.samples import binary, unary, with_complex
 from gradstep.core.ops.declare.shape_rules import broadcast
 from gradstep.core.ops.declare.table import op
-from gradstep.core.ops.declare.type_rules import floats, numeric, signed, unref
+from gradstep.core.ops.declare.type_rules import floats, numeric, require_signed, unref
 from gradstep.core.ops.typing.static_values import conj, ones_like, select, zeros_like
 
 op(
@@ -104,7 +104,7 @@ op(
     outputs="z",
     type_attrs={"T": "x"},
     formula="x ** y",
-    infer=signed(broadcast),
+    infer=require_signed(broadcast),
     kernel=_power,
     gradient=_power_gradient,
     broadcasts=True,

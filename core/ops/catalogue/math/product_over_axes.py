@@ -8,7 +8,7 @@ import numpy as np
 
 from gradstep.core.ops.build.builder import OpView, Tensor, call, call_many
 from gradstep.core.ops.catalogue.math.sum_and_mean import axes_of, samples
-from gradstep.core.ops.declare.axes import listed, reduced, reduction, spread
+from gradstep.core.ops.declare.axes import axes_vector, reduction, resolve_axes, spread
 from gradstep.core.ops.declare.declared_gradient import Defect, Gradient
 from gradstep.core.ops.declare.host_arrays import integers
 from gradstep.core.ops.declare.result_causes import Causes
@@ -33,7 +33,7 @@ def _gradient(op: OpView, g: Tensor) -> tuple[Tensor, None]:
     if constant is None or rank is None:
         order, back, sizes = _order_while_running(x, axes)
     else:
-        over = reduced(integers(constant), rank)
+        over = resolve_axes(integers(constant), rank)
         order = np.array([*over, *(i for i in range(rank) if i not in over)], np.int32)
         back, sizes = np.argsort(order).astype(np.int32), _known_sizes(x, over)
     moved = call("Transpose", x, order)
@@ -58,7 +58,7 @@ def _known_sizes(x: Tensor, over: tuple[int, ...]) -> Any:
 def _order_while_running(x: Tensor, axes: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """The reduced axes and then the others; how to go back; the product of both sizes."""
     rank = call("Rank", x)
-    over = call("FloorMod", listed(axes), rank)
+    over = call("FloorMod", axes_vector(axes), rank)
     everything = call("Range", _ZERO, rank, np.array(1, np.int32))
     others = call_many("ListDiff", everything, over)[0]
     order = call("ConcatV2", over, others, _ZERO)

@@ -9,7 +9,7 @@ from gradstep.core.ops.declare.kernel_forms import ufunc
 from gradstep.core.ops.declare.result_causes import Causes
 from gradstep.core.ops.declare.samples import unary
 from gradstep.core.ops.declare.table import op
-from gradstep.core.ops.declare.type_rules import real, real_floats, signed, unref
+from gradstep.core.ops.declare.type_rules import real, real_floats, require_signed, unref
 
 _FLOATS_ONLY = (
     ("Floor", "floor", "The largest whole number that is not above x."),
@@ -43,7 +43,7 @@ op(
     outputs="y",
     type_attrs={"T": "x"},
     formula="rint(x)",
-    infer=signed(real(unref)),
+    infer=require_signed(real(unref)),
     kernel=_round,
     gradient=NOT_DIFFERENTIABLE,
     samples=unary(),

@@ -14,7 +14,7 @@ from gradstep.core.ops.declare.result_causes import Causes
 from gradstep.core.ops.declare.result_memory import Elementwise
 from gradstep.core.ops.declare.samples import unary, with_complex
 from gradstep.core.ops.declare.table import op
-from gradstep.core.ops.declare.type_rules import real, signed, unref
+from gradstep.core.ops.declare.type_rules import real, require_signed, unref
 from gradstep.core.ops.declare.ufunc import Calls
 from gradstep.core.ops.numerics.scalar_operands import beside_zeros
 from gradstep.core.ops.typing.static_values import zeros_like
@@ -25,7 +25,7 @@ op(
     outputs="y",
     type_attrs={"T": "x"},
     formula="-x",
-    infer=signed(unref),
+    infer=require_signed(unref),
     kernel=ufunc("negative"),
     gradient=Gradient(lambda op, g: -g, takes_slices=True),
     samples=with_complex(unary()),
@@ -38,7 +38,7 @@ op(
     outputs="y",
     type_attrs={"T": "x"},
     formula="abs(x)",
-    infer=signed(real(unref)),
+    infer=require_signed(real(unref)),
     kernel=ufunc("absolute"),
     gradient=lambda op, g: g * call("Sign", op.inputs[0]),
     samples=unary(0.5),
@@ -60,7 +60,7 @@ op(
     outputs="y",
     type_attrs={"T": "x"},
     formula="sign(x)",
-    infer=signed(unref),
+    infer=require_signed(unref),
     kernel=_sign,
     gradient=lambda op, g: zeros_like(op.inputs[0]),
     samples=with_complex(unary(0.5), differentiable=False),

@@ -10,7 +10,7 @@ import numpy as np
 from gradstep.core.graph.dtypes import SCALAR, DType, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.declare import domain_limits
-from gradstep.core.ops.declare.axes import kept_shape, reduced, reduction, spread
+from gradstep.core.ops.declare.axes import kept_shape, reduction, resolve_axes, spread
 from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.host_arrays import integers, is_integer
 from gradstep.core.ops.declare.kernel_forms import Kernels
@@ -31,7 +31,7 @@ def samples(rng: np.random.Generator) -> list[Sample]:
 
 def axes_of(x: Any, axes: Any) -> tuple[int, ...]:
     """Reduction axes counted from the front. Raises GradstepError."""
-    return reduced(integers(axes.reshape(-1)), x.ndim)
+    return resolve_axes(integers(axes.reshape(-1)), x.ndim)
 
 
 def _sum(xp: Any, x: Any, axes: Any, *, keep_dims: bool) -> Any:

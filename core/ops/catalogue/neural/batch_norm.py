@@ -13,13 +13,13 @@ from gradstep.core.ops.build.builder import OpView, Tensor, call, call_many
 from gradstep.core.ops.catalogue.neural.image_channels import (
     FORMATS,
     FORMATS_3D,
+    align_channels,
     channel_axis,
-    lined_up,
     other_axes,
 )
 from gradstep.core.ops.declare.float_attributes import single
 from gradstep.core.ops.declare.table import InferContext, Sample, op
-from gradstep.core.ops.declare.type_rules import merged, want_rank, wrong_type
+from gradstep.core.ops.declare.type_rules import merge_shapes, want_rank, wrong_type
 
 WIDER = "takes float64, too, which TensorFlow's do not"
 
@@ -85,7 +85,9 @@ def _normalized(ctx: InferContext) -> tuple[TensorType, ...]:
         size = _vector_size(ctx, index)
         if index < 3 or when is not None:
             check_size(name, size, channels, when or "" if index > 2 else "")
-    known = merged(ctx, Shape.of(channels), merged(ctx, *(t.shape for t in ctx.types[1:3])))
+    known = merge_shapes(
+        ctx, Shape.of(channels), merge_shapes(ctx, *(t.shape for t in ctx.types[1:3]))
+    )
     vector = TensorType(vectors, known)
     results = (TensorType(ctx.types[0].dtype, x), *[vector] * 4)
     return (*results, TensorType(vectors, SCALAR)) if ctx.op.type.endswith("V3") else results
@@ -114,8 +116,10 @@ def _normalize(
     else:
         saved = running = mean, variance
     factor = scale / xp.sqrt(saved[1] + single(epsilon))
-    centred = wide - lined_up(saved[0], data_format, x.ndim)
-    y = centred * lined_up(factor, data_format, x.ndim) + lined_up(offset, data_format, x.ndim)
+    centred = wide - align_channels(saved[0], data_format, x.ndim)
+    y = centred * align_channels(factor, data_format, x.ndim) + align_channels(
+        offset, data_format, x.ndim
+    )
     return y.astype(x.dtype), *running, *saved
 
 
@@ -133,7 +137,7 @@ def _moments(xp: Any, x: Any, data_format: str) -> tuple[Any, Any]:
     axes = other_axes(data_format, x.ndim)
     count = x.size // max(x.shape[channel_axis(data_format, x.ndim)], 1)
     mean = xp.sum(x, axis=axes) / count if count else xp.sum(x, axis=axes) * np.nan
-    centred = x - lined_up(mean, data_format, x.ndim)
+    centred = x - align_channels(mean, data_format, x.ndim)
     squares = xp.sum(xp.square(centred), axis=axes)
     return mean, squares / count if count else squares * np.nan
 

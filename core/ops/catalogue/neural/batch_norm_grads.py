@@ -19,20 +19,20 @@ from gradstep.core.ops.catalogue.neural.batch_norm import (
 from gradstep.core.ops.catalogue.neural.image_channels import (
     FORMATS,
     FORMATS_3D,
-    lined_up,
-    lined_up_tensor,
+    align_channels,
+    align_channels_tensor,
     other_axes,
 )
 from gradstep.core.ops.declare.float_attributes import single
 from gradstep.core.ops.declare.table import InferContext, Sample, op
-from gradstep.core.ops.declare.type_rules import merged
+from gradstep.core.ops.declare.type_rules import merge_shapes
 from gradstep.core.ops.typing.static_values import zeros_like
 
 
 def _gradients(ctx: InferContext) -> tuple[TensorType, ...]:
     dtype, vectors = ctx.types[0].dtype, ctx.types[2].dtype
     images(ctx, 0)
-    x = merged(ctx, images(ctx, 1), ctx.types[0].shape)
+    x = merge_shapes(ctx, images(ctx, 1), ctx.types[0].shape)
     for kind in ctx.types[2:]:
         check_element_types(ctx, ctx.types[1].dtype, kind.dtype)
     channels, form = channels_of(ctx, x), ctx.attr("data_format")
@@ -65,7 +65,7 @@ def _backward(
     count = x.size // max(scale.size, 1)
 
     def lined(vector: Any) -> Any:
-        return lined_up(vector, data_format, x.ndim)
+        return align_channels(vector, data_format, x.ndim)
 
     centred = x.astype(scale.dtype) - lined(reserve_space_1)
     spread = reserve_space_2 + single(epsilon)
@@ -97,7 +97,7 @@ class _Images:
         return call("Sum", x, self.axes)
 
     def lined(self, vector: Tensor) -> Tensor:
-        return lined_up_tensor(vector, self.form, self.rank)
+        return align_channels_tensor(vector, self.form, self.rank)
 
     def widened(self, x: Tensor) -> Tensor:
         """float16 is too imprecise: TensorFlow, too, calculates in float32 there."""

@@ -19,7 +19,7 @@ from gradstep.core.ops.catalogue.neural.sliding_windows import (
     Slide,
     differ,
     known_sizes,
-    ranked,
+    require_rank,
 )
 from gradstep.core.ops.catalogue.neural.window_attributes import convolution_slide
 from gradstep.core.ops.declare.host_arrays import integers
@@ -61,7 +61,7 @@ class Method:
 def out_sizes(method: Method, slide: Slide, image: Sizes, filter: Sizes) -> Sizes:
     """The output's sizes as far as they are known. Raises GradstepError where there is none."""
     for name, sizes in (("input", image), ("filter", filter)):
-        ranked(name, sizes, len(slide.strides))
+        require_rank(name, sizes, len(slide.strides))
     batch, sizes, channels = slide.split(image)
     outputs = method.outputs(channels, filter)
     if 0 in filter[:-1]:
@@ -76,7 +76,7 @@ def check_way_back(
 ) -> None:
     """Raise GradstepError unless `found` may be the sizes of the output for this input and
     filter."""
-    ranked("out_backprop", found, len(slide.strides))
+    require_rank("out_backprop", found, len(slide.strides))
     wanted = out_sizes(method, slide, image, filter)
     if differ(wanted[0], found[0]):
         raise GradstepError(
@@ -118,10 +118,10 @@ def whole_image(method: Method, slide: Slide, sizes: Sizes, filter: Sizes, out: 
     rank = len(slide.strides)
     not_negative(sizes)
     if method.name != "Conv2D":
-        ranked("input_sizes", sizes, rank)
+        require_rank("input_sizes", sizes, rank)
     elif len(sizes) == 2:
-        ranked("filter", filter, rank)
-        ranked("out_backprop", out, rank)
+        require_rank("filter", filter, rank)
+        require_rank("out_backprop", out, rank)
         return slide.joined(slide.split(out)[0], sizes, filter[-2])
     elif len(sizes) != rank:
         raise GradstepError(

@@ -9,7 +9,7 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
-from gradstep.core.ops.catalogue.neural.softmax import LAST, largest_calls, shifted, sum_calls
+from gradstep.core.ops.catalogue.neural.softmax import LAST, largest_calls, shift_logits, sum_calls
 from gradstep.core.ops.declare.declared_gradient import Defect, Gradient
 from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.result_causes import Causes
@@ -18,7 +18,7 @@ from gradstep.core.ops.declare.system_rules import TF_CPU, OutOfRange, Rules
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import real_floating, wrong_type
 from gradstep.core.ops.declare.ufunc import Calls
-from gradstep.core.ops.numerics.index_bounds import blanked, check
+from gradstep.core.ops.numerics.index_bounds import check, fill_outside
 
 
 def _brief(shape: Shape) -> str:
@@ -46,7 +46,7 @@ def _loss_and_backprop(ctx: InferContext) -> tuple[TensorType, TensorType]:
 def _cross_entropy(xp: Any, features: Any, labels: Any) -> Any:
     if features.shape[-1:] != labels.shape[-1:]:  # a broadcast class counts as often as it stands
         features = features + xp.zeros_like(labels)
-    below = shifted(xp, features)
+    below = shift_logits(xp, features)
     powers = xp.exp(below)
     total = xp.sum(powers, axis=-1, keepdims=True)
     # A label of 0 leaves its class out, even where the logit is -inf.
@@ -192,14 +192,14 @@ def _sparse(xp: Any, features: Any, labels: Any, *, rules: Rules = TF_CPU) -> An
     if rules.gather is OutOfRange.RAISE:
         check(xp, outside, lambda place: _bad_label(labels, classes))
         outside = None
-    below = shifted(xp, features)
+    below = shift_logits(xp, features)
     powers = xp.exp(below)
     total = xp.sum(powers, axis=-1, keepdims=True)
     hit = xp.arange(classes) == labels[:, None]
     losses = xp.where(hit, xp.log(total) - below, xp.zeros_like(below))
     backprop = powers / total - hit.astype(features.dtype)
     loss = xp.sum(losses, axis=-1)
-    return blanked(xp, loss, outside, np.nan), blanked(xp, backprop, outside, np.nan)
+    return fill_outside(xp, loss, outside, np.nan), fill_outside(xp, backprop, outside, np.nan)
 
 
 def _bad_label(labels: Any, classes: int) -> GradstepError:

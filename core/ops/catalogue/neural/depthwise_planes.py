@@ -11,7 +11,12 @@ from typing import Any
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.ops.catalogue.neural.convolution_types import Method
-from gradstep.core.ops.catalogue.neural.im2col_convolution import Axes, blocks, every_tap, padded
+from gradstep.core.ops.catalogue.neural.im2col_convolution import (
+    Axes,
+    blocks,
+    every_tap,
+    pad_images,
+)
 from gradstep.core.ops.catalogue.neural.sliding_windows import Size, Sizes, differ
 
 
@@ -44,7 +49,7 @@ def _forward(xp: Any, x: Any, w: Any, axes: Axes, out: Any) -> None:
         return
     split = out.reshape(*out.shape[:-1], *w.shape[-2:])
     for images in blocks(xp, x, prod(out.shape[1:])):
-        _forward_block(xp, padded(xp, x[images], axes), w, axes, split[images])
+        _forward_block(xp, pad_images(xp, x[images], axes), w, axes, split[images])
 
 
 def _forward_block(xp: Any, x: Any, w: Any, axes: Axes, out: Any) -> None:
@@ -66,7 +71,7 @@ def _to_filter(xp: Any, x: Any, g: Any, axes: Axes, out: Any) -> None:
     split = g.reshape(*g.shape[:-1], *out.shape[-2:])
     summed = tuple(range(g.ndim - 1))
     for images in blocks(xp, x, prod(g.shape[1:])):
-        room, some = padded(xp, x[images], axes), split[images]
+        room, some = pad_images(xp, x[images], axes), split[images]
         for taps, _, _ in every_tap(axes):
             product = xp.multiply(room[_seen(taps, axes)][..., None], some)
             out[taps] += xp.sum(product, axis=summed)

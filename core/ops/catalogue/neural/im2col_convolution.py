@@ -83,7 +83,7 @@ def blocks(xp: Any, x: Any, size: int) -> Iterator[slice]:
         yield slice(start, min(start + step, x.shape[0]))
 
 
-def padded(xp: Any, x: Any, axes: Axes) -> Any:
+def pad_images(xp: Any, x: Any, axes: Axes) -> Any:
     """The images with zeros around them, as far as any window sees; `x` itself without padding."""
     if not any(axis.padded for axis in axes):
         return x
@@ -113,7 +113,7 @@ def _patches(xp: Any, x: Any, axes: Axes) -> Iterator[tuple[slice, Any]]:
     for images in blocks(xp, x, prod(axis.out for axis in axes) * size):
         some = x[images]
         if columns is None or room.shape[0] != some.shape[0]:
-            room = padded(xp, some, axes)
+            room = pad_images(xp, some, axes)
             columns = xp.empty(_patch_shape(some, axes), x.dtype)
         elif bordered:
             _fill(room, some, axes)

@@ -22,12 +22,12 @@ def other_axes(data_format: str, rank: int) -> tuple[int, ...]:
     return tuple(axis for axis in range(rank) if axis != channel)
 
 
-def lined_up(vector: Any, data_format: str, rank: int) -> Any:
+def align_channels(vector: Any, data_format: str, rank: int) -> Any:
     """An array with a value for each channel, to broadcast against images."""
     return vector.reshape(_sizes(data_format, rank))
 
 
-def lined_up_tensor(vector: Tensor, data_format: str, rank: int) -> Tensor:
+def align_channels_tensor(vector: Tensor, data_format: str, rank: int) -> Tensor:
     """The same of a tensor; no op where the channels are last."""
     if channel_axis(data_format, rank) == rank - 1:
         return vector

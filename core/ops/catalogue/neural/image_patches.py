@@ -12,11 +12,16 @@ from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.catalogue.neural.im2col_convolution import every_tap
-from gradstep.core.ops.catalogue.neural.sliding_windows import Axis, Slide, known_sizes, ranked
+from gradstep.core.ops.catalogue.neural.sliding_windows import (
+    Axis,
+    Slide,
+    known_sizes,
+    require_rank,
+)
 from gradstep.core.ops.catalogue.neural.window_attributes import (
     PADDINGS,
-    checked_slide,
-    unsupported,
+    check_slide,
+    unimplemented,
     wrong,
 )
 from gradstep.core.ops.declare.table import InferContext, Sample, op
@@ -36,7 +41,7 @@ def _slide(attrs: Mapping[str, Any]) -> Slide:
                 hint="one number for each axis of the images",
             )
         if values[0] != 1 or values[3] != 1:
-            raise unsupported(
+            raise unimplemented(
                 f"Current implementation does not yet support {name} in the batch and depth "
                 "dimensions.",
                 hint="windows slide along the spatial axes only",
@@ -44,7 +49,7 @@ def _slide(attrs: Mapping[str, Any]) -> Slide:
         if min(values) < 1:
             raise wrong(f"{name} must be positive, but got {min(values)}")
     sliding = {key: attrs[key] for key in ("strides", "padding")}
-    return checked_slide({**sliding, "dilations": attrs["rates"], "data_format": "NHWC"})
+    return check_slide({**sliding, "dilations": attrs["rates"], "data_format": "NHWC"})
 
 
 def _axes(attrs: Mapping[str, Any], sizes: Sequence[int]) -> tuple[Axis, ...]:
@@ -56,7 +61,7 @@ def _cut(ctx: InferContext) -> TensorType:
     if kind.dtype in (DType.STRING, DType.RESOURCE, DType.VARIANT):
         raise wrong_type(ctx, kind.dtype, "images of numbers or bool")
     sizes, ksizes = known_sizes(kind, 4), ctx.attr("ksizes")
-    ranked("images", sizes, 4)
+    require_rank("images", sizes, 4)
     slide = _slide({name: ctx.attr(name) for name in (*_LISTS, "padding")})
     taps = prod(ksizes[1:3])
     channels = None if sizes[3] is None else sizes[3] * taps

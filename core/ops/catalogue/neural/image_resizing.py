@@ -14,7 +14,7 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
-from gradstep.core.ops.catalogue.neural.sliding_windows import Sizes, known_sizes, ranked
+from gradstep.core.ops.catalogue.neural.sliding_windows import Sizes, known_sizes, require_rank
 from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.host_arrays import integers
 from gradstep.core.ops.declare.samples import ints
@@ -73,7 +73,7 @@ def _resized(result: Callable[[DType], DType]) -> Callable[[InferContext], Tenso
         if not (images.dtype.is_integer or images.dtype.is_floating):
             raise wrong_type(ctx, images.dtype, "images of real numbers")
         sizes = known_sizes(images, 4)
-        ranked("images", sizes, 4)
+        require_rank("images", sizes, 4)
         want_rank(ctx, 1, 1)
         height, width = _told(ctx)
         _check_centers(ctx.attr("align_corners"), ctx.attr("half_pixel_centers"))
@@ -110,8 +110,8 @@ def _floats(dtype: DType) -> DType:
 def _back(ctx: InferContext) -> TensorType:
     """Type rule of `back(grads, original_image)`."""
     grads, image = (known_sizes(kind, 4) for kind in ctx.types)
-    ranked("grads", grads, 4)
-    ranked("original_image", image, 4)
+    require_rank("grads", grads, 4)
+    require_rank("original_image", image, 4)
     if not ctx.types[1].dtype.is_floating:
         raise wrong_type(ctx, ctx.types[1].dtype, "an image of floating-point numbers")
     return TensorType(ctx.types[1].dtype, Shape((grads[0], *image[1:3], grads[3])))
@@ -120,7 +120,7 @@ def _back(ctx: InferContext) -> TensorType:
 def _nearest_back(ctx: InferContext) -> TensorType:
     """Type rule of `back(grads, size)`."""
     grads = known_sizes(ctx.types[0], 4)
-    ranked("grads", grads, 4)
+    require_rank("grads", grads, 4)
     return TensorType(ctx.types[0].dtype, Shape((grads[0], *_told(ctx), grads[3])))
 
 
@@ -184,7 +184,7 @@ def _nearest_sums(
 
 
 def _checked(x: Any, size: Any) -> tuple[int, int]:
-    ranked("images", x.shape, 4)
+    require_rank("images", x.shape, 4)
     if 0 in x.shape[1:3]:
         raise GradstepError(f"input image must be of non-zero size, not {brackets(x.shape)}")
     return _out_sizes(size)

@@ -15,7 +15,7 @@ from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.catalogue.neural.im2col_convolution import Axes
 from gradstep.core.ops.catalogue.neural.pooling import mean_samples
 from gradstep.core.ops.catalogue.neural.pooling_kernels import first_largest
-from gradstep.core.ops.catalogue.neural.pooling_rules import checked_pool
+from gradstep.core.ops.catalogue.neural.pooling_rules import check_pool
 from gradstep.core.ops.catalogue.neural.pooling_windows import RANK, Pool
 from gradstep.core.ops.catalogue.neural.sliding_windows import known_sizes
 from gradstep.core.ops.catalogue.neural.window_attributes import PADDINGS
@@ -26,7 +26,7 @@ from gradstep.core.ops.typing.static_values import shape_of, zeros_like
 
 
 def _type(ctx: InferContext) -> tuple[TensorType, TensorType]:
-    pool, dtype = checked_pool(ctx, True, ctx.types)
+    pool, dtype = check_pool(ctx, True, ctx.types)
     shape = Shape(pool.out_sizes(known_sizes(ctx.types[0], RANK)))
     return TensorType(dtype, shape), TensorType(_index_type(ctx), shape)
 
@@ -73,7 +73,7 @@ def _gradient(op: OpView, g: Tensor, _: Tensor | None) -> Tensor:
 
 
 def _back_type(ctx: InferContext) -> TensorType:
-    pool, dtype = checked_pool(ctx, True, ctx.types[:2])
+    pool, dtype = check_pool(ctx, True, ctx.types[:2])
     image, g, argmax = (known_sizes(kind, RANK) for kind in ctx.types)
     wanted = pool.out_sizes(image)
     pool.check("grad", wanted, g)

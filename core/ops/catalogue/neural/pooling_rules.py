@@ -28,7 +28,7 @@ def given(op: OpView) -> dict[str, Any]:
     return {k: v for k, v in op.operation.attrs.items() if k in _GIVEN}
 
 
-def checked_pool(
+def check_pool(
     ctx: InferContext, maximum: bool, types: tuple[TensorType, ...]
 ) -> tuple[Pool, DType]:
     """The window of an op, and the element type that its tensors share."""
@@ -44,7 +44,7 @@ def pooled(maximum: bool) -> Infer:
     """Type rule of `pool(input)`."""
 
     def rule(ctx: InferContext) -> TensorType:
-        pool, dtype = checked_pool(ctx, maximum, ctx.types)
+        pool, dtype = check_pool(ctx, maximum, ctx.types)
         return TensorType(dtype, Shape(pool.out_sizes(known_sizes(ctx.types[0], RANK))))
 
     return rule
@@ -52,7 +52,7 @@ def pooled(maximum: bool) -> Infer:
 
 def max_back_type(ctx: InferContext) -> TensorType:
     """Type rule of `back(orig_input, orig_output, grad)`."""
-    pool, dtype = checked_pool(ctx, True, ctx.types)
+    pool, dtype = check_pool(ctx, True, ctx.types)
     image, y, g = (known_sizes(kind, RANK) for kind in ctx.types)
     _check_pooled(pool, image, y, g)
     return TensorType(dtype, Shape(image))
@@ -60,7 +60,7 @@ def max_back_type(ctx: InferContext) -> TensorType:
 
 def max_again_type(ctx: InferContext) -> TensorType:
     """Type rule of `chosen(orig_input, orig_output, grad)`, whose gradient is like the input."""
-    pool, dtype = checked_pool(ctx, True, ctx.types)
+    pool, dtype = check_pool(ctx, True, ctx.types)
     image, y, g = (known_sizes(kind, RANK) for kind in ctx.types)
     pool.check("grad", image, g)
     _check_pooled(pool, image, y, y)
@@ -69,7 +69,7 @@ def max_again_type(ctx: InferContext) -> TensorType:
 
 def mean_back_type(ctx: InferContext) -> TensorType:
     """Type rule of `back(orig_input_shape, grad)`."""
-    pool, dtype = checked_pool(ctx, False, ctx.types[1:])
+    pool, dtype = check_pool(ctx, False, ctx.types[1:])
     want_rank(ctx, 0, 1)
     value = ctx.constant(0)
     image: Sizes = (None,) * RANK if value is None else integers(value)

@@ -12,7 +12,12 @@ from gradstep.core.graph.model import Operation
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.catalogue.neural import pooling_kernels
 from gradstep.core.ops.catalogue.neural.pooling_windows import RANK, Pool
-from gradstep.core.ops.catalogue.neural.sliding_windows import Sizes, certain, known_sizes, ranked
+from gradstep.core.ops.catalogue.neural.sliding_windows import (
+    Sizes,
+    certain,
+    known_sizes,
+    require_rank,
+)
 from gradstep.core.ops.catalogue.neural.window_attributes import FORMATS_2D, PADDINGS
 from gradstep.core.ops.declare.host_arrays import integers
 from gradstep.core.ops.declare.samples import ints
@@ -43,7 +48,7 @@ def _image(ctx: InferContext) -> tuple[DType, Sizes]:
     if not (dtype.is_floating or dtype.is_integer):
         raise wrong_type(ctx, dtype, "integers or floating-point numbers")
     sizes = known_sizes(ctx.types[0], RANK)
-    ranked("input", sizes, RANK)
+    require_rank("input", sizes, RANK)
     return dtype, sizes
 
 

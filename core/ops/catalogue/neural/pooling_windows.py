@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.ops.catalogue.neural.sliding_windows import Axis, Sizes, differ, ranked
-from gradstep.core.ops.catalogue.neural.window_attributes import checked_slide, unsupported, wrong
+from gradstep.core.ops.catalogue.neural.sliding_windows import Axis, Sizes, differ, require_rank
+from gradstep.core.ops.catalogue.neural.window_attributes import check_slide, unimplemented, wrong
 
 RANK = 4
 SIDES = ("Top", "Bottom", "Left", "Right")
@@ -30,7 +30,7 @@ class Pool:
                     f"{'less than minimum' if len(attrs[name]) < RANK else 'more than'} {RANK}.",
                     hint="one number for each axis of the input",
                 )
-        self.slide = checked_slide(attrs)
+        self.slide = check_slide(attrs)
         self._check_window()
         self._check_depth(depth)
         self._check_padding()
@@ -42,7 +42,7 @@ class Pool:
                 + ",".join(map(str, self.ksize))
             )
         if self.ksize[0] != 1 or self.slide.strides[0] != 1:
-            raise unsupported("Pooling is not yet supported on the batch dimension.")
+            raise unimplemented("Pooling is not yet supported on the batch dimension.")
 
     def _check_depth(self, allowed: bool) -> None:
         slide, channel = self.slide, self.slide.channel
@@ -50,14 +50,14 @@ class Pool:
         if window == stride == 1:
             return
         if any(self.ksize[i] != 1 or slide.strides[i] != 1 for i in slide.spatial):
-            raise unsupported(
+            raise unimplemented(
                 "MaxPooling supports exactly one of pooling across depth or pooling across "
                 "width/height."
             )
         if not allowed:
-            raise unsupported("Non-spatial pooling is not yet supported. Volunteers? :)")
+            raise unimplemented("Non-spatial pooling is not yet supported. Volunteers? :)")
         if window != stride:
-            raise unsupported(
+            raise unimplemented(
                 "Depthwise max pooling requires the depth window to equal the depth stride"
             )
 
@@ -78,10 +78,10 @@ class Pool:
     def out_sizes(self, image: Sizes) -> Sizes:
         """The output's sizes, as far as they are known. Raises GradstepError where no window
         fits."""
-        ranked("input", image, RANK)
+        require_rank("input", image, RANK)
         channels, window = image[self.slide.channel], self.ksize[self.slide.channel]
         if channels is not None and channels % window:
-            raise unsupported(
+            raise unimplemented(
                 "Depthwise max pooling requires the depth window to evenly divide the input depth"
             )
         found = [image[0]]
@@ -94,7 +94,7 @@ class Pool:
 
     def check(self, name: str, wanted: Sizes, found: Sizes) -> None:
         """Raise GradstepError unless a tensor's sizes may be the `wanted` ones."""
-        ranked(name, found, RANK)
+        require_rank(name, found, RANK)
         if any(differ(a, b) for a, b in zip(wanted, found, strict=True)):
             raise GradstepError(
                 f"Expected {name} shape to be {_text(wanted)}, but got {_text(found)}",

@@ -159,7 +159,7 @@ def certain(sizes: Sizes) -> tuple[int, ...]:
     return Shape(sizes).static()
 
 
-def ranked(name: str, sizes: Sizes, rank: int) -> None:
+def require_rank(name: str, sizes: Sizes, rank: int) -> None:
     """Raise GradstepError unless there are `rank` sizes."""
     if len(sizes) != rank:
         raise GradstepError(

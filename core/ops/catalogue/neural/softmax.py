@@ -60,13 +60,13 @@ def sum_calls(x: Any, total: Any) -> Calls:
         yield np.add.reduce, x, -1, None, total
 
 
-def shifted(xp: Any, logits: Any) -> Any:
+def shift_logits(xp: Any, logits: Any) -> Any:
     """Logits with the largest of each row at 0, whose exponentials cannot overflow."""
     return logits - _largest(xp, logits)
 
 
 def _softmax(xp: Any, logits: Any) -> Any:
-    powers = xp.exp(shifted(xp, logits))
+    powers = xp.exp(shift_logits(xp, logits))
     return powers * (1.0 / xp.sum(powers, axis=-1, keepdims=True))
 
 
@@ -88,7 +88,7 @@ def _softmax_gradient(op: OpView, g: Tensor) -> Tensor:
 
 
 def _log_softmax(xp: Any, logits: Any) -> Any:
-    below = shifted(xp, logits)
+    below = shift_logits(xp, logits)
     return below - xp.log(xp.sum(xp.exp(below), axis=-1, keepdims=True))
 
 

@@ -22,7 +22,7 @@ def wrong(message: str, hint: str = "") -> GradstepError:
     return GradstepError(message, kind="ValueError", hint=hint)
 
 
-def unsupported(message: str, hint: str = "") -> GradstepError:
+def unimplemented(message: str, hint: str = "") -> GradstepError:
     """What TensorFlow has not implemented either, to be raised."""
     return GradstepError(message, kind="UnimplementedError", hint=hint)
 
@@ -49,10 +49,10 @@ def convolution_slide(ctx: InferContext, kind: str) -> Slide:
     for value in attrs["dilations"]:
         if value < 1:
             raise wrong(f"Dilation rate must be >= 1, but got {value}")
-    slide = checked_slide(attrs)
+    slide = check_slide(attrs)
     for name, values in (("strides", slide.strides), ("dilations", slide.dilations)):
         if values[0] != 1 or values[slide.channel] != 1:
-            raise unsupported(
+            raise unimplemented(
                 f"Current implementation does not yet support {name} in the batch and depth "
                 "dimensions.",
                 hint="windows slide along the spatial axes only",
@@ -69,7 +69,7 @@ def _check_length(kind: str, name: str, values: Sequence[int], rank: int) -> Non
         )
 
 
-def checked_slide(attrs: Mapping[str, Any]) -> Slide:
+def check_slide(attrs: Mapping[str, Any]) -> Slide:
     """The slide that attributes of the right length describe."""
     for value in attrs["strides"]:
         if value <= 0:

@@ -16,7 +16,7 @@ from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.op_state import Writes
 from gradstep.core.ops.declare.result_memory import Elementwise
 from gradstep.core.ops.declare.table import InferContext, Sample, op
-from gradstep.core.ops.declare.type_rules import merged, one_floating_type, want_rank
+from gradstep.core.ops.declare.type_rules import merge_shapes, one_floating_type, want_rank
 from gradstep.core.ops.declare.ufunc import Calls
 from gradstep.core.ops.numerics.adam_calls import adam_calls
 
@@ -44,7 +44,7 @@ def _resource_updates(count: int) -> Any:
 def _updated_shape(ctx: InferContext, count: int) -> Shape:
     shape = ctx.types[0].shape
     for kind in (*ctx.types[1:count], ctx.types[-1]):
-        shape = merged(ctx, shape, kind.shape)
+        shape = merge_shapes(ctx, shape, kind.shape)
     for index in range(count, len(ctx.types) - 1):
         want_rank(ctx, index, 0)
     return shape

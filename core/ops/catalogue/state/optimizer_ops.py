@@ -20,8 +20,13 @@ from gradstep.core.ops.declare.optimizer_table import RULES, Rule
 from gradstep.core.ops.declare.result_memory import Elementwise, Memory
 from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
 from gradstep.core.ops.declare.table import InferContext, Sample, lookup, op
-from gradstep.core.ops.declare.type_rules import merged, one_floating_type, want_rank, wrong_type
-from gradstep.core.ops.numerics.index_bounds import bounds_hint, changing_nothing, check, resolve
+from gradstep.core.ops.declare.type_rules import (
+    merge_shapes,
+    one_floating_type,
+    want_rank,
+    wrong_type,
+)
+from gradstep.core.ops.numerics.index_bounds import bounds_hint, check, refused_whole, resolve
 from gradstep.core.ops.numerics.scatter import in_turn
 
 Dims = tuple[int | None, ...] | None
@@ -43,12 +48,12 @@ def _type_rule(rule: Rule, form: str) -> Callable[[InferContext], Any]:
         one_floating_type(ctx, tuple(own[first:]))
         shape = kinds["var"].shape
         for name in state[1:]:
-            shape = merged(ctx, shape, kinds[name].shape)
+            shape = merge_shapes(ctx, shape, kinds[name].shape)
         for index, name in enumerate(names):
             if name not in (*state, "grad", "indices"):
                 want_rank(ctx, index, 0)
         if "indices" not in kinds:
-            shape = merged(ctx, shape, kinds["grad"].shape)
+            shape = merge_shapes(ctx, shape, kinds["grad"].shape)
         else:
             if kinds["indices"].dtype not in (DType.INT32, DType.INT64):
                 raise wrong_type(ctx, kinds["indices"].dtype, "indices of int32 or int64")
@@ -121,7 +126,7 @@ def _attrs(rule: Rule, operation: Operation) -> dict[str, Any]:
 def _rows(indices: np.ndarray, size: int, rules: Rules) -> np.ndarray:
     rows, outside = resolve(np, indices, size, rules.scatter, rules.negative_ok)
     if rules.scatter == "raise":
-        check(np, outside, lambda place: changing_nothing(_no_such_row(indices, place, size)))
+        check(np, outside, lambda place: refused_whole(_no_such_row(indices, place, size)))
     return np.where(size == 0 or outside, -1, rows)
 
 

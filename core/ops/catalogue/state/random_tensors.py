@@ -20,7 +20,7 @@ from gradstep.core.ops.declare.host_arrays import integer, integers
 from gradstep.core.ops.declare.op_state import Counter
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.table import InferContext, Sample, op
-from gradstep.core.ops.declare.type_rules import sized_by, want_rank, wrong_type
+from gradstep.core.ops.declare.type_rules import shape_from_sizes, want_rank, wrong_type
 from gradstep.core.ops.numerics import random_streams as streams
 from gradstep.core.ops.numerics.philox import DRAWN_AS, Seeds, seeds_of
 
@@ -37,7 +37,7 @@ def drawn_shape(ctx: InferContext) -> Shape:
     """The shape that input 0 describes."""
     want_rank(ctx, 0, 1)
     known = ctx.constant(0)
-    return sized_by(ctx.types[0].shape) if known is None else Shape(drawn_sizes(known))
+    return shape_from_sizes(ctx.types[0].shape) if known is None else Shape(drawn_sizes(known))
 
 
 def drawn_sizes(shape: Any) -> tuple[int, ...]:

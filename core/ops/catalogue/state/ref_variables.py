@@ -11,7 +11,7 @@ from gradstep.core.ops.declare.kernel_forms import Kernels, ufunc
 from gradstep.core.ops.declare.op_state import Stateful, Writes
 from gradstep.core.ops.declare.samples import equal_shapes, unary
 from gradstep.core.ops.declare.table import InferContext, op
-from gradstep.core.ops.declare.type_rules import merged, numeric, wrong_type
+from gradstep.core.ops.declare.type_rules import merge_shapes, numeric, wrong_type
 
 
 def _variable(ctx: InferContext) -> TensorType:
@@ -36,7 +36,7 @@ def _same_dtype(ctx: InferContext) -> None:
 
 def _updated(ctx: InferContext) -> TensorType:
     _same_dtype(ctx)
-    shape = merged(ctx, ctx.types[0].shape, ctx.types[1].shape)
+    shape = merge_shapes(ctx, ctx.types[0].shape, ctx.types[1].shape)
     return TensorType(ctx.types[0].dtype, shape, ref=True)
 
 

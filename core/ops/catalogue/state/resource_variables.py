@@ -12,7 +12,7 @@ from gradstep.core.ops.declare.op_state import Stateful, Writes
 from gradstep.core.ops.declare.result_memory import View
 from gradstep.core.ops.declare.samples import equal_shapes, unary
 from gradstep.core.ops.declare.table import InferContext, op
-from gradstep.core.ops.declare.type_rules import merged, wrong_type
+from gradstep.core.ops.declare.type_rules import merge_shapes, wrong_type
 
 
 def _handle(ctx: InferContext) -> TensorType:
@@ -74,7 +74,7 @@ def _assigned(ctx: InferContext) -> tuple[TensorType, ...]:
     if ctx.types[1].dtype != element_type(ctx):
         wanted = ctx.attr("dtype").value
         raise wrong_type(ctx, ctx.types[1].dtype, f"a value of the variable's type ({wanted})")
-    merged(ctx, ctx.types[0].shape, ctx.types[1].shape)
+    merge_shapes(ctx, ctx.types[0].shape, ctx.types[1].shape)
     return ()
 
 

@@ -18,9 +18,9 @@ from gradstep.core.ops.declare.shape_rules import brackets
 from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.numerics import scatter
-from gradstep.core.ops.numerics.index_bounds import changing_nothing, check, no_such_row
+from gradstep.core.ops.numerics.index_bounds import check, no_such_row, refused_whole
 from gradstep.core.ops.numerics.row_updates import flat_rows
-from gradstep.core.ops.numerics.scatter import Combine, combined
+from gradstep.core.ops.numerics.scatter import Combine, combine_rows
 
 _POLICIES = ("", "DEFAULT", "ERROR", "IGNORE")
 
@@ -60,7 +60,7 @@ def _places(indices: np.ndarray, dims: tuple[int, ...], policy: str, rules: Rule
     depth = indices.shape[-1]
     rows, outside = flat_rows(np, indices, dims[:depth], policy, rules.negative_ok)
     if policy == "raise":
-        check(np, outside, lambda place: changing_nothing(no_such_row(indices, place, dims)))
+        check(np, outside, lambda place: refused_whole(no_such_row(indices, place, dims)))
     return np.where(outside, -1, rows).reshape(-1)
 
 
@@ -82,7 +82,7 @@ def _kernel(combine: Combine) -> Callable[..., Any]:
         if 0 in dims or not places.size:
             return xp.array(ref)
         flat = ref.reshape((-1, *inner))
-        new = combined(xp, flat, places, updates.reshape((places.size, *inner)), combine)
+        new = combine_rows(xp, flat, places, updates.reshape((places.size, *inner)), combine)
         return new.reshape(dims)
 
     return kernel

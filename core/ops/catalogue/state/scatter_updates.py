@@ -20,12 +20,12 @@ from gradstep.core.ops.declare.type_rules import wrong_type
 from gradstep.core.ops.numerics import scatter
 from gradstep.core.ops.numerics.index_bounds import (
     bounds_hint,
-    changing_nothing,
     check,
+    refused_whole,
     resolve,
     subscript,
 )
-from gradstep.core.ops.numerics.scatter import Combine, combined
+from gradstep.core.ops.numerics.scatter import Combine, combine_rows
 
 WHOLE_OR_NOTHING = (
     "an index outside leaves the variable as it was; TensorFlow applies the rows before it"
@@ -83,7 +83,7 @@ def _rows(indices: np.ndarray, size: int, rules: Rules) -> np.ndarray:
     """The rows that `indices` name under these rules, all in one line; -1 where none."""
     rows, outside = resolve(np, indices, size, rules.scatter, rules.negative_ok)
     if rules.scatter == "raise":
-        check(np, outside, lambda place: changing_nothing(_no_such_row(indices, place, size)))
+        check(np, outside, lambda place: refused_whole(_no_such_row(indices, place, size)))
     elif size == 0 or outside is not None:
         rows = np.where(size == 0 or outside, -1, rows)
     flat: np.ndarray = np.asarray(rows).reshape(-1)
@@ -94,7 +94,7 @@ def _scatter(xp: Any, ref: Any, indices: Any, updates: Any, combine: Combine, ru
     _check_shapes(*(Shape(tuple(x.shape)) for x in (ref, indices, updates)))
     rows = _rows(indices, ref.shape[0], rules)
     every = xp.broadcast_to(updates, (*indices.shape, *ref.shape[1:]))
-    return combined(xp, ref, rows, every.reshape((rows.size, *ref.shape[1:])), combine)
+    return combine_rows(xp, ref, rows, every.reshape((rows.size, *ref.shape[1:])), combine)
 
 
 def _kernel(combine: Combine, resource: bool) -> Callable[..., Any]:

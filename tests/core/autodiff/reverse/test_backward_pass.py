@@ -15,13 +15,13 @@ from gradstep.core.autodiff.reverse.while_vjp import loop_gradients
 from gradstep.core.graph.model import Edge, Graph, Phase, TensorRef
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 from tests.support.random_graphs import Drawn, graphs
 
 
 def passed(graph: Graph, request: GradientRequest) -> BackwardPass:
     builder = GraphBuilder(graph)
-    path = BackwardSlice(graph, declared(graph).types, request.of, request.wrt)
+    path = BackwardSlice(graph, infer_declared(graph).types, request.of, request.wrt)
     with (
         builder.belonging_to("", Phase.BACKWARD),
         builder.as_default(),

@@ -21,7 +21,7 @@ from gradstep.core.graph.dtypes import Shape
 from gradstep.core.graph.model import Constant, Edge, Graph, Operation, TensorRef
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, call
-from gradstep.core.ops.typing.inference import declared, infer
+from gradstep.core.ops.typing.inference import infer, infer_declared
 from tests.support.random_graphs import Drawn, graphs
 
 COUNT = max(50, settings.default.max_examples)
@@ -68,7 +68,7 @@ def test_it_is_as_from_scratch(drawn: Drawn, data: st.DataObject) -> None:
             assert again == scratch
             continue
         assert_same(again, scratch)
-        known, inferred = declared(again.graph), infer(again.graph)
+        known, inferred = infer_declared(again.graph), infer(again.graph)
         assert known.types.of == inferred.types.of
         assert known.constants.keys() == inferred.constants.keys()
         before = again

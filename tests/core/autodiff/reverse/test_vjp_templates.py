@@ -16,7 +16,7 @@ from gradstep.core.graph import edits
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
-from gradstep.core.ops.typing.inference import declared, infer
+from gradstep.core.ops.typing.inference import infer, infer_declared
 from tests.support.counted import counted, counting
 from tests.support.random_graphs import Drawn, graphs
 
@@ -34,7 +34,7 @@ def assert_same(graph: Graph, request: GradientRequest) -> None:
     assert [*found.graph] == [*wanted.graph]
     for name in ("gradients", "slices", "edges", "blocked", "custom"):
         assert [*getattr(found, name).items()] == [*getattr(wanted, name).items()]
-    known, inferred = declared(found.graph), infer(found.graph)
+    known, inferred = infer_declared(found.graph), infer(found.graph)
     assert known.types.of == inferred.types.of
     assert known.constants.keys() == inferred.constants.keys()
     for name, value in known.constants.items():

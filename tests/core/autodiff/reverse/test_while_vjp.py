@@ -20,7 +20,7 @@ from gradstep.core.graph.loop import within
 from gradstep.core.graph.model import Edge, Graph, Phase, TensorRef
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.program.gradient_context import Situation
 
 FEEDS = {"x": np.float32(2), "c": np.float32(1.5), "d": np.float32(1)}
@@ -46,7 +46,7 @@ def graph() -> Graph:
 
 
 def run(derived: Differentiation, refs: list[TensorRef], feeds: Any = FEEDS) -> list[float]:
-    assert not declared(derived.graph).problems
+    assert not infer_declared(derived.graph).problems
     return [float(v) for v in Session(derived.graph).run(refs, feeds)]
 
 

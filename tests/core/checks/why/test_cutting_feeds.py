@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gradstep.core.checks.why.cutting_feeds import cutting
+from gradstep.core.checks.why.cutting_feeds import find_cutting_feeds
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
@@ -45,6 +45,6 @@ def graph() -> Graph:
 )
 def test_feeds_that_cut_the_way(graph: Graph, of: str, wrt: str, fed: str, cut: str) -> None:
     feeds = [TensorRef.parse(name) for name in fed.split()]
-    found = cutting(graph, TensorRef.parse(of), TensorRef.parse(wrt), feeds)
+    found = find_cutting_feeds(graph, TensorRef.parse(of), TensorRef.parse(wrt), feeds)
     assert {ref.short for ref in found} == {*cut.split()}
     assert len(found) == len(cut.split())

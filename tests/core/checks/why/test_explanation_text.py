@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from gradstep.core.autodiff.explain.missing_gradient import Link
-from gradstep.core.checks.why.explanation_text import norm, operands, others, stopped, stopped_fix
+from gradstep.core.checks.why.explanation_text import (
+    norm,
+    operands,
+    others,
+    stopper_fix,
+    stopper_link,
+)
 from gradstep.core.checks.why.lost_cotangents import is_alive
 from gradstep.core.checks.why.recorded_vjp import Leaf
 from gradstep.core.checks.why.zero_gradient import Stopper
@@ -104,7 +110,7 @@ def test_where_one_can_go_to_see_it(there: Any, step: int | None, place: tuple[A
     op = Operation("y", "Mul", (TensorRef("x"), TensorRef("m")))
     level: Any = _Level()
     stopper = Stopper(level, op, "zero_factor", (1,), operand=TensorRef("m"), step=step)
-    link = stopped(stopper, [f32(5, 6), None], there)
+    link = stopper_link(stopper, [f32(5, 6), None], there)
     assert (link.run, link.position) == place
     assert (link.node, link.operand, link.iterations) == ("y", "m", ((2, "while"),))
     assert link.text == (
@@ -128,7 +134,7 @@ def test_in_a_loop_what_is_to_blame_is_shown(index: Any, leaf_index: Any, said: 
     level: Any = _Level()
     leaf = Leaf(0, TensorRef("m"), f32(5, 6))
     stopper = Stopper(level, op, "zero_factor", index, leaf, leaf_index, TensorRef("m"))
-    assert f"none of it goes on, with {said}: " in stopped(stopper, [], _Nobody()).text  # type: ignore[arg-type]
+    assert f"none of it goes on, with {said}: " in stopper_link(stopper, [], _Nobody()).text  # type: ignore[arg-type]
 
 
 def test_what_to_do_names_what_was_given() -> None:
@@ -145,8 +151,8 @@ def test_what_to_do_names_what_was_given() -> None:
         op = Operation("y", type_, (TensorRef("x"), TensorRef("m")))
         stopper = Stopper(level, op, "zero_factor", (0,), leaf, (0,), TensorRef("m"))
         link = Link(node, node, cause, None)
-        assert stopped_fix(stopper, [link]) == f" To mend it, {said}."
+        assert stopper_fix(stopper, [link]) == f" To mend it, {said}."
     flat = Stopper(level, Operation("y", "MatMul", ()), "flat")
-    assert stopped_fix(flat, [Link("y", "y", "flat", None)]) == (
+    assert stopper_fix(flat, [Link("y", "y", "flat", None)]) == (
         " To mend it, override it, if it is to learn."
     )

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes
 
-from gradstep.core.checks.why.explanation_text import described, norm, operands
+from gradstep.core.checks.why.explanation_text import describe_range, norm, operands
 from gradstep.core.checks.why.explanation_words import (
     broadcast_index,
     capitalize,
@@ -126,7 +126,7 @@ def test_places_lists_and_sentences() -> None:
     ],
 )
 def test_of_what_nothing_is_wrong(x: np.ndarray, said: str) -> None:
-    assert described(x) == said
+    assert describe_range(x) == said
 
 
 @pytest.mark.parametrize(

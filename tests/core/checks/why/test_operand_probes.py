@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradstep.core.checks.why.operand_probes import beyond, others, without_zeros
-from gradstep.core.checks.why.step_rerun import at_place, picked
+from gradstep.core.checks.why.step_rerun import at_place, pick_operands
 
 X = np.array([[0, 2], [3, 0]], np.float32)
 
@@ -61,7 +61,7 @@ def test_numbers_beyond_all() -> None:
 def test_operands_of_some_elements() -> None:
     mask = np.array([[False, True], [True, True]])
     row, scalar = np.array([10.0, 20.0]), np.array(5.0)
-    found = picked([X, row, scalar, "state"], mask)
+    found = pick_operands([X, row, scalar, "state"], mask)
     assert found[0].tolist() == [2, 3, 0]
     assert found[1].tolist() == [20, 10, 20]
     assert found[2] is scalar

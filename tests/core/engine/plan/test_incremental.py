@@ -20,7 +20,7 @@ from gradstep.core.engine.run.recording import Recording
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant, Graph, Operation, Phase, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 from tests.support.edited_graphs import edited, shared
 from tests.support.layouts import Case
 from tests.support.random_networks import networks
@@ -120,7 +120,7 @@ def test_after_any_edits_all_is_as_if_compiled_anew(case: Case, data: st.DataObj
         except GradstepError:
             continue  # a cycle, or another shape for what is fed
         graphs.append(graph)
-        known = declared(graph).types
+        known = infer_declared(graph).types
         able = [ref for ref in case.fetches if ref in known]
         run.to(graph, tuple(data.draw(st.permutations(able)))[: data.draw(st.integers(0, 9))])
 
@@ -129,7 +129,7 @@ def test_after_any_edits_all_is_as_if_compiled_anew(case: Case, data: st.DataObj
 def test_after_any_requests_all_is_as_if_compiled_anew(case: Case, data: st.DataObject) -> None:
     """Stops, overrides, other tensors to differentiate by."""
     forward = Graph.of(op for op in case.graph if op.phase is Phase.FORWARD)
-    types = declared(forward).types
+    types = infer_declared(forward).types
     floats = [ref for ref, kind in types.items() if kind.dtype.is_floating and not kind.ref]
     names = [op.name for op in forward if op.inputs and op.output(1) not in types]
     case = replace(case, targets=())

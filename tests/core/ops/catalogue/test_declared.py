@@ -15,7 +15,7 @@ from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.graph.topological_order import is_ordered
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
-from gradstep.core.ops.typing.inference import Inferrer, declared, infer
+from gradstep.core.ops.typing.inference import Inferrer, infer, infer_declared
 
 
 def network() -> GraphBuilder:
@@ -31,7 +31,7 @@ def test_what_was_built_is_not_typed_again(monkeypatch: pytest.MonkeyPatch) -> N
     build = network()
     graph, wanted = build.build(), infer(build.build())
     monkeypatch.delattr(Inferrer, "infer")
-    found = declared(graph)
+    found = infer_declared(graph)
     assert found.types.of == wanted.types.of
     assert found.constants.keys() == wanted.constants.keys()
     assert GraphBuilder(graph).get("loss").dtype == "float32"
@@ -41,19 +41,19 @@ def test_what_is_added_later_is_no_part_of_it() -> None:
     build = network()
     graph = build.build()
     build.one("Tanh", build.get("loss"))
-    assert TensorRef("Tanh") not in declared(graph).types
-    assert declared(build.build()).types[TensorRef("Tanh")].dtype == "float32"
+    assert TensorRef("Tanh") not in infer_declared(graph).types
+    assert infer_declared(build.build()).types[TensorRef("Tanh")].dtype == "float32"
 
 
 def test_others_are_typed_once() -> None:
     graph = Graph(dict(network().build().operations))
-    assert declared(graph) is declared(graph)
-    assert declared(graph).types.of == infer(graph).types.of
+    assert infer_declared(graph) is infer_declared(graph)
+    assert infer_declared(graph).types.of == infer(graph).types.of
 
 
 def test_a_graph_that_is_gone_leaves_nothing() -> None:
     graph = network().build()
-    assert not declared(graph).problems
+    assert not infer_declared(graph).problems
     there = weakref.ref(graph)
     del graph
     gc.collect()
@@ -62,7 +62,7 @@ def test_a_graph_that_is_gone_leaves_nothing() -> None:
 
 def test_one_with_problems_says_so_each_time() -> None:
     graph = Graph.of([Operation("a", "Tanh", (TensorRef("gone"),))])
-    assert [problem.code for problem in declared(graph).problems] == ["dangling"]
+    assert [problem.code for problem in infer_declared(graph).problems] == ["dangling"]
     with pytest.raises(GradstepError, match="gone"):
         GraphBuilder(graph)
 
@@ -96,7 +96,7 @@ def test_who_waits_for_itself_is_a_cycle() -> None:
 def test_who_waits_for_nothing_that_exists_is_a_problem() -> None:
     build = GraphBuilder()
     build.add(Operation("first", "NoOp", control_inputs=("gone",)))
-    [problem] = declared(build.build()).problems
+    [problem] = infer_declared(build.build()).problems
     assert "gone" in problem.text
 
 
@@ -146,11 +146,11 @@ def test_an_attribute_of_another_kind_is_refused_though_it_is_equal() -> None:
 
 def test_a_tensor_that_is_fed_is_what_is_fed() -> None:
     build = network()
-    graph, inferrer = build.build(), Inferrer(declared(build.build()))
+    graph, inferrer = build.build(), Inferrer(infer_declared(build.build()))
     const = next(op for op in graph if op.type == "Const")
     assert inferrer.constant(const.output()) is not None
-    kind = declared(graph).types[TensorRef("x")]
+    kind = infer_declared(graph).types[TensorRef("x")]
     inferrer.feed(const.output(), kind)
     assert inferrer.constant(const.output()) is None
     assert inferrer.types[const.output()] == kind
-    assert declared(graph).types[const.output()] != kind
+    assert infer_declared(graph).types[const.output()] != kind

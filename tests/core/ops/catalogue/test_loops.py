@@ -15,7 +15,7 @@ from gradstep.core.graph.model import Edge, Graph, TensorRef
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.typing.flatten_loops import flatten_loop_types
-from gradstep.core.ops.typing.inference import declared, infer
+from gradstep.core.ops.typing.inference import infer, infer_declared
 
 # As TensorFlow 2.21 has it in v1 mode, but for the Whiles, which it has not, and operators, whose
 # names are the op types.
@@ -70,7 +70,7 @@ def test_types_inside_are_known_whatever_wire_into_the_loop_is_open(builder: Gra
     for index, argument in enumerate(loop.arguments):
         cut = disconnect(graph, Edge("outer/While", index))
         types = flatten_loop_types(cut, infer(cut)).types
-        assert types[TensorRef(argument)] == declared(loop.graph).types[TensorRef(argument)]
+        assert types[TensorRef(argument)] == infer_declared(loop.graph).types[TensorRef(argument)]
         others = (TensorRef(name) for name in loop.arguments if name != argument)
         assert all(types[ref].dtype is whole[ref].dtype for ref in others)
 

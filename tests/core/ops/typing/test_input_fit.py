@@ -16,7 +16,7 @@ from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.declare.table import OpDef, all_ops
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.ops.typing.input_fit import cast_that_fits, misfit, why_not
 from tests.support.op_cases import Case, cases
 
@@ -26,7 +26,7 @@ Kinds = list[TensorType | None]
 
 def kinds_of(case: Case) -> Kinds:
     """Of the case's inputs, all of them variables: those are taken by every input."""
-    types = declared(case.graph).types
+    types = infer_declared(case.graph).types
     return [replace(types[tensor.ref], ref=True) for tensor in case.tensors]
 
 
@@ -105,7 +105,7 @@ def small() -> tuple[Graph, dict[str, TensorRef]]:
 
 def test_the_sentence_names_tensor_type_input_and_what_to_do() -> None:
     graph, refs = small()
-    error = why_not(graph, declared(graph).types, refs["half"], Edge("mean", 1))
+    error = why_not(graph, infer_declared(graph).types, refs["half"], Edge("mean", 1))
     assert error is not None
     assert error.message == (
         "'half', float32[], does not fit input 'reduction_indices' of 'mean': Value for attr "
@@ -125,7 +125,7 @@ def test_a_wire_that_cannot_fit_is_not_drawn_and_nothing_changes() -> None:
 def test_a_file_with_such_a_wire_opens_with_a_problem() -> None:
     graph, refs = small()
     graph = graph_edits.connect(graph, refs["half"], Edge("mean", 1))
-    (problem,) = declared(graph).problems
+    (problem,) = infer_declared(graph).problems
     assert problem.node == "mean"
     assert "'Tidx' of float" in problem.text
 
@@ -134,7 +134,7 @@ def test_nothing_is_refused_for_what_somebody_else_has_done() -> None:
     """An input that could not be right whatever came is not the new wire's fault."""
     graph, refs = small()
     graph = graph_edits.connect(graph, refs["half"], Edge("mean", 1))
-    types = declared(graph).types
+    types = infer_declared(graph).types
     assert why_not(graph, types, refs["x"], Edge("mean", 0)) is None
     assert why_not(graph, types, refs["axis"], Edge("mean", 1)) is None
 
@@ -142,12 +142,12 @@ def test_nothing_is_refused_for_what_somebody_else_has_done() -> None:
 def test_what_has_no_type_yet_is_never_refused() -> None:
     graph, _ = small()
     graph, name = graph_edits.add(graph, "Neg", "open", (None,))
-    assert why_not(graph, declared(graph).types, TensorRef(name), Edge("mean", 1)) is None
+    assert why_not(graph, infer_declared(graph).types, TensorRef(name), Edge("mean", 1)) is None
 
 
 def test_which_cast_would_mend_it() -> None:
     graph, refs = small()
-    types = declared(graph).types
+    types = infer_declared(graph).types
     assert cast_that_fits(graph, types, refs["half"], Edge("mean", 1)) is DType.INT32
     assert cast_that_fits(graph, types, refs["flag"], Edge("mean", 0)) is DType.FLOAT32
 

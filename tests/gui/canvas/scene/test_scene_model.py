@@ -10,7 +10,7 @@ from gradstep.core.document.document import Document, View
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.io.open_document import read
-from gradstep.core.ops.typing.flatten_loops import closed, flatten_loops, shown_as
+from gradstep.core.ops.typing.flatten_loops import flatten_loops, original_edge, shown_as
 from gradstep.gui import commands
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from gradstep.gui.look.theme import ASSETS
@@ -61,10 +61,10 @@ def test_stops_are_found_on_their_links(canvas: Any, name: str) -> None:
     canvas.space.open_document(document)
     graph, visible = canvas.space.shown, canvas.view.arrays.visible
     wires = [wire for link in visible.links for wire in link.wires]
-    read_inside = [wire for wire in wires if closed(document.graph, wire) != wire]
+    read_inside = [wire for wire in wires if original_edge(document.graph, wire) != wire]
     assert bool(read_inside) == (name in ("while_loop", "rnn"))
     for wire in [*read_inside[:4], *wires[:: max(1, len(wires) // 8)]]:
-        edge = closed(document.graph, wire)
+        edge = original_edge(document.graph, wire)
         assert wire in shown_as(flatten_loops(document.graph), edge)
         for request in (
             {"stopped_edges": frozenset({edge})},
@@ -76,7 +76,7 @@ def test_stops_are_found_on_their_links(canvas: Any, name: str) -> None:
                 number
                 for number, link in enumerate(visible.links)
                 for each in link.wires
-                if closed(document.graph, each) in changed.request.stopped_edges
+                if original_edge(document.graph, each) in changed.request.stopped_edges
                 or graph.source(each) in changed.request.stops
             }
             assert wanted
