@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 class Gradstep:
     """The parts of the program, each imported when it is needed. See
-    gradstep.core.cli.injected.Application."""
+    gradstep.core.cli.application_protocol.Application."""
 
     def devices(self) -> DeviceServices:
         from gradstep.gpu.devices import Devices

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradstep.core.autodiff.check.promote_float64 import widen_array, widen_operation
 from gradstep.core.engine.backend import Backend
-from gradstep.core.engine.calls.guarded_calls import new_versions
+from gradstep.core.engine.calls.liveness_guards import new_versions
 from gradstep.core.engine.calls.op_evaluation import Functions, locate_error, run_op
 from gradstep.core.engine.device_transfer import get, kept, put, shown
 from gradstep.core.engine.plan.compile_plan import Plan, Step

@@ -21,7 +21,7 @@ from gradstep.gui.frame.startup import Start, furnish
 from gradstep.gui.garbage_collection import Collector
 from gradstep.gui.look import theme
 from gradstep.gui.model.settings import settings, state_folder
-from gradstep.gui.model.shutdown import Ending
+from gradstep.gui.model.system_shutdown import Ending
 
 
 def application(windowless: bool = False) -> QApplication:

@@ -52,6 +52,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.en
 
 
 _WIDGETS = 400  # a window has more
+_left = 0  # widgets after the last test
 _WHOLE = 400  # tests between two collections of everything
 _tests = itertools.count(1)
 
@@ -99,13 +100,17 @@ def pytest_runtest_teardown() -> None:
 def _no_window_is_left() -> None:
     """Each that is makes every later test of a window slower: a style sheet that is set goes to all
     widgets that there are."""
-    widgets = sys.modules.get("PySide6.QtWidgets")
-    if widgets is None or widgets.QApplication.instance() is None:
+    global _left
+    widgets, core = (sys.modules.get(f"PySide6.Qt{name}") for name in ("Widgets", "Core"))
+    if widgets is None or core is None or widgets.QApplication.instance() is None:
         return
-    if len(widgets.QApplication.allWidgets()) > _WIDGETS:
+    before, _left = _left, len(widgets.QApplication.allWidgets())
+    if _left > before + _WIDGETS:
+        core.QCoreApplication.sendPostedEvents(None, core.QEvent.Type.DeferredDelete.value)
         gc.collect()  # labels that nobody holds
-        left = len(widgets.QApplication.allWidgets())
-        assert left <= _WIDGETS, f"{left} widgets are left; delete() takes windows away"
+        _left = len(widgets.QApplication.allWidgets())
+        tops = {type(top).__name__ for top in widgets.QApplication.topLevelWidgets()}
+        assert _left <= before + _WIDGETS, f"{tops} are left; delete() takes windows away"
 
 
 def pytest_unconfigure() -> None:

@@ -26,7 +26,7 @@ GUESSING = {"QLabel", "QMessageBox", "QErrorMessage", "QTextBrowser", "QStaticTe
 # What may be used beside gradstep.gui.look.plain_text, and why that is safe.
 ALLOWED = {
     # Notes: Markdown without HTML, dressed anew fragment by fragment.
-    "gui/panels/widgets/marked_text.py": {"QLabel", "setMarkdown", "toHtml", "RichText"},
+    "gui/panels/widgets/markdown_text.py": {"QLabel", "setMarkdown", "toHtml", "RichText"},
     "gui/canvas/paint/text_cache.py": {"QStaticText"},  # whose format is set to plain text
 }
 

@@ -10,15 +10,15 @@ import msgspec
 
 from gradstep.core.checks.expectations.expectation_runs import check_expectations
 from gradstep.core.checks.gradients.check_conclusion import Known, conclusion
-from gradstep.core.checks.gradients.derived_evaluation import Evaluator
 from gradstep.core.checks.gradients.gradient_checks import gradient_tables, table_of_node
-from gradstep.core.cli.arguments.document_session import as_it_stands, load
-from gradstep.core.cli.injected import Answer, Application
+from gradstep.core.checks.gradients.graph_evaluator import Evaluator
+from gradstep.core.cli.application_protocol import Answer, Application
+from gradstep.core.cli.arguments.document_args import as_it_stands, load
 from gradstep.core.cli.output.check_text import text
-from gradstep.core.cli.output.problem_output import problem_object
+from gradstep.core.cli.output.problem_json import problem_object
 from gradstep.core.document.document import CodeKind
-from gradstep.core.document.requested_functions import Asked
 from gradstep.core.document.requests import main_request
+from gradstep.core.document.required_python import Asked
 from gradstep.core.engine.backend import Backend
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.problems import Problem

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments.shared_arguments import Parser
 from gradstep.core.cli.arguments.time_limit import STATUS, time_limit
 from gradstep.core.cli.command_table import VERBS
-from gradstep.core.cli.injected import Answer, Application
 from gradstep.core.cli.output.command_output import error_object, report, report_error
 from gradstep.core.cli.output.terminal_text import visible_output
 from gradstep.core.errors import USAGE, GradstepError

@@ -6,8 +6,8 @@ import argparse
 
 import msgspec
 
-from gradstep.core.cli.arguments.document_session import load
-from gradstep.core.cli.injected import Answer, Application
+from gradstep.core.cli.application_protocol import Answer, Application
+from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.output.command_output import table
 from gradstep.core.cli.runs.derived_program import sound_program
 from gradstep.core.protocol.messages import Comparison, SideResult

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments.shared_arguments import budget
-from gradstep.core.cli.injected import Answer, Application
 from gradstep.core.cli.output.command_output import usage
 from gradstep.core.errors import GradstepError
 from gradstep.core.io.export_document import to_bytes, write
 from gradstep.core.io.format_table import format_written_as
 from gradstep.core.io.open_document import read
-from gradstep.core.program.questions.code_file import code_from
+from gradstep.core.program.questions.code_from_file import code_from
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:

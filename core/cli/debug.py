@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gradstep.core.cli.arguments.document_session import as_it_stands, load
+from gradstep.core.cli.application_protocol import Answer, Application
+from gradstep.core.cli.arguments.document_args import as_it_stands, load
 from gradstep.core.cli.console.console import Console
 from gradstep.core.cli.console.console_command import Reply
-from gradstep.core.cli.injected import Answer, Application
 from gradstep.core.cli.output.command_output import error_object, usage
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.errors import GradstepError, error_text

@@ -7,10 +7,10 @@ import os
 import sys
 from pathlib import Path
 
+from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.freedesktop.desktop_databases import remove_derived, update_databases
 from gradstep.core.cli.freedesktop.entry_files import data_home, entry_files
 from gradstep.core.cli.freedesktop.written_files import WrittenFiles
-from gradstep.core.cli.injected import Answer, Application
 from gradstep.core.errors import GradstepError
 from gradstep.core.installation import command_path, extra_command
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from gradstep.core.cli.injected import Answer, Application
+from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.engine.kernels.kernel_libraries import LIBRARIES
 from gradstep.core.engine.kernels.kernel_registry import ALTERNATIVES
 from gradstep.core.errors import GradstepError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from gradstep.core.cli.injected import Application
+from gradstep.core.cli.application_protocol import Application
 from gradstep.core.cli.output.command_output import usage
 
 
@@ -12,6 +12,6 @@ def execute(args: argparse.Namespace, app: Application) -> int:
     """Serve until standard input ends; the exit status."""
     if not args.stdio:
         raise usage("the engine speaks over --stdio only", "write gradstep engine --stdio")
-    from gradstep.core.host.process.process_setup import run_engine
+    from gradstep.core.host.process.engine_entry import run_engine
 
     return run_engine(app.devices, args.sandbox)

@@ -12,9 +12,9 @@ from gradstep.core.checks.expectations.expectation_capture import (
     capture_expectations,
 )
 from gradstep.core.checks.expectations.expectation_verdict import shown
-from gradstep.core.cli.arguments.document_session import as_it_stands
+from gradstep.core.cli.application_protocol import Answer, Application
+from gradstep.core.cli.arguments.document_args import as_it_stands
 from gradstep.core.cli.arguments.feed_args import read_feeds
-from gradstep.core.cli.injected import Answer, Application
 from gradstep.core.cli.output.command_output import tensor_object, usage
 from gradstep.core.cli.trust import pass_trust_on
 from gradstep.core.document.document import Document

@@ -7,19 +7,19 @@ from collections.abc import Sequence
 
 from gradstep.core.autodiff.check.gradcheck import Check, check_gradients
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
-from gradstep.core.checks.gradients.derived_evaluation import Evaluator
+from gradstep.core.checks.gradients.graph_evaluator import Evaluator
 from gradstep.core.checks.gradients.requested_gradients import (
     Gradients,
     Rows,
     derive_requested,
     gradient_values,
 )
+from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments import shared_arguments
-from gradstep.core.cli.arguments.document_session import load
+from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.arguments.request_args import require_request
-from gradstep.core.cli.injected import Answer, Application
 from gradstep.core.cli.output.command_output import kernel_lines, table, tensor_object, tensor_text
-from gradstep.core.cli.output.problem_output import problem_object
+from gradstep.core.cli.output.problem_json import problem_object
 from gradstep.core.debug.history.frozen_program import name_of
 from gradstep.core.document.document import CodeKind
 from gradstep.core.document.requests import every_request

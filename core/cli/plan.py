@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
+from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments import shared_arguments
-from gradstep.core.cli.arguments.document_session import load
-from gradstep.core.cli.injected import Answer, Application
+from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.output.plan_report import report_plan
 from gradstep.core.cli.output.plan_text import PlanText
 from gradstep.core.cli.runs.derived_program import sound_program

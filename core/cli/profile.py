@@ -7,11 +7,11 @@ from dataclasses import asdict
 
 import msgspec
 
+from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments import shared_arguments
-from gradstep.core.cli.arguments.document_session import load
-from gradstep.core.cli.injected import Answer, Application
+from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.output.profile_text import text, totals
-from gradstep.core.cli.runs import thread_needs
+from gradstep.core.cli.runs import require_threads
 from gradstep.core.cli.runs.derived_program import sound_program
 from gradstep.core.debug.motion.debug_session import first_variables
 from gradstep.core.engine.run.step_costs import require_times
@@ -31,7 +31,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     require_times(backend)
     loaded = load(args)
     if args.threads:
-        thread_needs.require_threads(loaded)
+        require_threads.require_threads(loaded)
     program = sound_program(loaded)
     with name_threads(loaded, "" if args.threads else "--threads"):
         found = profile_runs(program, backend, first_variables(program, backend), wish)

@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments import shared_arguments
-from gradstep.core.cli.arguments.document_session import load
-from gradstep.core.cli.injected import Answer, Application
+from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.output.command_output import (
     kernel_lines,
     table,
@@ -16,7 +16,7 @@ from gradstep.core.cli.output.command_output import (
     tensor_text,
     usage,
 )
-from gradstep.core.cli.runs import thread_needs
+from gradstep.core.cli.runs import require_threads
 from gradstep.core.engine.backend import Backend
 from gradstep.core.program.questions.loaded_document import Loaded, start
 from gradstep.core.program.questions.run_choice import RunChoice, Values, choose_run, run_once
@@ -31,7 +31,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     if args.threads:
         from gradstep.core.cli.runs.run_threads import run_with_threads
 
-        thread_needs.require_threads(loaded)
+        require_threads.require_threads(loaded)
         if args.fast or args.kernels:
             raise usage("--threads runs as the debugger does", "leave --fast and --kernels out")
         return _answer(run_with_threads(loaded, backend, args.fetch, args.runs), backend)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments.shared_arguments import budget
 from gradstep.core.cli.command_table import START_PAGE
-from gradstep.core.cli.injected import Answer, Application
 from gradstep.core.cli.output.command_output import usage
 from gradstep.core.io.open_document import read
 

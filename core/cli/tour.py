@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from gradstep.core.cli.injected import Application
+from gradstep.core.cli.application_protocol import Application
 
 
 def execute(args: argparse.Namespace, app: Application) -> int:

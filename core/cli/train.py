@@ -15,10 +15,10 @@ from contextlib import ExitStack
 
 import numpy as np
 
+from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments import shared_arguments
-from gradstep.core.cli.arguments.document_session import load
+from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.command_table import LINES
-from gradstep.core.cli.injected import Answer, Application
 from gradstep.core.cli.output.command_output import (
     error_object,
     kernel_lines,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from gradstep.core.cli.injected import Answer, Application
+from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.output.command_output import table, usage, warn
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError

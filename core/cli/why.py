@@ -10,9 +10,9 @@ import msgspec
 from gradstep.core.autodiff.explain.gradient_paths import find_reached
 from gradstep.core.checks.gradients.bottleneck_answers import find_bottlenecks
 from gradstep.core.checks.why.why_answers import Explainer
-from gradstep.core.cli.arguments.document_session import load
+from gradstep.core.cli.application_protocol import Answer, Application
+from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.arguments.request_args import require_request
-from gradstep.core.cli.injected import Answer, Application
 from gradstep.core.cli.output.bottleneck_text import bottleneck_text
 from gradstep.core.document.document import CodeKind
 from gradstep.core.document.requests import main_request

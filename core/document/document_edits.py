@@ -10,10 +10,10 @@ from typing import Any
 from gradstep.core.autodiff.recognition.imported_request import ImportedGradients
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, OverrideKind
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from gradstep.core.document.convert_to_py_func import to_pyfunc
 from gradstep.core.document.document import CodeItem, Document, Optimizer, View
 from gradstep.core.document.node_renaming import rename_node
 from gradstep.core.document.placeholder_substitution import with_placeholders
-from gradstep.core.document.py_func_conversion import to_pyfunc
 from gradstep.core.document.queue_threads import threads_without
 from gradstep.core.document.request_edits import (
     clear_override,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
 from gradstep.core.debug.concurrency.thread_state import Thread
-from gradstep.core.engine.run.queue_deadlock import queue_of
+from gradstep.core.engine.run.blocked_on_queue import queue_of
 from gradstep.core.graph.model import Graph, Operation, TensorRef, predecessors
 
 PUT = ("QueueEnqueueV2", "QueueEnqueueManyV2", "QueueEnqueue", "QueueEnqueueMany")

@@ -10,7 +10,7 @@ from concurrent.futures import Future
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.engine_connection import Callback, Connection
-from gradstep.core.host.process.process_setup import CONFINED
+from gradstep.core.host.process.engine_entry import CONFINED
 from gradstep.core.host.session_journal import SessionJournal
 from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.protocol.error_records import error_of

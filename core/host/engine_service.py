@@ -19,8 +19,8 @@ from gradstep.core.checks.expectations.expectation_capture import (
 )
 from gradstep.core.checks.expectations.expectation_runs import check_expectations
 from gradstep.core.checks.gradients.bottleneck_answers import find_bottlenecks, loss_for
-from gradstep.core.checks.gradients.derived_evaluation import Evaluator
 from gradstep.core.checks.gradients.gradient_checks import gradient_tables, table_of_node
+from gradstep.core.checks.gradients.graph_evaluator import Evaluator
 from gradstep.core.checks.why.finiteness_survey import Surveyor
 from gradstep.core.checks.why.why_answers import Explainer
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind

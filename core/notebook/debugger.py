@@ -24,7 +24,7 @@ from gradstep.core.host.program_reports import report_stop
 from gradstep.core.host.stop_sentence import stop_text
 from gradstep.core.notebook.error_notes import add_notes
 from gradstep.core.notebook.explained import Explanation
-from gradstep.core.notebook.named_questions import as_names
+from gradstep.core.notebook.gradient_arguments import as_names
 from gradstep.core.program.gradient_context import situation_about
 
 

@@ -21,11 +21,10 @@ from gradstep.core.graph.problems import problem_text
 from gradstep.core.host.explained_runs import explainer_of_runs
 from gradstep.core.host.session_restore import begin
 from gradstep.core.notebook.debugger import Debugger
-from gradstep.core.notebook.document_runs import DocumentRuns
+from gradstep.core.notebook.document_html import show_document
 from gradstep.core.notebook.error_notes import add_notes
 from gradstep.core.notebook.explained import Explanation
-from gradstep.core.notebook.graph_picture import draw_svg
-from gradstep.core.notebook.named_questions import (
+from gradstep.core.notebook.gradient_arguments import (
     Array,
     Feeds,
     GradientOptions,
@@ -37,7 +36,8 @@ from gradstep.core.notebook.named_questions import (
     question,
     require_request,
 )
-from gradstep.core.notebook.notebook_html import show_document
+from gradstep.core.notebook.graph_picture import draw_svg
+from gradstep.core.notebook.program_cache import DocumentRuns
 from gradstep.core.program.derive import derive
 from gradstep.core.program.questions.first_run_values import situation_at, variable_values
 from gradstep.core.program.questions.gradient_query import GradientQuery, as_asked

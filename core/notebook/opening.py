@@ -12,7 +12,7 @@ from gradstep.core.errors import error_text
 from gradstep.core.io.disk.memory_budget import DEFAULT, Budget, OverBudgetError, enough_for
 from gradstep.core.io.open_document import read
 from gradstep.core.notebook.open_document_session import Session
-from gradstep.core.program.questions.code_file import code_from
+from gradstep.core.program.questions.code_from_file import code_from
 from gradstep.core.program.questions.loaded_document import with_functions
 from gradstep.core.program.trust.code_trust import permission, set_aside_damage
 from gradstep.core.program.trust.permission_levels import Permission

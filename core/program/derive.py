@@ -19,11 +19,11 @@ from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.ops.typing.invalid_operations import broken_operations
 from gradstep.core.ops.typing.missing_inputs import find_waiting
 from gradstep.core.program.acyclic_part import without_cycles
+from gradstep.core.program.default_targets import missing_names, run_targets, sound_threads
 from gradstep.core.program.feeds_and_initials import fit_feeds, fit_initial
 from gradstep.core.program.function_kinds import in_role
 from gradstep.core.program.imported_gradients import add_imported_gradients
 from gradstep.core.program.missing_functions import uncallable
-from gradstep.core.program.run_targets import missing_names, run_targets, sound_threads
 from gradstep.core.program.training_updates import with_training
 from gradstep.core.program.uninitialized_variables import find_captured, find_uninitialized
 from gradstep.core.program.unneeded_operations import as_remarks

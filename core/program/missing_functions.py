@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.document import CodeKind, Document
-from gradstep.core.document.requested_functions import Asked, missing_code
+from gradstep.core.document.required_python import Asked, missing_code
 from gradstep.core.graph.problems import Problem
 from gradstep.core.graph.suggestions import did_you_mean, near
 

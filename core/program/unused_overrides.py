@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideKind
 from gradstep.core.autodiff.reverse.gradient_rules import suggest_gradients
 from gradstep.core.document.document import CodeKind, Document
-from gradstep.core.document.requested_functions import Asked
+from gradstep.core.document.required_python import Asked
 from gradstep.core.graph.loop import within
 from gradstep.core.graph.model import Graph
 from gradstep.core.graph.problems import Problem

@@ -13,7 +13,7 @@ from contextlib import redirect_stdout
 from typing import Any
 
 from gradstep.core.document.document import CodeItem, CodeKind
-from gradstep.core.document.function_source import meant
+from gradstep.core.document.function_lookup import meant
 from gradstep.core.errors import GradstepError, Interrupted
 from gradstep.core.ops.state.print_output import Print, say
 from gradstep.core.program.sandbox import is_confined

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gradstep.core.reference import block_page, module_page, move_page, op_page
+from gradstep.core.reference import block_page, module_page, move_page, ops_page
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = {
     "modules.md": module_page.page,
     "moves.md": move_page.page,
-    "ops.md": op_page.page,
+    "ops.md": ops_page.page,
     "blocks.md": block_page.page,
 }
 

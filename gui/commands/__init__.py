@@ -6,7 +6,6 @@ runs. What a command cannot do it says by a message of the workspace, and return
 
 from __future__ import annotations
 
-from gradstep.gui.commands.ask_structure import select_passes, select_repeats
 from gradstep.gui.commands.ask_why import ask_why, ask_why_value, why_selected, why_value_selected
 from gradstep.gui.commands.copy_paste import copy_selection, cut_selection, paste
 from gradstep.gui.commands.expectation_commands import expect_run, remove_expectation
@@ -78,6 +77,7 @@ from gradstep.gui.commands.run_commands import (
     toggle_breakpoint,
     use_device,
 )
+from gradstep.gui.commands.select_cuts_and_repeats import select_passes, select_repeats
 from gradstep.gui.commands.session_commands import (
     copy_from_window,
     copy_variables,

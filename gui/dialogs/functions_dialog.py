@@ -8,7 +8,7 @@ from functools import partial
 from PySide6.QtWidgets import QWidget
 
 from gradstep.core.document.document import CodeItem, CodeKind
-from gradstep.core.document.requested_functions import Asked, missing_code
+from gradstep.core.document.required_python import Asked, missing_code
 from gradstep.gui import commands
 from gradstep.gui.dialogs.code_dialog import NO_CHOICE, CodeDialog
 from gradstep.gui.dialogs.finder import Entry, Finder

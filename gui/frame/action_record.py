@@ -9,8 +9,8 @@ from typing import Literal, overload
 from PySide6.QtGui import QKeySequence
 
 from gradstep.core.autodiff.reverse.gradient_request import gradient_name, native_name
-from gradstep.core.document.requested_functions import missing_code
 from gradstep.core.document.requests import every_request
+from gradstep.core.document.required_python import missing_code
 from gradstep.core.graph.model import Operation
 from gradstep.gui.model.selection import selected_unit
 from gradstep.gui.model.window_requests import ShownPanel, WindowRequest

@@ -139,7 +139,7 @@ class MainWindow(QMainWindow):
         """The node editor, made now if it was not yet."""
         if self._canvas is None:
             from gradstep.gui.canvas.view import GraphView
-            from gradstep.gui.frame.pointer_keys import PointerKeys
+            from gradstep.gui.frame.keys_under_pointer import PointerKeys
 
             self._canvas = GraphView(self.workspace)
             self._pages.addWidget(self._canvas)

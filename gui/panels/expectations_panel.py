@@ -15,7 +15,7 @@ from gradstep.gui import commands
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import GRID, Tone
 from gradstep.gui.model.workspace import Workspace
-from gradstep.gui.panels.widgets.marked_text import IsName, MarkedText
+from gradstep.gui.panels.widgets.markdown_text import IsName, MarkedText
 from gradstep.gui.panels.widgets.misconception_card import MARK, paint_mark
 from gradstep.gui.panels.widgets.small_labels import Link, SectionHeader, ThemeSource, Wrapped
 

@@ -10,7 +10,7 @@ from gradstep.gui.frame.dialog_table import NOTE, open_dialog
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.expectations_panel import ExpectationList
-from gradstep.gui.panels.widgets.marked_text import MarkedText
+from gradstep.gui.panels.widgets.markdown_text import MarkedText
 from gradstep.gui.panels.widgets.misconception_card import Claim
 from gradstep.gui.panels.widgets.panel_base import Panel
 from gradstep.gui.panels.widgets.scroll_area import scroll_area

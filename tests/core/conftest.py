@@ -21,7 +21,7 @@ from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.protocol.messages import Message
 
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
-ENGINE = [sys.executable, "-m", "gradstep.core.host.process.process_setup"]
+ENGINE = [sys.executable, "-m", "gradstep.core.host.process.engine_entry"]
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.protocol.messages import Stopped
 from gradstep.gui.app import application, new_window
 from gradstep.gui.automation.driver import Driver
-from gradstep.gui.canvas.thumbnails import painted
+from gradstep.gui.canvas.graph_thumbnail import painted
 from gradstep.gui.look import theme
 from gradstep.gui.panels.welcome.example_card import PICTURE, PICTURES, picture_file
 from tests.examples.build import EXAMPLES, FOLDER

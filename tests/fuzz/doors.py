@@ -18,9 +18,9 @@ from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import CodeItem, CodeKind, Document
-from gradstep.core.document.function_source import functions_in, meant
+from gradstep.core.document.function_lookup import functions_in, meant
 from gradstep.core.document.request_edits import set_request
-from gradstep.core.document.requested_functions import missing_code
+from gradstep.core.document.required_python import missing_code
 from gradstep.core.engine.run.feed_values import feed_arrays
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.edits import rename, rename_scope

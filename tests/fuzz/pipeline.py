@@ -19,7 +19,7 @@ from pathlib import Path
 
 from gradstep.core import errors
 from gradstep.core.document.document import Document
-from gradstep.core.document.requested_functions import missing_code
+from gradstep.core.document.required_python import missing_code
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService

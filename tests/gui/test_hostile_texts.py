@@ -39,7 +39,7 @@ from gradstep.gui.canvas.scene.hit_test import Hit, Port
 from gradstep.gui.dialogs.code_view import CodeView
 from gradstep.gui.look.plain_text import Label, MessageBox, plain, without_mnemonic
 from gradstep.gui.look.theme import DARK
-from gradstep.gui.panels.widgets.marked_text import MarkedText
+from gradstep.gui.panels.widgets.markdown_text import MarkedText
 from gradstep.gui.panels.widgets.small_labels import Text
 from tests.support.openings import Openings
 

@@ -55,7 +55,7 @@ class Found(Tally):
 def campaign(times: int, seed: int, say: Callable[[str], None]) -> Found:
     """So many kills; what came of them."""
     found = Found()
-    client = EngineClient([sys.executable, "-m", "gradstep.core.host.process.process_setup"])
+    client = EngineClient([sys.executable, "-m", "gradstep.core.host.process.engine_entry"])
     try:
         for number in range(times):
             Walk(client, random.Random(f"{seed} {number}"), found, f"{seed} {number}").go()

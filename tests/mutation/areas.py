@@ -42,8 +42,8 @@ AREAS = {
             (
                 *_in(
                     "core/autodiff",
-                    "explain/missing_gradient check/check_result check/check_tensors "
-                    "check/check_report",
+                    "explain/missing_gradient check/check_result check/tensor_gradcheck "
+                    "check/override_advice",
                 ),
                 "core/checks",
             ),

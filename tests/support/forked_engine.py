@@ -153,7 +153,7 @@ def _tell_end(handle: int, child: int, pipe: int) -> None:
 
 
 def _become_engine(pipes: Sequence[int], environment: dict[str, str], folder: str) -> NoReturn:
-    from gradstep.core.host.process.process_setup import run_engine
+    from gradstep.core.host.process.engine_entry import run_engine
     from gradstep.main import Gradstep
 
     status = 70

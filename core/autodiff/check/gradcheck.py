@@ -10,9 +10,9 @@ import numpy as np
 
 from gradstep.core.autodiff.check.analytic_gradients import Held, evaluate_gradients
 from gradstep.core.autodiff.check.check_result import CheckResult, Verdict
-from gradstep.core.autodiff.check.check_tensors import examine, request_second_order
 from gradstep.core.autodiff.check.finite_differences import NumericGradient, agree
 from gradstep.core.autodiff.check.frozen_values import Evaluate, Point
+from gradstep.core.autodiff.check.tensor_gradcheck import examine, request_second_order
 from gradstep.core.autodiff.reverse.gradient_request import (
     GradientRequest,
     gradient_name,

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gradstep.core.autodiff.check.check_result import CheckResult, Verdict, attribute_to, find_worst
-from gradstep.core.autodiff.check.check_tensors import Examined, examine, request_second_order
 from gradstep.core.autodiff.check.finite_differences import NumericGradient
 from gradstep.core.autodiff.check.frozen_values import Evaluate
+from gradstep.core.autodiff.check.tensor_gradcheck import Examined, examine, request_second_order
 from gradstep.core.autodiff.recognition.imported_vjp import find_imported_vjp
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, gradient_name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradstep.core.autodiff.recognition.vjp_pairing import Found
+from gradstep.core.autodiff.recognition.cotangent_pairing import Found
 from gradstep.core.autodiff.reverse.contributions import Slices
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, Graph, Operation, Phase, TensorRef

@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gradstep.core.autodiff.recognition.cotangent_pairing import Found, Pairing
 from gradstep.core.autodiff.recognition.gradient_scope import GradientScope, as_sum
-from gradstep.core.autodiff.recognition.vjp_pairing import Found, Pairing
 from gradstep.core.autodiff.reverse.contributions import Slices
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, gradient_name

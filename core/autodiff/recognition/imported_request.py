@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from gradstep.core.autodiff.recognition.cotangent_pairing import Found
 from gradstep.core.autodiff.recognition.differentiated_losses import find_differentiated
 from gradstep.core.autodiff.recognition.gradient_recognition import Recognised, recognise
 from gradstep.core.autodiff.recognition.gradient_scope import GradientScope
-from gradstep.core.autodiff.recognition.vjp_pairing import Found
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.loop import loop_of

@@ -10,8 +10,8 @@ from msgspec import structs
 
 from gradstep.core.autodiff.check.check_result import Verdict
 from gradstep.core.autodiff.check.gradcheck import Check, Gradients, check_gradients
-from gradstep.core.checks.gradients.derived_evaluation import Evaluator
 from gradstep.core.checks.gradients.gradient_sentences import said
+from gradstep.core.checks.gradients.graph_evaluator import Evaluator
 from gradstep.core.checks.gradients.node_checks import check_tensor, node_check, node_checks
 from gradstep.core.debug.history.frozen_program import name_of
 from gradstep.core.errors import GradstepError

@@ -7,14 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradstep.core.autodiff.check.check_report import explain_check, find_repeated_factor, suggest
 from gradstep.core.autodiff.check.check_result import CheckResult
 from gradstep.core.autodiff.check.frozen_values import evaluate_alive, evaluate_all
 from gradstep.core.autodiff.check.op_gradcheck import LocalCheck, check_operation
+from gradstep.core.autodiff.check.override_advice import (
+    explain_check,
+    find_repeated_factor,
+    suggest,
+)
 from gradstep.core.autodiff.notation.step_notation import Notation
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
 from gradstep.core.autodiff.reverse.gradient_request import gradient_name
-from gradstep.core.checks.gradients.derived_evaluation import Evaluator
+from gradstep.core.checks.gradients.graph_evaluator import Evaluator
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.loop import way_to

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradstep.core.checks.why.explanation_words import Index, broadcast_index
 from gradstep.core.checks.why.operand_probes import others, without_zeros
-from gradstep.core.checks.why.step_rerun import Again, by_place, on_host
+from gradstep.core.checks.why.step_on_other_inputs import Again, by_place, on_host
 from gradstep.core.engine.plan.steps import Step
 
 Other = Callable[[np.ndarray], Iterator[np.ndarray]]

@@ -23,9 +23,9 @@ from gradstep.core.checks.why.explanation_words import (
     where,
 )
 from gradstep.core.checks.why.nonfinite_value import Origin
+from gradstep.core.checks.why.questioned_run import Recollection
 from gradstep.core.checks.why.recorded_values import Given, Made, Ran
-from gradstep.core.checks.why.remembered_run import Recollection
-from gradstep.core.checks.why.step_rerun import on_host
+from gradstep.core.checks.why.step_on_other_inputs import on_host
 from gradstep.core.checks.why.zero_gradient import Stopper
 from gradstep.core.engine.plan.step_groups import owner
 from gradstep.core.graph.model import Operation, Phase, TensorRef

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gradstep.core.checks.why.recorded_values import Recorded, WholeRun
-from gradstep.core.checks.why.step_rerun import Again
+from gradstep.core.checks.why.step_on_other_inputs import Again
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.engine.plan.compile_plan import Plan
 from gradstep.core.engine.plan.step_groups import owner

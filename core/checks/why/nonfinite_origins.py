@@ -27,7 +27,7 @@ from gradstep.core.checks.why.recorded_values import (
     read_iteration_value,
     source,
 )
-from gradstep.core.checks.why.step_rerun import Again, Masks
+from gradstep.core.checks.why.step_on_other_inputs import Again, Masks
 from gradstep.core.engine.plan.liveness_conditions import holds
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.graph.model import Operation

@@ -13,7 +13,7 @@ from gradstep.core.checks.why.nonfinite_origins import Maker, Search
 from gradstep.core.checks.why.operand_probes import others
 from gradstep.core.checks.why.operand_trial import Wrong
 from gradstep.core.checks.why.recorded_values import Given, Made, RecordedValue
-from gradstep.core.checks.why.step_rerun import Again, by_place, pick_operands
+from gradstep.core.checks.why.step_on_other_inputs import Again, by_place, pick_operands
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.graph.model import Operation, TensorRef
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.checks.why.step_rerun import Again, Masks, at_place, by_place
+from gradstep.core.checks.why.step_on_other_inputs import Again, Masks, at_place, by_place
 from gradstep.core.engine.plan.steps import Step
 
 Wrong = Callable[[np.ndarray], np.ndarray]  # which elements of an array of numbers are

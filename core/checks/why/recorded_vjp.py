@@ -10,7 +10,7 @@ import numpy as np
 
 from gradstep.core.checks.why.element_dependence import Other
 from gradstep.core.checks.why.recorded_values import Given, Made, Ran, read_iteration_value, source
-from gradstep.core.checks.why.step_rerun import Again
+from gradstep.core.checks.why.step_on_other_inputs import Again
 from gradstep.core.graph.model import Operation, Phase, TensorRef
 
 

@@ -16,8 +16,8 @@ from gradstep.core.checks.why import explanation_text
 from gradstep.core.checks.why.explanation_words import broadcast_index
 from gradstep.core.checks.why.gradient_growth import growth
 from gradstep.core.checks.why.nonfinite_value import Origin
+from gradstep.core.checks.why.questioned_run import Recollection, state_of
 from gradstep.core.checks.why.recorded_values import RecordedValue
-from gradstep.core.checks.why.remembered_run import Recollection, state_of
 from gradstep.core.checks.why.zero_gradient import Stopper, ZeroFlow
 from gradstep.core.checks.why.zero_value import zero_origins
 from gradstep.core.engine.plan.step_groups import owner

@@ -14,7 +14,7 @@ from gradstep.core.autodiff.explain.loop_inlining import unroll_loops
 from gradstep.core.autodiff.explain.missing_gradient import explain_none
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
 from gradstep.core.checks.why.cutting_feeds import find_cutting_feeds
-from gradstep.core.checks.why.remembered_run import Recollection
+from gradstep.core.checks.why.questioned_run import Recollection
 from gradstep.core.checks.why.run_explanations import GradientQuestion, explain_value
 from gradstep.core.checks.why.scratch_run import run_to_end, scratch_session
 from gradstep.core.debug.motion.debug_session import DebugSession

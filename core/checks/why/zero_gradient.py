@@ -23,7 +23,7 @@ from gradstep.core.checks.why.lost_cotangents import Place, Wire, is_alive
 from gradstep.core.checks.why.operand_probes import others, without_zeros
 from gradstep.core.checks.why.recorded_values import LoopRan, Ran
 from gradstep.core.checks.why.recorded_vjp import Leaf, RecordedVjp
-from gradstep.core.checks.why.step_rerun import Again
+from gradstep.core.checks.why.step_on_other_inputs import Again
 from gradstep.core.graph.loop import loop_of
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.ops.declare.table import find

@@ -24,7 +24,7 @@ from gradstep.core.checks.why.recorded_values import (
     read_iteration_value,
     source,
 )
-from gradstep.core.checks.why.step_rerun import Again, by_place
+from gradstep.core.checks.why.step_on_other_inputs import Again, by_place
 from gradstep.core.engine.plan.liveness_conditions import holds
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.ops.declare.table import branch_of

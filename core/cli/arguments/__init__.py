@@ -1,4 +1,4 @@
 """What commands are given: arguments that several share, made into values of this program.
 
-`shared_arguments.py` declares them, `document_session.py` makes of them what a command works on.
+`shared_arguments.py` declares them, `document_args.py` makes of them what a command works on.
 """

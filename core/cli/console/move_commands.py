@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
 from gradstep.core.debug.motion.legal_commands import require_near
-from gradstep.core.debug.motion.move_record import Command
+from gradstep.core.debug.motion.move_definition import Command
 from gradstep.core.debug.motion.move_table import COMMANDS
 from gradstep.core.errors import GradstepError
 

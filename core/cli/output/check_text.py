@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from gradstep.core.checks.gradients.check_conclusion import Conclusion
 from gradstep.core.cli.output.command_output import table
-from gradstep.core.document.requested_functions import Asked
+from gradstep.core.document.required_python import Asked
 from gradstep.core.graph.problems import problem_text
 from gradstep.core.protocol.messages import (
     CheckedExpectation,

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradstep.core.cli.injected import Answer
+from gradstep.core.cli.application_protocol import Answer
 from gradstep.core.errors import USAGE, GradstepError, error_text
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from gradstep.core.debug.concurrency.shared_variables import SharedVariables
 from gradstep.core.debug.concurrency.thread_state import ENDS, MAIN, Thread
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.stopped_state import Reason, Stop
-from gradstep.core.engine.run.queue_deadlock import who_helps
+from gradstep.core.engine.run.blocked_on_queue import who_helps
 from gradstep.core.errors import GradstepError
 from gradstep.core.ops.state.queue import WouldBlockError
 

@@ -23,7 +23,7 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import assign, fitting
 from gradstep.core.debug.motion.debug_session import DebugSession, first_variables
 from gradstep.core.debug.motion.legal_commands import find_command
-from gradstep.core.debug.motion.move_record import Moved
+from gradstep.core.debug.motion.move_definition import Moved
 from gradstep.core.debug.motion.stopped_state import Reason, Stop
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.numpy_backend import NumpyBackend

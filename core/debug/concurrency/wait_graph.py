@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gradstep.core.debug.concurrency.scheduled_thread import ScheduledThread
 from gradstep.core.debug.concurrency.thread_state import Condition, ThreadState
-from gradstep.core.engine.run.queue_deadlock import alone, way_out
+from gradstep.core.engine.run.blocked_on_queue import alone, way_out
 from gradstep.core.errors import GradstepError
 
 

@@ -21,8 +21,8 @@ from gradstep.core.debug.motion.legal_commands import (
     require_legal,
     state_of,
 )
-from gradstep.core.debug.motion.move_log import MoveLog
-from gradstep.core.debug.motion.move_record import DebuggerState
+from gradstep.core.debug.motion.move_definition import DebuggerState
+from gradstep.core.debug.motion.move_logging import MoveLog
 from gradstep.core.debug.motion.move_table import Moves
 from gradstep.core.debug.motion.stepping import Stepper
 from gradstep.core.debug.motion.stopped_state import Reason, Stop

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from gradstep.core.debug.motion.move_record import Command, DebuggerState
+from gradstep.core.debug.motion.move_definition import Command, DebuggerState
 from gradstep.core.debug.motion.move_table import COMMANDS
 from gradstep.core.errors import GradstepError
 

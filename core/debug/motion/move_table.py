@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Generic, TypeVar
 
-from gradstep.core.debug.motion.move_record import Command, DebuggerState, MenuRow, Moved
+from gradstep.core.debug.motion.move_definition import Command, DebuggerState, MenuRow, Moved
 
 S = TypeVar("S")
 ENTRY, OLDEST = DebuggerState.ENTRY, DebuggerState.OLDEST

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.call_loop import Call, do_nothing
-from gradstep.core.engine.calls.guarded_calls import Choice, Merging
+from gradstep.core.engine.calls.liveness_guards import Choice, Merging
 from gradstep.core.engine.calls.op_evaluation import (
     Functions,
     as_tuple,

@@ -11,7 +11,7 @@ from gradstep.core.engine.kernels.kernel_alternative import Kernel
 from gradstep.core.engine.kernels.kernel_libraries import NUMBA
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Operation
-from gradstep.core.ops.catalogue.arrays.segments import segment_count, segment_rows
+from gradstep.core.ops.catalogue.arrays.unsorted_segments import segment_count, segment_rows
 from gradstep.core.ops.declare.system_rules import TF_CPU
 from gradstep.core.ops.declare.table import lookup
 

@@ -10,7 +10,7 @@ import numpy as np
 from gradstep.core.engine.kernels.kernel_alternative import Kernel
 from gradstep.core.engine.kernels.kernel_libraries import SCIPY
 from gradstep.core.graph.model import Operation
-from gradstep.core.ops.catalogue.arrays.segments import segment_rows
+from gradstep.core.ops.catalogue.arrays.unsorted_segments import segment_rows
 from gradstep.core.ops.declare.system_rules import TF_CPU
 from gradstep.core.ops.numerics.index_bounds import fill_outside
 

@@ -17,9 +17,9 @@ from gradstep.core.engine.plan.fed_types import RunTypes
 from gradstep.core.engine.plan.incremental import IncrementalResolver
 from gradstep.core.engine.plan.loop_body import compile_body
 from gradstep.core.engine.plan.pruning import Needed
+from gradstep.core.engine.plan.step_builder import Resolver
 from gradstep.core.engine.plan.step_groups import Group
 from gradstep.core.engine.plan.steps import PlanValue, Step, Variable
-from gradstep.core.engine.plan.value_resolver import Resolver
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.dtypes import TensorType

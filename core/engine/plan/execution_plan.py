@@ -16,9 +16,9 @@ from gradstep.core.engine.plan.dead_branches import mark_dead_branches
 from gradstep.core.engine.plan.fed_types import RunTypes
 from gradstep.core.engine.plan.liveness_conditions import Condition
 from gradstep.core.engine.plan.pruning import Needed
+from gradstep.core.engine.plan.step_builder import Resolver
 from gradstep.core.engine.plan.step_groups import Group, group_steps
 from gradstep.core.engine.plan.steps import PlanValue, Step, Variable
-from gradstep.core.engine.plan.value_resolver import Resolver
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant, Graph, TensorRef
 from gradstep.core.graph.tensor_dict import ByTensor

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from gradstep.core.engine.plan.fed_types import Outputs
 from gradstep.core.engine.plan.pruning import Needed
+from gradstep.core.engine.plan.step_builder import CompileBody, Resolver, Whereabouts
 from gradstep.core.engine.plan.steps import PlanValue, Step, Variable, makes_constants
-from gradstep.core.engine.plan.value_resolver import CompileBody, Resolver, Whereabouts
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.table import OpDef, find
 

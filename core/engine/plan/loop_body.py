@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from gradstep.core.engine.plan.execution_plan import Plan, assemble
 from gradstep.core.engine.plan.fed_types import Outputs, RunTypes
 from gradstep.core.engine.plan.pruning import Needed
+from gradstep.core.engine.plan.step_builder import Resolver
 from gradstep.core.engine.plan.steps import PlanValue, Step, Variable, has_place
-from gradstep.core.engine.plan.value_resolver import Resolver
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.loop import Loop

@@ -10,7 +10,7 @@ from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.bound_calls import bind_call, failing_call, parts
 from gradstep.core.engine.calls.call_loop import Call, StepCalls, do_nothing
 from gradstep.core.engine.calls.constant_steps import constants_of
-from gradstep.core.engine.calls.guarded_calls import Checked, guard_call, new_versions
+from gradstep.core.engine.calls.liveness_guards import Checked, guard_call, new_versions
 from gradstep.core.engine.calls.op_evaluation import Functions, locate_error
 from gradstep.core.engine.calls.scratch_memory import Scratch
 from gradstep.core.engine.loops.loop_pause import Pausing, never

@@ -13,7 +13,7 @@ import numpy as np
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.steps import Step
-from gradstep.core.engine.run.queue_deadlock import stuck
+from gradstep.core.engine.run.blocked_on_queue import stuck
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.step_timer import Clock, Stopwatch
 from gradstep.core.engine.run.variable_store import VariableStore

@@ -18,6 +18,7 @@ from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.passes.pass_pipeline import optimize, require_passes
 from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
 from gradstep.core.engine.plan.why_dead import why_dead, without_value
+from gradstep.core.engine.run.blocked_on_queue import stuck
 from gradstep.core.engine.run.fast_run import FastRun
 from gradstep.core.engine.run.feed_values import (
     feed_arrays,
@@ -26,7 +27,6 @@ from gradstep.core.engine.run.feed_values import (
     missing_tensor,
 )
 from gradstep.core.engine.run.layout_choice import Rewrite, has_values, laid_out
-from gradstep.core.engine.run.queue_deadlock import stuck
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.variable_store import (
     VariableStore,

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from gradstep.core.document.document import CodeItem, CodeKind
-from gradstep.core.document.function_source import functions_in, identifier, meant
+from gradstep.core.document.function_lookup import functions_in, identifier, meant
 
 
 def functions(items: Iterable[CodeItem]) -> Iterator[str]:

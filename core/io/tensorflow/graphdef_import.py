@@ -22,7 +22,7 @@ from gradstep.core.io.tensorflow.graphdef_phases import with_phases
 from gradstep.core.io.tensorflow.graphdef_proto import message
 from gradstep.core.io.tensorflow.graphdef_run_targets import run_targets
 from gradstep.core.io.tensorflow.graphdef_stream import GraphDefParts
-from gradstep.core.io.tensorflow.graphdef_training import with_training
+from gradstep.core.io.tensorflow.graphdef_training_phases import with_training
 
 TEXT = 100  # bytes that reading a graph as text takes, for each of its own
 _HINT = "save it again with tf.io.write_graph"

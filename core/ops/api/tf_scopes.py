@@ -193,7 +193,7 @@ def control_dependencies(
 
 def register_gradient(op_type: str) -> Callable[[_Function], _Function]:
     """`@tf.RegisterGradient("Name")` as TensorFlow's programs have it: it says what a function of
-    the document is for, and is read there (gradstep.core.document.function_source); here it changes
+    the document is for, and is read there (gradstep.core.document.function_lookup); here it changes
     nothing."""
     return lambda function: function
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gradstep.core.ops.numerics import random_streams as streams
+from gradstep.core.ops.numerics import stream_draws as streams
 from gradstep.core.ops.numerics.philox import Seeds, seeds_of
 
 _GRAPH_SEED = 87654321  # of a graph that was given none

@@ -14,7 +14,7 @@ import numpy as np
 
 from gradstep.core.ops.numerics.philox import Seeds, blocks_at
 from gradstep.core.ops.numerics.random_distributions import normal, uniform
-from gradstep.core.ops.numerics.random_streams import RESERVED
+from gradstep.core.ops.numerics.stream_draws import RESERVED
 
 _FLOAT = np.dtype(np.float64)
 _AT_FIRST = 4  # blocks that nearly every number can do with

@@ -13,7 +13,7 @@ import numpy as np
 
 from gradstep.core.ops.numerics.philox import Seeds, blocks_at
 from gradstep.core.ops.numerics.random_distributions import uniform
-from gradstep.core.ops.numerics.random_streams import RESERVED
+from gradstep.core.ops.numerics.stream_draws import RESERVED
 
 _FROM_TENS = 10  # the rate from which on rejection is used
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradstep.core.graph.model import Constant, Operation, TensorRef
 from gradstep.core.ops.typing.missing_inputs import Waiting
-from gradstep.gui.canvas.scene import error_element
+from gradstep.gui.canvas.scene import blamed_array_index
 from gradstep.gui.look.number_text import brief, elements, is_wrong, whole
 from gradstep.gui.model import variable_change
 from gradstep.gui.model.value_cache import TensorValue
@@ -97,7 +97,7 @@ def _updated(found: TensorValue, room: int) -> str:
 def _marked(workspace: Workspace, op: Operation, found: TensorValue, room: int) -> NodeValues:
     """A value, with the element marked that made its reader fail."""
     reading = of(found, "forward", room)
-    index = error_element.element(workspace, op)
+    index = blamed_array_index.element(workspace, op)
     array = found.array
     if index is None or array is None or reading.tiles is not None or array.ndim != 1:
         return reading

@@ -11,7 +11,7 @@ from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.gradients.bad_gradients import BadGradients
-from gradstep.gui.panels.gradients.gradient_model import GradientModel
+from gradstep.gui.panels.gradients.gradient_check_table import GradientModel
 from gradstep.gui.panels.gradients.gradient_values import GradientValues, gradient_values
 from gradstep.gui.panels.widgets.flat_table import FlatTable
 from gradstep.gui.panels.widgets.panel_base import Panel

@@ -6,7 +6,7 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 
 from gradstep.core.document.document import CodeItem
-from gradstep.core.document.requested_functions import missing_code
+from gradstep.core.document.required_python import missing_code
 from gradstep.core.graph.model import Operation
 from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.gui.dialogs.code_view import CodeView

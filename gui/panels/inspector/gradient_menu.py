@@ -13,7 +13,7 @@ from gradstep.core.autodiff.reverse.gradient_request import (
     native_name,
 )
 from gradstep.core.document.document import CodeKind, Document
-from gradstep.core.document.requested_functions import missing_code
+from gradstep.core.document.required_python import missing_code
 from gradstep.core.graph.model import PYTHON_OPS, Operation
 from gradstep.core.graph.scopes import parents
 from gradstep.core.ops.declare.table import all_ops

@@ -15,11 +15,11 @@ from gradstep.gui.panels.inspector.gradient_code import GradientCode
 from gradstep.gui.panels.inspector.inspected_node import inspected_name
 from gradstep.gui.panels.inspector.node_facts import NodeFacts
 from gradstep.gui.panels.inspector.node_flow import ChangeFlow, GradientFlow, ValueFlow
-from gradstep.gui.panels.inspector.node_verdict import NodeVerdict
+from gradstep.gui.panels.inspector.node_gradcheck import NodeVerdict
 from gradstep.gui.panels.inspector.nonfinite_reasons import Reasons
-from gradstep.gui.panels.inspector.override_check import OverrideCheck
 from gradstep.gui.panels.inspector.step_facts import StepFacts
 from gradstep.gui.panels.inspector.wire_facts import WireFacts
+from gradstep.gui.panels.inspector.wrong_gradient_card import OverrideCheck
 from gradstep.gui.panels.problems.error_card import ErrorCard
 from gradstep.gui.panels.widgets.panel_base import Panel
 from gradstep.gui.panels.widgets.scroll_area import scroll_area

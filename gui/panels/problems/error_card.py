@@ -6,7 +6,7 @@ from functools import partial
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from gradstep.core.document.requested_functions import missing_code
+from gradstep.core.document.required_python import missing_code
 from gradstep.core.graph.problems import UNFINISHED
 from gradstep.core.ops.typing.missing_inputs import Waiting
 from gradstep.core.protocol.messages import ErrorInfo

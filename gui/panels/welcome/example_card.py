@@ -214,7 +214,7 @@ def shipped_picture(name: str, theme: Theme) -> QPixmap | None:
 def _drawn(path: Path, theme: Theme, ratio: float) -> QPixmap:
     from gradstep.core.errors import GradstepError
     from gradstep.core.io.open_document import read
-    from gradstep.gui.canvas.thumbnails import thumbnail
+    from gradstep.gui.canvas.graph_thumbnail import thumbnail
 
     try:
         return thumbnail(read(path), PICTURE, theme, ratio)

@@ -7,7 +7,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from gradstep.gui.look.theme import BODY, GRID, Tone, mix, sans
-from gradstep.gui.panels.widgets.marked_text import IsName, MarkedText
+from gradstep.gui.panels.widgets.markdown_text import IsName, MarkedText
 from gradstep.gui.panels.widgets.small_labels import Text, ThemeSource
 
 NARROW = 280  # pixels; below that one stands over the other

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, event, given, settings
 
 from gradstep.core.autodiff.check.check_result import Verdict
-from gradstep.core.autodiff.check.check_tensors import examine
+from gradstep.core.autodiff.check.tensor_gradcheck import examine
 from gradstep.core.ops.declare import table
 from gradstep.core.ops.declare.declared_gradient import Gradient
 from gradstep.core.ops.declare.table import all_ops, lookup

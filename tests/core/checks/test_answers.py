@@ -11,7 +11,7 @@ import pytest
 
 from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
-from gradstep.core.checks.why.remembered_run import Recollection
+from gradstep.core.checks.why.questioned_run import Recollection
 from gradstep.core.checks.why.run_explanations import GradientQuestion
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from gradstep.core.checks.why.nonfinite_origins import Search
 from gradstep.core.checks.why.recorded_values import Recorded, RecordedValue
-from gradstep.core.checks.why.step_rerun import Again
+from gradstep.core.checks.why.step_on_other_inputs import Again
 from gradstep.core.checks.why.why_answers import Explainer
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession

@@ -259,7 +259,7 @@ def test_a_program_that_is_no_engine() -> None:
 
 
 def engine(**pipes: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "gradstep.core.host.process.process_setup"]
+    command = [sys.executable, "-m", "gradstep.core.host.process.engine_entry"]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **pipes)
 
 

@@ -11,7 +11,7 @@ import pytest
 from gradstep.core.autodiff.check.check_result import Verdict
 from gradstep.core.autodiff.check.gradcheck import check_gradients
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
-from gradstep.core.checks.gradients.derived_evaluation import Evaluator
+from gradstep.core.checks.gradients.graph_evaluator import Evaluator
 from gradstep.core.document.block_insertion import add_block, shareable
 from gradstep.core.document.document import Document
 from gradstep.core.document.document_edits import remove_operations

@@ -113,7 +113,7 @@ def test_a_batch_like_the_one_before_compiles_nothing(
         raise AssertionError("it is compiled anew")
 
     monkeypatch.setattr("gradstep.core.engine.run.tf_session.compile_plan", refuse)
-    monkeypatch.setattr("gradstep.core.notebook.document_runs.derive", refuse)
+    monkeypatch.setattr("gradstep.core.notebook.program_cache.derive", refuse)
     net.run(None, {"data": [3, 4]})
     net.grad("loss", "c", {"data": [3, 4]})
 

@@ -21,7 +21,7 @@ from gradstep.core.host.tensor_statistics import summarize
 from gradstep.core.protocol import framing, messages, queries
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import Failed, Message
-from gradstep.gui.commands import ask_structure
+from gradstep.gui.commands import select_cuts_and_repeats
 from gradstep.gui.model.workspace import Workspace
 
 ROOT = Path(__file__).parents[3]
@@ -68,7 +68,7 @@ def answered(records: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def command(records: dict[str, Any]) -> Callable[[Workspace], None]:
-    here = {**vars(ask_structure), **records}
+    here = {**vars(select_cuts_and_repeats), **records}
     exec(COMMAND, here)
     made: Callable[[Workspace], None] = here["select_largest"]
     return made

@@ -1,1 +1,1 @@
-"""Ops that make, cut, join, index arrays: `concat.py`, `gather.py`, `reshape.py`, `segments.py`…"""
+"""Ops that make, cut, join, index arrays: `concat.py`, `gather.py`, `reshape.py`, `split.py`…"""

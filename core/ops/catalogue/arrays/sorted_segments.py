@@ -15,7 +15,7 @@ from gradstep.core.ops.catalogue.arrays.segment_gradients import (
     sorted_without_own_factor,
     taken,
 )
-from gradstep.core.ops.catalogue.arrays.segments import NAN_WINS
+from gradstep.core.ops.catalogue.arrays.unsorted_segments import NAN_WINS
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.shape_rules import starts_with
 from gradstep.core.ops.declare.table import InferContext, Sample, op

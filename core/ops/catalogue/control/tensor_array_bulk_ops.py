@@ -19,7 +19,7 @@ from gradstep.core.ops.declare.op_state import PerRun
 from gradstep.core.ops.declare.shape_rules import brackets
 from gradstep.core.ops.declare.table import InferContext, op
 from gradstep.core.ops.state.run_resources import RunArrays
-from gradstep.core.ops.state.tensor_array_gradients import (
+from gradstep.core.ops.state.tensor_array_gradient_rules import (
     concat_gradient,
     read_gradient,
     split_gradient,

@@ -16,7 +16,7 @@ from gradstep.core.ops.declare.op_state import PerRun
 from gradstep.core.ops.declare.table import InferContext, op
 from gradstep.core.ops.state.run_resources import RunArrays
 from gradstep.core.ops.state.tensor_array import ArrayPlace, TensorArray
-from gradstep.core.ops.state.tensor_array_gradients import read_gradient, write_gradient
+from gradstep.core.ops.state.tensor_array_gradient_rules import read_gradient, write_gradient
 
 # An attribute of reads, which TensorFlow passes over: there, Python remembers the shape.
 SHAPE = "_element_shape"

@@ -22,7 +22,7 @@ from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import real
 from gradstep.core.ops.numerics.philox import seeds_of
 from gradstep.core.ops.numerics.poisson_sampling import poisson
-from gradstep.core.ops.numerics.random_streams import RESERVED
+from gradstep.core.ops.numerics.stream_draws import RESERVED
 
 
 def _counted(ctx: InferContext) -> TensorType:

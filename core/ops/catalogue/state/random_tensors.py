@@ -21,7 +21,7 @@ from gradstep.core.ops.declare.op_state import Counter
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import shape_from_sizes, want_rank, wrong_type
-from gradstep.core.ops.numerics import random_streams as streams
+from gradstep.core.ops.numerics import stream_draws as streams
 from gradstep.core.ops.numerics.philox import DRAWN_AS, Seeds, seeds_of
 
 SEEDS = {"seed": 0, "seed2": 0}

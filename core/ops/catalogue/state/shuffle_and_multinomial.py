@@ -15,7 +15,7 @@ from gradstep.core.ops.declare.host_arrays import integer
 from gradstep.core.ops.declare.op_state import Counter
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import unref, want_rank, wrong_type
-from gradstep.core.ops.numerics import random_streams as streams
+from gradstep.core.ops.numerics import stream_draws as streams
 from gradstep.core.ops.numerics.philox import seeds_of
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradstep.core.autodiff.check.check_report import find_repeated_factor
 from gradstep.core.autodiff.check.check_result import Verdict, attribute_to, judge
-from gradstep.core.autodiff.check.check_tensors import Examined, examine, request_second_order
 from gradstep.core.autodiff.check.finite_differences import CENTRAL, COMPLEX, NumericGradient
 from gradstep.core.autodiff.check.op_gradcheck import LocalCheck, check_operation
+from gradstep.core.autodiff.check.override_advice import find_repeated_factor
+from gradstep.core.autodiff.check.tensor_gradcheck import Examined, examine, request_second_order
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import TensorRef

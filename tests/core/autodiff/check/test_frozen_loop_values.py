@@ -10,7 +10,7 @@ import pytest
 
 from gradstep.core.autodiff.check.gradcheck import check_gradients
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
-from gradstep.core.checks.gradients.derived_evaluation import Evaluator
+from gradstep.core.checks.gradients.graph_evaluator import Evaluator
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.loop import everywhere
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef

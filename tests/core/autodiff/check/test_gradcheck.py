@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gradstep.core.autodiff.check.check_report import explain_check, find_repeated_factor, suggest
 from gradstep.core.autodiff.check.finite_differences import (
     NumericGradient,
     agree,
@@ -15,6 +14,11 @@ from gradstep.core.autodiff.check.finite_differences import (
 )
 from gradstep.core.autodiff.check.gradcheck import check_gradients
 from gradstep.core.autodiff.check.op_gradcheck import check_operation
+from gradstep.core.autodiff.check.override_advice import (
+    explain_check,
+    find_repeated_factor,
+    suggest,
+)
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder

@@ -12,7 +12,7 @@ from gradstep.core.autodiff.check.frozen_values import freeze_values
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from gradstep.core.autodiff.reverse.tf_gradients import gradients
-from gradstep.core.checks.gradients.derived_evaluation import Evaluator
+from gradstep.core.checks.gradients.graph_evaluator import Evaluator
 from gradstep.core.checks.why.why_answers import Explainer
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError

@@ -11,7 +11,7 @@ import pytest
 
 from gradstep.core.checks.why.element_dependence import Element
 from gradstep.core.checks.why.operand_probes import others, without_zeros
-from gradstep.core.checks.why.step_rerun import Again
+from gradstep.core.checks.why.step_on_other_inputs import Again
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.graph.model import TensorRef

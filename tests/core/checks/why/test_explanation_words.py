@@ -21,7 +21,7 @@ from gradstep.core.checks.why.explanation_words import (
     place,
     sentence,
 )
-from gradstep.core.checks.why.remembered_run import state_of
+from gradstep.core.checks.why.questioned_run import state_of
 from gradstep.core.graph.model import Operation, Phase, TensorRef
 
 

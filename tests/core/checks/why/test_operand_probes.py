@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradstep.core.checks.why.operand_probes import beyond, others, without_zeros
-from gradstep.core.checks.why.step_rerun import at_place, pick_operands
+from gradstep.core.checks.why.step_on_other_inputs import at_place, pick_operands
 
 X = np.array([[0, 2], [3, 0]], np.float32)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gradstep.core.checks.why.operand_trial import Trial
-from gradstep.core.checks.why.step_rerun import Again
+from gradstep.core.checks.why.step_on_other_inputs import Again
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.graph.model import TensorRef

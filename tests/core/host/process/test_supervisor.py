@@ -39,7 +39,7 @@ from gradstep.core.host.engine_client import EngineClient
 from gradstep.core.protocol.messages import Control, Open
 clients = []
 for file in map(Path, sys.argv[1:]):
-    setup = [sys.executable, "-m", "gradstep.core.host.process.process_setup"]
+    setup = [sys.executable, "-m", "gradstep.core.host.process.engine_entry"]
     clients.append(client := EngineClient(setup))
     client.send(Open(trusted=True), [file.read_bytes()])
     client.send(Control(command="continue_"))

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideKind
-from gradstep.core.checks.gradients.derived_evaluation import Evaluator
 from gradstep.core.checks.gradients.gradient_checks import gradient_tables
+from gradstep.core.checks.gradients.graph_evaluator import Evaluator
 from gradstep.core.debug.history.frozen_program import Program, named
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document import document_edits

@@ -13,7 +13,13 @@ from gradstep.core.document.document import Document
 from gradstep.core.graph.model import Constant, Edge
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.gui import commands
-from gradstep.gui.panels.gradients.gradient_model import NAME, NATIVE, NUMERIC, OVERRIDE, VERDICT
+from gradstep.gui.panels.gradients.gradient_check_table import (
+    NAME,
+    NATIVE,
+    NUMERIC,
+    OVERRIDE,
+    VERDICT,
+)
 from gradstep.gui.panels.gradients.gradients_panel import GradientsPanel
 from gradstep.gui.panels.inspector.inspector_panel import InspectorPanel
 from gradstep.gui.panels.widgets.small_labels import Link, Text, Wrapped

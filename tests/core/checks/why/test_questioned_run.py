@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradstep.core.checks.why.questioned_run import Recollection
 from gradstep.core.checks.why.recorded_values import RecordedValue
-from gradstep.core.checks.why.remembered_run import Recollection
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.graph.model import TensorRef

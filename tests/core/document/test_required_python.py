@@ -11,8 +11,8 @@ from hypothesis import given
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override
 from gradstep.core.document.document import CodeItem, CodeKind, Document
-from gradstep.core.document.function_source import identifier, meant
-from gradstep.core.document.requested_functions import find_requested_functions, missing_code
+from gradstep.core.document.function_lookup import identifier, meant
+from gradstep.core.document.required_python import find_requested_functions, missing_code
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.model import Graph, Operation, TensorRef

@@ -6,8 +6,8 @@ from collections.abc import Container, Iterator
 
 from gradstep.core.debug.concurrency.thread_state import MAIN, Thread
 from gradstep.core.document.document import CodeKind, Document
-from gradstep.core.document.requested_functions import missing_code
 from gradstep.core.document.requests import whole_request
+from gradstep.core.document.required_python import missing_code
 from gradstep.core.graph.model import Graph, Operation, TensorRef, predecessors
 from gradstep.core.graph.problems import Problem
 from gradstep.core.ops.declare.table import find

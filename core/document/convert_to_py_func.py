@@ -10,7 +10,7 @@ import numpy as np
 
 from gradstep.core.autodiff.reverse.gradient_request import NATIVE_OP_TYPE
 from gradstep.core.document.document import CodeItem, CodeKind, Document
-from gradstep.core.document.function_source import argument_names
+from gradstep.core.document.function_lookup import argument_names
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph import edits
 from gradstep.core.graph.free_names import unique_name

@@ -8,7 +8,7 @@ from gradstep.core.protocol.messages import NodeCheck
 from gradstep.gui import commands
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
-from gradstep.gui.panels.gradients.gradient_model import GradientModel
+from gradstep.gui.panels.gradients.gradient_check_table import GradientModel
 from gradstep.gui.panels.inspector.gradient_menu import gradient_in_force
 from gradstep.gui.panels.widgets.card import Card
 from gradstep.gui.panels.widgets.flat_table import ROW_HEIGHT, FlatTable

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideTable
 from gradstep.core.autodiff.reverse.gradient_rules import is_registered
 from gradstep.core.document.document import CodeItem, CodeKind, Document
-from gradstep.core.document.function_source import argument_names, identifier
+from gradstep.core.document.function_lookup import argument_names, identifier
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import PYTHON_OPS, Graph, Operation, TensorRef
 from gradstep.core.ops.build.variable import variable_read_by

@@ -8,9 +8,9 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from gradstep.core.checks.why.questioned_run import Recollection
 from gradstep.core.checks.why.recorded_values import Recorded
-from gradstep.core.checks.why.remembered_run import Recollection
-from gradstep.core.checks.why.step_rerun import Again, by_place
+from gradstep.core.checks.why.step_on_other_inputs import Again, by_place
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.graph.dtypes import DType

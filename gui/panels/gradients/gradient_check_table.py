@@ -8,7 +8,7 @@ import numpy as np
 
 from gradstep.core.protocol.messages import GradientRow
 from gradstep.gui.look import number_text
-from gradstep.gui.panels.inspector.node_verdict import MARKS
+from gradstep.gui.panels.inspector.node_gradcheck import MARKS
 from gradstep.gui.panels.widgets.table_cells import Cell, CellModel
 
 NAME, NATIVE, OVERRIDE, NUMERIC, VERDICT = range(5)

@@ -15,7 +15,7 @@ from gradstep.core.ops.declare.table import all_ops, lookup
 from gradstep.core.reference.__main__ import DOCS, PAGES
 from gradstep.core.reference.gradient_text import gradient_lines, second_order
 from gradstep.core.reference.op_entry import entry
-from gradstep.core.reference.op_page import page
+from gradstep.core.reference.ops_page import page
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -7,10 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradstep.core.autodiff.check.check_report import explain_check, find_repeated_factor, suggest
 from gradstep.core.autodiff.check.check_result import judge
 from gradstep.core.autodiff.check.finite_differences import NumericGradient
 from gradstep.core.autodiff.check.op_gradcheck import LocalCheck
+from gradstep.core.autodiff.check.override_advice import (
+    explain_check,
+    find_repeated_factor,
+    suggest,
+)
 
 ARRIVED = np.array([1.0, 2, 3])
 

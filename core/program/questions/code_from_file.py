@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gradstep.core.document.document import CodeItem, Document
-from gradstep.core.document.function_source import functions_in, serves
-from gradstep.core.document.requested_functions import Asked, find_requested_functions
+from gradstep.core.document.function_lookup import functions_in, serves
+from gradstep.core.document.required_python import Asked, find_requested_functions
 from gradstep.core.errors import USAGE, GradstepError
 from gradstep.core.graph.suggestions import did_you_mean, list_more, near
 from gradstep.core.io.disk.file_bytes import read_file

@@ -11,7 +11,7 @@ from gradstep.core.cli.output.command_output import warn
 from gradstep.core.document.document import Document
 from gradstep.core.document.placeholder_substitution import with_feeds
 from gradstep.core.io.open_document import read
-from gradstep.core.program.questions.code_file import code_from
+from gradstep.core.program.questions.code_from_file import code_from
 from gradstep.core.program.questions.gradient_query import as_asked
 from gradstep.core.program.questions.loaded_document import Loaded, with_functions
 from gradstep.core.program.trust.code_trust import permission, set_aside_damage
