@@ -220,7 +220,7 @@ def test_a_command_that_is_not_there(
     monkeypatch.setattr(sys, "argv", ["main.py"])
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     assert installation.command_path() is None
-    assert f"{installation.adding()} makes one" in cli("desktop", "install").err
+    assert f"{installation.extra_command()} makes one" in cli("desktop", "install").err
 
 
 def test_a_relative_data_folder_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,9 @@ from gradstep.core.ops.state.tensor_array_gradient_rules import (
     write_gradient,
 )
 
+_SCALAR = "Shape must be at least rank 1 but is rank 0"
+_ROWS = "give a tensor with one row for each index"
+
 
 def _index_count(ctx: InferContext) -> int | None:
     """How many indices, input 1, there are, as far as known."""
@@ -49,6 +52,8 @@ def _gathered(ctx: InferContext) -> TensorType:
 
 def _scattered(ctx: InferContext) -> TensorType:
     want, value = _index_count(ctx), ctx.types[2].shape
+    if value.rank == 0:
+        raise ctx.fail(_SCALAR, _ROWS)
     have = value.dims[0] if value.dims else None
     if None not in (have, want) and have != want:
         raise ctx.fail(
@@ -115,6 +120,8 @@ def _scatter(
 ) -> tuple[Any, RunArrays]:
     name, array = open_to_write(handle, run, value)
     places = integers(indices)
+    if not value.shape:
+        raise GradstepError(_SCALAR, hint=_ROWS)
     if len(places) != len(value):
         raise GradstepError(
             f"Expected len(indices) == values.shape[0], but saw: {len(places)} vs. {len(value)}",

@@ -186,6 +186,14 @@ REFUSES: dict[str, tuple[Callable[[], Any], str]] = {
         ),
         "Max scatter index must be < array size (2 vs. 2)",
     ),
+    "a scalar scattered": (
+        lambda: call("TensorArrayScatterV3", *_put(array(2), np.array([0]), np.float32(1.0))),
+        "Shape must be at least rank 1 but is rank 0",
+    ),
+    "a scalar scattered of which that was not known": (
+        lambda: call("TensorArrayScatterV3", *_put(array(2), np.array([0]), _of_unknown_shape())),
+        "Shape must be at least rank 1 but is rank 0",
+    ),
     "split into too little": (
         lambda: split(2, [1, 1])[1],
         "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is 2 and "
@@ -239,6 +247,13 @@ def _all(made: tuple[Tensor, Tensor], indices: list[int]) -> tuple[Tensor, list[
 def _put(made: tuple[Tensor, Tensor], where: Any, value: Any) -> tuple[Any, ...]:
     index = where if isinstance(where, int) else where.astype(np.int32)
     return made[0], index, value, made[1]
+
+
+def _of_unknown_shape() -> Tensor:
+    """A scalar."""
+    return call(
+        "Reshape", np.float32(1.0), call("Cast", np.zeros((0,), np.int64), DstT=DType.INT32)
+    )
 
 
 def _run(build: Callable[[], Any], fast: bool) -> np.ndarray:
