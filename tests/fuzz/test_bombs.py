@@ -21,7 +21,7 @@ import json, resource, sys
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.file_worker import prepare
 from gradstep.core.io.open_document import read
-from gradstep.core.ops.typing.inference import declared
+from gradstep.core.ops.typing.inference import infer_declared
 
 def memory(what):
     with open("/proc/self/status") as file:
@@ -35,7 +35,7 @@ for path in sys.argv[1:]:
         file.write("5")
     before, said = memory("VmRSS:"), ""
     try:
-        declared(read(path).graph)
+        infer_declared(read(path).graph)
     except GradstepError as error:
         said = error.message
     print(json.dumps([said, memory("VmHWM:") - before]), flush=True)

@@ -260,7 +260,7 @@ def test_every_wire_unplugged_or_moved_leaves_the_engine_answering(example: str)
     assert len(moved) >= 10
 
 
-@pytest.mark.parametrize("part", ["waiting", "_loops", "held_up", "problems_of", "_losses"])
+@pytest.mark.parametrize("part", ["find_waiting", "_loops", "held_up", "problems_of", "_losses"])
 def test_a_part_that_cannot_be_told_costs_no_step(
     part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
