@@ -13,7 +13,8 @@ from gradstep.core.autodiff.reverse.tf_gradients import gradients
 from gradstep.core.engine.kernels.kernel_choice import REFERENCE, Kernels, with_kernels
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.passes.pass_pipeline import optimize
-from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
+from gradstep.core.engine.plan.compile_plan import compile_plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.run.fast_run import FastRun
 from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
 from gradstep.core.engine.run.recording import Recording

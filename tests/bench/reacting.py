@@ -25,7 +25,7 @@ from gradstep.gui.garbage_collection import Collector
 from gradstep.gui.look import theme
 from gradstep.gui.model.workspace import Workspace
 from tests.bench.drawing import document, middle
-from tests.support.deleting import delete
+from tests.support.deleting import end
 
 STEPS = 12  # for each repeat
 
@@ -105,8 +105,7 @@ class Reactions:
         return found
 
     def close(self) -> None:
-        self.window.discard()
-        delete(self.window, self.space)
+        end(self.window)
 
     def _until_idle(self) -> None:
         """Without a rest between the rounds of the event loop, as the program runs it."""

@@ -27,7 +27,7 @@ from gradstep.gui.look import theme
 from gradstep.gui.model.workspace import Workspace
 from tests.bench import training_graph
 from tests.bench.reacting import Ticks
-from tests.support.deleting import delete
+from tests.support.deleting import end
 
 REST = 0.002  # seconds between rounds of the event loop, so that waiting takes no time itself
 QUIET = 0.25  # seconds in which nothing may happen any more: as long as timers put work off
@@ -77,8 +77,7 @@ class Sitting:
         self._timed("stop undone", self.space.undo_stack.undo)
 
     def close(self) -> None:
-        self.window.discard()
-        delete(self.window, self.space)
+        end(self.window)
 
     # -- inside --------------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ from gradstep.gui.canvas.graph_thumbnail import painted
 from gradstep.gui.look import theme
 from gradstep.gui.panels.welcome.example_card import PICTURE, PICTURES, picture_file
 from tests.examples.build import EXAMPLES, FOLDER
-from tests.support.deleting import delete
+from tests.support.deleting import end
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images" / "examples"
 SIZE = (1600, 1000)
@@ -80,8 +80,7 @@ def show(names: Sequence[str], say: Callable[[Shown], None]) -> list[Shown]:
             found.append(_shown(driver, name))
             say(found[-1])
     finally:
-        window.discard()
-        delete(window, window.workspace)
+        end(window)
     return found
 
 

@@ -23,7 +23,7 @@ from gradstep.gui.look.count_text import count_of
 from gradstep.gui.look.pill import Pill
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.workspace import Workspace
-from tests.support.deleting import delete
+from tests.support.deleting import end
 
 
 def pill(driver: Driver, name: str) -> Pill:
@@ -168,8 +168,7 @@ def test_the_layout_is_remembered(tutorial: Driver, qtbot: Any, examples: Path) 
     hidden = {
         id for id, dock in window.docks.by_id.items() if not dock.toggleViewAction().isChecked()
     }
-    window.discard()
-    delete(window, window.workspace)
+    end(window)
     assert hidden == {"outline", "palette"}
 
 
@@ -182,8 +181,7 @@ def test_a_window_that_opens_with_a_file_has_no_note_panel_for_none(tutorial: Dr
     note = window.docks.by_id["note"]
     assert not note.isVisible()
     assert not note.toggleViewAction().isChecked()
-    window.discard()
-    delete(window, window.workspace)
+    end(window)
 
 
 def test_the_status_bar_says_where_and_changes_colour(tutorial: Driver) -> None:

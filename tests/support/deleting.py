@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QCoreApplication, QEvent, QObject
 from shiboken6 import isValid
+
+if TYPE_CHECKING:
+    from gradstep.gui.frame.main_window import MainWindow
 
 
 def delete(*objects: QObject) -> None:
@@ -13,3 +18,9 @@ def delete(*objects: QObject) -> None:
         if isValid(each):
             each.deleteLater()
             QCoreApplication.sendPostedEvents(each, QEvent.Type.DeferredDelete)
+
+
+def end(window: MainWindow) -> None:
+    """Close a window without a question, and take it away with its workspace."""
+    window.discard()
+    delete(window, window.workspace)

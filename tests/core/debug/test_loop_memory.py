@@ -21,7 +21,7 @@ from gradstep.core.document.document import CodeItem, CodeKind, Document
 from gradstep.core.engine.loops import iteration_checkpoints, iteration_trace, trace_budget
 from gradstep.core.engine.loops.iteration_trace import LoopTrace
 from gradstep.core.engine.loops.trace_budget import Spare
-from gradstep.core.engine.plan.compile_plan import Step
+from gradstep.core.engine.plan.steps import Step
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, TensorRef
 from gradstep.core.ops import api as tf

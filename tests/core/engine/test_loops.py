@@ -20,7 +20,8 @@ from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.engine.loops import iteration_trace
 from gradstep.core.engine.numpy_backend import NumpyBackend
-from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
+from gradstep.core.engine.plan.compile_plan import compile_plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.engine.run.variable_store import VariableStore

@@ -9,7 +9,8 @@ import pytest
 
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.passes.algebraic_simplification import simplify
-from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
+from gradstep.core.engine.plan.compile_plan import compile_plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 

@@ -17,7 +17,8 @@ from gradstep.core.engine.kernels.kernel_choice import REFERENCE_KERNELS, Kernel
 from gradstep.core.engine.kernels.kernel_libraries import Library
 from gradstep.core.engine.kernels.kernel_registry import ALTERNATIVES
 from gradstep.core.engine.numpy_backend import NumpyBackend
-from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
+from gradstep.core.engine.plan.compile_plan import compile_plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.run.fast_run import FastRun
 from gradstep.core.engine.run.layout_choice import laid_out
 from gradstep.core.engine.run.tf_session import Session

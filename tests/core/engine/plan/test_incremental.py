@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from gradstep.core.engine.numpy_backend import NumpyBackend
-from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
+from gradstep.core.engine.plan.compile_plan import compile_plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.liveness_conditions import holds
 from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
 from gradstep.core.engine.run.recording import Recording

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from gradstep.core.engine.calls.op_evaluation import run_op
 from gradstep.core.engine.memory.record_layout import ALIGNMENT, RecordLayout
 from gradstep.core.engine.numpy_backend import NumpyBackend
-from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
+from gradstep.core.engine.plan.compile_plan import compile_plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.run.feed_values import infer_fed_types
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.tf_session import Session
