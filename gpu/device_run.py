@@ -13,9 +13,9 @@ from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.liveness_guards import new_versions
 from gradstep.core.engine.calls.op_evaluation import Functions, locate_error, run_op
 from gradstep.core.engine.device_transfer import get, kept, put, shown
-from gradstep.core.engine.plan.compile_plan import Plan, Step
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.liveness_conditions import holds
-from gradstep.core.engine.plan.steps import Guard
+from gradstep.core.engine.plan.steps import Guard, Step
 from gradstep.core.engine.run.standalone_loop import promote_iteration, run_alone
 from gradstep.core.engine.run.variable_store import uninitialised_error, wants_values
 from gradstep.core.errors import GradstepError

@@ -18,7 +18,9 @@ from gradstep.core.debug.motion.debug_session import first_variables
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.device_transfer import kept, shown
 from gradstep.core.engine.numpy_backend import NumpyBackend
-from gradstep.core.engine.plan.compile_plan import Plan, Step, compile_plan
+from gradstep.core.engine.plan.compile_plan import compile_plan
+from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.engine.plan.steps import Step
 from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.ops.state.opaque_state import OpaqueState

@@ -21,7 +21,8 @@ from gradstep.core.engine.memory.record_layout import RecordLayout
 from gradstep.core.engine.memory.reuse_layout import ReuseLayout
 from gradstep.core.engine.passes.pass_pipeline import require_passes
 from gradstep.core.engine.passes.pass_report import PassReport, optimize_and_report
-from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
+from gradstep.core.engine.plan.compile_plan import compile_plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.host.profile_answers import pass_info

@@ -322,17 +322,16 @@ class EngineService:
         return situation_about(self._session, self._open_document.gradients, of)
 
     def _evaluator(self, text: str = "", total: int = 0) -> Evaluator:
-        """Runs graphs with the document's functions, tells how far it is, heeds a pause."""
+        """Runs graphs with the document's functions, and tells how far it is."""
         tell, runs = self._teller(text, total), itertools.count(1)
         return Evaluator(self._session.program.functions, lambda: tell(next(runs)))
 
     def _teller(self, text: str, total: int) -> Callable[[int], None]:
-        """Called with how much of `total` is done: reports it now and then, and heeds a pause."""
+        """Called with how much of `total` is done: reports it now and then."""
         told = time.monotonic()
 
         def tell(done: int) -> None:
             nonlocal told
-            check_cancelled()
             if text and time.monotonic() - told > _PROGRESS:
                 told = time.monotonic()
                 self._emit(m.Progress(text=text, done=min(done, total), total=total))

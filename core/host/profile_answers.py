@@ -12,7 +12,8 @@ from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.kernels.kernel_choice import AUTO, Kernels
 from gradstep.core.engine.passes.pass_pipeline import PASSES, require_passes
 from gradstep.core.engine.passes.pass_report import PassReport, optimize_and_report, stand_ins
-from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
+from gradstep.core.engine.plan.compile_plan import compile_plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.step_groups import owner
 from gradstep.core.engine.run.fast_run import FastRun
 from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
@@ -61,7 +62,7 @@ def profile_runs(
     """Measure the program's runs on the variables of `store`, which change. What it prints is
     thrown away. Raises GradstepError for a device without times, and when a step fails.
 
-    before: gets what share of the work is done before each run, to tell it, or to raise.
+    before: gets what share of the work is done before each run.
     """
     wish.require()
     require_times(backend)

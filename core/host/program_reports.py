@@ -14,7 +14,7 @@ from gradstep.core.debug.concurrency.thread_state import ThreadState
 from gradstep.core.debug.history.frozen_program import Program, named
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.loop_place import Place
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.step_groups import owner
 from gradstep.core.errors import GradstepError, unforeseen
 from gradstep.core.graph.model import Edge, Operation, TensorRef

@@ -7,7 +7,8 @@ from itertools import islice
 
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
-from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
+from gradstep.core.engine.plan.compile_plan import compile_plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.races import Race, races
 from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
 from gradstep.core.errors import GradstepError

@@ -20,7 +20,7 @@ class Evaluator:
 
     A value given for a variable is what it holds when the run starts, so that graphs which
     update variables mean the same here; every other value is fed. `before` is called before
-    each run, to count it or to raise.
+    each run, to count it.
     """
 
     def __init__(self, functions: Functions, before: Callable[[], None] = lambda: None) -> None:

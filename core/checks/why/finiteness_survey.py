@@ -19,7 +19,7 @@ import numpy as np
 from gradstep.core.checks.why.recorded_values import Recorded, WholeRun
 from gradstep.core.checks.why.step_on_other_inputs import Again
 from gradstep.core.debug.motion.debug_session import DebugSession
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.step_groups import owner
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Operation, TensorRef

@@ -10,7 +10,7 @@ import msgspec
 from gradstep.core.engine.memory.live_ranges import LiveRange, live_bytes, live_ranges
 from gradstep.core.engine.memory.record_layout import RecordLayout
 from gradstep.core.engine.memory.reuse_layout import ReuseLayout
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.step_groups import owner
 from gradstep.core.engine.plan.steps import Step
 

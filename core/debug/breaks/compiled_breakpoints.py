@@ -15,7 +15,7 @@ from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.debug.breaks.expression import Expression, Scope, Values, parse
 from gradstep.core.debug.breaks.hit_counts import HitCounts, Path
 from gradstep.core.debug.motion.step_index import StepIndex
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.step_groups import owner
 from gradstep.core.graph.model import Operation, TensorRef
 

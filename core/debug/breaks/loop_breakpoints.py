@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.debug.breaks.compiled_breakpoints import CompiledBreakpoints
 from gradstep.core.debug.breaks.hit_counts import HitCounts
-from gradstep.core.engine.plan.compile_plan import Plan, Step
+from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.engine.plan.steps import Step
 
 
 class LoopBreakpoints:

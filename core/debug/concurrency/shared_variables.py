@@ -14,7 +14,7 @@ from typing import Any
 
 from gradstep.core.debug.concurrency.observed_writes import ObservedWrites
 from gradstep.core.engine.device_transfer import kept
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.errors import GradstepError

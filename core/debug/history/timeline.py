@@ -20,7 +20,7 @@ from gradstep.core.engine.loops.loop_run import LoopRun
 from gradstep.core.engine.loops.trace_budget import LoopMemory
 from gradstep.core.engine.memory.arena import Arena
 from gradstep.core.engine.memory.run_snapshot import RunSnapshot
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.errors import GradstepError

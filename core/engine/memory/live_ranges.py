@@ -9,7 +9,7 @@ from itertools import accumulate
 from gradstep.core.engine.memory.buffer_sharing import last_uses
 from gradstep.core.engine.memory.record_layout import RecordLayout
 from gradstep.core.engine.memory.reuse_layout import ReuseLayout
-from gradstep.core.engine.plan.compile_plan import Plan
+from gradstep.core.engine.plan.execution_plan import Plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,6 @@ from gradstep.core.engine.plan.incremental import IncrementalResolver
 from gradstep.core.engine.plan.loop_body import compile_body
 from gradstep.core.engine.plan.pruning import Needed
 from gradstep.core.engine.plan.step_builder import Resolver
-from gradstep.core.engine.plan.step_groups import Group
-from gradstep.core.engine.plan.steps import PlanValue, Step, Variable
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.dtypes import TensorType
@@ -105,6 +103,3 @@ def _fed_types(
         if ref not in known:
             raise GradstepError(f"there is no tensor '{ref}' to feed", kind="KeyError", node=ref.op)
     return {ref: known[ref] for ref in fed}
-
-
-__all__ = ["Group", "Plan", "PlanValue", "Step", "Variable", "compile_plan", "infer_declared"]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.cancellation import check_cancelled
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.steps import Step
@@ -64,9 +65,9 @@ def measure(
     there are loops, with such where it is read in their iterations, too.
 
     runs: how many of each; 0: as many as fit in about a second. before: gets what share of the
-    work is done, from 0 to 1, before each round, to tell it or to raise. anew: variables that each
-    run starts with, whatever the one before left. Raises GradstepError, located, when a step fails
-    or has to wait, and for a device that is imitated: it has no times.
+    work is done, from 0 to 1, before each round. anew: variables that each run starts with,
+    whatever the one before left. Raises GradstepError, located, when a step fails or has to wait,
+    and for a device that is imitated: it has no times; Cancelled where that is asked for.
     """
     require_times(recording.backend)
     clock = _clock(recording.backend)
@@ -78,6 +79,7 @@ def measure(
     start = perf_counter()
     whole: list[float] = []
     while (share := _share(len(whole), perf_counter() - start, runs)) < 1:
+        check_cancelled()
         before(share)
         whole.append(trial.seconds(clock) - own)
         for watch in watches:

@@ -16,7 +16,8 @@ from gradstep.core.engine.device_transfer import get
 from gradstep.core.engine.kernels.kernel_choice import REFERENCE, Kernels
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.passes.pass_pipeline import optimize, require_passes
-from gradstep.core.engine.plan.compile_plan import Plan, compile_plan
+from gradstep.core.engine.plan.compile_plan import compile_plan
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.why_dead import why_dead, without_value
 from gradstep.core.engine.run.blocked_on_queue import stuck
 from gradstep.core.engine.run.fast_run import FastRun
