@@ -137,7 +137,7 @@ class OpDef:
         if name in op.attrs:
             value, declared = self._chosen(op, name), self.attrs.get(name)
             is_dtype = declared is DType or isinstance(declared, DType)
-            return DType(value) if is_dtype and type(value) is str else value
+            return _element_type(op, name, value) if is_dtype and type(value) is str else value
         default = self.attrs[name]
         if isinstance(default, type):
             raise GradstepError(f"attribute '{name}' is missing", kind="ValueError", node=op.name)
@@ -153,6 +153,18 @@ class OpDef:
                 node=op.name,
             )
         return value
+
+
+def _element_type(op: Operation, name: str, value: str) -> DType:
+    try:
+        return DType(value)
+    except ValueError:
+        raise GradstepError(
+            f"attribute '{name}' must be an element type, not {value!r:.60}",
+            kind="ValueError",
+            node=op.name,
+            hint="correct the attribute",
+        ) from None
 
 
 class InferContext:

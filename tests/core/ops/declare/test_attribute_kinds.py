@@ -13,6 +13,7 @@ from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape
 from gradstep.core.graph.model import Constant, Operation
 from gradstep.core.graph.opaque_attributes import Unread
 from gradstep.core.ops.declare.attribute_kinds import attribute
+from gradstep.core.ops.declare.table import all_ops, lookup
 
 KINDS = (DType, Shape, Constant, bool, int, float, str, tuple)
 ANYTHING = st.one_of(
@@ -53,3 +54,21 @@ def test_one_that_is_missing(kind: Any) -> None:
         attribute(op, "name", kind)
     assert caught.value.node == "node"
     assert attribute(op, "name", Shape, UNKNOWN) is UNKNOWN
+
+
+ELEMENT_TYPES = [
+    (known.type, attr)
+    for known in all_ops()
+    for attr, declared in known.attrs.items()
+    if declared is DType or isinstance(declared, DType)
+]
+
+
+@pytest.mark.parametrize(("op_type", "attr"), ELEMENT_TYPES)
+def test_an_element_type_that_there_is_not(op_type: str, attr: str) -> None:
+    op = Operation("node", op_type, attrs={attr: "%s"})
+    with pytest.raises(
+        GradstepError, match=f"attribute '{attr}' (must be an element type|is '%s')"
+    ) as caught:
+        lookup(op_type, "node").attr(op, attr)
+    assert caught.value.node == "node"

@@ -1,0 +1,4 @@
+
+$
+xPlaceholder*
+dtype	right/Y"¿
