@@ -15,10 +15,12 @@ BOMB = ".bomb"  # what stands for a suffix where the file is made when it is nee
 @dataclass(frozen=True)
 class Case:
     """suffix: of the file (".gradstep", ".pb", ".pbtxt"), or of the text, by its door (see
-    `tests.fuzz.doors`); data: what is in it, or the name of the bomb (`tests.fuzz.bombs`)."""
+    `tests.fuzz.doors`); data: what is in it, or the name of the bomb (`tests.fuzz.bombs`);
+    exported: whether it is written in every format, too."""
 
     suffix: str
     data: bytes
+    exported: bool = True
 
     @property
     def is_text(self) -> bool:

@@ -104,7 +104,7 @@ def _try_file(case: Case, heavy: bool) -> None:
     if document is None:
         return
     data = _saved(document)
-    for suffix in format_table.suffixes_written(is_drawn=False):
+    for suffix in format_table.suffixes_written(is_drawn=False) if case.exported else ():
         _tried(export_document.to_bytes, document, suffix)
     missing_code(document)
     if data is not None:

@@ -18,6 +18,7 @@ from tests.fuzz.case import Case
 from tests.fuzz.examples import EXAMPLES
 
 _STRIDE = 7919  # neighbours in number are far apart
+_EXPORTED = 8  # of so many cases one is exported: that takes as long as all the rest
 
 
 @cache
@@ -41,6 +42,13 @@ def outputs(graph: Graph) -> list[TensorRef]:
     return [ref for op in graph for ref in outputs_of(graph, types, op.name)]
 
 
+@cache
+def _ways(example: str) -> tuple[list[Edge], list[TensorRef | None]]:
+    """Its wires, and where each may come from; None: from nowhere."""
+    graph = document(example).graph
+    return wires(graph), [None, *outputs(graph)]
+
+
 def rewired(document: Document, edge: Edge, source: TensorRef | None) -> Document | None:
     """The document with one wire elsewhere; None where that is refused: it would be a cycle."""
     graph = document.graph
@@ -56,8 +64,8 @@ def _ends() -> list[int]:
     """How many cases the examples have up to each."""
     found, total = [], 0
     for example in examples():
-        graph = document(example).graph
-        total += len(wires(graph)) * (1 + len(outputs(graph)))
+        edges, sources = _ways(example)
+        total += len(edges) * len(sources)
         found.append(total)
     return found
 
@@ -74,20 +82,20 @@ def case(number: int) -> Case | None:
     at = next(i for i, end in enumerate(_ends()) if place < end)
     place -= _ends()[at - 1] if at else 0
     of = document(examples()[at])
-    edges, sources = wires(of.graph), [None, *outputs(of.graph)]
+    edges, sources = _ways(examples()[at])
     changed = rewired(of, edges[place // len(sources)], sources[place % len(sources)])
-    return (
-        None
-        if changed is None
-        else Case(".gradstep", gradstep_file.to_bytes(changed, readable=False))
-    )
+    if changed is None:
+        return None
+    data = gradstep_file.to_bytes(changed, readable=False)
+    return Case(".gradstep", data, exported=number % _EXPORTED == 0)
 
 
 def moves(example: str) -> Iterator[Document]:
     """All that can be done to the wires of one example."""
     of = document(example)
-    for edge in wires(of.graph):
-        for source in (None, *outputs(of.graph)):
+    edges, sources = _ways(example)
+    for edge in edges:
+        for source in sources:
             changed = rewired(of, edge, source)
             if changed is not None:
                 yield changed
