@@ -1,4 +1,5 @@
-"""Which tests a change asks for: those that mirror what changed or what imports it, and use it.
+"""Which tests a change asks for: those that mirror what changed or what imports it, and use it;
+for a module that its package finds by looking through its folder, those of the package.
 
 A test that reaches what changed over more than one module between is not among them: nearly every
 test would be. `./dev test` runs them all.
@@ -9,7 +10,7 @@ from __future__ import annotations
 import ast
 import subprocess
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).parents[2]
@@ -28,11 +29,15 @@ def affected_by(changed: Iterable[str], root: Path = ROOT) -> set[str]:
     """Paths of test files, in which there may be nothing to run where there is no such test."""
     sources = {path: (root / path).read_text(encoding="utf-8") for path in _python(root)}
     users = _users(sources)
+    searched = _searched(sources, users)
     tests = {path for path in sources if PurePosixPath(path).name.startswith("test_")}
     changed = set(changed)
     near = changed.union(*(users[path] for path in changed))
     found = {path for path in near if path in tests}
     found |= {mirror for path in near if (mirror := _mirror(path)) in tests}
+    for path in changed & sources.keys():
+        if str(PurePosixPath(path).parent) in searched:
+            found |= _nearest(path, tests)
     for path in changed:
         if path.startswith("tests/"):
             found |= _behind(path, users) & tests
@@ -55,6 +60,21 @@ def _mirror(path: str) -> str:
     """Where the tests of a module are: core/a/b.py → tests/core/a/test_b.py."""
     where = PurePosixPath(path)
     return str(PurePosixPath("tests", where.parent, f"test_{where.name}"))
+
+
+def _nearest(path: str, tests: Set[str]) -> set[str]:
+    """The test files in the folder that mirrors a module's own, or the first above it that has
+    any."""
+    for folder in PurePosixPath("tests", path).parents:
+        if found := {test for test in tests if PurePosixPath(test).parent == folder}:
+            return found
+    return set()
+
+
+def _searched(sources: Mapping[str, str], users: Mapping[str, set[str]]) -> set[str]:
+    """Folders with modules that nobody imports by name: somebody looks through them."""
+    unnamed = (path for path in sources if path not in users and not path.startswith("tests/"))
+    return {str(PurePosixPath(path).parent) for path in unnamed if not path.endswith("__init__.py")}
 
 
 def _behind(path: str, users: Mapping[str, set[str]]) -> set[str]:

@@ -26,6 +26,12 @@ FILES = {
     "tests/support/fingers.py": "",
     "tests/test_page.py": "PAGE = 'docs/page.md'\n",
     "docs/page.md": "",
+    "core/ops/math/found.py": "",
+    "core/ops/math/named.py": "",
+    "core/ops/loader.py": "from gradstep.core.ops.math.named import one\n",
+    "core/uses.py": "from gradstep.core.ops.loader import all\n",
+    "gui/uses.py": "from gradstep.core.uses import all\n",
+    "tests/core/ops/test_table.py": "",
 }
 
 
@@ -49,10 +55,12 @@ def tree(tmp_path: Path) -> Path:
         ("tests/core/test_high.py", "core/test_high"),
         (
             "tests/core/conftest.py",
-            "core/test_low core/test_middle core/test_high core/test_subject",
+            "core/test_low core/test_middle core/test_high core/test_subject core/ops/test_table",
         ),
         ("docs/page.md", "test_page"),
         ("core/gone.py", ""),
+        ("core/ops/math/found.py", "core/ops/test_table"),
+        ("core/ops/math/named.py", "core/ops/test_table"),
     ],
 )
 def test_what_a_change_asks_for(tree: Path, changed: str, names: str) -> None:
