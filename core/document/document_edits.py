@@ -130,12 +130,20 @@ def disconnect(document: Document, edge: Edge) -> Document:
     spare = definition is not None and definition.lists == 1 and len(op.inputs) > 1
     spare = spare and loop_of(op) is None  # each of whose inputs is one of its arguments
     change = edits.drop_input if spare else edits.disconnect
-    request = document.request
+    stopped = document.request.stopped_edges - {edge}
+    if spare:
+        stopped = frozenset(_moved_up(each, edge) for each in stopped)
     return replace(
         document,
         graph=change(document.graph, edge),
-        request=replace(request, stopped_edges=request.stopped_edges - {edge}),
+        request=replace(document.request, stopped_edges=stopped),
     )
+
+
+def _moved_up(edge: Edge, dropped: Edge) -> Edge:
+    """The same wire once the input at `dropped` is gone."""
+    is_later = edge.op == dropped.op and edge.index > dropped.index
+    return Edge(edge.op, edge.index - 1) if is_later else edge
 
 
 def add_control(document: Document, name: str, first: str) -> Document:

@@ -148,9 +148,10 @@ def inside(graph: Graph, name: str, change: Callable[[Graph], Graph]) -> Graph:
 
 
 def tensor_carried(graph: Graph, edge: Edge) -> TensorRef | None:
-    """What a wire carries, inside a loop perhaps; None when the input is not wired. Raises
-    GradstepError when there is no such operation."""
-    return anywhere(graph, edge.op).inputs[edge.index]
+    """What a wire carries, inside a loop perhaps; None when the input is not wired, or there is
+    none. Raises GradstepError when there is no such operation."""
+    inputs = anywhere(graph, edge.op).inputs
+    return inputs[edge.index] if edge.index < len(inputs) else None
 
 
 def everywhere(graph: Graph, change: Callable[[Graph], Graph]) -> Graph:

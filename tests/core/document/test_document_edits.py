@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph import edits as graph_edits
 from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.loop import tensor_carried
 from gradstep.core.graph.model import Constant, Edge, TensorRef
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops import api as tf
@@ -64,6 +66,30 @@ def test_an_open_input_cannot_be_stopped(tutorial: Document) -> None:
     opened = document_edits.disconnect(tutorial, Edge("a", 0))
     with pytest.raises(GradstepError, match="no wire"):
         document_edits.toggle_stop(opened, Edge("a", 0))
+
+
+@pytest.mark.parametrize("dropped", range(3))
+def test_a_stop_stays_on_its_wire_where_one_before_it_goes(dropped: int) -> None:
+    """A further input of an op that takes many goes away with its wire, and those after it are
+    one less."""
+    builder = GraphBuilder()
+    builder.one("AddN", *(builder.placeholder(name, shape=()) for name in "xyz"), name="sum")
+    document = Document(graph=builder.build())
+    for index in range(3):
+        document = document_edits.toggle_stop(document, Edge("sum", index))
+    document = document_edits.toggle_stop(document, Edge("sum", (dropped + 1) % 3))
+    before = {tensor_carried(document.graph, e) for e in document.request.stopped_edges}
+    gone = tensor_carried(document.graph, Edge("sum", dropped))
+    left = document_edits.disconnect(document, Edge("sum", dropped))
+    after = {tensor_carried(left.graph, e) for e in left.request.stopped_edges}
+    assert len(after) == 1
+    assert after == before - {gone}
+
+
+def test_a_stop_on_a_wire_that_there_is_not_goes_with_what_is_removed(tutorial: Document) -> None:
+    request = replace(tutorial.request, stopped_edges=frozenset({Edge("a", 7)}))
+    gone = document_edits.remove_operations(replace(tutorial, request=request), ["e"])
+    assert not gone.request.stopped_edges
 
 
 def test_one_override_per_target(tutorial: Document) -> None:
