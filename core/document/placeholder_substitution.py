@@ -9,13 +9,14 @@ import numpy as np
 from gradstep.core.document.document import Document
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.ops.declare.attribute_kinds import hinted_items
 from gradstep.core.ops.typing.inference import is_unknown
 
 
 def fed_outputs(op: Operation) -> range:
     """The outputs of `op` that have to be fed, as a placeholder's has: Gradstep does not run it."""
     if op.type == "IteratorGetNext":
-        return range(len(op.attrs.get("output_types", ())))
+        return range(len(hinted_items(op, "output_types")))
     return range(1 if is_unknown(op) else 0)
 
 

@@ -11,6 +11,7 @@ import re
 from gradstep.core.autodiff.recognition.gradient_scope import GradientScope
 from gradstep.core.autodiff.recognition.vjp_reach import Reach
 from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.ops.declare.attribute_kinds import hinted_items
 from gradstep.core.ops.typing.inference import infer_declared
 
 _SEED = re.compile(r"/(grad_ys_\d+|Fill(_\d+)?|ones(_like)?(_\d+)?)$")
@@ -60,7 +61,7 @@ class _Search:
 
     def _beside(self, start: TensorRef) -> TensorRef | None:
         """The tensor that it is placed with, where the program asked for that."""
-        for text in self._graph[start.op].attrs.get("_class", ()):
+        for text in hinted_items(self._graph[start.op], "_class"):
             name = str(text).removeprefix("loc:@")
             if name in self._graph and name not in self._scope.members:
                 return TensorRef(name)

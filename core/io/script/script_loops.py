@@ -14,7 +14,7 @@ from gradstep.core.graph.dtypes import UNKNOWN, Shape
 from gradstep.core.graph.loop import ACROSS, Loop, loop_of, within
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.io.script.script_conds import Branches
-from gradstep.core.ops.declare.attribute_kinds import attribute
+from gradstep.core.ops.declare.attribute_kinds import attribute, hinted_items
 
 Statement = Callable[[Operation], str]
 _PASSED_ON = frozenset({"Enter", "RefEnter", "Exit", "NextIteration", "LoopCond"})
@@ -50,7 +50,7 @@ def _is_tensorflows(op: Operation, loop: Loop) -> bool:
 
 def _across(op: Operation, graph: Graph) -> tuple[str, ...]:
     """What it waits for on the other side of a border, where a script can wait for it."""
-    return tuple(name for name in op.attrs.get(ACROSS, ()) if name in graph)
+    return tuple(name for name in hinted_items(op, ACROSS) if name in graph)
 
 
 def _loop(op: Operation, loop: Loop, statement: Statement) -> str:
@@ -133,7 +133,7 @@ def _aliases(variable: str, loop: Loop) -> list[str]:
     return [
         *(op.name for op in switches),
         *passed,
-        *(op.name for op in same if not op.attrs.get(ACROSS)),
+        *(op.name for op in same if not hinted_items(op, ACROSS)),
     ]
 
 

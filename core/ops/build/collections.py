@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.build.tensor import Tensor
 from gradstep.core.ops.build.variable import VARIABLES, found_variable, is_trainable
+from gradstep.core.ops.declare.attribute_kinds import hinted_items
 
 if TYPE_CHECKING:
     from gradstep.core.ops.build.builder import GraphBuilder
@@ -29,7 +30,7 @@ class GraphKeys:
 
 def collect(tensor: Tensor, collection: str) -> Tensor:
     """Put the operation that makes `tensor` into a collection. Returns the tensor."""
-    there = tensor.op.operation.attrs.get(COLLECTIONS, ())
+    there = hinted_items(tensor.op.operation, COLLECTIONS)
     return tensor.builder.mark(tensor, **{COLLECTIONS: (*there, collection)})
 
 
@@ -38,7 +39,7 @@ def is_in(operation: Operation, collection: str) -> bool:
         return operation.type in VARIABLES
     if collection == GraphKeys.TRAINABLE_VARIABLES:
         return is_trainable(operation)
-    return collection in operation.attrs.get(COLLECTIONS, ())
+    return collection in hinted_items(operation, COLLECTIONS)
 
 
 def members_of(builder: GraphBuilder, collection: str, scope: str | None = None) -> list[Tensor]:

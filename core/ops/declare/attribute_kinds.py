@@ -75,6 +75,13 @@ def attribute(op: Operation, name: str, kind: type[_Kind], default: _Kind | None
     return found
 
 
+def hinted_items(op: Operation, name: str) -> tuple[Any, ...]:
+    """The items of an attribute that no op type declares and anybody may write, such as `_class`.
+    None where it is no list: what it would say is of use, and nothing hangs on it."""
+    value = op.attrs.get(name)
+    return tuple(value) if isinstance(value, (tuple, list)) else ()
+
+
 def _misfit(op: Operation, name: str, kind: type) -> GradstepError:
     return GradstepError(
         f"attribute '{name}' must be {_wanted(name, kind)}, not {op.attrs[name]!r:.60}",

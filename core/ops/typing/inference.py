@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -106,8 +107,9 @@ class Inferrer:
     def _fold(self, definition: OpDef, op: Operation, outputs: Sequence[TensorType]) -> None:
         refs = [ref for ref in op.inputs if ref is not None]
         values = [self.constant(ref) for ref in refs]
-        value = _known_value(definition, op, values, [self.types[ref] for ref in refs])
-        if value is not None and value.size <= _SMALL and outputs:
+        types = [self.types[ref] for ref in refs]
+        value = _known_value(definition, op, values, types, outputs) if outputs else None
+        if value is not None and value.size <= _SMALL:
             self.constants[op.name] = value
 
 
@@ -223,9 +225,14 @@ def _located(error: Exception, op: Operation, given: Sequence[Any]) -> GradstepE
 
 
 def _known_value(
-    definition: OpDef, op: Operation, inputs: list[Any], types: list[TensorType]
+    definition: OpDef,
+    op: Operation,
+    inputs: list[Any],
+    types: list[TensorType],
+    outputs: Sequence[TensorType],
 ) -> np.ndarray | None:
-    """The value of output 0 when it does not depend on what is fed: shapes, axes, sizes."""
+    """The value of output 0 when it does not depend on what is fed: shapes, axes, sizes. What
+    cannot be one of these is not computed: it may be larger than the memory."""
     if op.type == "Const":
         value = op.attrs.get("value")
         return value.array if isinstance(value, Constant) else None
@@ -236,13 +243,22 @@ def _known_value(
     kernel = definition.kernel.plain
     if kernel is None or not definition.is_pure or not inputs or any(v is None for v in inputs):
         return None
+    if not _may_be_asked_for(outputs[0]):
+        return None
     try:
         with np.errstate(all="ignore"):
             result = kernel(np, *inputs, **definition.keywords(op))
         value = np.asarray(result[0] if isinstance(result, tuple) else result)
-    except (GradstepError, ValueError, IndexError, TypeError):
+    except (GradstepError, ValueError, IndexError, TypeError, MemoryError):
         return None  # the run will say what is wrong, with the values
     return value if value.dtype.kind in "iub" else None  # only integers are shapes or axes
+
+
+def _may_be_asked_for(kind: TensorType) -> bool:
+    """Whether a tensor may be a shape, an axis or a size, or a truth that a branch is taken by."""
+    if not (kind.dtype.is_integer or kind.dtype is DType.BOOL):
+        return False
+    return not kind.shape.is_static or math.prod(kind.shape.static()) <= _SMALL
 
 
 def _static_shape_value(op: Operation, kind: TensorType) -> np.ndarray | None:
