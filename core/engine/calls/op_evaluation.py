@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.device_transfer import kept
 from gradstep.core.errors import GradstepError, unforeseen
-from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.graph.dtypes import DType, Shape, TensorType, array_bytes
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.definition import InferContext
 from gradstep.core.ops.declare.host_arrays import home
@@ -133,11 +133,27 @@ def _refused(op: Operation, given: Sequence[Any]) -> GradstepError | None:
         return None
     types = [TensorType(DType.of(x.dtype), Shape(x.shape)) for x in given]
     try:
-        definition.infer(InferContext(definition, op, types, lambda index: given[index]))
+        found = definition.infer(InferContext(definition, op, types, lambda index: given[index]))
     except GradstepError as error:
         return error.at(op.name).as_kind("ValueError", "InvalidArgumentError")
     except Exception:  # nothing that it would say better
         return None
+    return _beyond_arrays(op, as_tuple(found))
+
+
+def _beyond_arrays(op: Operation, made: Iterable[TensorType]) -> GradstepError | None:
+    """That there are no arrays of as many dimensions, or as large, as the results would be."""
+    for kind in made:
+        if kind.shape.is_static:
+            try:
+                array_bytes(kind.shape.static(), kind.dtype.numpy.itemsize)
+            except ValueError as error:
+                return GradstepError(
+                    str(error),
+                    kind="ResourceExhaustedError",
+                    node=op.name,
+                    hint="use fewer dimensions, or smaller ones",
+                )
     return None
 
 

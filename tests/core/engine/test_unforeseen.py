@@ -72,6 +72,19 @@ def test_shapes_known_only_in_the_run_that_the_rule_of_an_op_refuses(fast: bool)
 
 
 @pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize("type", ["Fill", "Reshape", "BroadcastTo"])
+def test_more_dimensions_than_arrays_have(type: str, fast: bool) -> None:
+    builder = GraphBuilder()
+    sizes = builder.placeholder("sizes", "int32", (None,))
+    one = builder.placeholder("one", "float32", ())
+    builder.one(type, *((sizes, one) if type == "Fill" else (one, sizes)), name="y")
+    session = Session(builder.build(), fast=fast)
+    with pytest.raises(GradstepError, match="there is no array of shape") as caught:
+        session.run(["y"], {"sizes": np.ones(70, np.int32), "one": np.float32(1)})
+    assert (caught.value.kind, caught.value.node) == ("ResourceExhaustedError", "y")
+
+
+@pytest.mark.parametrize("fast", [False, True])
 def test_a_kernel(broken: Any, caplog: Any, fast: bool) -> None:
     graph = drawn()
     broken(kernel=Kernels(breaks))
