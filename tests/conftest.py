@@ -37,16 +37,14 @@ os.environ.update(
 )
 
 _SLOW_MACHINE = [HealthCheck.too_slow]
-settings.register_profile("dev", deadline=None, suppress_health_check=_SLOW_MACHINE)
-settings.register_profile(
-    "ci",
-    deadline=None,
-    suppress_health_check=_SLOW_MACHINE,
-    max_examples=40,
-    stateful_step_count=30,
-    derandomize=True,
-    print_blob=True,
-)
+_FEW = {
+    "deadline": None,
+    "suppress_health_check": _SLOW_MACHINE,
+    "max_examples": 40,
+    "stateful_step_count": 30,
+}
+settings.register_profile("dev", **_FEW)  # other examples in each run
+settings.register_profile("ci", **_FEW, derandomize=True, print_blob=True)
 settings.register_profile("thorough", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.environ else "dev"))
 
