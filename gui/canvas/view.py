@@ -37,6 +37,7 @@ from gradstep.gui.canvas.paint import empty_canvas, picture_export
 from gradstep.gui.canvas.paint.legend import Legend
 from gradstep.gui.canvas.paint.minimap import Minimap
 from gradstep.gui.canvas.paint.paint_layers import Layers
+from gradstep.gui.canvas.scene.hit_test import Hit
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.look.count_text import count_of
@@ -128,6 +129,8 @@ class GraphView(QGraphicsView):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self.pointer.move_to(event.position().toPoint())
         self.gestures.move(event)
+        if not event.buttons() and self.arrays.visible.hubs.all:
+            self.stage.point_at(self.pointer.hit(self.pointer.pixel))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         self.gestures.release(event)
@@ -180,6 +183,8 @@ class GraphView(QGraphicsView):
             return True
         if event.type() in (QEvent.Type.Enter, QEvent.Type.Leave):
             self.pointed.emit(event.type() is QEvent.Type.Enter)
+            if event.type() is QEvent.Type.Leave:
+                self.stage.point_at(Hit())
         return super().viewportEvent(event)
 
     def drawBackground(self, painter: QPainter, rect: QRectF | QRect) -> None:

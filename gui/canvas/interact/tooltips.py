@@ -25,7 +25,9 @@ def text(stage: SceneModel, hit: Hit) -> str:
 def _port(stage: SceneModel, port: Port) -> str:
     if port.is_output:
         ref = stage.tensor(port)
-        return "\n".join([f"output {ref}", *_tensor(stage, ref)])
+        many = len(stage.arrays.visible.hubs.at_port(port.box, port.index))
+        readers = [f"{many:,} wires lead from here"] if many else []
+        return "\n".join([f"output {ref}", *_tensor(stage, ref), *readers])
     edge = stage.wire(port)
     op = stage.workspace.shown[edge.op]
     name = f"input '{input_name(stage.workspace.shown, edge)}' of {edge.op}"

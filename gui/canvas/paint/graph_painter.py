@@ -12,6 +12,7 @@ from PySide6.QtGui import QPainter, QPen
 
 from gradstep.core.layout.nested_scopes import SIDE, TITLE
 from gradstep.gui.canvas.paint import batch_drawing
+from gradstep.gui.canvas.paint.hub_painter import HubPainter
 from gradstep.gui.canvas.paint.link_painter import LinkPainter
 from gradstep.gui.canvas.paint.node_cards import Cards
 from gradstep.gui.canvas.paint.text_cache import Labels
@@ -67,6 +68,7 @@ class GraphPainter:
         if detail < Detail.NAMES:
             self._far_boxes(painter, boxes, detail, scale)
         else:
+            HubPainter(self.theme, self.labels, self.arrays).draw(painter, boxes, scale)
             cards = Cards(self.theme, self.labels, self.arrays)
             for number in self.arrays.from_below(boxes).tolist():
                 cards.draw(painter, number, scale)

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from gradstep.gui.canvas.paint import batch_drawing, gradient_flows, heat_colours
 from gradstep.gui.canvas.paint.heat_by_cost import SharePainter
-from gradstep.gui.canvas.paint.link_painter import tolerance
+from gradstep.gui.canvas.paint.link_painter import shown, tolerance, within
 from gradstep.gui.canvas.paint.node_cards import INSET, RADIUS, row_of
 from gradstep.gui.canvas.paint.text_cache import Labels
 from gradstep.gui.canvas.paint.variable_drawers import DrawerPainter
@@ -22,6 +22,7 @@ from gradstep.gui.look.theme import Theme, fade
 
 GLOW = 10.0  # scene units that the current node shines beyond its card
 DOT = 4.5  # radius of a breakpoint
+DRAWN_OUT = 0.7  # opacity of links of which else only the ends are seen
 OPEN = 6.0  # radius of the ring around an input that is open
 
 
@@ -90,6 +91,7 @@ class RuntimePainter:
         links: np.ndarray, scale: float,
     ) -> None:  # fmt: skip
         """Filled boxes and coloured lines."""
+        self._drawn_out(painter, arrays, facts)
         if facts.shares is not None:
             self._shares.far(painter, _at_least(arrays.rects, 2 / scale), facts.shares, boxes)
         carrying = [i for i in np.flatnonzero(links).tolist() if facts.carried and facts.flow(i)]
@@ -112,6 +114,7 @@ class RuntimePainter:
     def _links(
         self, painter: QPainter, arrays: SceneArrays, facts: OverlayState, links: np.ndarray
     ) -> None:
+        self._drawn_out(painter, arrays, facts)
         numbers = np.flatnonzero(links).tolist()
         flowing = {i: flow for i in numbers if facts.carried and (flow := facts.flow(i))}
         marked = facts.dead_links | facts.untaken_links | facts.stopped_links
@@ -126,6 +129,16 @@ class RuntimePainter:
                 gradient_flows.draw_flow(painter, points, flowing[number], self.theme)
             if number in facts.stopped_links:
                 gradient_flows.draw_bar(painter, points, self.theme)
+
+    def _drawn_out(self, painter: QPainter, arrays: SceneArrays, facts: OverlayState) -> None:
+        """The links that stubs stand for, also where no end of them is in view."""
+        if not len(facts.drawn_out):
+            return
+        routes, sides = arrays.drawn_out(facts.drawn_out), shown(painter)
+        links, pieces = routes.pieces(np.arange(len(routes)), sides)
+        painter.setPen(QPen(fade(self.theme.selection, DRAWN_OUT), 0))
+        lines = routes.flat(links, pieces, tolerance(painter)).segments()
+        batch_drawing.lines(painter, within(lines, sides))
 
     # -- boxes -----------------------------------------------------------------------------------
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.graph.model import Edge, Operation, TensorRef
 from gradstep.core.ops.build.variable import VARIABLES
@@ -21,6 +23,8 @@ from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.variable_change import Change
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.problems.problem_rows import faults
+
+NOTHING = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,11 @@ def _broken(first: BrokenNumbers) -> str:
 class OverlayState:
     """Read once per stop, edit or selection; a new one is made for the next."""
 
-    def __init__(self, workspace: Workspace, visible: VisibleGraph) -> None:
+    def __init__(
+        self, workspace: Workspace, visible: VisibleGraph, pointed: np.ndarray = NOTHING
+    ) -> None:
+        """pointed: int64[k], the stubs that the mouse points at."""
+        self._pointed = pointed
         self._workspace = workspace
         self._visible = visible
         self._graph = workspace.shown
@@ -191,11 +199,26 @@ class OverlayState:
         edge = self._workspace.selected_edge
         return None if edge is None else self._visible.link_of.get(edge)
 
+    @cached_property
+    def drawn_out(self) -> np.ndarray:
+        """int64[k]: the numbers of stubs that are to be seen whole: those with an end that is
+        selected or pointed at."""
+        hubs = self._visible.hubs
+        if not hubs.all:
+            return NOTHING
+        chosen = np.zeros(len(self._visible.boxes), dtype=bool)
+        chosen[[*self.selected]] = True
+        found = hubs.stubs & chosen[self._visible.ends].any(axis=1)
+        found[self._pointed] = True
+        if self.selected_link is not None:
+            found[self.selected_link] |= hubs.stubs[self.selected_link]
+        return np.flatnonzero(found)
+
     @property
     def says_of_links(self) -> bool:
         """Whether there is anything to be drawn along links."""
         lines = self.carried, self.dead_links, self.stopped_links, self.untaken_links
-        return self.selected_link is not None or any(lines)
+        return self.selected_link is not None or any(lines) or len(self.drawn_out) > 0
 
     @cached_property
     def stopped_links(self) -> frozenset[int]:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from gradstep.gui.canvas.scene.hubs import STUB, Hub
 from gradstep.gui.canvas.scene.incremental_routing import rerouted
 from gradstep.gui.canvas.scene.link_detours import routed
 from gradstep.gui.canvas.scene.link_routing import Routes
@@ -145,6 +146,16 @@ class SceneArrays:
         sources, targets = self.visible.ends.T
         return np.asarray(boxes[sources] | boxes[targets])
 
+    def drawn_out(self, links: np.ndarray) -> Routes:
+        """Links (their numbers) whole, of which stubs are drawn: straight to their other end."""
+        ports = joined_ports(self.visible, self.rects, links)
+        return routed(ports, Obstacles(self.rects[:0]))
+
+    def hub_point(self, hub: Hub) -> Point:
+        """Where its stub begins, or ends."""
+        place = joined_ports(self.visible, self.rects, hub.links[:1])[0, 0 if hub.is_output else 1]
+        return (float(place[0]), float(place[1]))
+
     def input_port(self, box: int, index: int) -> Point:
         return self._port(box, index, INTO)
 
@@ -190,7 +201,16 @@ class Movement:
 
 
 def _link_ports(visible: VisibleGraph, rects: np.ndarray, links: np.ndarray) -> np.ndarray:
-    """From where to where some links (their numbers) lead. float64[k, 2, 2]."""
+    """From where to where some links (their numbers) are drawn. float64[k, 2, 2]."""
+    ports, hubs = joined_ports(visible, rects, links), visible.hubs
+    late, early = hubs.at_target[links], hubs.at_source[links]
+    ports[late, 0] = ports[late, 1] - (STUB, 0.0)
+    ports[early, 1] = ports[early, 0] + (STUB, 0.0)
+    return ports
+
+
+def joined_ports(visible: VisibleGraph, rects: np.ndarray, links: np.ndarray) -> np.ndarray:
+    """Which ports some links (their numbers) join. float64[k, 2, 2]."""
     ends, ports, control = visible.ends[links], visible.end_ports[links], visible.control[links]
     starts = _ports(visible, rects, ends[:, 0], ports[:, 0], OUT)
     stops = _ports(visible, rects, ends[:, 1], ports[:, 1], INTO)

@@ -16,9 +16,9 @@ from gradstep.core.layout import layout_process
 from gradstep.gui import commands
 from gradstep.gui.canvas.paint.graph_painter import EMPTY
 from gradstep.gui.canvas.scene import box_placement, scope_folding
-from gradstep.gui.canvas.scene.hit_test import Port
+from gradstep.gui.canvas.scene.hit_test import Hit, Port
 from gradstep.gui.canvas.scene.incremental_scene import revised
-from gradstep.gui.canvas.scene.overlay_state import OverlayState
+from gradstep.gui.canvas.scene.overlay_state import NOTHING, OverlayState
 from gradstep.gui.canvas.scene.scene_arrays import Point, SceneArrays
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph, drawn_of
 from gradstep.gui.model.background_work import Background
@@ -48,6 +48,7 @@ class SceneModel(QObject):
         self._drawn = EMPTY.visible  # of the document, also while nothing has a place yet
         self._placed: dict[str, Point] = {}  # the places that `arrays` were made of
         self._laid: dict[str, Point] = {}  # places that layout gave and no edit took over yet
+        self._pointed = NOTHING  # stubs, by number
         self._raised: dict[str, None] = {}  # boxes that lie over the others, by id, from below
         self._background = Background(self)
         workspace.document_changed.connect(self.rebuild)
@@ -98,6 +99,7 @@ class SceneModel(QObject):
                 return
             drawn = self.arrays.base or self.arrays
             arrays = SceneArrays.of(visible, places, self._on_top(visible), drawn)
+        self._pointed = NOTHING
         self.facts = OverlayState(self.workspace, arrays.visible)
         self.show(arrays)
         self._placed = places
@@ -108,6 +110,18 @@ class SceneModel(QObject):
         """Put other arrays in force: a drag does so before it becomes an edit."""
         self.arrays, self._placed = arrays, {}
         self.changed.emit()
+
+    def point_at(self, hit: Hit) -> None:
+        """The mouse is over `hit`: links of which only the ends are drawn are drawn out there."""
+        visible = self.arrays.visible
+        found = NOTHING
+        if hit.link is not None and visible.hubs.stubs[hit.link]:
+            found = np.array([hit.link])
+        elif hit.port is not None and hit.port.is_output:
+            found = visible.hubs.at_port(hit.port.box, hit.port.index)
+        if not np.array_equal(found, self._pointed):
+            self._pointed = found
+            self._new_facts()
 
     def raise_boxes(self, boxes: Sequence[int]) -> None:
         """Let boxes lie over all others, in this order."""
@@ -205,7 +219,7 @@ class SceneModel(QObject):
             self.raise_boxes([] if number is None else [number])
 
     def _new_facts(self) -> None:
-        self.facts = OverlayState(self.workspace, self.arrays.visible)
+        self.facts = OverlayState(self.workspace, self.arrays.visible, self._pointed)
         self.facts_changed.emit()
 
     def _note_profile(self) -> None:

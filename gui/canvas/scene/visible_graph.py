@@ -18,6 +18,7 @@ from gradstep.core.autodiff.reverse.gradient_request import (
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.graph.scopes import parents
 from gradstep.core.ops.typing.inference import Inference
+from gradstep.gui.canvas.scene.hubs import Hubs, find_hubs
 from gradstep.gui.canvas.scene.scene_boxes import Box, Boxes, scope_box
 from gradstep.gui.canvas.scene.scope_frames import surroundings
 
@@ -107,6 +108,11 @@ class VisibleGraph:
     def control(self) -> np.ndarray:
         """bool[m]: links of control inputs."""
         return np.array([not link.wires for link in self.links], dtype=bool)
+
+    @cached_property
+    def hubs(self) -> Hubs:
+        """Where too many links meet to be drawn whole."""
+        return find_hubs(self)
 
     @cached_property
     def surroundings(self) -> list[tuple[str, ...]]:

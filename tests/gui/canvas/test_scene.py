@@ -15,7 +15,7 @@ from gradstep.gui.canvas.scene import incremental_routing
 from gradstep.gui.canvas.scene.link_detours import routed
 from gradstep.gui.canvas.scene.link_routing import LANE, Routes
 from gradstep.gui.canvas.scene.obstacles import Obstacles
-from gradstep.gui.canvas.scene.scene_arrays import Movement, SceneArrays
+from gradstep.gui.canvas.scene.scene_arrays import Movement, SceneArrays, joined_ports
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 
 Places = dict[str, tuple[float, float]]
@@ -179,8 +179,8 @@ def test_what_is_compared_grows_with_the_graph_and_not_its_square() -> None:
     looked: dict[int, int] = {}
     for count in (500, 1_000, 2_000, 4_000):
         arrays = SceneArrays.of(*chain(count))
-        obstacles = Obstacles(arrays.rects)
-        found = routed(arrays.routes.ports, obstacles)
+        obstacles, numbers = Obstacles(arrays.rects), np.arange(len(arrays.visible.links))
+        found = routed(joined_ports(arrays.visible, arrays.rects, numbers), obstacles)
         looked[count] = obstacles.looked_at
         assert (found.counts > 1).sum() > 0.4 * len(found), "detours at every size"
     assert looked[4_000] < 10 * looked[500]
