@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gradstep.core.errors import GradstepError
+
 
 @dataclass(frozen=True, slots=True)
 class Unread:
@@ -13,6 +15,15 @@ class Unread:
     data: bytes
     why: str
     hint: str = ""
+
+    def error(self, node: str, attribute: str) -> GradstepError:
+        """For who needs the value of an attribute of `node`."""
+        return GradstepError(
+            f"attribute '{attribute}': {self.why}",
+            kind="UnimplementedError",
+            node=node,
+            hint=self.hint,
+        )
 
     def __str__(self) -> str:
         return self.why

@@ -95,12 +95,7 @@ def check_read(definition: OpDef, op: Operation) -> None:
     """Raise GradstepError (UnimplementedError) for a declared attribute that is only passed on."""
     for name in definition.attrs:
         if isinstance(value := op.attrs.get(name), Unread):
-            raise GradstepError(
-                f"attribute '{name}': {value.why}",
-                kind="UnimplementedError",
-                node=op.name,
-                hint=value.hint,
-            )
+            raise value.error(op.name, name)
 
 
 def _wanted(name: str, kind: type) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.model import Operation
+from gradstep.core.graph.opaque_attributes import Unread
 from gradstep.core.ops.declare.arithmetic_class import Arithmetic
 from gradstep.core.ops.declare.declared_gradient import Gradient
 from gradstep.core.ops.declare.input_spec import InputSpec
@@ -133,7 +134,8 @@ class OpDef:
         return tuple(names)
 
     def attr(self, op: Operation, name: str) -> Any:
-        """The attribute's value on `op`, or its declared default."""
+        """The attribute's value on `op`, or its declared default. Raises GradstepError where the
+        file holds one that Gradstep has no value for, or what can be none."""
         if name in op.attrs:
             value, declared = self._chosen(op, name), self.attrs.get(name)
             is_dtype = declared is DType or isinstance(declared, DType)
@@ -145,6 +147,8 @@ class OpDef:
 
     def _chosen(self, op: Operation, name: str) -> Any:
         value, choices = op.attrs[name], self.choices.get(name)
+        if isinstance(value, Unread):
+            raise value.error(op.name, name)
         if choices is not None and value not in choices:
             allowed = ", ".join(repr(c) for c in choices)
             raise GradstepError(

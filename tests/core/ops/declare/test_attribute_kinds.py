@@ -13,7 +13,7 @@ from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape
 from gradstep.core.graph.model import Constant, Operation
 from gradstep.core.graph.opaque_attributes import Unread
 from gradstep.core.ops.declare.attribute_kinds import attribute
-from gradstep.core.ops.declare.table import all_ops, lookup
+from gradstep.core.ops.declare.table import OpDef, all_ops, lookup
 
 KINDS = (DType, Shape, Constant, bool, int, float, str, tuple)
 ANYTHING = st.one_of(
@@ -72,3 +72,12 @@ def test_an_element_type_that_there_is_not(op_type: str, attr: str) -> None:
     ) as caught:
         lookup(op_type, "node").attr(op, attr)
     assert caught.value.node == "node"
+
+
+@pytest.mark.parametrize("definition", [*all_ops()], ids=lambda each: each.type)
+def test_what_a_file_holds_and_nobody_reads_is_no_value(definition: OpDef) -> None:
+    for attr in definition.attrs:
+        op = Operation("node", definition.type, attrs={attr: Unread(b"", "a graph", "")})
+        with pytest.raises(GradstepError, match=f"attribute '{attr}': a graph") as caught:
+            definition.attr(op, attr)
+        assert caught.value.node == "node"
