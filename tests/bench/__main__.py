@@ -7,13 +7,13 @@ import json
 import sys
 from collections.abc import Sequence
 
-from tests.bench import canvas, debug, engine, report, scaling, starting
+from tests.bench import canvas, debug, engine, report, run, scaling, starting
 from tests.bench.choices import Choices
 from tests.bench.racing import Race
 from tests.bench.rows import Row
 from tests.bench.targets import TITLES
 
-GROUPS = ("engine", "canvas", "debug", "start", "scaling")  # the last only by its name
+GROUPS = ("engine", "run", "canvas", "debug", "start", "scaling")  # the last only by its name
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,7 +46,8 @@ def measured(choices: Choices, group: str | None) -> tuple[list[Row], dict[str, 
     races: dict[str, Race] = {}
     if group in (None, "engine"):
         rows, races = engine.rows(choices)
-    for name, one in (("debug", debug), ("canvas", canvas), ("start", starting)):
+    others = {"run": run, "debug": debug, "canvas": canvas, "start": starting}
+    for name, one in others.items():
         if group == name or (group is None and not choices.only):
             rows += one.rows(choices)
     return rows, races

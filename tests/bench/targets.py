@@ -137,4 +137,22 @@ DEBUG = (
     Measure("why", "why a value is NaN, 10,000 ops back", "s", 1.0),
 )
 
+_ITERATION = "an iteration / NumPy by hand"
+RUNNING = (
+    Measure("fed w1", "W1: Session.run, fed / plan", "ratio", 1.8),
+    Measure("fed w2", "W2: Session.run, fed / plan", "ratio", 1.1),
+    Measure("fed w3", "W3: Session.run, fed / plan", "ratio", 1.3),
+    Measure("callable w1", "W1: make_callable / plan", "ratio", 1.5),
+    Measure("callable w2", "W2: make_callable / plan", "ratio", 1.1),
+    Measure("callable w3", "W3: make_callable / plan", "ratio", 1.1),
+    Measure("train w1", "W1: a step of `train` / plan", "ratio", 1.5),
+    Measure("train w3", "W3: a step of `train` / plan", "ratio", 1.5),
+    Measure("command w1", "W1: a run of `run --fast --json` / plan", "ratio", 3.0),
+    Measure("command w3", "W3: a run of `run --fast --json` / plan", "ratio", 1.5),
+    Measure("loop fast forward", f"while loop, fast: {_ITERATION}", "ratio", 6.0),
+    Measure("loop recorded forward", f"while loop, recorded: {_ITERATION}", "ratio", 10.0),
+    Measure("loop fast gradient", f"its gradient, fast: {_ITERATION}", "ratio", 5.0),
+    Measure("loop recorded gradient", f"its gradient, recorded: {_ITERATION}", "ratio", 7.0),
+)
+
 QUICK = ("w1", "w2", "w3", "w4", "w7f", "w7", "w8")  # what fits into two minutes

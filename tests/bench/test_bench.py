@@ -22,6 +22,7 @@ from tests.bench import (
     plot,
     racing,
     report,
+    run,
     starting,
 )
 from tests.bench.agreement import disagreement
@@ -32,7 +33,7 @@ from tests.bench.interleaving import calibrate, interleave
 from tests.bench.racing import Race
 from tests.bench.rows import Row
 from tests.bench.spread import Spread, ratio
-from tests.bench.targets import CANVAS, COMPILING, DEBUG, RATIOS, SIZES, STARTING, TITLES
+from tests.bench.targets import CANVAS, COMPILING, DEBUG, RATIOS, RUNNING, SIZES, STARTING, TITLES
 from tests.bench.worker import Worker, build, serve
 
 # (workload, ours, peer) -> target, as the project set them.
@@ -93,7 +94,7 @@ def test_the_targets_are_those_that_were_set() -> None:
         "breakpoints": 1.02,
         "kept w4": 1.20,
     }
-    measures = (*COMPILING, *STARTING, *CANVAS, *DEBUG)
+    measures = (*COMPILING, *STARTING, *CANVAS, *DEBUG, *RUNNING)
     names = [r.name for r in RATIOS] + [t.name for t in measures]
     assert len(set(names)) == len(names)
 
@@ -225,6 +226,7 @@ def test_the_json_has_the_promised_shape(
     monkeypatch.setattr(starting, "rows", lambda choices: ROWS[3:])
     monkeypatch.setattr(canvas, "rows", lambda choices: [])
     monkeypatch.setattr(debug, "rows", lambda choices: [])
+    monkeypatch.setattr(run, "rows", lambda choices: [])
     monkeypatch.setattr(report, "write", lambda rows, races: pytest.fail("--quick writes nothing"))
     assert command.main(["--quick", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
@@ -279,5 +281,5 @@ def test_the_picture_is_a_picture_with_the_target_in_place() -> None:
 
 
 def test_every_explanation_is_of_a_row() -> None:
-    measures = (*RATIOS, *COMPILING, *STARTING, *CANVAS, *DEBUG)
+    measures = (*RATIOS, *COMPILING, *STARTING, *CANVAS, *DEBUG, *RUNNING)
     assert set(missed.NOTES) <= {target.name for target in measures}

@@ -1,4 +1,4 @@
-"""The groups that processes of their own measure: the canvas and the debugger."""
+"""The groups that processes of their own measure: runs, the canvas and the debugger."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ import pytest
 
 from gradstep.core.io.open_document import read
 from gradstep.core.program.derive import derive
-from tests.bench import asking, canvas, debug, drawing, reacting, training, training_graph
+from tests.bench import asking, canvas, debug, drawing, reacting, run, training, training_graph
 from tests.bench.choices import Choices
 from tests.bench.contestant import one_thread
 from tests.bench.spread import Spread
-from tests.bench.targets import CANVAS, DEBUG, SIZES
+from tests.bench.targets import CANVAS, DEBUG, RUNNING, SIZES
+
+TARGETS = {canvas: CANVAS, debug: DEBUG, run: RUNNING}
 
 
-@pytest.mark.parametrize("group", [canvas, debug])
+@pytest.mark.parametrize("group", TARGETS)
 def test_every_target_of_a_group_gets_a_row(
     group: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    targets = CANVAS if group is canvas else DEBUG
+    targets = TARGETS[group]
     keys = {t.key.rsplit(" ", 1)[0] if group is canvas else t.key for t in targets}
     monkeypatch.setattr(group, "ask", lambda *_, **__: {key: [1.0, 2.0, 3.0] for key in keys})
     rows = group.rows(Choices())
@@ -28,7 +30,7 @@ def test_every_target_of_a_group_gets_a_row(
     assert all(r.measured == Spread(2.0, 1.5, 2.5) and not r.fault for r in rows)
 
 
-@pytest.mark.parametrize("group", [canvas, debug])
+@pytest.mark.parametrize("group", TARGETS)
 def test_a_measurement_that_breaks_is_a_fault_of_its_group(
     group: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -37,7 +39,7 @@ def test_a_measurement_that_breaks_is_a_fault_of_its_group(
 
     monkeypatch.setattr(group, "ask", breaks)
     rows = group.rows(Choices())
-    assert len(rows) == len(CANVAS if group is canvas else DEBUG)
+    assert len(rows) == len(TARGETS[group])
     assert all(r.fault and r.why == "it broke" and r.measured is None for r in rows)
 
 
@@ -47,6 +49,12 @@ def test_a_process_answers_or_its_last_words_are_the_reason() -> None:
     assert set(found) == {t.key for t in DEBUG}
     with pytest.raises(asking.NoAnswerError, match="invalid literal"):
         asking.ask("debugging", "often", 0.001, environment=environment)
+
+
+def test_runs_are_measured_in_every_way() -> None:
+    found = asking.ask("running", 1, 0.001, environment=one_thread())
+    assert set(found) == {t.key for t in RUNNING}
+    assert all(value > 0 for values in found.values() for value in values)
 
 
 def test_the_canvas_is_measured_in_every_way(qapp: object, monkeypatch: pytest.MonkeyPatch) -> None:

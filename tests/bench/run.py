@@ -1,0 +1,18 @@
+"""The group `run`: what a run costs by the ways in which users make one; loops."""
+
+from __future__ import annotations
+
+from tests.bench.asking import NoAnswerError, ask, rows_of, rows_without
+from tests.bench.choices import Choices, say
+from tests.bench.contestant import one_thread
+from tests.bench.rows import Row
+from tests.bench.targets import RUNNING
+
+
+def rows(choices: Choices) -> list[Row]:
+    say("runs")
+    try:
+        found = ask("running", choices.rounds, choices.seconds, environment=one_thread())
+    except NoAnswerError as error:
+        return rows_without(RUNNING, str(error))
+    return rows_of(RUNNING, found)
