@@ -115,7 +115,7 @@ class FastRun(Recording):
         """Execute the whole plan; `start` and `stop` are its ends."""
         if self.stopwatch is not None:
             return super().run(start, stop)
-        done, error = self._quiet.context().run(run_through, self._busy)
+        done, error = run_through(self._busy)
         if error is not None:
             failed = self._step_of[done]
             return failed, self._located(error, failed)

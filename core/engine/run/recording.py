@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradstep.core.engine.backend import Backend
-from gradstep.core.engine.calls.call_loop import Call, Quiet, StepCalls, run_through
+from gradstep.core.engine.calls.call_loop import Call, StepCalls, run_through
 from gradstep.core.engine.calls.op_evaluation import NO_FUNCTIONS, Functions
 from gradstep.core.engine.device_transfer import copy_array, put, size_of
 from gradstep.core.engine.loops.loop_pause import LoopPaused
@@ -48,7 +48,6 @@ class Recording(Binding):
         self._first = {name: put(backend, x) for name, x in first.items() if x is not None}
         self._turned = False
         self._aside: Any = None  # cells and calls for the other way round
-        self._quiet = Quiet()
 
     @property
     def nbytes(self) -> int:
@@ -109,8 +108,7 @@ class Recording(Binding):
         """Execute steps `start` to `stop`; how many of the plan's steps are done then, and what
         stopped it early: nothing where it is `pausing`, and left a loop that it can go on with."""
         if self.stopwatch is None:
-            calls, context = self._calls.between(start, stop), self._quiet.context()
-            made, error = context.run(run_through, calls)
+            made, error = run_through(self._calls.between(start, stop))
             done = stop if error is None else self._calls.step_at(start, made)
         else:
             done, error = self.stopwatch.run(self, start, stop)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Iterator
@@ -93,3 +94,18 @@ def test_where_nobody_asks_nothing_is_cancelled() -> None:
         with pytest.raises(Cancelled):
             Session(endless().graph).run([Y], {"x": np.float32(1)})
     check_cancelled()
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_a_session_that_has_run_before_is_asked_like_a_new_one(fast: bool) -> None:
+    """In a loop that would come to its end."""
+    builder = GraphBuilder()
+    with builder.as_default():
+        n = builder.placeholder("n", "int32", ())
+        last = tf.while_loop(lambda i: i < n, lambda i: i + 1, [0], name="loop")
+    session, asked = Session(builder.build(), fast=fast), itertools.count()
+    for _ in range(2):
+        with cancelled_when(lambda: False):
+            session.run([last.ref], {"n": 1})
+    with cancelled_when(lambda: next(asked) > 20), pytest.raises(Cancelled):
+        session.run([last.ref], {"n": 50})

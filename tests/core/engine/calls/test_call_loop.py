@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextvars import ContextVar
 
 import numpy as np
 
@@ -80,6 +81,18 @@ def test_a_function_may_run_another_session_and_leaves_no_settings_behind() -> N
         before = np.geterr()
         session.run([x.ref], {"x": np.array([1], np.float32)})
         assert np.geterr() == before
+
+
+def test_a_function_sees_what_is_set_where_it_is_run() -> None:
+    level: ContextVar[float] = ContextVar("level", default=0.0)
+    b = GraphBuilder()
+    kind = (DType.FLOAT32,)
+    x = b.placeholder("x", shape=())
+    y = b.one("PyFunc", x, token="f", Tin=kind, Tout=kind, shapes=(Shape.of(),))
+    session = Session(b.build(), functions={"f": lambda x: np.float32(level.get())})
+    for number in range(3):
+        level.set(number)
+        assert session.run([y.ref], {"x": 0})[0] == number
 
 
 def counting() -> tuple[Recording, int, int]:
