@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,8 @@ class FastRun(Recording):
     @collector_paused()
     def __init__(self, plan: Plan, backend: Backend, functions: Functions = NO_FUNCTIONS) -> None:
         super().__init__(plan, backend, functions, ReuseLayout(plan, may_part=backend.xp is np))
-        self._bound_to: dict[str, Any] | None = None
+        self._bound_to: dict[str, Any] | None = None  # arrays of variables that outlive runs
+        self._states_first: list[tuple[str, int]] = []  # what is no array, and its first version
         self._busy: list[Call] = []
         self._step_of: list[int] = []
         kept = ((n, v) for n, v in plan.variables.items() if not v.anew)
@@ -55,6 +57,8 @@ class FastRun(Recording):
     def can_begin(self, variables: Mapping[str, Any]) -> bool:
         """Whether every variable of the plan has a value, of the shape that the plan reckons
         with."""
+        if self._is_bound_to(variables):
+            return True
         versions = self.plan.versions
         for name, (first, *_) in versions.items():
             array, place = variables.get(name, self._first.get(name)), self.layout.places[first]
@@ -69,11 +73,32 @@ class FastRun(Recording):
         of the plan has to be there."""
         for index in self.layout.by_reference:
             self._cells[index] = None
-        now = self._start_states(variables)
+        if not self._is_bound_to(variables):
+            self._bind_to(variables)
+        for name, first in self._states_first:
+            self._cells[first] = self._starting(name, variables)
+
+    def _is_bound_to(self, variables: Mapping[str, Any]) -> bool:
+        """Whether the calls work on these very arrays."""
         bound = self._bound_to
-        if bound is not None and all(now[name] is bound[name] for name in now):
-            return
-        self._bound_to = now
+        if bound is None:
+            return False
+        try:
+            return all(map(is_, map(variables.__getitem__, bound), bound.values()))
+        except KeyError:
+            return False
+
+    def _bind_to(self, variables: Mapping[str, Any]) -> None:
+        now = {name: self._starting(name, variables) for name in self.plan.versions}
+        states = [name for name, value in now.items() if isinstance(value, OpaqueState)]
+        self._states_first = [(name, self.plan.versions[name][0]) for name in states]
+        for name, first in self._states_first:
+            self._cells[first] = now[name]
+        self._bound_to = {
+            name: now[name]
+            for name, variable in self.plan.variables.items()
+            if name in now and name not in states and not variable.anew
+        }
         self._empty = set()
         for index, name in self.layout.held.items():
             place = self.layout.places[index]
@@ -82,16 +107,9 @@ class FastRun(Recording):
             self._cells[index] = now[name] if same else now[name].reshape(place.shape)
         self._bind()
 
-    def _start_states(self, variables: Mapping[str, Any]) -> dict[str, Any]:
-        """Start from the state that is no array; the arrays of the other variables."""
-        arrays = {}
-        for name, (first, *_) in self.plan.versions.items():
-            value = self._first[name] if self.plan.variables[name].anew else variables[name]
-            if isinstance(value, OpaqueState):
-                self._cells[first] = value
-            else:
-                arrays[name] = value
-        return arrays
+    def _starting(self, name: str, variables: Mapping[str, Any]) -> Any:
+        """What a variable holds as a run begins."""
+        return self._first[name] if self.plan.variables[name].anew else variables[name]
 
     def _blocks(self, run: Blocked) -> Iterator[tuple[int, Call]]:
         """The calls of a blocked run, block after block."""

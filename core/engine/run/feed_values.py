@@ -28,16 +28,36 @@ def feed_arrays(graph: Graph, feeds: Mapping[Any, Any]) -> dict[TensorRef, np.nd
         )
     arrays: dict[TensorRef, np.ndarray] = {}
     for key, value in feeds.items():
-        ref = TensorRef.parse(key) if isinstance(key, str) else key
-        if not isinstance(ref, TensorRef):
-            raise GradstepError(
-                "Cannot interpret feed_dict key as Tensor: Can not convert a "
-                f"{type(key).__name__} into a Tensor.",
-                kind="TypeError",
-                hint="a feed's key is a tensor or its name",
-            )
-        arrays[ref] = _fitting(ref, _type_of(graph, ref), value)
+        ref = fed_tensor(key)
+        arrays[ref] = convert_feed(ref, _type_of(graph, ref), value)
     return arrays
+
+
+def fed_tensor(key: Any) -> TensorRef:
+    """The tensor that the key of a feed means. Raises GradstepError."""
+    ref = TensorRef.parse(key) if isinstance(key, str) else key
+    if isinstance(ref, TensorRef):
+        return ref
+    raise GradstepError(
+        "Cannot interpret feed_dict key as Tensor: Can not convert a "
+        f"{type(key).__name__} into a Tensor.",
+        kind="TypeError",
+        hint="a feed's key is a tensor or its name",
+    )
+
+
+def convert_feed(ref: TensorRef, kind: TensorType | None, value: Any) -> np.ndarray:
+    """`value` as a new array such as is fed to `ref`, declared as `kind`. Raises GradstepError."""
+    array = _converted(ref, kind, value)
+    if kind is not None and not kind.shape.accepts(array.shape):
+        raise GradstepError(
+            f"Cannot feed value of shape {array.shape} for Tensor {ref}, "
+            f"which has shape {_python_shape(kind.shape)}",
+            kind="ValueError",
+            node=ref.op,
+            hint=f"reshape the value, or change the shape attribute of '{ref.op}'",
+        )
+    return array
 
 
 def infer_fed_types(arrays: Mapping[TensorRef, np.ndarray]) -> dict[TensorRef, TensorType]:
@@ -83,19 +103,6 @@ def _type_of(graph: Graph, ref: TensorRef) -> TensorType | None:
         )
     kind: TensorType | None = infer_declared(graph).types.get(ref)
     return kind
-
-
-def _fitting(ref: TensorRef, kind: TensorType | None, value: Any) -> np.ndarray:
-    array = _converted(ref, kind, value)
-    if kind is not None and not kind.shape.accepts(array.shape):
-        raise GradstepError(
-            f"Cannot feed value of shape {array.shape} for Tensor {ref}, "
-            f"which has shape {_python_shape(kind.shape)}",
-            kind="ValueError",
-            node=ref.op,
-            hint=f"reshape the value, or change the shape attribute of '{ref.op}'",
-        )
-    return array
 
 
 def _converted(ref: TensorRef, kind: TensorType | None, value: Any) -> np.ndarray:

@@ -7,7 +7,7 @@ failure came from is read off the list's iterator.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,10 +72,12 @@ class Recording(Binding):
     def feed(self, feeds: Mapping[TensorRef, Any]) -> None:
         """Take the values of the runs to come, for every fed tensor, from the host or the device.
         Comes before the first run."""
-        for index in self.plan.fed:
-            ref = self.plan.values[index].ref
-            assert ref is not None
-            array = feeds[ref]
+        refs = (self.plan.values[index].ref for index in self.plan.fed)
+        self.feed_in_order([feeds[ref] for ref in refs if ref is not None])
+
+    def feed_in_order(self, arrays: Sequence[Any]) -> None:
+        """`feed` of one array for each tensor, in the order in which the plan got them."""
+        for index, array in zip(self.plan.fed, arrays, strict=True):
             place = self._cells[index]
             if place is None:
                 there = isinstance(array, np.ndarray)  # on the host

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,37 +12,23 @@ import numpy as np
 from gradstep.core.cancellation import check_cancelled
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.op_evaluation import NO_FUNCTIONS, Functions
-from gradstep.core.engine.device_transfer import get
 from gradstep.core.engine.kernels.kernel_choice import REFERENCE, Kernels
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.passes.pass_pipeline import optimize, require_passes
 from gradstep.core.engine.plan.compile_plan import compile_plan
-from gradstep.core.engine.plan.execution_plan import Plan
-from gradstep.core.engine.plan.why_dead import why_dead, without_value
-from gradstep.core.engine.run.blocked_on_queue import stuck
 from gradstep.core.engine.run.fast_run import FastRun
-from gradstep.core.engine.run.feed_values import (
-    feed_arrays,
-    infer_fed_types,
-    instead_of,
-    missing_tensor,
-)
+from gradstep.core.engine.run.feed_values import feed_arrays, instead_of, missing_tensor
 from gradstep.core.engine.run.layout_choice import Rewrite, has_values, laid_out
 from gradstep.core.engine.run.recording import Recording
-from gradstep.core.engine.run.variable_store import (
-    VariableStore,
-    initial_store,
-    uninitialised_error,
-)
+from gradstep.core.engine.run.run_signature import Question, Signature
+from gradstep.core.engine.run.signature_run import SignatureRun
+from gradstep.core.engine.run.variable_store import VariableStore, initial_store
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.loop import out_of_reach
 from gradstep.core.graph.model import Graph, TensorRef
-from gradstep.core.ops.state.queue import WouldBlockError
+from gradstep.core.ops.typing.inference import infer_declared
 
-_KEPT_PLANS = 8
-
-_Key = tuple[tuple[TensorRef, ...], tuple[str, ...], frozenset[tuple[TensorRef, TensorType]]]
+_KEPT_PLANS, _KEPT_QUESTIONS = 8, 64
 
 
 class Session:
@@ -75,18 +61,24 @@ class Session:
             require_passes(without)
             self._rewrite = partial(optimize, backend=self.backend, without=without)
         self.store: VariableStore = initial_store(graph, self.backend, initial or {})
-        self._recordings: OrderedDict[_Key, Recording] = OrderedDict()
+        self._runs: OrderedDict[Signature, SignatureRun] = OrderedDict()
+        self._questions: dict[Hashable, Question] = {}
+
+    @property
+    def recordings(self) -> list[Recording]:
+        """What has been run and is kept, each in its memory."""
+        return [run.recording for run in self._runs.values()]
 
     @property
     def computed_by(self) -> dict[str, str]:
         """Operation -> the library that computes it in NumPy's place, of what has been run."""
-        plans = [recording.plan for recording in self._recordings.values()]
+        plans = [recording.plan for recording in self.recordings]
         return {name: one.library.name for plan in plans for name, one in plan.kernels.items()}
 
     @property
     def rounding(self) -> list[str]:
         """Passes that changed what has been run such that results may round otherwise."""
-        plans = [recording.plan for recording in self._recordings.values()]
+        plans = [recording.plan for recording in self.recordings]
         return list(dict.fromkeys(name for plan in plans for name in plan.rounding))
 
     def run(
@@ -101,22 +93,9 @@ class Session:
         alias of one gives its value at the end of the run. Raises GradstepError; updates done
         before a failure stay done, as in TensorFlow.
         """
-        return self.make_callable(fetches, feeds, targets)()
-
-    def make_callable(
-        self,
-        fetches: Iterable[TensorRef | str],
-        feeds: Mapping[Any, Any] | None = None,
-        targets: Sequence[str] = (),
-    ) -> Callable[[], list[np.ndarray]]:
-        """`run` on the same feeds again and again, without looking everything up each time."""
-        refs, recording = self._prepared(fetches, feeds, targets)
-
-        def again() -> list[np.ndarray]:
-            self._execute(recording)
-            return [self._value(recording, ref, i) for i, ref in enumerate(refs)]
-
-        return again
+        run = self._prepared(fetches, feeds, targets)
+        run.execute(self.store)
+        return run.results()
 
     def values(
         self,
@@ -125,38 +104,128 @@ class Session:
         targets: Sequence[str] = (),
     ) -> list[np.ndarray | None]:
         """`run`, with None for a fetch that is dead."""
-        refs, recording = self._prepared(fetches, feeds, targets)
-        self._execute(recording)
-        dead = [why_dead(recording.plan, ref, recording.value) is not None for ref in refs]
-        return [None if dead[i] else self._value(recording, ref, i) for i, ref in enumerate(refs)]
+        run = self._prepared(fetches, feeds, targets)
+        run.execute(self.store)
+        return run.living()
+
+    def make_callable(
+        self,
+        fetches: Iterable[TensorRef | str],
+        feeds: Mapping[Any, Any] | None = None,
+        targets: Sequence[str] = (),
+    ) -> Callable[[], list[np.ndarray]]:
+        """`run` on the same feeds again and again, without looking everything up each time."""
+        again = self._again(fetches, feeds, targets)
+        return lambda: again().results()
+
+    def make_values(
+        self,
+        fetches: Iterable[TensorRef | str],
+        feeds: Mapping[Any, Any] | None = None,
+        targets: Sequence[str] = (),
+    ) -> Callable[[], list[np.ndarray | None]]:
+        """`make_callable`, of `values`."""
+        again = self._again(fetches, feeds, targets)
+        return lambda: again().living()
+
+    def _again(
+        self,
+        fetches: Iterable[TensorRef | str],
+        feeds: Mapping[Any, Any] | None,
+        targets: Sequence[str],
+    ) -> Callable[[], SignatureRun]:
+        """Makes one more run on these feeds. Others may be made in between, also fed otherwise."""
+        signature, given = self._looked_up(fetches, feeds, targets)
+        arrays = [np.array(array) for array in given]
+        run, me = self._run_of(signature), object()
+
+        def again() -> SignatureRun:
+            nonlocal run
+            check_cancelled()
+            if not self._suits(run.recording):
+                run = self._run_of(signature)
+            if run.fed_by is not me:
+                run.feed(arrays, me)
+            run.execute(self.store)
+            return run
+
+        return again
 
     def _prepared(
         self,
         fetches: Iterable[TensorRef | str],
         feeds: Mapping[Any, Any] | None,
         targets: Sequence[str],
-    ) -> tuple[list[TensorRef], Recording]:
-        """What is fetched, and the recording that gives it, fed."""
+    ) -> SignatureRun:
+        """What gives the fetches, fed."""
+        signature, arrays = self._looked_up(fetches, feeds, targets)
+        run = self._run_of(signature)
+        run.feed(arrays, None)
+        return run
+
+    def _looked_up(
+        self,
+        fetches: Iterable[TensorRef | str],
+        feeds: Mapping[Any, Any] | None,
+        targets: Sequence[str],
+    ) -> tuple[Signature, list[np.ndarray]]:
+        """What is asked for, and what is fed in its order."""
         check_cancelled()
+        fetches, feeds = tuple(fetches), feeds or {}
+        key = (fetches, tuple(targets), tuple(feeds)) if isinstance(feeds, Mapping) else None
+        try:
+            question = self._questions.get(key)
+        except TypeError:  # what cannot be hashed names no tensor
+            question = None
+        if question is None:
+            return self._look_up(key, fetches, feeds, targets)
+        arrays = question.arrays(feeds.values())
+        return question.signature(arrays) or self._signature(question, arrays), arrays
+
+    def _look_up(
+        self,
+        key: Hashable,
+        fetches: Iterable[Any],
+        feeds: Mapping[Any, Any],
+        targets: Sequence[str],
+    ) -> tuple[Signature, list[np.ndarray]]:
         if len(self.graph) == 0:
             raise GradstepError(
                 "The Session graph is empty. Add operations to the graph before calling run().",
                 kind="RuntimeError",
             )
         refs = [self._fetch(f) for f in fetches]
-        arrays = feed_arrays(self.graph, feeds or {})
-        recording = self._recording(tuple(refs), tuple(targets), arrays)
-        recording.feed(arrays)
-        return refs, recording
+        found = feed_arrays(self.graph, feeds)
+        known = infer_declared(self.graph).types
+        question = Question(refs, targets, {ref: known.get(ref) for ref in found})
+        arrays = question.in_order(found.values())
+        if question.is_clear and len(found) == len(feeds):
+            if len(self._questions) == _KEPT_QUESTIONS:
+                self._questions.clear()
+            self._questions[key] = question
+        return self._signature(question, arrays), arrays
 
-    def _execute(self, recording: Recording) -> None:
-        recording.begin(self.store)
-        done, error = recording.run(0, len(recording.plan.steps))
-        recording.keep(self.store, done)
-        if isinstance(error, WouldBlockError):
-            raise stuck(recording.plan, done, error, self.store)
-        if error is not None:
-            raise error
+    def _signature(self, question: Question, arrays: Sequence[np.ndarray]) -> Signature:
+        """That of a question which is fed like this for the first time."""
+        new = Signature(question.fetches, question.targets, question.types(arrays))
+        signature = next((one for one in self._runs if one.says(new)), new)
+        question.remember(arrays, signature)
+        return signature
+
+    def _run_of(self, signature: Signature) -> SignatureRun:
+        """What runs it, laid out for the variables as they are."""
+        found = self._runs.get(signature)
+        if found is None or not self._suits(found.recording):
+            types = signature.fed
+            plan = compile_plan(self.graph, signature.fetches, signature.targets, types)
+            recording = laid_out(
+                plan, self.backend, self.functions, self.store, self._rewrite, self.kernels
+            )
+            found = self._runs[signature] = SignatureRun(signature, recording)
+        self._runs.move_to_end(signature)
+        if len(self._runs) > _KEPT_PLANS:
+            self._runs.popitem(last=False)
+        return found
 
     def _fetch(self, fetch: Any) -> TensorRef:
         ref = TensorRef.parse(fetch) if isinstance(fetch, str) else fetch
@@ -181,41 +250,8 @@ class Session:
             hint=instead_of(self.graph, ref),
         )
 
-    def _recording(
-        self,
-        fetches: tuple[TensorRef, ...],
-        targets: tuple[str, ...],
-        arrays: Mapping[TensorRef, np.ndarray],
-    ) -> Recording:
-        types = infer_fed_types(arrays)
-        key = (fetches, targets, frozenset(types.items()))
-        found = self._recordings.pop(key, None)
-        if found is None or not self._suits(found):
-            plan = compile_plan(self.graph, fetches, targets, types)
-            found = laid_out(
-                plan, self.backend, self.functions, self.store, self._rewrite, self.kernels
-            )
-        self._recordings[key] = found
-        if len(self._recordings) > _KEPT_PLANS:
-            self._recordings.popitem(last=False)
-        return found
-
     def _suits(self, recording: Recording) -> bool:
         """Whether the variables are still such as `recording` was laid out for."""
         if isinstance(recording, FastRun):
             return recording.can_begin(self.store)
         return not (self.fast and recording.lacks_values and has_values(recording.plan, self.store))
-
-    def _value(self, recording: Recording, ref: TensorRef, number: int) -> np.ndarray:
-        """What fetch number `number` gives."""
-        plan: Plan = recording.plan
-        dead = why_dead(plan, ref, recording.value)
-        if dead is not None:
-            raise without_value(number, ref, dead)
-        where = plan.tensors[ref]
-        index = plan.newest(where) if isinstance(where, str) else where
-        array = recording.value(index)
-        if array is None:
-            name = plan.values[index].variable
-            raise uninitialised_error(None, name, plan.variables[name])
-        return get(self.backend, array)

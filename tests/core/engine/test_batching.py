@@ -99,7 +99,7 @@ OVER_TIME = Rounding(terms=INPUTS + 4, steps=2 * 6)  # six steps of a cell, and 
 def fast_run(case: Case) -> tuple[FastRun, list[np.ndarray]]:
     session = Session(case.graph, initial=case.initial, fast=True)
     values = session.run(case.fetches, case.feeds)
-    (recording,) = session._recordings.values()
+    (recording,) = session.recordings
     assert isinstance(recording, FastRun)
     return recording, values
 

@@ -54,7 +54,7 @@ def trained(
 def fast(case: Case, without: Sequence[str] = ()) -> FastRun:
     session = Session(case.graph, initial=case.initial, fast=True, without=without)
     session.run(case.fetches, case.feeds, case.targets)
-    (recording,) = session._recordings.values()
+    (recording,) = session.recordings
     assert isinstance(recording, FastRun)
     return recording
 
@@ -159,7 +159,7 @@ def test_the_store_shows_every_variable_by_name_and_can_be_written_to() -> None:
     for name, array in plain.store.items():
         assert array.shape == copy[name].shape
         assert array.tobytes() == copy[name].tobytes(), name
-    (recording,) = quick._recordings.values()
+    (recording,) = quick.recordings
     assert isinstance(recording, FastRun)
     assert calls(recording, "ApplyAdam") == calls(fast(case), "ApplyAdam")  # still side by side
 

@@ -29,7 +29,7 @@ def ran(*fetched: Tensor, x: np.ndarray = WIDE) -> FastRun:
     check(Case(graph, refs, (), feeds, initial))
     session = Session(graph, initial=initial, fast=True)
     session.run(refs, feeds)
-    (recording,) = session._recordings.values()
+    (recording,) = session.recordings
     assert isinstance(recording, FastRun)
     return recording
 

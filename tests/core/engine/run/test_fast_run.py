@@ -78,7 +78,7 @@ def test_equal_work_is_done_once_and_constants_beforehand() -> None:
     fast = Session(b.build(), fast=True)
     (value,) = fast.run([y.ref], {"x": np.zeros(2, np.float32)})
     np.testing.assert_array_equal(value, [3, 3])
-    (recording,) = fast._recordings.values()
+    (recording,) = fast.recordings
     types = [step.op.type for step in recording.plan.steps if step.op.type != "Const"]
     assert sorted(types) == ["AddV2", "Exp", "Mul"]
 
@@ -93,7 +93,7 @@ def test_a_chain_needs_the_memory_of_a_link() -> None:
     (value,) = fast.run([y.ref], feed)
     (plain,) = Session(b.build()).run([y.ref], feed)
     assert value.tobytes() == plain.tobytes()
-    (recording,) = fast._recordings.values()
+    (recording,) = fast.recordings
     assert recording.layout.size <= 2 * 4096
 
 
@@ -129,9 +129,9 @@ def test_large_elementwise_chains_go_block_by_block_to_the_same_bits(size: int) 
     for _ in range(2):
         for want, have in zip(plain.run(fetches, feeds), fast.run(fetches, feeds), strict=True):
             assert want.tobytes() == have.tobytes()
-    (recording,) = fast._recordings.values()
+    (recording,) = fast.recordings
     assert recording.plan.blocked
-    (record,) = plain._recordings.values()
+    (record,) = plain.recordings
     assert recording.layout.size < record.layout.size / 2
 
 
@@ -149,6 +149,6 @@ def test_a_plan_that_cannot_be_fast_is_made_once() -> None:
     b.one("AssignAdd", b.variable("n", shape=None), 1.0, name="count")
     session = Session(b.build(), initial={"n": np.zeros(3, np.float32)}, fast=True)
     session.run(["count"])
-    (first,) = session._recordings.values()
+    (first,) = session.recordings
     np.testing.assert_array_equal(session.run(["count"])[0], [2, 2, 2])
-    assert list(session._recordings.values()) == [first]
+    assert session.recordings == [first]
