@@ -19,7 +19,7 @@ from gradstep.core.cli.output.command_output import (
 from gradstep.core.cli.runs import require_threads
 from gradstep.core.engine.backend import Backend
 from gradstep.core.program.questions.loaded_document import Loaded, start
-from gradstep.core.program.questions.run_choice import RunChoice, Values, choose_run, run_once
+from gradstep.core.program.questions.run_choice import RunChoice, Values, choose_run, run_again
 from gradstep.core.program.questions.thread_hints import name_threads
 
 
@@ -34,29 +34,34 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         require_threads.require_threads(loaded)
         if args.fast or args.kernels:
             raise usage("--threads runs as the debugger does", "leave --fast and --kernels out")
-        return _answer(run_with_threads(loaded, backend, args.fetch, args.runs), backend)
+        return _answer(args, run_with_threads(loaded, backend, args.fetch, args.runs), backend)
     choice = _chosen(loaded, args.fetch)
     session = start(loaded, choice.graph, backend, choice.initial, **layout)
     with name_threads(loaded, "--threads"):
-        runs = [run_once(session, loaded.feeds(), choice) for _ in range(args.runs)]
+        again = run_again(session, loaded.feeds(), choice)
+        runs = [again() for _ in range(args.runs)]
     data: dict[str, object] = {}
     if layout["kernels"]:
         data["kernels"] = session.computed_by
     if args.fast:
         data["rounding"] = session.rounding
     notes = [*kernel_lines(session.computed_by), *map(rounding_line, session.rounding)]
-    return _answer(runs, backend, data, notes)
+    return _answer(args, runs, backend, data, notes)
 
 
 def _answer(
+    args: argparse.Namespace,
     runs: list[Values],
     backend: Backend,
     more: Mapping[str, object] = MappingProxyType({}),
     notes: Sequence[str] = (),
 ) -> Answer:
+    """As one object or as text, whichever is asked for: of many runs either takes longer than the
+    runs."""
+    if not args.json:
+        return Answer({}, "\n".join([_text(runs, backend), *notes]))
     objects = [{"fetches": {n: tensor_object(v) for n, v in run.items()}} for run in runs]
-    text = "\n".join([_text(runs, backend), *notes])
-    return Answer({"runs": objects, "device": device_object(backend), **more}, text)
+    return Answer({"runs": objects, "device": device_object(backend), **more}, "")
 
 
 def _chosen(loaded: Loaded, names: list[str]) -> RunChoice:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cmath import isfinite
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -130,21 +131,19 @@ class Training:
         self._session = session
         self._what = what
         self._summaries = what.summaries if summaries else ()
-        self._feeds = loaded.feeds()
         self._threads = bool(loaded.document.threads)
         self._variables = [op for op in loaded.document.graph if op.type in VARIABLES]
         self._keep = keep
         self._before: VariableStore | None = None
         self._names = (*what.shown, *self._summaries)
-        session.make_callable(self._names, self._feeds, what.operations)
+        self._run = session.make_values(self._names, loaded.feeds(), what.operations)
 
     def step(self) -> tuple[Values, list[bytes]]:
         """One more: what is shown, and the summaries. Raises GradstepError, which says in which
         step: for an operation that fails, and for a loss that is not finite."""
         self._before = self._copy() if self._keep else None
         try:
-            values = self._session.values(self._names, self._feeds, self._what.operations)
-            found = dict(zip(self._names, values, strict=True))
+            found = dict(zip(self._names, self._run(), strict=True))
             _require_finite({name: found[name] for name in self._what.losses})
         except GradstepError as error:
             raise inside(f"step {self.done + 1}", self._explained(error)) from None
@@ -177,7 +176,7 @@ class Training:
 def _require_finite(losses: Mapping[str, np.ndarray | None]) -> None:
     """Raise GradstepError for a loss that is NaN or infinite."""
     for name, value in losses.items():
-        if value is None or value.dtype.kind not in "fc" or np.isfinite(value).all():
+        if value is None or value.dtype.kind not in "fc" or _is_finite(value):
             continue
         wrong = "NaN" if np.isnan(value).any() else "Infinite"
         raise GradstepError(
@@ -185,3 +184,8 @@ def _require_finite(losses: Mapping[str, np.ndarray | None]) -> None:
             kind="NanLossDuringTrainingError",
             node=TensorRef.parse(name).op,
         )
+
+
+def _is_finite(value: np.ndarray) -> bool:
+    """Of one number, as losses are, in a tenth of the time that NumPy takes."""
+    return isfinite(value.item()) if value.size == 1 else bool(np.isfinite(value).all())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from operator import is_
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,8 @@ class FastRun(Recording):
     @collector_paused()
     def __init__(self, plan: Plan, backend: Backend, functions: Functions = NO_FUNCTIONS) -> None:
         super().__init__(plan, backend, functions, ReuseLayout(plan, may_part=backend.xp is np))
-        self._bound_to: dict[str, Any] | None = None  # arrays of variables that outlive runs
+        self._bound_to: VariableStore | None = None
+        self._bound_version = 0
         self._states_first: list[tuple[str, int]] = []  # what is no array, and its first version
         self._busy: list[Call] = []
         self._step_of: list[int] = []
@@ -79,26 +79,21 @@ class FastRun(Recording):
             self._cells[first] = self._starting(name, variables)
 
     def _is_bound_to(self, variables: Mapping[str, Any]) -> bool:
-        """Whether the calls work on these very arrays."""
-        bound = self._bound_to
-        if bound is None:
-            return False
-        try:
-            return all(map(is_, map(variables.__getitem__, bound), bound.values()))
-        except KeyError:
-            return False
+        """Whether the calls work on the arrays that are there."""
+        store = self._bound_to
+        return store is not None and store is variables and store.version == self._bound_version
 
     def _bind_to(self, variables: Mapping[str, Any]) -> None:
+        if isinstance(variables, VariableStore):
+            self._bound_to, self._bound_version = variables, variables.version
         now = {name: self._starting(name, variables) for name in self.plan.versions}
-        states = [name for name, value in now.items() if isinstance(value, OpaqueState)]
-        self._states_first = [(name, self.plan.versions[name][0]) for name in states]
+        self._states_first = [
+            (name, self.plan.versions[name][0])
+            for name, value in now.items()
+            if isinstance(value, OpaqueState)
+        ]
         for name, first in self._states_first:
             self._cells[first] = now[name]
-        self._bound_to = {
-            name: now[name]
-            for name, variable in self.plan.variables.items()
-            if name in now and name not in states and not variable.anew
-        }
         self._empty = set()
         for index, name in self.layout.held.items():
             place = self.layout.places[index]

@@ -20,10 +20,14 @@ _DECLARATIONS = frozenset({"VariableV2", "VarHandleOp"})
 
 
 class VariableStore(Mapping[str, Any]):
-    """Variable -> its array on `backend`, or state; an uninitialised variable is absent."""
+    """Variable -> its array on `backend`, or state; an uninitialised variable is absent.
+
+    version: another one once a variable has another array than it had, not only other values.
+    """
 
     def __init__(self, backend: Backend, arrays: Mapping[str, Any] | None = None) -> None:
         self.backend = backend
+        self.version = 0
         self._arrays: dict[str, Any] = {}
         self._settled: set[str] = set()  # those whose arrays stay where they are
         for name, array in (arrays or {}).items():
@@ -50,6 +54,7 @@ class VariableStore(Mapping[str, Any]):
         else:
             self._settled.discard(name)
             self._arrays[name] = self._placed(array)
+            self.version += 1
 
     def lay_side_by_side(self, names: Sequence[str]) -> None:
         """Put these variables, which are of one element type, one behind the other in memory."""
@@ -62,6 +67,7 @@ class VariableStore(Mapping[str, Any]):
             part[...] = array.reshape(-1)
             self._arrays[name] = part.reshape(array.shape)
         self._settled.update(names)
+        self.version += 1
 
     def _placed(self, array: Any) -> Any:
         """A copy, aligned as the backend aligns memory."""

@@ -69,10 +69,28 @@ def _left_out(program: Program) -> str:
 
 def run_once(session: Session, feeds: Mapping[TensorRef, Any], choice: RunChoice) -> Values:
     """The values of one run; None for an operation without outputs. Raises GradstepError."""
+    tensors, operations = _parted(session, choice)
+    return _named(choice, tensors, session.run(tensors, feeds, operations))
+
+
+def run_again(
+    session: Session, feeds: Mapping[TensorRef, Any], choice: RunChoice
+) -> Callable[[], Values]:
+    """`run_once` on the same feeds again and again. Raises GradstepError for what cannot begin."""
+    tensors, operations = _parted(session, choice)
+    again = session.make_callable(tensors, feeds, operations)
+    return lambda: _named(choice, tensors, again())
+
+
+def _parted(session: Session, choice: RunChoice) -> tuple[list[str], list[str]]:
+    """The tensors to fetch, and the operations to run."""
     operations = [name for name in choice.names if runs_only(session.graph, name)]
     tensors = [name for name in choice.names if name not in operations]
-    values = session.run(tensors, feeds, [*operations, *choice.targets])
-    found: Values = dict(zip(tensors, values, strict=True))
+    return tensors, [*operations, *choice.targets]
+
+
+def _named(choice: RunChoice, tensors: Sequence[str], values: Sequence[np.ndarray]) -> Values:
+    found = dict(zip(tensors, values, strict=True))
     return {name: found.get(name) for name in choice.names}
 
 
