@@ -36,9 +36,10 @@ from gradstep.core.graph.scopes import parents
 from gradstep.core.host import course_bytes
 from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.host.profile_answers import Wish, profile_runs
-from gradstep.core.host.program_reports import broken_numbers, operands, program_info, report_stop
+from gradstep.core.host.program_reports import broken_numbers, program_info, report_stop
 from gradstep.core.host.session_answers import manage_sessions
 from gradstep.core.host.session_restore import Courses, begin, begin_all, courses_of, follow_all
+from gradstep.core.host.step_words import notate
 from gradstep.core.host.tensor_reads import read
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.native import gradstep_file
@@ -216,7 +217,7 @@ class EngineService:
         )
 
     def _notate(self, request: m.Notate, buffers: Sequence[Buffer]) -> Answer:
-        return m.Notated(operands=operands(self._session.program, request.op)), ()
+        return notate(self._session, request.ops), ()
 
     def _why(self, request: m.Why, buffers: Sequence[Buffer]) -> Answer:
         session = self._session

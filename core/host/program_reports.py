@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
-from functools import lru_cache, partial
-from typing import TypeVar
+from collections.abc import Iterator, Mapping
+from functools import partial
 
-from gradstep.core.autodiff.notation.step_notation import Notation
 from gradstep.core.checks.why.finiteness_survey import Surveyor
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.thread_state import ThreadState
@@ -16,11 +13,9 @@ from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.loop_place import Place
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.step_groups import owner
-from gradstep.core.errors import GradstepError, unforeseen
 from gradstep.core.graph.model import Edge, Operation, TensorRef
-from gradstep.core.graph.problems import Problem
+from gradstep.core.host.step_words import Telling
 from gradstep.core.ops.declare.table import find
-from gradstep.core.ops.typing.flatten_loops import flatten_loops
 from gradstep.core.ops.typing.missing_inputs import find_waiting
 from gradstep.core.program.race_problems import problems_of
 from gradstep.core.program.runnable_part import held_up
@@ -38,24 +33,22 @@ from gradstep.core.protocol.messages import (
     ThreadInfo,
 )
 
-T = TypeVar("T")
-
 
 def program_info(session: DebugSession) -> ProgramInfo:
     """What the window shows of the program that `session` runs. Gradients that no step computes
     are left out: nothing would ever be known of them, but what they wait for, if they do. A part
     that cannot be told is a problem, and the rest is there."""
     program, plan, backend = session.program, session.plan, session.backend
-    telling = Telling(lambda: _notation(program))
+    telling = Telling()
     waits = telling.part("what waits", partial(find_waiting, program.graph, program.feeds)) or {}
     races = telling.part("which races there are", partial(problems_of, session))
     listed = telling.listed
-    steps, loops = _steps(telling, plan), listed("what loops do", partial(_loops, telling, plan))
+    loops = listed("what loops do", partial(_loops, plan))
     held = listed("what gradients wait for", partial(held_up, program.gradients, waits))
     edges = listed("what wires wait for", partial(held_up, program.edges, waits))
     losses = listed("what is differentiated", partial(_losses, program, plan))
     return ProgramInfo(
-        steps=steps,
+        steps=_steps(plan),
         loops=loops,
         gradients=_gradients(program.gradients, plan),
         rows=[str(ref) for ref in program.slices],
@@ -113,7 +106,7 @@ def report_stop(threads: Scheduler) -> Stopped:
         phase=stop.phase.value if stop.phase else "",
         node=stop.node,
         op=stop.op,
-        text="" if here is None else Telling(lambda: _notation(session.program)).step(here),
+        text="" if here is None else Telling().step(session.program, here).text,
         inside=[_place(place) for place in stop.inside],
         error=None if stop.error is None else info_of(stop.error),
         legal=[str(command) for command in stop.legal],
@@ -146,44 +139,6 @@ def broken_numbers(surveyor: Surveyor, run: int, seconds: float) -> BrokenNumber
     )
 
 
-class Telling:
-    """What steps do, in words, and what else there is to tell of a program. What cannot be told is
-    a problem, at its node where it has one, and no more."""
-
-    def __init__(self, notation: Callable[[], Notation]) -> None:
-        self._notation = notation
-        self.problems: list[Problem] = []
-
-    def step(self, op: Operation) -> str:
-        """The step of `op`; its type and name where it cannot be told."""
-        text = self.part(f"what {op.type} does", lambda: self._notation().step(op), op.name)
-        return f"{op.type} {op.name}" if text is None else text
-
-    def listed(self, what: str, tell: Callable[[], Iterable[T]]) -> list[T]:
-        """What `tell` tells as a list; nothing where it cannot."""
-        return self.part(what, lambda: [*tell()]) or []
-
-    def part(self, what: str, tell: Callable[[], T], node: str | None = None) -> T | None:
-        """What `tell` tells, of an operation if one is named; None where it cannot."""
-        try:
-            return tell()
-        except GradstepError as error:  # an attribute that is missing: the step will say so
-            wrong = error if node is None else error.at(node)
-        except Exception as error:
-            wrong = unforeseen(f"{what} could not be told", error, node)
-        self.problems.append(replace(Problem.of(wrong, "notation"), severity="warning"))
-        return None
-
-
-@lru_cache(maxsize=2)
-def _notation(program: Program) -> Notation:
-    graph = flatten_loops(program.graph)
-    if len(program.derived) < 2:
-        return Notation(graph, program.request.of, program.gradients, program.edges)
-    first, *others = program.derived
-    return Notation(graph, first.of, first.gradients, first.edges, others=others)
-
-
 def _place(place: Place) -> LoopPlace:
     return LoopPlace(
         loop=place.loop,
@@ -195,17 +150,17 @@ def _place(place: Place) -> LoopPlace:
     )
 
 
-def _loops(telling: Telling, plan: Plan, around: str = "") -> Iterator[LoopInfo]:
+def _loops(plan: Plan, around: str = "") -> Iterator[LoopInfo]:
     """The loops of a plan, each followed by those in it."""
     for step in plan.steps:
         if step.iteration is not None:
             inner, name = step.iteration.plan, step.op.name
-            steps = _steps(telling, inner)
-            yield LoopInfo(loop=name, around=around, split=step.iteration.split, steps=steps)
-            yield from _loops(telling, inner, name)
+            split = step.iteration.split
+            yield LoopInfo(loop=name, around=around, split=split, steps=_steps(inner))
+            yield from _loops(inner, name)
 
 
-def _steps(telling: Telling, plan: Plan) -> list[StepInfo]:
+def _steps(plan: Plan) -> list[StepInfo]:
     outputs: dict[str, list[str]] = {step.op.name: [] for step in plan.steps}
     for ref in sorted(plan.tensors, key=lambda ref: ref.index):
         if ref.op in outputs:
@@ -216,22 +171,11 @@ def _steps(telling: Telling, plan: Plan) -> list[StepInfo]:
             type=op.type,
             phase=op.phase.value,
             origin=owner(op),
-            text=telling.step(op),
             outputs=outputs[op.name],
             writes=_writes(op),
         )
         for op in (step.op for step in plan.steps)
     ]
-
-
-def operands(program: Program, name: str) -> dict[str, str]:
-    """What stands for a tensor in the words of an operation's step -> that tensor. Nothing for an
-    operation that is not in the program."""
-    notation = _notation(program)
-    if name not in notation.graph:
-        return {}
-    said = notation.sentence(notation.graph[name]).operands
-    return {text: str(ref) for text, ref in said.items()}
 
 
 def _writes(op: Operation) -> bool:

@@ -31,15 +31,23 @@ class ProblemInfo(ErrorInfo, frozen=True, kw_only=True):
 
 
 class StepInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """One step of the plan. `text` says what it does, in mathematical notation."""
+    """One step of the plan. What it does in words is asked for where it is shown: see Notate."""
 
     op: str
     type: str
     phase: PhaseName
     origin: str  # the forward operation it belongs to; the operation itself when forward
-    text: str = ""
     outputs: list[str] = []
     writes: bool = False  # it gives variables new values
+
+
+class StepNotation(msgspec.Struct, frozen=True, kw_only=True):
+    """What the step of an operation does, in mathematical notation. operands: what stands in it for
+    a tensor -> that tensor."""
+
+    op: str
+    text: str
+    operands: dict[str, str] = {}
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):

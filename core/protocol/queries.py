@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from gradstep.core.protocol.message_base import Reply, Request
+from gradstep.core.protocol.message_parts import ProblemInfo, StepNotation
 from gradstep.core.protocol.result_rows import (
     CheckedExpectation,
     CheckedTensor,
@@ -72,15 +73,18 @@ class Expected(Reply, frozen=True, kw_only=True):
 
 
 class Notate(Request, frozen=True, kw_only=True):
-    """Which tensors are the words of an operation's step about? Replied to with Notated."""
+    """What do the steps of these operations do, in words? Those that the current thread has, in
+    loops or not. Replied to with Notated."""
 
-    op: str
+    ops: list[str]
 
 
 class Notated(Reply, frozen=True, kw_only=True):
-    """operands: what stands in the text of the step for a tensor -> that tensor."""
+    """steps: of those operations that there are, in the order asked; problems: what could not be
+    said, and why."""
 
-    operands: dict[str, str]
+    steps: list[StepNotation]
+    problems: list[ProblemInfo] = []
 
 
 class Why(Request, frozen=True, kw_only=True):

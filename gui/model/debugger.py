@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from msgspec import structs
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from gradstep.core.document.document import Document
@@ -26,6 +27,7 @@ from gradstep.core.protocol.messages import (
     Message,
     Open,
     Opened,
+    ProblemInfo,
     ProgramInfo,
     SessionList,
     Stopped,
@@ -34,9 +36,9 @@ from gradstep.gui.model.engine_bridge import EngineBridge
 from gradstep.gui.model.engine_sync import breakpoints_of, same_but_breakpoints, same_run
 from gradstep.gui.model.gradient_checks import should_check, with_nodes
 from gradstep.gui.model.loss_choice import foremost, shown_loss
-from gradstep.gui.model.operand_names import OperandNames
 from gradstep.gui.model.settings import settings
-from gradstep.gui.model.value_cache import TensorValue, ValueCache, tensors_of
+from gradstep.gui.model.step_notations import StepNotations
+from gradstep.gui.model.value_cache import Later, TensorValue, ValueCache, tensors_of
 
 SETTLE = 120  # milliseconds without an edit before the engine gets the document
 DEATH = "EngineDied"
@@ -72,10 +74,11 @@ class Debugger(QObject):
         self._shown: Document | None = None  # what the engine was last given
         self._slowest = 0.0
         self._tensors: list[str] = []  # of the program, in full names
-        self._values = ValueCache(
-            bridge.send, self.values_changed.emit, lambda call: QTimer.singleShot(0, self, call)
+        later: Later = lambda call: QTimer.singleShot(0, self, call)  # noqa: E731
+        self._values = ValueCache(bridge.send, self.values_changed.emit, later)
+        self.notations = StepNotations(
+            bridge.send, self.values_changed.emit, self._add_problems, later
         )
-        self._operands = OperandNames(bridge.send, self.values_changed.emit)
         self._settle = QTimer(self, singleShot=True)
         self._settle.timeout.connect(self.flush)
 
@@ -180,6 +183,7 @@ class Debugger(QObject):
         self._settle.stop()
         self._shown = self.program = self.stop = self.failure = None
         self._values.clear()
+        self.notations.clear()
         self._invalidate()
         self.program_changed.emit()
 
@@ -267,10 +271,6 @@ class Debugger(QObject):
         waiting = (e.why for e in found if (e.op, e.index) == (edge.op, edge.index))
         return self.held_up or next(waiting, "")
 
-    def operands(self, op: str) -> Mapping[str, str] | None:
-        """Which tensors the text of an operation's step is about; None while that is unknown."""
-        return None if self.program is None else self._operands.of(op)
-
     def _read_all(self) -> None:
         if self.program is None or self._shown is None:
             return
@@ -296,10 +296,18 @@ class Debugger(QObject):
 
     def _show_program(self, program: ProgramInfo) -> None:
         self.program, self.failure = foremost(program, shown_loss(self.program)), None
-        self._operands.clear()
+        self.notations.renew()
         if self._shown is not None:
             self._tensors = tensors_of(self.program, self._shown)
         self.program_changed.emit()
+
+    def _add_problems(self, found: list[ProblemInfo]) -> None:
+        """What only came out when a step was to be put into words."""
+        program = self.program
+        new = [p for p in found if program is not None and p not in program.problems]
+        if program is not None and new:
+            self.program = structs.replace(program, problems=[*program.problems, *new])
+            self.program_changed.emit()
 
     def _stand(self, stop: Stopped) -> None:
         self.stop = stop

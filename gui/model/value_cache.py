@@ -31,6 +31,7 @@ ALL = 2 * CHUNK  # so many are fetched ahead; of more only those that somebody l
 
 Answer = Callable[[Message, tuple[Buffer, ...]], None]
 Request = Callable[[Message, Sequence[Buffer], Answer], None]
+Later = Callable[[Callable[[], None]], None]
 
 
 class Words(str):
@@ -131,7 +132,7 @@ class ValueCache:
         self,
         request: Request,
         arrived: Callable[[], None],
-        later: Callable[[Callable[[], None]], None],
+        later: Later,
     ) -> None:
         self._request = request
         self._arrived = arrived

@@ -204,10 +204,13 @@ class Workspace(QObject):
         none. None as in `value`."""
         return self.debugger.gradient(ref)
 
+    def step_text(self, op: str) -> str:
+        """What the step of an operation does, in mathematical notation; "" as None in `value`."""
+        return "" if self.program is None else self.debugger.notations.text(op)
+
     def operands(self, op: str) -> Mapping[str, str] | None:
-        """What stands for a tensor in the text of an operation's step -> that tensor. None as in
-        `value`."""
-        return self.debugger.operands(op)
+        """What stands for a tensor in that text -> that tensor. None as in `value`."""
+        return None if self.program is None else self.debugger.notations.operands(op)
 
     def control(self, command: str, target: str = "", then: Callable[[], None] = _ignore) -> None:
         """Give the debugger a command of messages.Control; `stopped` follows, and then `then` is

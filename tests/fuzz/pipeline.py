@@ -219,8 +219,10 @@ class Asking:
         self.ask(m.ManageSessions(command="list"))
         names = [step.op for step in program.steps[-_LOOKED_AT:]]
         self.ask(m.FindRepeats(names=names[:3]))
+        told = self.ask(m.Notate(ops=[step.op for step in program.steps]))
+        for problem in told.problems if isinstance(told, m.Notated) else ():
+            _not_internal(problem)
         for name in names[-4:]:
-            self.ask(m.Notate(op=name))
             self.ask(m.Why(of=f"{name}:0"))
         for of in map(str, document.request.of[:2]):
             for wrt in map(str, document.request.wrt[:3]):

@@ -57,6 +57,12 @@ def reading(program: m.ProgramInfo, document: Document, at: Position | None = No
     return m.Read(refs=refs, limit=ALL, run=at.run, step=at.step)
 
 
+def wording(program: m.ProgramInfo) -> m.Notate:
+    """The question what all steps do, in words."""
+    loops = (step for loop in program.loops for step in loop.steps)
+    return m.Notate(ops=[step.op for step in (*program.steps, *loops)])
+
+
 def frame_of(answer: Answer) -> Frame:
     """The frame in a reply to `reading`."""
     values, buffers = answer

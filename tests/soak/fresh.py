@@ -13,7 +13,7 @@ from gradstep.core.host.engine_service import EngineService
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.protocol import messages as m
 from tests.soak.faults import BrokenError, require_foreseen
-from tests.soak.frames import Frame, Position, frame_of, reading
+from tests.soak.frames import Frame, Position, frame_of, reading, wording
 from tests.soak.user import User
 
 _GONE = ("FailedPreconditionError", "ResourceExhaustedError")
@@ -26,6 +26,7 @@ class Led:
     program: m.ProgramInfo
     stop: m.Stopped
     frame: Frame
+    words: m.Message
     ordered: bool  # whether another program is to list its losses in the same order
 
     def program_differences(self, other: m.ProgramInfo) -> Iterator[tuple[str, Any, Any]]:
@@ -70,7 +71,8 @@ def led(user: User, position: Position | None) -> Led | None:
     reply, buffers = service.handle(reading(program, user.document))
     if isinstance(reply, m.Failed):
         raise BrokenError("fresh", f"nothing can be read: {reply.error.message}")
-    return Led(program, stop, frame_of((reply, buffers)), user.ordered)
+    words, _ = service.handle(wording(program))
+    return Led(program, stop, frame_of((reply, buffers)), words, user.ordered)
 
 
 def _first_difference(one: Any, two: Any) -> tuple[Any, Any]:

@@ -19,7 +19,7 @@ from gradstep.core.protocol import messages as m
 from tests.soak import documents
 from tests.soak.drawing import NothingError, draw_edit, pick
 from tests.soak.faults import BrokenError, Counts
-from tests.soak.frames import Frame, Position, differences, frame_of, reading, told
+from tests.soak.frames import Frame, Position, differences, frame_of, reading, told, wording
 from tests.soak.fresh import led
 from tests.soak.user import User
 
@@ -305,6 +305,9 @@ class Walk:
             raise BrokenError("fresh", f"stands at {told(found.stop)}, and not at {told(stop)}")
         for name, one, other in found.program_differences(self.user.program):
             raise BrokenError("fresh", f"program.{name}: {one!r:.300} / {other!r:.300}")
+        said, _ = self.user.ask(wording(self.user.program))
+        if said != found.words:
+            raise BrokenError("fresh", f"words: {said!r:.300} / {found.words!r:.300}")
         self._require_same("fresh", self._frame(), found.frame)
 
     def _ask(self, rng: Random) -> None:
@@ -313,7 +316,7 @@ class Walk:
         ref, other = pick(rng, refs), pick(rng, refs)
         name = ref.partition(":")[0]
         question = rng.choice((
-            m.Why(of=ref), m.Why(of=ref, wrt=other), m.FindBroken(), m.Notate(op=name),
+            m.Why(of=ref), m.Why(of=ref, wrt=other), m.FindBroken(), m.Notate(ops=[name]),
             m.FindBottlenecks(of=ref, wrt=other), m.FindRepeats(names=[name]),
             m.CheckGradients(node=name), m.Profile(runs=1),
             m.Compare(left="cpu", against=["emulate:tf-gpu"]),

@@ -23,6 +23,7 @@ from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.suggestions import did_you_mean, near
 from gradstep.core.host.program_reports import program_info, report_stop
+from gradstep.core.host.step_words import notate
 from gradstep.core.host.stop_sentence import stop_text
 from gradstep.core.protocol.messages import StepInfo
 
@@ -92,11 +93,16 @@ class Console:
         now, steps = self._steps()
         around = range(max(0, now - _LISTED), min(len(steps), now + _LISTED + 1))
         shown = range(len(steps)) if rest == "all" else around
+        said = notate(self.session, [steps[i].op for i in shown]).steps
         rows = [
-            ["→" if i == now else "", str(i), steps[i].phase, steps[i].origin, steps[i].text]
-            for i in shown
+            ["→" if i == now else "", str(i), steps[i].phase, steps[i].origin, words.text]
+            for i, words in zip(shown, said, strict=True)
         ]
-        return Reply(table(rows), {"steps": [msgspec.to_builtins(steps[i]) for i in shown]})
+        found = [
+            {**msgspec.to_builtins(steps[i]), "text": words.text}
+            for i, words in zip(shown, said, strict=True)
+        ]
+        return Reply(table(rows), {"steps": found})
 
     def _steps(self) -> tuple[int, Sequence[StepInfo]]:
         """The number of the next step, and the steps it is one of: the run's or an iteration's."""

@@ -32,7 +32,7 @@ class StepFacts(FactRows):
             link = Link(self._theme, step.origin, "inspector.origin", code=True)
             link.clicked.connect(lambda: commands.reveal(self._workspace, step.origin))
             self.add(self.tr("Belongs to"), line_of(link))
-        if step.text:
+        if text := self._workspace.step_text(step.op):
             notation = Wrapped(self._theme, "inspector.step.text", code=True)
-            notation.setText(step.text)
+            notation.setText(text)
             self.add(self.tr("Does"), notation)

@@ -26,11 +26,12 @@ def formula(step: StepInfo | None, workspace: Workspace) -> str:
 
 def with_numbers(step: StepInfo, workspace: Workspace) -> str:
     """The step's text, and the same with values where they are known and few."""
-    _, equals, right = step.text.partition(" = ")
+    told = workspace.step_text(step.op)
+    _, equals, right = told.partition(" = ")
     operands = workspace.operands(step.op) if equals else None
     said = [text for text in operands or () if text in right]
     if operands is None or not said:
-        return step.text
+        return told
     values = {text: _small(workspace.value(operands[text])) for text in said}
     symbols = "|".join(re.escape(text) for text in sorted(said, key=len, reverse=True))
     missing: list[str] = []
@@ -44,7 +45,7 @@ def with_numbers(step: StepInfo, workspace: Workspace) -> str:
 
     # A symbol begins and ends where a name does: `c` is not in `conj`, nor `loss` in `loss:1`.
     filled = re.sub(rf"(?<![\w/:.∂])(?:{symbols})(?![\w/:(]|\.\w)", value, right)
-    return step.text if missing or filled == right else f"{step.text} = {filled}"
+    return told if missing or filled == right else f"{told} = {filled}"
 
 
 def _small(found: TensorValue | None) -> TensorValue | None:

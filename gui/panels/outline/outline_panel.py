@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtCore import QEvent, QModelIndex, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QLineEdit
 
@@ -32,6 +32,7 @@ class OutlinePanel(Panel):
         self.tree = RowTree(lambda: workspace.theme)
         self.tree.setObjectName("outline.tree")
         self.tree.setAccessibleName(self.title)
+        self.tree.rows.describe = lambda name: name and (workspace.step_text(name) or name)
         self.column.setContentsMargins(0, GRID, 0, 0)
         self.column.setSpacing(GRID)
         self.column.addLayout(search_row(self.filter))
@@ -50,6 +51,7 @@ class OutlinePanel(Panel):
         self.workspace.selection_changed.connect(self._follow_selection)
         self.filter.textChanged.connect(self._soon.start)
         self.tree.chosen.connect(self.workspace.select)
+        self.tree.entered.connect(self._prepare_tip)
         self.tree.activated_row.connect(self._frame)
 
     def event(self, event: QEvent) -> bool:
@@ -94,6 +96,10 @@ class OutlinePanel(Panel):
     def _follow_selection(self) -> None:
         if list(self.workspace.selection) != self.tree.selected_names():
             self.tree.select_names(self.workspace.selection, reveal=True)
+
+    def _prepare_tip(self, index: QModelIndex) -> None:
+        """The mouse came to a row: its words are to be here by the time that the tool tip shows."""
+        index.data(Qt.ItemDataRole.ToolTipRole)
 
     def _frame(self, row: Row) -> None:
         commands.reveal(self.workspace, row.name)

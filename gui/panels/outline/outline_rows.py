@@ -113,7 +113,7 @@ def _step_rows(steps: Iterable[StepInfo], prefix: str) -> list[tuple[str, Row]]:
     return [
         (
             s.op.removeprefix(prefix),
-            Row(f"op:{s.op}", s.op.rpartition("/")[2], s.type, name=s.op, tip=s.text or s.op),
+            Row(f"op:{s.op}", s.op.rpartition("/")[2], s.type, name=s.op),
         )
         for s in steps
     ]

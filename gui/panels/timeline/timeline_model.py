@@ -16,13 +16,17 @@ _ROOM = 28  # characters of one value
 
 
 class TimelineModel(CellModel):
-    """Rows as of `step`; values are asked for only where they are looked at."""
+    """Rows as of `step`; values, and the words of a step, are asked for only where they are looked
+    at."""
 
     headers = ("#", "phase", "op", "what happened", "value")
 
-    def __init__(self, value: Callable[[str], TensorValue | None]) -> None:
+    def __init__(
+        self, value: Callable[[str], TensorValue | None], words: Callable[[str], str]
+    ) -> None:
+        """words: what the step of an operation does; "" while nobody knows."""
         super().__init__()
-        self._value = value
+        self._value, self._words = value, words
         self.rows: Rows = StepRows(())
         self.step = 0
         self.current = 0  # number of the row that runs next
@@ -64,13 +68,20 @@ class TimelineModel(CellModel):
 
     def _text(self, item: StepRow, here: bool) -> str:
         if not here:
-            changed = self._change(item)
-            return f"{item.text}   {changed}" if changed and item.start < self.step else item.text
+            changed = self._change(item) if item.start < self.step else ""
+            return f"{self._told(item)}   {changed}" if changed else self._told(item)
         if self.error:
             return f"{'waits' if self.waits else 'failed'}: {self.error}"
         if item.start < self.step:
-            return f"inside, {self.step - item.start} of {item.stop - item.start} done: {item.text}"
-        return f"about to run {item.custom}(op, grad)" if item.custom else f"next: {item.text}"
+            done = f"{self.step - item.start} of {item.stop - item.start} done"
+            return f"inside, {done}: {self._told(item)}"
+        return (
+            f"about to run {item.custom}(op, grad)" if item.custom else f"next: {self._told(item)}"
+        )
+
+    def _told(self, item: StepRow) -> str:
+        """What its steps do, as far as that is known by now."""
+        return ",  ".join(dict.fromkeys(filter(None, map(self._words, item.told))))
 
     def _result(self, item: StepRow, here: bool, future: bool) -> tuple[str, Tone]:
         """Text and tone of the value column."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QFontMetrics, QResizeEvent
@@ -23,6 +24,21 @@ from gradstep.gui.panels.widgets.panel_base import Panel
 from gradstep.gui.panels.widgets.small_labels import Link
 
 
+class StepTable(FlatTable):
+    """fetch_words: makes a call once the words of all rows are there."""
+
+    fetch_words: Callable[[Callable[[], None]], None]
+
+    def keyboardSearch(self, search: str) -> None:
+        """Typing goes to the next row that begins so, in the column that was clicked; what happened
+        is known only of the rows that were looked at."""
+        find = partial(super().keyboardSearch, search)
+        if self.currentIndex().column() == TEXT:
+            self.fetch_words(find)
+        else:
+            find()
+
+
 class TimelinePanel(Panel):
     """Click a bar, or double-click a row, to go there."""
 
@@ -31,11 +47,12 @@ class TimelinePanel(Panel):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace, "timeline")
         self.bars = RunBars(lambda: workspace.theme)
-        self.model = TimelineModel(workspace.value)
+        self.model = TimelineModel(workspace.value, workspace.step_text)
         self.model.gradient = workspace.gradient
-        self.table = FlatTable(
+        self.table = StepTable(
             lambda: workspace.theme, self.model, "timeline.table", (56, 96, 248, 320, 216), TEXT
         )
+        self.table.fetch_words = self._fetch_words
         self._widest = 0  # pixels of the longest operation's name
         self.table.setAccessibleName(self.tr("Steps"))
         text = self.tr("every operation")
@@ -131,6 +148,10 @@ class TimelinePanel(Panel):
             self._show_rows(StepRows(next(x.steps for x in program.loops if x.loop == loop)))
         else:
             self._show_rows(self._rows(program))
+
+    def _fetch_words(self, then: Callable[[], None]) -> None:
+        ops = (op for row in self.model.rows for op in row.told)
+        self.workspace.debugger.notations.when_known(ops, then)
 
     def _unfold(self) -> None:
         """Open the box on the canvas that the steps are folded into."""

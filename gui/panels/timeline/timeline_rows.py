@@ -17,7 +17,8 @@ class StepRow:
     """Plan steps `start` (included) to `stop` (excluded) of every run.
 
     node: the forward operation, or for an update the variable, that the user knows it by.
-    type: its op type. refs: tensors whose values are the result. custom: override in force.
+    type: its op type. told: the operations whose steps say what happened. refs: tensors whose
+    values are the result. custom: override in force.
     """
 
     start: int
@@ -25,7 +26,7 @@ class StepRow:
     phase: str
     node: str
     type: str
-    text: str
+    told: tuple[str, ...]
     refs: tuple[str, ...]
     custom: str = ""
 
@@ -93,7 +94,7 @@ class StepRows(Rows):
 
     def make(self, number: int) -> StepRow:
         s = self.steps[number]
-        return StepRow(number, number + 1, s.phase, s.op, s.type, s.text, tuple(s.outputs))
+        return StepRow(number, number + 1, s.phase, s.op, s.type, (s.op,), tuple(s.outputs))
 
 
 class GroupRows(Rows):
@@ -139,7 +140,6 @@ def _group(
 ) -> StepRow:
     last = steps[-1]
     telling = _telling(steps, gradients)
-    texts = dict.fromkeys(s.text for s in telling if s.text)
     refs = dict.fromkeys(r for s in telling for r in s.outputs)
     if last.phase == "backward":
         refs = dict.fromkeys(r for r in refs if r in gradients)
@@ -150,7 +150,7 @@ def _group(
         last.phase,
         node,
         types.get(node, last.type),
-        ",  ".join(texts),
+        tuple(s.op for s in telling),
         (f"{node}:0",) if last.phase == "update" and node in types else tuple(refs),
         program.custom.get(node, "") if last.phase == "backward" else "",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -30,6 +30,7 @@ class Row(NamedTuple):
     open:    whether its children show at first.
     problem: text of the problem at this row, or "".
     yields:  the detail leaves the label all the room that it needs.
+    tip:     tool tip; where there is none, what the model's `describe` says of the name.
     """
 
     key: str
@@ -53,11 +54,13 @@ def walk(rows: Sequence[Row]) -> Iterator[Row]:
 
 
 class RowTreeModel(QAbstractItemModel):
-    """Rows as a Qt tree: `shown`. Internal ids number them in depth-first order."""
+    """Rows as a Qt tree: `shown`. Internal ids number them in depth-first order. describe: the tool
+    tip of rows that have none of their own."""
 
     def __init__(self, mime_type: str = "") -> None:
         super().__init__()
         self._mime_type = mime_type
+        self.describe: Callable[[str], str] = lambda name: ""
         self.shown: list[Row] = []
         self._rows: list[Row] = []
         self._parents: list[int] = []
@@ -147,7 +150,7 @@ class RowTreeModel(QAbstractItemModel):
         if role == RowRole:
             return row
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain(row.problem or row.tip) or None
+            return plain(row.problem or row.tip or self.describe(row.name)) or None
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return f"{row.label} {row.detail} {row.problem}".strip()
         return None

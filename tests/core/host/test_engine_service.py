@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradstep.core.autodiff.notation.step_notation import Notation, Sentence
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import CodeItem, CodeKind, Document, Optimizer
-from gradstep.core.graph.model import Constant, Edge, TensorRef
+from gradstep.core.graph.model import Constant, Edge, Operation, TensorRef
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.tensorflow.graphdef_import import from_pb
@@ -66,13 +67,53 @@ def failure(reply: m.Message) -> m.ErrorInfo:
     return reply.error
 
 
+def test_steps_are_put_into_words_where_they_are_asked_for(ask: Ask, opened: m.Opened) -> None:
+    names = [step.op for step in opened.program.steps]
+    reply = ask(m.Notate(ops=["a", "nowhere", *names]))
+    assert isinstance(reply, m.Notated)
+    assert [said.op for said in reply.steps] == ["a", *names]
+    assert all(said.text for said in reply.steps)
+    assert (reply.steps[0].text, reply.steps[0].operands) == (
+        "a = d ⊙ e", {"a": "a:0", "d": "d:0", "e": "e:0"},
+    )  # fmt: skip
+    assert reply.problems == []
+
+
+def test_opening_puts_no_step_into_words(
+    ask: Ask, example: Callable[[str], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But the next one: who has ten thousand of them looks at thirty."""
+    said: list[str] = []
+    sentence = Notation.sentence
+    monkeypatch.setattr(
+        Notation, "sentence", lambda self, op: said.append(op.name) or sentence(self, op)
+    )
+    reply = ask(m.Open(), example("tutorial"))
+    assert isinstance(reply, m.Opened)
+    assert said == [reply.stopped.op]
+
+
+def test_a_step_that_cannot_be_put_into_words_is_a_problem_at_its_node(
+    ask: Ask, opened: m.Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: Notation, op: Operation) -> Sentence:
+        raise KeyError(op.name)
+
+    monkeypatch.setattr(Notation, "sentence", broken)
+    reply = ask(m.Notate(ops=["a"]))
+    assert isinstance(reply, m.Notated)
+    assert [said.text for said in reply.steps] == ["Mul a"]
+    [problem] = reply.problems
+    assert (problem.node, problem.severity) == ("a", "warning")
+    assert "what Mul does could not be told" in problem.message
+
+
 def test_opening_describes_the_program(opened: m.Opened) -> None:
     program, here = opened.program, opened.stopped
     assert (here.reason, here.run, here.step) == ("entry", 0, 0)
     assert {step.phase for step in program.steps} == {"forward", "backward", "update"}
     [multiply] = [step for step in program.steps if step.op == "a"]
     assert (multiply.type, multiply.origin, multiply.outputs) == ("Mul", "a", ["a:0"])
-    assert multiply.text == "a = d ⊙ e"
     assert set(program.gradients) >= {"c:0", "k:0", "a:0", "d:0", "e:0", "loss:0"}
     assert {(edge.op, edge.index) for edge in program.edges} >= {("a", 0), ("a", 1), ("e", 0)}
     assert program.slots == {"c": ["c/Adam", "c/Adam_1"], "k": ["k/Adam", "k/Adam_1"]}

@@ -17,7 +17,7 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, TensorRef
 from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
-from gradstep.core.host.program_reports import program_info
+from gradstep.core.host.step_words import notate
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.native.zip_archive import pack
 from gradstep.core.io.script.python_script import to_python
@@ -86,7 +86,8 @@ def test_each_has_its_loss_its_variables_and_its_slots(networks: Document) -> No
     assert {"gradients/D/w_grad/AddN", "gradients_1/fake_grad/Mul_1"} <= set(
         program.graph.operations
     )
-    texts = {step.op: step.text for step in program_info(DebugSession(program)).steps}
+    names = ["gradients/D/w_grad/AddN", "train_G/update_G/w/ApplyAdam"]
+    texts = {said.op: said.text for said in notate(DebugSession(program), names).steps}
     assert texts["gradients/D/w_grad/AddN"].startswith("∂d_loss/∂w = ")
     assert texts["train_G/update_G/w/ApplyAdam"] == "w ← ApplyAdam(w, 0.01, 0.5 ⊙ ∂g_loss/∂w)"
 

@@ -74,13 +74,15 @@ def test_stepping_into_a_loop_lights_up_what_is_in_it(looped: Any) -> None:
     assert says(looped, "while/times") == "8", "as the last iteration left it"
 
 
-def test_the_way_back_goes_round_the_other_way(looped: Any) -> None:
+def test_the_way_back_goes_round_the_other_way(looped: Any, qtbot: Any) -> None:
     space = looped.space
     loop = next(x.loop for x in space.program.loops if x.loop.startswith("gradients/"))
     space.control("run_to", loop)
     space.control("step_into")
-    texts = [step.text for x in space.program.loops if x.loop == loop for step in x.steps]
-    assert any("∂L/∂times ⊙" in text for text in texts)
+    names = [step.op for x in space.program.loops if x.loop == loop for step in x.steps]
+    assert [space.step_text(name) for name in names] == [""] * len(names), "nobody asked before"
+    qtbot.waitUntil(lambda: all(map(space.step_text, names)))
+    assert any("∂L/∂times ⊙" in space.step_text(name) for name in names)
     while space.stop.inside:
         space.control("step_out")
     space.control("continue_")

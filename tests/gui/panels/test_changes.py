@@ -23,13 +23,16 @@ def after_update_of(bench: Any, name: str) -> None:
     raise AssertionError(f"no step updates {name}")
 
 
-def test_the_timeline_says_what_was_and_by_how_much(bench: Any, show: Callable[..., Any]) -> None:
+def test_the_timeline_says_what_was_and_by_how_much(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
     after_update_of(bench, "c")
     panel = show(TimelinePanel(bench.space), 1000, 240)
     model: TimelineModel = panel.model
     row = next(i for i, r in enumerate(model.rows) if (r.node, r.phase) == ("c", "update"))
     told = "was [0.06000 -0.04000], Δ [-0.00015 +0.00024]"
-    assert model.cell(row, TEXT).text == f"c ← ApplyAdam(c, 0.001, ∂L/∂c)   {told}"
+    said = f"c ← ApplyAdam(c, 0.001, ∂L/∂c)   {told}"
+    qtbot.waitUntil(lambda: model.cell(row, TEXT).text == said)
     assert model.cell(row, VALUE).text == "[0.05985 -0.03976]"
     strong = [i for i in range(model.count()) if model.cell(i, VALUE).strong]
     assert strong == [row]
@@ -95,5 +98,7 @@ def test_an_op_without_a_formula_shows_none(
     for name, expected in (("c", ""), ("data", ""), ("d", "d = data + c")):
         bench.space.select([name])
         qtbot.waitUntil(lambda: not panel._soon.isActive())
+        if expected:
+            qtbot.waitUntil(lambda: bool(note.text()))
         assert note.text().startswith(expected)
         assert bool(note.text()) == bool(expected)

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
-from gradstep.core.protocol.messages import ProgramInfo, StepInfo
+from gradstep.core.autodiff.notation.step_notation import Notation, Sentence
+from gradstep.core.graph.model import Operation
+from gradstep.core.protocol.messages import Notate, ProgramInfo, StepInfo
 from gradstep.gui.panels.timeline.timeline_model import (
     NUMBER,
     OPERATION,
@@ -59,7 +61,7 @@ def test_groups_partition_the_plan(steps: list[StepInfo], data: st.DataObject) -
 def test_the_model_follows_the_cursor(
     qapp: object, steps: list[StepInfo], stops: list[int]
 ) -> None:
-    model = TimelineModel(lambda ref: None)
+    model = TimelineModel(lambda ref: None, lambda op: op)
     tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     for rows in (GroupRows(program_of(steps)), StepRows(steps)):
         model.show(rows)
@@ -77,24 +79,74 @@ def test_rows_are_made_when_they_are_looked_at(qapp: object, monkeypatch: Any) -
     made: list[int] = []
     make = StepRows.make
     monkeypatch.setattr(StepRows, "make", lambda rows, n: made.append(n) or make(rows, n))
-    model = TimelineModel(lambda ref: None)
+    model = TimelineModel(lambda ref: None, lambda op: op)
     model.show(StepRows([step] * 1000))
     model.move_to(500)
     assert model.cell(500, NUMBER).fill
     assert made == [500]
 
 
-def test_rows_tell_what_happened_and_what_is_next(bench: Any, show: Callable[..., Any]) -> None:
+def test_rows_tell_what_happened_and_what_is_next(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
     bench.open("tutorial")
     panel = show(TimelinePanel(bench.space), 1000, 240)
     bench.run(f"run_to@0:{bench.step_of('a') + 1}")
     model: TimelineModel = panel.model
+    qtbot.waitUntil(lambda: model.cell(model.current, TEXT).text != "next: ")
     names = {row.node: i for i, row in enumerate(model.rows) if row.phase == "forward"}
     assert model.cell(names["e"], VALUE).text == "[0.110 0.090]"
     assert model.cell(names["a"], TEXT).text == "a = d ⊙ e"
     assert model.current == names["loss"]
     assert model.cell(names["loss"], TEXT).text.startswith("next: loss = ")
     assert model.cell(names["loss"], VALUE).text == "–"
+
+
+def test_words_are_asked_for_where_they_show(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    bench.open("gan")
+    panel = show(TimelinePanel(bench.space), 1000, 200)
+    table, model = panel.table, panel.model
+    panel.every.setChecked(True)
+    qtbot.waitUntil(lambda: model.cell(0, TEXT).text != "next: ")
+    asked = {
+        op for message in bench.bridge.asked if isinstance(message, Notate) for op in message.ops
+    }
+    last = table.rowAt(table.viewport().height() - 1)
+    assert 0 < last < model.count() - 1
+    assert model.rows[last].node in asked
+    assert model.rows[-1].node not in asked
+
+
+def test_typing_finds_words_that_nobody_looked_at_yet(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    bench.open("tutorial")
+    panel = show(TimelinePanel(bench.space), 1000, 120)
+    panel.every.setChecked(True)
+    table, model = panel.table, panel.model
+    table.setCurrentIndex(model.index(0, TEXT))
+    wanted = next(i for i, row in enumerate(model.rows) if row.node == "loss")
+    assert table.visualRect(model.index(wanted, TEXT)).top() > table.viewport().height()
+    qtbot.keyClicks(table, "loss =")
+    qtbot.waitUntil(lambda: table.currentIndex().row() == wanted)
+
+
+def test_what_only_the_words_show_to_be_wrong_is_among_the_problems(
+    bench: Any, show: Callable[..., Any], qtbot: Any, monkeypatch: Any
+) -> None:
+    def broken(self: Notation, op: Operation) -> Sentence:
+        raise KeyError(op.name)
+
+    bench.open("tutorial")
+    monkeypatch.setattr(Notation, "sentence", broken)
+    panel = show(TimelinePanel(bench.space), 1000, 240)
+    qtbot.waitUntil(lambda: any(p.node == "a" for p in bench.space.program.problems))
+    assert panel.model.cell(1, TEXT).text
+    told = [p.message for p in bench.space.program.problems if p.node == "a"]
+    assert len(told) == 1
+    assert "what Mul does could not be told" in told[0]
 
 
 def test_names_are_whole_where_there_is_room(bench: Any, show: Callable[..., Any]) -> None:

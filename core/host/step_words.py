@@ -1,0 +1,89 @@
+"""What steps do, in words, for the steps that somebody looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import TypeVar
+
+from gradstep.core.autodiff.notation.step_notation import Notation, Sentence
+from gradstep.core.cancellation import check_cancelled
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.errors import GradstepError, unforeseen
+from gradstep.core.graph.model import Operation
+from gradstep.core.graph.problems import Problem
+from gradstep.core.ops.typing.flatten_loops import flatten_loops
+from gradstep.core.protocol.error_records import info_of_problem
+from gradstep.core.protocol.messages import Notated, StepNotation
+
+T = TypeVar("T")
+
+
+class Telling:
+    """What there is to tell of a program, for people. What cannot be told is a problem, at its node
+    where it has one, and no more."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def step(self, program: Program, op: Operation) -> Sentence:
+        """What the step of `op` does; its type and name where that cannot be told."""
+        told = self.part(f"what {op.type} does", lambda: _notation(program).sentence(op), op.name)
+        return told or Sentence(f"{op.type} {op.name}", {})
+
+    def listed(self, what: str, tell: Callable[[], Iterable[T]]) -> list[T]:
+        """What `tell` tells as a list; nothing where it cannot."""
+        return self.part(what, lambda: [*tell()]) or []
+
+    def part(self, what: str, tell: Callable[[], T], node: str | None = None) -> T | None:
+        """What `tell` tells, of an operation if one is named; None where it cannot."""
+        try:
+            return tell()
+        except GradstepError as error:  # an attribute that is missing: the step will say so
+            wrong = error if node is None else error.at(node)
+        except Exception as error:
+            wrong = unforeseen(f"{what} could not be told", error, node)
+        self.problems.append(replace(Problem.of(wrong, "notation"), severity="warning"))
+        return None
+
+
+def notate(session: DebugSession, names: Sequence[str]) -> Notated:
+    """What the steps of these operations do; those that `session` does not run are left out."""
+    telling, program = Telling(), session.program
+    steps = []
+    for op in _operations(session.plan, names):
+        check_cancelled()
+        text, said = telling.step(program, op)
+        operands = {words: str(ref) for words, ref in said.items()}
+        steps.append(StepNotation(op=op.name, text=text, operands=operands))
+    return Notated(steps=steps, problems=[info_of_problem(p) for p in telling.problems])
+
+
+def _operations(plan: Plan, names: Sequence[str]) -> Iterator[Operation]:
+    """Those of these names that a plan runs, in loops or not."""
+    plans = [plan, *_iterations(plan)]
+    for name in names:
+        around = next((one for one in plans if name in one.step_of), None)
+        if around is not None:
+            yield around.steps[around.step_of[name]].op
+
+
+def _iterations(plan: Plan) -> Iterator[Plan]:
+    """The plans of all loops in a plan."""
+    for number in plan.loops:
+        iteration = plan.steps[number].iteration
+        if iteration is not None:
+            yield iteration.plan
+            yield from _iterations(iteration.plan)
+
+
+@lru_cache(maxsize=2)
+def _notation(program: Program) -> Notation:
+    graph = flatten_loops(program.graph)
+    if len(program.derived) < 2:
+        return Notation(graph, program.request.of, program.gradients, program.edges)
+    first, *others = program.derived
+    return Notation(graph, first.of, first.gradients, first.edges, others=others)

@@ -1,0 +1,108 @@
+"""What steps do, in words, asked of the engine for the steps that are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import Message, Notate, Notated, ProblemInfo, StepNotation
+from gradstep.gui.model.value_cache import Later, Request
+
+CHUNK = 400  # steps asked for at a time, so that what came first is there soon
+
+
+class StepNotations:
+    """Of one program. `arrived` is called after each reply, `wrong` with what could not be said.
+    `later` makes a call once the views have said what they look at."""
+
+    def __init__(
+        self,
+        request: Request,
+        arrived: Callable[[], None],
+        wrong: Callable[[list[ProblemInfo]], None],
+        later: Later,
+    ) -> None:
+        self._request = request
+        self._arrived, self._wrong, self._later = arrived, wrong, later
+        self._known: dict[str, StepNotation] = {}
+        self._earlier: dict[str, StepNotation] = {}  # of the program before an edit
+        self._asked: set[str] = set()
+        self._missing: list[str] = []  # looked at, and not asked for yet
+        self._awaited: list[tuple[set[str], Callable[[], None]]] = []
+        self._program = 0  # replies about an earlier one are dropped
+
+    def text(self, op: str) -> str:
+        """What the step of an operation does: as of before an edit, or "", while that is on its
+        way. Asking is enough."""
+        found = self._of(op) or self._earlier.get(op)
+        return "" if found is None else found.text
+
+    def operands(self, op: str) -> Mapping[str, str] | None:
+        """What stands for a tensor in the text -> that tensor; None while it is on its way."""
+        found = self._of(op)
+        return None if found is None else found.operands
+
+    def when_known(self, ops: Iterable[str], then: Callable[[], None]) -> None:
+        """Call `then` once the texts of all these are here; never, if the program changes first."""
+        missing = {op for op in ops if self._of(op) is None}
+        if missing:
+            self._awaited.append((missing, then))
+        else:
+            then()
+
+    def renew(self) -> None:
+        """It is another program now, of the same document."""
+        self._earlier = self._known or self._earlier
+        self._restart()
+
+    def clear(self) -> None:
+        """It is another document."""
+        self._earlier = {}
+        self._restart()
+
+    def _restart(self) -> None:
+        self._program += 1
+        self._known, self._asked, self._missing, self._awaited = {}, set(), [], []
+
+    def _of(self, op: str) -> StepNotation | None:
+        found = self._known.get(op)
+        if found is None and op not in self._asked:
+            self._asked.add(op)
+            self._missing.append(op)
+            if len(self._missing) == 1:
+                self._later(self._ask)
+        return found
+
+    def _ask(self) -> None:
+        names, self._missing = self._missing, []
+        for start in range(0, len(names), CHUNK):
+            self._ask_for(names[start : start + CHUNK])
+
+    def _ask_for(self, names: list[str]) -> None:
+        program = self._program
+
+        def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
+            if program == self._program:
+                self._keep(names, reply)
+
+        self._request(Notate(ops=names), (), answered)
+
+    def _keep(self, names: list[str], reply: Message) -> None:
+        if not isinstance(reply, Notated):  # cancelled: to be asked for when looked at again
+            self._asked.difference_update(names)
+            return
+        self._known.update((name, StepNotation(op=name, text="")) for name in names)
+        self._known.update((said.op, said) for said in reply.steps)
+        if reply.problems:
+            self._wrong(reply.problems)
+        self._arrived()
+        self._tell_waiting()
+
+    def _tell_waiting(self) -> None:
+        waiting, self._awaited = self._awaited, []
+        for missing, then in waiting:
+            missing.difference_update(self._known)
+            if missing:
+                self._awaited.append((missing, then))
+            else:
+                then()
