@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from msgspec import structs
@@ -25,7 +25,6 @@ from gradstep.core.checks.why.finiteness_survey import Surveyor
 from gradstep.core.checks.why.why_answers import Explainer
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.debug.concurrency.scheduler import Scheduler
-from gradstep.core.debug.concurrency.session_registry import Sessions
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import CodeKind, Document
 from gradstep.core.errors import GradstepError
@@ -35,14 +34,21 @@ from gradstep.core.graph.repeated_blocks import blocks_around
 from gradstep.core.graph.scopes import parents
 from gradstep.core.host import course_bytes
 from gradstep.core.host.device_services import DeviceServices
+from gradstep.core.host.loaded_document import (
+    NO_REVISION,
+    Loaded,
+    OtherRevisionError,
+    edited_document,
+    opened_document,
+    sent_document,
+)
 from gradstep.core.host.profile_answers import Wish, profile_runs
 from gradstep.core.host.program_reports import broken_numbers, program_info, report_stop
 from gradstep.core.host.session_answers import manage_sessions
 from gradstep.core.host.session_restore import Courses, begin, begin_all, courses_of, follow_all
 from gradstep.core.host.step_words import notate
 from gradstep.core.host.tensor_reads import read
-from gradstep.core.io.disk.memory_budget import Budget
-from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.native.document_diff import differences
 from gradstep.core.ops.state.print_output import printing_to, say
 from gradstep.core.ops.typing.flatten_loops import flatten_loops
 from gradstep.core.program import sandbox
@@ -61,26 +67,12 @@ _PROGRESS = 0.1  # seconds between two reports of progress
 
 
 # What a pause leaves where it is by then, to be gone on with.
-_MOVES = (m.Open, m.Control, m.ManageSessions)
+_MOVES = (m.Open, m.Edit, m.Control, m.ManageSessions)
 _CANCELLED = GradstepError("it was cancelled", kind="CancelledError")
 
 
 def _nobody(event: m.Event) -> None:
     pass
-
-
-@dataclass(frozen=True, eq=False)
-class Loaded:
-    """An open document: its sessions, what makes another one, its custom gradients by name."""
-
-    sessions: Sessions
-    make: Callable[[], Scheduler]
-    gradients: Mapping[str, Function]
-
-    @property
-    def threads(self) -> Scheduler:
-        """The current session's."""
-        return self.sessions.session
 
 
 class EngineService:
@@ -102,6 +94,9 @@ class EngineService:
         try:
             with printing_to(self._print), nullcontext() if moves else self._cancellable():
                 return self._HANDLERS[type(message)](self, message, buffers)
+        except OtherRevisionError:
+            held = NO_REVISION if self._loaded is None else self._loaded.revision
+            return m.OtherRevision(revision=held), ()
         except GradstepError as error:
             return m.Failed(error=info_of(error)), ()
         except Cancelled:
@@ -123,23 +118,41 @@ class EngineService:
     # -- requests ------------------------------------------------------------------------------
 
     def _open(self, request: m.Open, buffers: Sequence[Buffer]) -> Answer:
-        document = _sent(buffers)
+        document = opened_document(request, buffers)
+        if request.keep_position and self._loaded is not None:
+            return self._load(request, document, self._loaded)
+        courses = course_bytes.read(buffers[1]) if len(buffers) > 1 and buffers[1] else None
+        return self._load(request, document, None, courses)
+
+    def _edit(self, request: m.Edit, buffers: Sequence[Buffer]) -> Answer:
+        document = edited_document(self._loaded, request.base, request.members, buffers)
+        return self._load(request, document, self._loaded)
+
+    def _load(
+        self,
+        request: m.Open | m.Edit,
+        document: Document,
+        before: Loaded | None,
+        courses: Courses | None = None,
+    ) -> Answer:
+        """Derive and begin. before: the document before an edit, whose sessions stand where these
+        are to come to; courses: what was sent of that."""
         backend = self._devices.open_backend(request.device)
         functions, problems = _compiled(document, request)
         edited = None if self._loaded is None else self._loaded.threads.program
         program = derive(document, functions, previous=edited)
         program = drop_unfinished(program)
         program = replace(program, problems=(*problems, *program.problems))
-        before = self._loaded if request.keep_position else None
 
         def make(before: Scheduler | None = None) -> Scheduler:
             with self._cancellable():  # initial operations run here
                 return begin(program, backend, request.recorded_limit, before)
 
-        courses = _courses(before, buffers)
+        courses = courses if before is None else courses_of(before.sessions)
         sessions = begin_all(make, courses, None if before is None else before.sessions)
         threads = sessions.session
-        self._loaded = Loaded(sessions, make, of_kind(document, functions, CodeKind.GRADIENT))
+        gradients = of_kind(document, functions, CodeKind.GRADIENT)
+        self._loaded = Loaded(document, request.revision, sessions, make, gradients)
         if courses is not None:
             follow_all(sessions, courses)
         info = program_info(threads.session)
@@ -202,19 +215,18 @@ class EngineService:
     def _check_expectations(
         self, request: m.CheckExpectations, buffers: Sequence[Buffer]
     ) -> Answer:
-        document = _sent(buffers)
+        document = self._document_of(request, buffers)
         functions, _ = _compiled(document, request)
         opener = self._devices.open_backend
         return m.Expectations(checked=check_expectations(document, functions, opener)), ()
 
     def _expect(self, request: m.Expect, buffers: Sequence[Buffer]) -> Answer:
-        document = _sent(buffers)
+        document = self._document_of(request, buffers)
         functions, _ = _compiled(document, request)
         opener = self._devices.open_backend
         found = capture_expectations(document, functions, opener, request.what, request.run)
-        return m.Expected(count=len(found)), (
-            gradstep_file.to_bytes(add_expectations(document, found)),
-        )
+        members, told = differences(document, add_expectations(document, found)).to_buffers()
+        return m.Expected(count=len(found), members=members), tuple(told)
 
     def _notate(self, request: m.Notate, buffers: Sequence[Buffer]) -> Answer:
         return notate(self._session, request.ops), ()
@@ -280,6 +292,7 @@ class EngineService:
 
     _HANDLERS: ClassVar[dict[type, Callable[[EngineService, Any, Sequence[Buffer]], Answer]]] = {
         m.Open: _open,
+        m.Edit: _edit,
         m.Control: _control,
         m.ManageSessions: _manage_sessions,
         m.SetBreakpoints: _set_breakpoints,
@@ -298,6 +311,13 @@ class EngineService:
     }
 
     # -- what they share -------------------------------------------------------------------------
+
+    def _document_of(
+        self, request: m.CheckExpectations | m.Expect, buffers: Sequence[Buffer]
+    ) -> Document:
+        if request.base == NO_REVISION:
+            return sent_document(buffers)
+        return edited_document(self._loaded, request.base, request.members, buffers)
 
     @property
     def _open_document(self) -> Loaded:
@@ -347,22 +367,8 @@ class EngineService:
         self._emit(m.Output(text=text))
 
 
-def _courses(before: Loaded | None, buffers: Sequence[Buffer]) -> Courses | None:
-    """Where the sessions of a document that is being opened go: to where those before the edit
-    stood, or to what was sent with it."""
-    if before is not None:
-        return courses_of(before.sessions)
-    return course_bytes.read(buffers[1]) if len(buffers) > 1 else None
-
-
-def _sent(buffers: Sequence[Buffer]) -> Document:
-    if not buffers:
-        raise GradstepError("no document was sent", kind="ProtocolError")
-    return gradstep_file.from_bytes(bytes(buffers[0]), budget=Budget.unlimited())
-
-
 def _compiled(
-    document: Document, request: m.Open | m.CheckExpectations | m.Expect
+    document: Document, request: m.Open | m.Edit | m.CheckExpectations | m.Expect
 ) -> tuple[Mapping[str, Function], list[Problem]]:
     """Its Python, as far as it may run here."""
     if request.trusted and request.confined and not sandbox.is_confined():

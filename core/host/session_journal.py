@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import msgspec
+from msgspec.structs import replace as replace_fields
 
 from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
     Control,
     Done,
+    Edit,
     ManageSessions,
     Message,
     Open,
@@ -30,13 +31,15 @@ from gradstep.core.protocol.messages import (
 
 @dataclass(frozen=True, slots=True)
 class SessionJournal:
-    """opened: the last document that the engine took, with the file's bytes; courses: what the
-    engine said last of how its sessions came to where they stand; where: the last place it
-    reported; restarted: whether the current session has been restarted since; breakpoints: the last
-    ones it took; moves: the commands since, where there are threads."""
+    """opened: the last document that the engine took, with the file's bytes, and with those of the
+    edits that it took since; courses: what the engine said last of how its sessions came to where
+    they stand; where: the last place it reported; restarted: whether the current session has been
+    restarted since; breakpoints: the last ones it took; moves: the commands since, where there are
+    threads."""
 
     opened: Open | None = None
     document: bytes = b""
+    edits: tuple[bytes, ...] = ()
     courses: bytes = b""
     breakpoints: SetBreakpoints | None = None
     where: Stopped | None = None
@@ -54,7 +57,12 @@ class SessionJournal:
         nothing."""
         told = b"".join(map(bytes, received[:1]))
         if isinstance(request, Open) and isinstance(reply, Opened):
-            return SessionJournal(request, bytes(buffers[0]), told, None, reply.stopped)
+            document, *edits = map(bytes, (*buffers[:1], *buffers[2:]))
+            return SessionJournal(request, document, tuple(edits), told, where=reply.stopped)
+        if isinstance(request, Edit) and isinstance(reply, Opened) and self.opened is not None:
+            opened = _edited(self.opened, request)
+            more = (*self.edits, *map(bytes, buffers))
+            return SessionJournal(opened, self.document, more, told, where=reply.stopped)
         if isinstance(request, ManageSessions) and isinstance(reply, SessionList):
             if request.command == "list":
                 return self
@@ -72,15 +80,15 @@ class SessionJournal:
         if self.opened is None:
             return self
         confined = permission is Permission.CONFINED
-        opened = msgspec.structs.replace(self.opened, trusted=permission.runs, confined=confined)
+        opened = replace_fields(self.opened, trusted=permission.runs, confined=confined)
         return replace(self, opened=opened)
 
     def replay(self) -> list[tuple[Message, tuple[bytes, ...]]]:
         """The requests that lead a new engine to where the old one stood, in order."""
         if self.opened is None:
             return []
-        open_ = msgspec.structs.replace(self.opened, keep_position=False)
-        sent = (self.document, self.courses) if self.courses else (self.document,)
+        open_ = replace_fields(self.opened, keep_position=False)
+        sent = (self.document, self.courses, *self.edits)
         requests: list[tuple[Message, tuple[bytes, ...]]] = [(open_, sent)]
         requests += [(message, ()) for message in self._way()]
         # Breakpoints come last: they must not stop the way back.
@@ -115,6 +123,19 @@ class SessionJournal:
         if where.reason == "exception":
             way.append(Control(command="step"))  # it fails again, and says so again
         return way
+
+
+def _edited(opened: Open, edit: Edit) -> Open:
+    """What opens the document with that edit, too, as it is to be run since."""
+    return replace_fields(
+        opened,
+        trusted=edit.trusted,
+        confined=edit.confined,
+        device=edit.device,
+        recorded_limit=edit.recorded_limit,
+        revision=edit.revision,
+        edits=[*opened.edits, edit.members],
+    )
 
 
 def _position(where: Stopped) -> str:

@@ -114,11 +114,14 @@ class Done(Reply, frozen=True, kw_only=True):
 class Open(Request, frozen=True, kw_only=True):
     """Load the document in raw buffer 0 (a .gradstep file's bytes). Replied to with Opened; where
     several sessions, threads or changed variables make it hang on more than a place, with a raw
-    buffer that says how they came there. As raw buffer 1 of an Open it leads another engine there.
+    buffer that says how they came there. As raw buffer 1 of an Open, which may be empty, it leads
+    another engine there. The buffers behind that are differences, as of Edit, to be made one after
+    the other before anything is derived; edits: the names of the members of each.
 
     trusted: whether its Python may run; confined: only without network and files, so that an
     engine that has them refuses. keep_position: after an edit, replay to the old step.
-    recorded_limit: bytes of recorded runs to keep.
+    recorded_limit: bytes of recorded runs to keep. revision: what the document is called from now
+    on, edits included.
     """
 
     trusted: bool = False
@@ -126,11 +129,38 @@ class Open(Request, frozen=True, kw_only=True):
     device: str = "cpu"
     keep_position: bool = False
     recorded_limit: int = 2 << 30
+    revision: int = 0
+    edits: list[list[str]] = []
 
 
 class Opened(Reply, frozen=True, kw_only=True):
     program: ProgramInfo
     stopped: Stopped
+
+
+class Edit(Request, frozen=True, kw_only=True):
+    """Load what the user made of the open document, and replay to the old step. Replied to with
+    Opened, and a raw buffer as of Open; or with OtherRevision, where nothing was done: then the
+    whole document is to be sent.
+
+    base: the revision that the engine holds. Raw buffer 0 is the record of the difference
+    (gradstep.core.io.native.document_diff), those behind it are its members; members: their names.
+    revision: what the edited document is called. The others: as of Open.
+    """
+
+    base: int
+    members: list[str]
+    revision: int
+    trusted: bool = False
+    confined: bool = False
+    device: str = "cpu"
+    recorded_limit: int = 2 << 30
+
+
+class OtherRevision(Reply, frozen=True, kw_only=True):
+    """The request was about a revision that the engine does not hold, but this one; -1: none."""
+
+    revision: int
 
 
 class Control(Request, frozen=True, kw_only=True):
@@ -230,6 +260,7 @@ __all__ = [
     "Devices",
     "Done",
     "EdgeGradient",
+    "Edit",
     "ErrorInfo",
     "Event",
     "Expect",
@@ -253,6 +284,7 @@ __all__ = [
     "Notated",
     "Open",
     "Opened",
+    "OtherRevision",
     "Output",
     "PassInfo",
     "ProblemInfo",

@@ -42,9 +42,14 @@ class GradientTable(Reply, frozen=True, kw_only=True):
 
 
 class CheckExpectations(Request, frozen=True, kw_only=True):
-    """Run the document in raw buffer 0 from its start, beside the one that is open, and hold its
-    expectations against that. Replied to with Expectations. trusted, confined: as in Open."""
+    """Run a document from its start, beside the one that is open, and hold its expectations against
+    that. Replied to with Expectations, or with OtherRevision.
 
+    base, members: as of Edit, the difference to the open document is in the raw buffers, often an
+    empty one; base -1: raw buffer 0 is the document. trusted, confined: as in Open."""
+
+    base: int = -1
+    members: list[str] = []
     trusted: bool = False
     confined: bool = False
 
@@ -56,10 +61,12 @@ class Expectations(Reply, frozen=True, kw_only=True):
 
 
 class Expect(Request, frozen=True, kw_only=True):
-    """Run the document in raw buffer 0 likewise, and write down in it what run number `run` gives
-    (see gradstep.core.checks.expectations.expectation_capture). Replied to with Expected. what:
-    expressions; none: how it fails."""
+    """Run a document likewise, and write down in it what run number `run` gives
+    (see gradstep.core.checks.expectations.expectation_capture). Replied to with Expected, or with
+    OtherRevision. what: expressions; none: how it fails. base, members: as of CheckExpectations."""
 
+    base: int = -1
+    members: list[str] = []
     what: list[str]
     run: int = 0
     trusted: bool = False
@@ -67,9 +74,11 @@ class Expect(Request, frozen=True, kw_only=True):
 
 
 class Expected(Reply, frozen=True, kw_only=True):
-    """The document with the expectations is in raw buffer 0. count: how many these are."""
+    """The raw buffers hold the difference that the expectations make of the document, as of Edit.
+    count: how many these are."""
 
     count: int
+    members: list[str]
 
 
 class Notate(Request, frozen=True, kw_only=True):

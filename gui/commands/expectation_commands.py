@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradstep.core.document.document import Document
 from gradstep.core.document.requests import whole_request
 from gradstep.core.graph.model import TensorRef
-from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.native.document_diff import Difference, apply
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import Expect, Expected, Failed, Message
 from gradstep.gui.look.count_text import count_of
@@ -32,9 +32,10 @@ def expect_run(workspace: Workspace) -> None:
         if isinstance(reply, Failed):
             workspace.complain(reply.error)
         elif isinstance(reply, Expected) and workspace.document is document:
-            _add(workspace, gradstep_file.from_bytes(bytes(buffers[0])), reply.count)
+            difference = Difference.from_buffers(reply.members, buffers)
+            _add(workspace, apply(document, difference), reply.count)
 
-    workspace.request(request, (gradstep_file.to_bytes(document, readable=False),), arrived)
+    workspace.debugger.request_of(document, request, arrived)
 
 
 def remove_expectation(workspace: Workspace, number: int) -> None:

@@ -10,9 +10,11 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from gradstep.core.document.document import Document
 from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.host.engine_document import EngineDocument
 from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
+    CheckExpectations,
     CheckGradients,
     Compare,
     Compared,
@@ -22,11 +24,13 @@ from gradstep.core.protocol.messages import (
     DeviceList,
     Devices,
     ErrorInfo,
+    Expect,
     Failed,
     GradientTable,
     Message,
     Open,
     Opened,
+    OtherRevision,
     ProblemInfo,
     ProgramInfo,
     SessionList,
@@ -72,6 +76,8 @@ class Debugger(QObject):
         self._document: Document | None = None
         self._permission = Permission.REFUSED
         self._shown: Document | None = None  # what the engine was last given
+        self._given = EngineDocument()
+        self._opening = 0  # how often it was, without an answer yet
         self._slowest = 0.0
         self._tensors: list[str] = []  # of the program, in full names
         later: Later = lambda call: QTimer.singleShot(0, self, call)  # noqa: E731
@@ -145,13 +151,11 @@ class Debugger(QObject):
         document = self._document
         if document is None:
             return
-        from gradstep.core.io.native import gradstep_file
-
         if not self._suits():
             self._bridge.replace(self._permission is Permission.CONFINED)
             self.ask_devices()
+            self._given.forget()
             keep_position = False
-        self._shown = document
         request = Open(
             trusted=self._permission.runs,
             confined=self._permission is Permission.CONFINED,
@@ -161,10 +165,14 @@ class Debugger(QObject):
         )
 
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
+            self._opening -= 1
             if document is self._shown:
                 self._opened(reply)
 
-        self._bridge.send(request, (gradstep_file.to_bytes(document, readable=False),), answered)
+        message, buffers = self._given.give(document, request)
+        self._shown = document
+        self._opening += 1
+        self._bridge.send(message, buffers, answered)
 
     def _set(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
         if _is_death(reply):
@@ -172,6 +180,12 @@ class Debugger(QObject):
         self._complain(reply)
 
     def _opened(self, reply: Message) -> None:
+        if isinstance(reply, OtherRevision):
+            self._given.forget()
+            self._open(keep_position=True)
+            return
+        if isinstance(reply, Failed):
+            self._given.forget()
         if _is_death(reply):
             self._shown = None  # the next engine is to get it
         elif isinstance(reply, Failed):
@@ -224,6 +238,21 @@ class Debugger(QObject):
         self.flush()
         self._bridge.send(message, buffers, then)
 
+    def request_of(
+        self, document: Document, message: CheckExpectations | Expect, then: Answer
+    ) -> None:
+        """A request about any document, which the engine reads beside the one that it holds."""
+        self.flush()
+
+        def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
+            if isinstance(reply, OtherRevision):
+                self._given.forget()
+                self._bridge.send(*self._given.about(document, message), then)
+            else:
+                then(reply, buffers)
+
+        self._bridge.send(*self._given.about(document, message), answered)
+
     def check(self, node: str = "") -> None:
         """Compare native, overridden and numeric gradients; of `node` alone, if one is named."""
         self.request(CheckGradients(node=node), (), self._add_node if node else self._tabulate)
@@ -234,9 +263,11 @@ class Debugger(QObject):
 
     def restart(self) -> None:
         """Replace the engine process; the session comes back at the same step."""
+        unanswered, self._opening = self._opening, 0  # the new engine never heard of them
         self._bridge.restart(self.take)
         self.ask_devices()
-        if self._document is not self._shown or self.program is None:
+        if unanswered or self._document is not self._shown or self.program is None:
+            self._given.forget()
             self._open(keep_position=True)
 
     def ask_devices(self) -> None:

@@ -17,6 +17,7 @@ from gradstep.core.protocol.messages import (
     CheckGradients,
     Compare,
     Control,
+    Edit,
     Expect,
     FindBroken,
     Message,
@@ -33,6 +34,7 @@ PREPARING, WORKING = "Preparing", "Working"  # neither is stopped by a pause
 EngineState = Literal["starting", "ready", "busy", "dead"]
 DOING = {  # what is asked of the engine, as the status bar says it
     Open: PREPARING,
+    Edit: PREPARING,
     Control: "Running",
     Expect: "Running",
     Compare: "Comparing",

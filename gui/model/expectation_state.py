@@ -48,13 +48,11 @@ class Expected(QObject):
 
     def check(self) -> None:
         """Hold the document as it is now against its runs; `changed` follows."""
-        from gradstep.core.io.native import gradstep_file
-
         document, trusted = self._workspace.document, self._workspace.trusted
         self._asked = document, trusted
-        self._workspace.request(
+        self._workspace.debugger.request_of(
+            document,
             CheckExpectations(trusted=trusted, confined=self._workspace.confined),
-            (gradstep_file.to_bytes(document, readable=False),),
             lambda reply, buffers: self._take(reply, document),
         )
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from gradstep.core.document.document import Document
 from gradstep.core.host.engine_client import Answer
+from gradstep.core.host.engine_document import EngineDocument
 from gradstep.core.host.session_journal import SessionJournal
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.protocol import messages as m
@@ -60,6 +61,7 @@ class ProtocolUser:
         self.index = 0
         self._versions: list[Document] = []
         self._shown: Document | None = None
+        self._given = EngineDocument()
 
     def open(self, document: Document, trusted: bool, limit: int) -> None:
         self.trusted, self.limit = trusted, limit
@@ -142,10 +144,10 @@ class ProtocolUser:
         request = m.Open(
             trusted=self.trusted, keep_position=keep_position, recorded_limit=self.limit
         )
-        reply, _ = self.engine.ask(
-            request, (gradstep_file.to_bytes(self.document, readable=False),)
-        )
+        reply, _ = self.engine.ask(*self._given.give(self.document, request))
+        assert not isinstance(reply, m.OtherRevision), "nobody else gives it documents"
         if isinstance(reply, m.Failed):
+            self._given.forget()
             self.program = self.stop = None
             require_foreseen([reply.error])
         self._take(reply)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from math import isfinite
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 import numpy as np
@@ -27,6 +27,16 @@ _WHOLE = tuple(f.name for f in fields(Document) if f.name not in ("graph", "view
 _COLLAPSED = "collapsed"
 Point = tuple[float, float]
 _MEMBER = "difference.json"
+
+
+Buffer = bytes | bytearray | memoryview
+
+
+class Coding(Protocol):
+    """How a record becomes bytes: msgspec.json or msgspec.msgpack."""
+
+    def encode(self, obj: DifferenceRecord, /) -> bytes: ...
+    def decode(self, buf: Buffer, /, *, type: type[DifferenceRecord]) -> DifferenceRecord: ...
 
 
 class DifferenceRecord(file_schema.Record):
@@ -62,26 +72,44 @@ class Difference:
 
     def to_bytes(self) -> bytes:
         """For a file. Raises GradstepError."""
-        try:
-            text = msgspec.json.encode(self.record)
-        except UnicodeEncodeError as error:
-            raise GradstepError(
-                f"a name cannot be saved as text: {error}", kind="FileError"
-            ) from None
-        return pack({_MEMBER: text, **self.members})
+        return pack({_MEMBER: _encode(msgspec.json, self.record), **self.members})
+
+    def to_buffers(self) -> tuple[list[str], list[bytes]]:
+        """For a message: the names of the members; the record, and then these members. Raises
+        GradstepError."""
+        return [*self.members], [_encode(msgspec.msgpack, self.record), *self.members.values()]
+
+    @classmethod
+    def from_buffers(cls, names: Sequence[str], buffers: Sequence[Buffer]) -> Difference:
+        """The inverse of `to_buffers`. Raises GradstepError."""
+        if len(buffers) != 1 + len(names):
+            raise _misfit(f"{len(buffers)} buffers for {len(names)} members")
+        record = _decode(msgspec.msgpack, buffers[0], "its record")
+        return cls(record, dict(zip(names, map(bytes, buffers[1:]), strict=True)))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Difference:
         """The inverse of `to_bytes`. Raises GradstepError."""
         archive = Archive(data, Budget.unlimited())
-        try:
-            record = msgspec.json.decode(archive.text(_MEMBER), type=DifferenceRecord)
-        except UNREADABLE as error:
-            raise GradstepError(
-                f"{_MEMBER} is not valid: {why_unreadable(error)}", kind="FileError"
-            ) from None
+        record = _decode(msgspec.json, archive.raw(_MEMBER), _MEMBER)
         names = (name for name in archive if name not in (_MEMBER, "mimetype"))
         return cls(record, {name: archive.raw(name) for name in names})
+
+
+def _encode(coding: Coding, record: DifferenceRecord) -> bytes:
+    try:
+        return coding.encode(record)
+    except UnicodeEncodeError as error:
+        raise GradstepError(f"a name cannot be saved as text: {error}", kind="FileError") from None
+
+
+def _decode(coding: Coding, data: Buffer, what: str) -> DifferenceRecord:
+    try:
+        return coding.decode(data, type=DifferenceRecord)
+    except UNREADABLE as error:
+        raise GradstepError(
+            f"{what} is not valid: {why_unreadable(error)}", kind="FileError"
+        ) from None
 
 
 def differences(before: Document, after: Document) -> Difference:

@@ -47,8 +47,8 @@ def endless() -> Document:
 def paused_soon(service: EngineService) -> Iterator[None]:
     """What is asked inside ends then, and not much later."""
     timer = threading.Timer(SOON, service.pause)
-    timer.start()
     started = time.monotonic()
+    timer.start()
     yield
     assert SOON <= time.monotonic() - started < SOON + 5
     timer.join()

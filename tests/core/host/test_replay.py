@@ -30,7 +30,7 @@ def test_a_recording_has_a_real_walk() -> None:
     requests = [r.packet.message for r in read_recording(RECORDING) if r.is_request]
     commands = [r.command for r in requests if isinstance(r, m.Control)]
     assert {"step", "continue_", "step_back"} <= {*commands}
-    assert sum(isinstance(r, m.Open) for r in requests) == 2  # with an edit
+    assert [type(r) for r in requests if isinstance(r, m.Open | m.Edit)] == [m.Open, m.Edit]
 
 
 def test_another_answer_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

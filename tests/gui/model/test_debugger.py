@@ -1,0 +1,175 @@
+"""What the window sends of a document, and what it does where the engine holds another one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import Document
+from gradstep.core.graph.model import Edge
+from gradstep.core.host.device_services import CpuOnly
+from gradstep.core.host.engine_service import EngineService
+from gradstep.core.host.session_journal import SessionJournal
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.program.trust.example_index import EXAMPLES
+from gradstep.core.program.trust.permission_levels import Permission
+from gradstep.core.protocol import messages as m
+from gradstep.gui.model.debugger import Debugger
+
+
+class Bridge:
+    """An engine in this process that answers when it is told to, and can be replaced."""
+
+    confined = False
+    is_idle = True
+
+    def __init__(self) -> None:
+        self.service = EngineService(CpuOnly())
+        self.journal = SessionJournal()
+        self.asked: list[m.Message] = []
+        self._waiting: list[Callable[[], None]] = []
+        self.holds_back = False
+
+    def send(
+        self,
+        message: m.Message,
+        buffers: Sequence[Any] = (),
+        then: Callable[..., None] = lambda *_: None,
+    ) -> None:
+        self.asked.append(message)
+        self._waiting.append(lambda: self._answer(message, [bytes(b) for b in buffers], then))
+        if not self.holds_back:
+            self.go_on()
+
+    def go_on(self) -> None:
+        while self._waiting:
+            self._waiting.pop(0)()
+
+    def restart(self, then: Callable[..., None]) -> None:
+        self._waiting.clear()
+        self.holds_back = False
+        self.service = EngineService(CpuOnly())
+        for message, buffers in self.journal.replay():
+            then(*self.service.handle(message, buffers))
+
+    def _answer(self, message: m.Message, buffers: list[bytes], then: Callable[..., None]) -> None:
+        reply, received = self.service.handle(message, buffers)
+        self.journal = self.journal.after(message, buffers, reply, received)
+        then(reply, received)
+
+    def given(self) -> list[type[m.Message]]:
+        return [type(each) for each in self.asked if isinstance(each, m.Open | m.Edit)]
+
+
+@pytest.fixture
+def tutorial() -> Document:
+    return gradstep_file.load(EXAMPLES / "tutorial.gradstep")
+
+
+@pytest.fixture
+def debugger(qapp: object, tutorial: Document) -> Iterator[Debugger]:
+    bridge: Any = Bridge()
+    made = Debugger(bridge)
+    made.show(tutorial, Permission.REFUSED, soon=False)
+    made.flush()
+    yield made
+    made.deleteLater()
+
+
+def bridge_of(debugger: Debugger) -> Bridge:
+    bridge: Any = debugger._bridge
+    return bridge
+
+
+def edit(debugger: Debugger, document: Document) -> None:
+    debugger.show(document, Permission.REFUSED)
+    debugger.flush()
+
+
+def holds(debugger: Debugger, document: Document) -> bool:
+    """Whether the engine runs this document, and the window shows what it made of it."""
+    loaded = bridge_of(debugger).service._loaded
+    assert loaded is not None
+    assert debugger.program is not None
+    blocked = [(edge.op, edge.index) for edge in debugger.program.blocked]
+    edges = document.request.stopped_edges
+    return loaded.document.request == document.request and blocked == [
+        (edge.op, edge.index) for edge in edges
+    ]
+
+
+def test_edits_are_sent_as_edits(debugger: Debugger, tutorial: Document) -> None:
+    stopped = document_edits.toggle_stop(tutorial, Edge("a", 0))
+    edit(debugger, stopped)
+    assert holds(debugger, stopped)
+    edit(debugger, tutorial)
+    assert holds(debugger, tutorial)
+    assert bridge_of(debugger).given() == [m.Open, m.Edit, m.Edit]
+    debugger.show(stopped, Permission.REFUSED, soon=False)
+    debugger.flush()
+    assert bridge_of(debugger).given()[-1] is m.Open, "another document"
+
+
+def test_an_engine_that_holds_something_else_gets_the_whole(
+    debugger: Debugger, tutorial: Document
+) -> None:
+    bridge_of(debugger).service = EngineService(CpuOnly())
+    stopped = document_edits.toggle_stop(tutorial, Edge("a", 0))
+    edit(debugger, stopped)
+    assert bridge_of(debugger).given() == [m.Open, m.Edit, m.Open]
+    assert holds(debugger, stopped)
+    edit(debugger, tutorial)
+    assert holds(debugger, tutorial)
+    assert bridge_of(debugger).given()[-1] is m.Edit
+
+
+def test_an_edit_that_was_on_its_way_to_an_engine_that_is_replaced_is_not_lost(
+    debugger: Debugger, tutorial: Document
+) -> None:
+    bridge = bridge_of(debugger)
+    bridge.holds_back = True
+    stopped = document_edits.toggle_stop(tutorial, Edge("a", 0))
+    edit(debugger, stopped)
+    debugger.restart()
+    assert holds(debugger, stopped)
+
+
+def test_after_an_edit_that_failed_the_whole_is_sent(
+    debugger: Debugger, tutorial: Document
+) -> None:
+    debugger.use("gpu")  # which is not there
+    assert debugger.program is None
+    debugger.device = "cpu"
+    edit(debugger, document_edits.toggle_stop(tutorial, Edge("a", 0)))
+    assert bridge_of(debugger).given() == [m.Open, m.Edit, m.Open]
+    assert debugger.program is not None
+
+
+def test_a_restarted_engine_goes_on_with_edits(debugger: Debugger, tutorial: Document) -> None:
+    stopped = document_edits.toggle_stop(tutorial, Edge("a", 0))
+    edit(debugger, stopped)
+    debugger.control("step")
+    debugger.restart()
+    assert holds(debugger, stopped)
+    assert debugger.stop is not None
+    assert debugger.stop.step == 1
+    edit(debugger, tutorial)
+    assert holds(debugger, tutorial)
+    assert bridge_of(debugger).given() == [m.Open, m.Edit, m.Edit]
+
+
+def test_expectations_of_what_the_engine_holds_are_checked_by_a_difference(
+    debugger: Debugger, tutorial: Document
+) -> None:
+    bridge, replies = bridge_of(debugger), list[m.Message]()
+    take: Any = lambda reply, buffers: replies.append(reply)  # noqa: E731
+    debugger.request_of(tutorial, m.CheckExpectations(), take)
+    bridge.service = EngineService(CpuOnly())
+    debugger.request_of(tutorial, m.CheckExpectations(), take)
+    asked = [each for each in bridge.asked if isinstance(each, m.CheckExpectations)]
+    assert [each.base for each in asked] == [1, 1, -1]
+    assert replies[0] == replies[1]
+    assert isinstance(replies[0], m.Expectations)
