@@ -43,11 +43,12 @@ from gradstep.core.host.loaded_document import (
     sent_document,
 )
 from gradstep.core.host.profile_answers import Wish, profile_runs
-from gradstep.core.host.program_reports import broken_numbers, program_info, report_stop
+from gradstep.core.host.program_reports import broken_numbers, report_stop
 from gradstep.core.host.session_answers import manage_sessions
 from gradstep.core.host.session_restore import Courses, begin, begin_all, courses_of, follow_all
 from gradstep.core.host.step_words import notate
 from gradstep.core.host.tensor_reads import read
+from gradstep.core.host.told_program import ToldProgram
 from gradstep.core.io.native.document_diff import differences
 from gradstep.core.ops.state.print_output import printing_to, say
 from gradstep.core.ops.typing.flatten_loops import flatten_loops
@@ -85,6 +86,7 @@ class EngineService:
         self._devices = devices
         self._emit = emit
         self._loaded: Loaded | None = None
+        self._told = ToldProgram()
         self._surveyor: Surveyor | None = None
         self._interrupted = threading.Event()
 
@@ -119,14 +121,17 @@ class EngineService:
 
     def _open(self, request: m.Open, buffers: Sequence[Buffer]) -> Answer:
         document = opened_document(request, buffers)
-        if request.keep_position and self._loaded is not None:
-            return self._load(request, document, self._loaded)
+        before = self._loaded if request.keep_position else None
         courses = course_bytes.read(buffers[1]) if len(buffers) > 1 and buffers[1] else None
-        return self._load(request, document, None, courses)
+        problems, sent = self._load(request, document, before, courses)
+        info = self._told.whole(self._session, problems)
+        return m.Opened(program=info, stopped=report_stop(self._threads)), sent
 
     def _edit(self, request: m.Edit, buffers: Sequence[Buffer]) -> Answer:
         document = edited_document(self._loaded, request.base, request.members, buffers)
-        return self._load(request, document, self._loaded)
+        problems, buffers = self._load(request, document, self._loaded)
+        change = self._told.change(self._session, problems)
+        return m.Edited(change=change, stopped=report_stop(self._threads)), buffers
 
     def _load(
         self,
@@ -134,9 +139,10 @@ class EngineService:
         document: Document,
         before: Loaded | None,
         courses: Courses | None = None,
-    ) -> Answer:
-        """Derive and begin. before: the document before an edit, whose sessions stand where these
-        are to come to; courses: what was sent of that."""
+    ) -> tuple[list[m.ProblemInfo], tuple[Buffer, ...]]:
+        """Derive and begin; problems with breakpoints, and the raw buffer of Opened. before: the
+        document before an edit, whose sessions stand where these are to come to; courses: what was
+        sent of that."""
         backend = self._devices.open_backend(request.device)
         functions, problems = _compiled(document, request)
         edited = None if self._loaded is None else self._loaded.threads.program
@@ -150,19 +156,17 @@ class EngineService:
 
         courses = courses if before is None else courses_of(before.sessions)
         sessions = begin_all(make, courses, None if before is None else before.sessions)
-        threads = sessions.session
         gradients = of_kind(document, functions, CodeKind.GRADIENT)
         self._loaded = Loaded(document, request.revision, sessions, make, gradients)
         if courses is not None:
             follow_all(sessions, courses)
-        info = program_info(threads.session)
+        problems = []
         try:
             sessions.set_breakpoints(document.breakpoints)
         except GradstepError as error:
-            problem = info_of_problem(Problem.of(error, error.kind))
-            info = structs.replace(info, problems=[*info.problems, problem])
+            problems = [Problem.of(error, error.kind)]
         told = course_bytes.written(courses_of(sessions))
-        return m.Opened(program=info, stopped=report_stop(threads)), told
+        return [info_of_problem(problem) for problem in problems], told
 
     def _control(self, request: m.Control, buffers: Sequence[Buffer]) -> Answer:
         threads = self._threads
@@ -178,12 +182,12 @@ class EngineService:
             threads.command(request.command, request.target)
         said = report_stop(threads)
         if threads.current != before:
-            said = structs.replace(said, program=program_info(threads.session))
+            said = structs.replace(said, program=self._told.whole(threads.session))
         return said, ()
 
     def _manage_sessions(self, request: m.ManageSessions, buffers: Sequence[Buffer]) -> Answer:
         loaded = self._open_document
-        reply = manage_sessions(loaded.sessions, request, loaded.make)
+        reply = manage_sessions(loaded.sessions, request, loaded.make, self._told.whole)
         if request.command == "list":
             return reply, ()
         return reply, course_bytes.written(courses_of(loaded.sessions))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from gradstep.core.checks.why.finiteness_survey import Surveyor
@@ -34,21 +34,58 @@ from gradstep.core.protocol.messages import (
 )
 
 
-def program_info(session: DebugSession) -> ProgramInfo:
+class Told:
+    """What was told of steps: of an operation that is the very same, the very same again."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Operation, StepInfo]] = {}
+        self._now: dict[str, tuple[Operation, StepInfo]] = {}
+
+    def begin(self) -> None:
+        """From now on it is another program; what that has not is forgotten at the next one."""
+        self._known, self._now = self._now, {}
+
+    def step(self, op: Operation, tensors: Sequence[object]) -> StepInfo:
+        """tensors: what a plan has for each output; None for one that it has not."""
+        known = self._known.get(op.name)
+        if known is None or known[0] is not op or not _has_all(known[1], tensors):
+            known = op, _step(op, tensors)
+        self._now[op.name] = known
+        return known[1]
+
+
+def _has_all(step: StepInfo, tensors: Sequence[object]) -> bool:
+    return len(step.outputs) == len(tensors) and None not in tensors
+
+
+def _step(op: Operation, tensors: Sequence[object]) -> StepInfo:
+    return StepInfo(
+        op=op.name,
+        type=op.type,
+        phase=op.phase.value,
+        origin=owner(op),
+        outputs=[f"{op.name}:{i}" for i, found in enumerate(tensors) if found is not None],
+        writes=_writes(op),
+    )
+
+
+def program_info(session: DebugSession, told: Told | None = None) -> ProgramInfo:
     """What the window shows of the program that `session` runs. Gradients that no step computes
     are left out: nothing would ever be known of them, but what they wait for, if they do. A part
-    that cannot be told is a problem, and the rest is there."""
+    that cannot be told is a problem, and the rest is there. told: of the programs before it."""
+    told = told or Told()
+    told.begin()
     program, plan, backend = session.program, session.plan, session.backend
     telling = Telling()
     waits = telling.part("what waits", partial(find_waiting, program.graph, program.feeds)) or {}
     races = telling.part("which races there are", partial(problems_of, session))
     listed = telling.listed
-    loops = listed("what loops do", partial(_loops, plan))
+    loops = listed("what loops do", partial(_loops, plan, told))
     held = listed("what gradients wait for", partial(held_up, program.gradients, waits))
     edges = listed("what wires wait for", partial(held_up, program.edges, waits))
     losses = listed("what is differentiated", partial(_losses, program, plan))
     return ProgramInfo(
-        steps=_steps(plan),
+        steps=_steps(plan, told),
         loops=loops,
         gradients=_gradients(program.gradients, plan),
         rows=[str(ref) for ref in program.slices],
@@ -74,15 +111,20 @@ def program_info(session: DebugSession) -> ProgramInfo:
 
 
 def _gradients(gradients: Mapping[TensorRef, TensorRef], plan: Plan) -> dict[str, str]:
-    return {str(ref): str(held) for ref, held in gradients.items() if held in plan.tensors}
+    return {str(ref): str(held) for ref, held in gradients.items() if _is_computed(held, plan)}
 
 
 def _edges(edges: Mapping[Edge, TensorRef], plan: Plan) -> list[EdgeGradient]:
     return [
         EdgeGradient(op=edge.op, index=edge.index, gradient=str(held))
         for edge, held in edges.items()
-        if held in plan.tensors
+        if _is_computed(held, plan)
     ]
+
+
+def _is_computed(ref: TensorRef, plan: Plan) -> bool:
+    found = plan.tensors.of.get(ref.op, ())
+    return ref.index < len(found) and found[ref.index] is not None
 
 
 def _losses(program: Program, plan: Plan) -> Iterator[LossInfo]:
@@ -150,32 +192,18 @@ def _place(place: Place) -> LoopPlace:
     )
 
 
-def _loops(plan: Plan, around: str = "") -> Iterator[LoopInfo]:
+def _loops(plan: Plan, told: Told, around: str = "") -> Iterator[LoopInfo]:
     """The loops of a plan, each followed by those in it."""
     for step in plan.steps:
         if step.iteration is not None:
             inner, name = step.iteration.plan, step.op.name
             split = step.iteration.split
-            yield LoopInfo(loop=name, around=around, split=split, steps=_steps(inner))
-            yield from _loops(inner, name)
+            yield LoopInfo(loop=name, around=around, split=split, steps=_steps(inner, told))
+            yield from _loops(inner, told, name)
 
 
-def _steps(plan: Plan) -> list[StepInfo]:
-    outputs: dict[str, list[str]] = {step.op.name: [] for step in plan.steps}
-    for ref in sorted(plan.tensors, key=lambda ref: ref.index):
-        if ref.op in outputs:
-            outputs[ref.op].append(str(ref))
-    return [
-        StepInfo(
-            op=op.name,
-            type=op.type,
-            phase=op.phase.value,
-            origin=owner(op),
-            outputs=outputs[op.name],
-            writes=_writes(op),
-        )
-        for op in (step.op for step in plan.steps)
-    ]
+def _steps(plan: Plan, told: Told) -> list[StepInfo]:
+    return [told.step(step.op, plan.tensors.of.get(step.op.name, ())) for step in plan.steps]
 
 
 def _writes(op: Operation) -> bool:

@@ -9,22 +9,27 @@ from msgspec import structs
 
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.session_registry import Sessions, read_variables
+from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.errors import GradstepError
-from gradstep.core.host.program_reports import program_info, report_stop
-from gradstep.core.protocol.messages import ManageSessions, SessionInfo, SessionList
+from gradstep.core.host.program_reports import report_stop
+from gradstep.core.protocol.messages import ManageSessions, ProgramInfo, SessionInfo, SessionList
 
 _SHOWN = 4  # elements of a variable
 
 Make = Callable[[], Scheduler]
+Tell = Callable[[DebugSession], ProgramInfo]
 
 
-def manage_sessions(sessions: Sessions, request: ManageSessions, make: Make) -> SessionList:
-    """Do what is asked, and say what there is then. make: a session before its first run."""
+def manage_sessions(
+    sessions: Sessions, request: ManageSessions, make: Make, tell: Tell
+) -> SessionList:
+    """Do what is asked, and say what there is then. make: a session before its first run; tell: of
+    a program that the window may not be shown yet."""
     text = _manage(sessions, request, make)
     threads = sessions.session
     stop = report_stop(threads)
-    if len(threads.states) > 1:  # another session, and another thread perhaps
-        stop = structs.replace(stop, program=program_info(threads.session))
+    if len(threads.states) > 1 and request.command != "list":  # another thread perhaps
+        stop = structs.replace(stop, program=tell(threads.session))
     return SessionList(sessions=infos(sessions), current=sessions.current, stopped=stop, text=text)
 
 

@@ -19,6 +19,7 @@ from gradstep.core.protocol.messages import (
     Control,
     Done,
     Edit,
+    Edited,
     ManageSessions,
     Message,
     Open,
@@ -59,7 +60,7 @@ class SessionJournal:
         if isinstance(request, Open) and isinstance(reply, Opened):
             document, *edits = map(bytes, (*buffers[:1], *buffers[2:]))
             return SessionJournal(request, document, tuple(edits), told, where=reply.stopped)
-        if isinstance(request, Edit) and isinstance(reply, Opened) and self.opened is not None:
+        if isinstance(request, Edit) and isinstance(reply, Edited) and self.opened is not None:
             opened = _edited(self.opened, request)
             more = (*self.edits, *map(bytes, buffers))
             return SessionJournal(opened, self.document, more, told, where=reply.stopped)

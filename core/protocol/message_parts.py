@@ -118,8 +118,10 @@ class LossInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProgramInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """What the engine derived from the document, as far as the window shows it."""
+    """What the engine derived from the document, as far as the window shows it. number: counts the
+    programs that the engine told of; see ProgramChange."""
 
+    number: int = 0
     steps: list[StepInfo]
     gradients: dict[str, str]  # forward tensor -> tensor that holds its gradient
     rows: list[str] = []  # forward tensors whose gradient is IndexedSlices

@@ -30,6 +30,7 @@ from gradstep.core.protocol.message_parts import (
     ThreadInfo,
     UpdateInfo,
 )
+from gradstep.core.protocol.program_change import ProgramChange
 from gradstep.core.protocol.queries import (
     Bottlenecks,
     BrokenNumbers,
@@ -140,7 +141,7 @@ class Opened(Reply, frozen=True, kw_only=True):
 
 class Edit(Request, frozen=True, kw_only=True):
     """Load what the user made of the open document, and replay to the old step. Replied to with
-    Opened, and a raw buffer as of Open; or with OtherRevision, where nothing was done: then the
+    Edited, and a raw buffer as of Open; or with OtherRevision, where nothing was done: then the
     whole document is to be sent.
 
     base: the revision that the engine holds. Raw buffer 0 is the record of the difference
@@ -155,6 +156,13 @@ class Edit(Request, frozen=True, kw_only=True):
     confined: bool = False
     device: str = "cpu"
     recorded_limit: int = 2 << 30
+
+
+class Edited(Reply, frozen=True, kw_only=True):
+    """change: to the program that the engine told of last."""
+
+    change: ProgramChange
+    stopped: Stopped
 
 
 class OtherRevision(Reply, frozen=True, kw_only=True):
@@ -261,6 +269,7 @@ __all__ = [
     "Done",
     "EdgeGradient",
     "Edit",
+    "Edited",
     "ErrorInfo",
     "Event",
     "Expect",
@@ -291,6 +300,7 @@ __all__ = [
     "Profile",
     "ProfileRow",
     "Profiled",
+    "ProgramChange",
     "ProgramInfo",
     "Progress",
     "Read",

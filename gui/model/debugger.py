@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from gradstep.core.document.document import Document
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.core.host.engine_document import EngineDocument
+from gradstep.core.host.followed_program import FollowedProgram
 from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
@@ -36,6 +37,7 @@ from gradstep.core.protocol.messages import (
     SessionList,
     Stopped,
 )
+from gradstep.core.protocol.program_change import OtherProgramError
 from gradstep.gui.model.engine_bridge import EngineBridge
 from gradstep.gui.model.engine_sync import breakpoints_of, same_but_breakpoints, same_run
 from gradstep.gui.model.gradient_checks import should_check, with_nodes
@@ -77,6 +79,7 @@ class Debugger(QObject):
         self._permission = Permission.REFUSED
         self._shown: Document | None = None  # what the engine was last given
         self._given = EngineDocument()
+        self._followed = FollowedProgram()
         self._opening = 0  # how often it was, without an answer yet
         self._slowest = 0.0
         self._tensors: list[str] = []  # of the program, in full names
@@ -166,6 +169,12 @@ class Debugger(QObject):
 
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
             self._opening -= 1
+            try:
+                reply = self._followed.complete(reply)
+            except OtherProgramError:  # there is no telling what it shows then
+                self._given.forget()
+                self.reopen()
+                return
             if document is self._shown:
                 self._opened(reply)
 
@@ -311,6 +320,7 @@ class Debugger(QObject):
 
     def take(self, reply: Message, buffers: tuple[Buffer, ...] = ()) -> None:
         """The engine has opened a document, stands elsewhere, shows another session, or failed."""
+        reply = self._followed.complete(reply)
         if isinstance(reply, Opened):
             self._invalidate()
             self._show_program(reply.program)

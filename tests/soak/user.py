@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from gradstep.core.document.document import Document
 from gradstep.core.host.engine_client import Answer
 from gradstep.core.host.engine_document import EngineDocument
+from gradstep.core.host.followed_program import FollowedProgram
 from gradstep.core.host.session_journal import SessionJournal
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.protocol import messages as m
@@ -62,6 +63,7 @@ class ProtocolUser:
         self._versions: list[Document] = []
         self._shown: Document | None = None
         self._given = EngineDocument()
+        self._followed = FollowedProgram()
 
     def open(self, document: Document, trusted: bool, limit: int) -> None:
         self.trusted, self.limit = trusted, limit
@@ -153,6 +155,7 @@ class ProtocolUser:
         self._take(reply)
 
     def _take(self, reply: m.Message) -> None:
+        reply = self._followed.complete(reply)
         if isinstance(reply, m.Opened):
             self.program, self.stop = reply.program, reply.stopped
         elif isinstance(reply, m.Stopped):

@@ -78,7 +78,7 @@ def fed(document: Document, size: int) -> Document:
 def test_an_edit_is_a_difference_and_leaves_operations_the_very_same(tutorial: Document) -> None:
     client = Client(tutorial)
     before = client.graph
-    assert isinstance(client.show(stopped(tutorial, "e")), m.Opened)
+    assert isinstance(client.show(stopped(tutorial, "e")), m.Edited)
     assert [type(message) for message in client.asked] == [m.Open, m.Edit]
     assert client.sent < 200
     assert client.graph is before
@@ -119,7 +119,7 @@ def test_a_difference_that_does_not_fit_is_refused_in_words(tutorial: Document) 
         reply = client.ask(edit, buffers)
         assert isinstance(reply, m.Failed)
         assert reply.error.type == "FileError"
-    assert isinstance(client.show(stopped(tutorial, "e")), m.Opened), "it holds what it held"
+    assert isinstance(client.show(stopped(tutorial, "e")), m.Edited), "it holds what it held"
 
 
 def test_what_is_kept_for_a_restart_is_not_much_larger_than_the_document(
@@ -128,7 +128,7 @@ def test_what_is_kept_for_a_restart_is_not_much_larger_than_the_document(
     monkeypatch.setattr(engine_document, "_LEAST", 4_000)
     client = Client(tutorial)
     for number in range(40):
-        assert isinstance(client.show(fed(tutorial, 1_000 + number)), m.Opened)
+        assert isinstance(client.show(fed(tutorial, 1_000 + number)), m.Opened | m.Edited)
         kept = sum(map(len, client.journal.edits))
         assert kept <= max(4_000, len(client.journal.document))
     whole = sum(isinstance(message, m.Open) for message in client.asked)
@@ -153,7 +153,7 @@ def test_a_new_engine_is_led_through_the_edits_at_once(tutorial: Document) -> No
     assert gradstep_file.to_bytes(client.document.with_(view=tutorial.view)) == (
         gradstep_file.to_bytes(fed(first, 100).with_(view=tutorial.view))
     )
-    assert isinstance(client.show(first), m.Opened)
+    assert isinstance(client.show(first), m.Edited)
     assert isinstance(client.asked[-1], m.Edit), "it goes on where the old one was"
 
 

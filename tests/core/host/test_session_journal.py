@@ -14,6 +14,7 @@ from gradstep.core.document.document import Document
 from gradstep.core.graph.loop import within
 from gradstep.core.graph.model import Constant
 from gradstep.core.host.device_services import CpuOnly
+from gradstep.core.host.engine_document import EngineDocument
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.host.session_journal import SessionJournal
 from gradstep.core.io.native import gradstep_file
@@ -32,6 +33,7 @@ class Sessions(RuleBasedStateMachine):
         super().__init__()
         self.service = EngineService(CpuOnly())
         self.journal = SessionJournal()
+        self.given = EngineDocument()
         self.here: m.Stopped | None = None
         self.refs: list[str] = []
         self.document: Document | None = None
@@ -43,9 +45,9 @@ class Sessions(RuleBasedStateMachine):
 
     @initialize(name=st.sampled_from(["tutorial", "override_add", "gather"]))
     def open(self, name: str) -> None:
-        data = (EXAMPLES / f"{name}.gradstep").read_bytes()
-        self.document = gradstep_file.from_bytes(data)
-        reply = self.ask(m.Open(trusted=True), data)
+        self.document = gradstep_file.load(EXAMPLES / f"{name}.gradstep")
+        request, buffers = self.given.give(self.document, m.Open(trusted=True))
+        reply = self.ask(request, *map(bytes, buffers))
         assert isinstance(reply, m.Opened)
         self.here = reply.stopped
         self.refs = [ref for step in reply.program.steps for ref in step.outputs]
@@ -82,9 +84,12 @@ class Sessions(RuleBasedStateMachine):
             document_edits.add_operation(self.document, "Const", (0, 0))[0],
             document_edits.set_feed(self.document, feed, array.array[::-1]),
         ]
-        request = m.Open(trusted=True, keep_position=True)
-        reply = self.ask(request, gradstep_file.to_bytes(data.draw(st.sampled_from(others))))
-        assert isinstance(reply, m.Opened)
+        if data.draw(st.booleans()):
+            self.given.forget()  # as after a failure, when the whole document is sent
+        settings = m.Open(trusted=True, keep_position=True)
+        request, buffers = self.given.give(data.draw(st.sampled_from(others)), settings)
+        reply = self.ask(request, *map(bytes, buffers))
+        assert isinstance(reply, m.Opened | m.Edited)
         self.here = reply.stopped
 
     @rule()

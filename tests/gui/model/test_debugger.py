@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import msgspec
 import pytest
 
 from gradstep.core.document import document_edits
@@ -173,3 +174,29 @@ def test_expectations_of_what_the_engine_holds_are_checked_by_a_difference(
     assert [each.base for each in asked] == [1, 1, -1]
     assert replies[0] == replies[1]
     assert isinstance(replies[0], m.Expectations)
+
+
+def test_what_changed_makes_the_program_that_a_new_window_would_be_told(
+    debugger: Debugger, tutorial: Document
+) -> None:
+    before = debugger.program
+    assert before is not None
+    steps = {step.op: step for step in before.steps}
+    stopped = document_edits.toggle_stop(tutorial, Edge("a", 0))
+    edit(debugger, stopped)
+    fresh = EngineService(CpuOnly()).handle(m.Open(), [gradstep_file.to_bytes(stopped)])[0]
+    assert isinstance(fresh, m.Opened)
+    assert debugger.program is not None
+    assert msgspec.structs.replace(debugger.program, number=fresh.program.number) == fresh.program
+    assert all(step is steps[step.op] for step in debugger.program.steps), "and was told before"
+
+
+def test_an_answer_about_another_program_brings_the_whole(
+    debugger: Debugger, tutorial: Document
+) -> None:
+    stopped = document_edits.toggle_stop(tutorial, Edge("a", 0))
+    told = bridge_of(debugger).service._told
+    told.whole(bridge_of(debugger).service._session)  # which nobody heard
+    edit(debugger, stopped)
+    assert holds(debugger, stopped)
+    assert bridge_of(debugger).given() == [m.Open, m.Edit, m.Open]

@@ -1,0 +1,32 @@
+"""The program that the engine told of last, put together of what it says."""
+
+from __future__ import annotations
+
+from gradstep.core.protocol.messages import (
+    Edited,
+    Message,
+    Opened,
+    ProgramInfo,
+    SessionList,
+    Stopped,
+)
+from gradstep.core.protocol.program_change import OtherProgramError, apply_change
+
+
+class FollowedProgram:
+    """Is to see every reply of an engine that may tell of a program, in their order."""
+
+    def __init__(self) -> None:
+        self._last: ProgramInfo | None = None
+
+    def complete(self, reply: Message) -> Message:
+        """`reply`, with the whole program where it says what changed of that. Raises
+        OtherProgramError where that is not known."""
+        if isinstance(reply, Edited):
+            if self._last is None:
+                raise OtherProgramError
+            reply = Opened(program=apply_change(self._last, reply.change), stopped=reply.stopped)
+        told = reply.stopped if isinstance(reply, SessionList) else reply
+        if isinstance(told, Opened | Stopped) and told.program is not None:
+            self._last = told.program
+        return reply

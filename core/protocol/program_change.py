@@ -1,0 +1,191 @@
+"""What an edit changed of a program, as the window is told: only that crosses the pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter, itemgetter
+from typing import Any, Generic, TypeVar
+
+import msgspec
+from msgspec import structs
+
+from gradstep.core.protocol.message_parts import (
+    BlockedEdge,
+    EdgeGradient,
+    LoopInfo,
+    LossInfo,
+    ProblemInfo,
+    ProgramInfo,
+    StepInfo,
+)
+
+T = TypeVar("T")
+Entry = tuple[str, str]
+
+
+class Rearranged(msgspec.Struct, Generic[T], frozen=True, array_like=True):
+    """A list, made of an earlier one. runs: (start, kept, added): so many of the earlier list from
+    `start` on, and behind them so many of those in `new` that are left."""
+
+    runs: list[tuple[int, int, int]]
+    new: list[T]
+
+
+class LossChange(msgspec.Struct, frozen=True, kw_only=True):
+    """One of several losses, made of the earlier one of that name, or of nothing."""
+
+    of: str
+    gradients: Rearranged[Entry] | None = None
+    edges: Rearranged[EdgeGradient] | None = None
+
+
+class ProgramChange(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The fields of a ProgramInfo that differ from those of the one with number `base`; None for
+    those that do not. Of a mapping the entries, in their order."""
+
+    base: int
+    number: int
+    steps: Rearranged[StepInfo] | None = None
+    gradients: Rearranged[Entry] | None = None
+    rows: Rearranged[str] | None = None
+    edges: Rearranged[EdgeGradient] | None = None
+    waiting: Rearranged[Entry] | None = None
+    waiting_edges: Rearranged[BlockedEdge] | None = None
+    blocked: Rearranged[BlockedEdge] | None = None
+    custom: Rearranged[Entry] | None = None
+    slots: Rearranged[tuple[str, list[str]]] | None = None
+    problems: list[ProblemInfo] | None = None
+    device: str | None = None
+    measured: bool | None = None
+    source: str | None = None
+    loops: Rearranged[LoopInfo] | None = None
+    branches: Rearranged[str] | None = None
+    losses: list[LossChange] | None = None
+
+
+class OtherProgramError(Exception):
+    """A change is about a program that is not at hand."""
+
+
+_EDGE = attrgetter("op", "index")
+_LISTS: Mapping[str, Callable[[Any], object]] = {  # by what an entry is known in them
+    "steps": attrgetter("op"),
+    "rows": str,
+    "edges": _EDGE,
+    "waiting_edges": _EDGE,
+    "blocked": _EDGE,
+    "loops": attrgetter("loop"),
+    "branches": str,
+}
+_MAPPINGS = ("gradients", "waiting", "custom", "slots")
+_VALUES = ("problems", "device", "measured", "source")
+
+
+def compare_programs(before: ProgramInfo, after: ProgramInfo) -> ProgramChange:
+    """What makes `after` of `before`. What they share is found to be the same by its identity."""
+    changes: dict[str, Any] = {
+        name: _rearranged(getattr(before, name), getattr(after, name), key)
+        for name, key in _LISTS.items()
+    }
+    for name in _MAPPINGS:
+        changes[name] = _remapped(getattr(before, name), getattr(after, name))
+    for name in _VALUES:
+        old, new = getattr(before, name), getattr(after, name)
+        changes[name] = None if old == new else new
+    if before.losses != after.losses:
+        changes["losses"] = _compare_losses(before.losses, after.losses)
+    return ProgramChange(base=before.number, number=after.number, **changes)
+
+
+def apply_change(program: ProgramInfo, change: ProgramChange) -> ProgramInfo:
+    """What `compare_programs(program, after)` was made of. Raises OtherProgramError where that was
+    another program."""
+    if program.number != change.base:
+        raise OtherProgramError
+    changes: dict[str, Any] = {"number": change.number}
+    for name in (*_LISTS, *_MAPPINGS, *_VALUES):
+        changed, old = getattr(change, name), getattr(program, name)
+        if changed is None:
+            continue
+        if name in _LISTS:
+            changed = _arrange(old, changed)
+        elif name in _MAPPINGS:
+            changed = dict(_arrange([*old.items()], changed))
+        changes[name] = changed
+    if change.losses is not None:
+        earlier = {one.of: one for one in program.losses}
+        changes["losses"] = [_apply_loss(earlier.get(one.of), one) for one in change.losses]
+    return structs.replace(program, **changes)
+
+
+def _compare_losses(before: Sequence[LossInfo], after: Sequence[LossInfo]) -> list[LossChange]:
+    earlier = {one.of: one for one in before}
+    found = []
+    for one in after:
+        old = earlier.get(one.of, LossInfo(of=one.of, gradients={}, edges=[]))
+        gradients = _remapped(old.gradients, one.gradients)
+        edges = _rearranged(old.edges, one.edges, _EDGE)
+        found.append(LossChange(of=one.of, gradients=gradients, edges=edges))
+    return found
+
+
+def _apply_loss(before: LossInfo | None, change: LossChange) -> LossInfo:
+    loss = before or LossInfo(of=change.of, gradients={}, edges=[])
+    gradients, edges = loss.gradients, loss.edges
+    if change.gradients is not None:
+        gradients = dict(_arrange([*gradients.items()], change.gradients))
+    if change.edges is not None:
+        edges = _arrange(edges, change.edges)
+    return LossInfo(of=change.of, gradients=gradients, edges=edges)
+
+
+def _remapped(old: Mapping[str, Any], new: Mapping[str, Any]) -> Rearranged[Any] | None:
+    if old is new:
+        return None
+    return _rearranged([*old.items()], [*new.items()], itemgetter(0))
+
+
+def _rearranged(
+    old: Sequence[T], new: Sequence[T], key: Callable[[T], object]
+) -> Rearranged[T] | None:
+    """None where the two are equal. key: finds the place that an entry had."""
+    if old is new:
+        return None
+    first = _common(old, new)
+    if first == len(old) == len(new):
+        return None
+    last = _common(old[first:][::-1], new[first:][::-1])
+    runs = [[0, first, 0]]
+    places = {key(old[place]): place for place in range(first, len(old) - last)}
+    added = []
+    for entry in new[first : len(new) - last]:
+        place = places.get(key(entry))
+        if place is None or not _alike(old[place], entry):
+            runs[-1][2] += 1
+            added.append(entry)
+        elif not runs[-1][2] and place == runs[-1][0] + runs[-1][1]:
+            runs[-1][1] += 1
+        else:
+            runs.append([place, 1, 0])
+    runs.append([len(old) - last, last, 0])
+    return Rearranged([(start, kept, more) for start, kept, more in runs if kept or more], added)
+
+
+def _arrange(old: Sequence[T], change: Rearranged[T]) -> list[T]:
+    found: list[T] = []
+    taken = 0
+    for start, kept, added in change.runs:
+        found += old[start : start + kept]
+        found += change.new[taken : taken + added]
+        taken += added
+    return found
+
+
+def _common(one: Sequence[T], other: Sequence[T]) -> int:
+    """How many entries the two begin with that are the same."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((i for i, (a, b) in pairs if not _alike(a, b)), min(len(one), len(other)))
+
+
+def _alike(a: object, b: object) -> bool:
+    return a is b or a == b

@@ -1,0 +1,122 @@
+"""What changed of a program is told by itself, and makes the program that a whole one would be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gradstep.core.protocol.message_parts import (
+    BlockedEdge,
+    EdgeGradient,
+    LoopInfo,
+    LossInfo,
+    ProblemInfo,
+    ProgramInfo,
+    StepInfo,
+)
+from gradstep.core.protocol.program_change import (
+    OtherProgramError,
+    ProgramChange,
+    apply_change,
+    compare_programs,
+)
+
+NAMES = st.sampled_from(list("abcdefgh"))
+WORDS = st.sampled_from(["", "x", "y"])
+
+
+def listed(kind: type, *by: str, **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
+    """Entries that differ in what they are known by."""
+    entries = st.builds(kind, **fields)
+    return st.lists(entries, unique_by=lambda e: tuple(getattr(e, n) for n in by), max_size=5)
+
+
+STEPS = listed(
+    StepInfo,
+    "op",
+    op=NAMES,
+    type=WORDS,
+    phase=st.sampled_from(["forward", "backward"]),
+    origin=WORDS,
+    outputs=st.lists(NAMES, max_size=2),
+)
+EDGES = listed(EdgeGradient, "op", "index", op=NAMES, index=st.integers(0, 1), gradient=WORDS)
+BLOCKED = listed(BlockedEdge, "op", "index", op=NAMES, index=st.integers(0, 1), why=WORDS)
+ENTRIES = st.dictionaries(NAMES, WORDS, max_size=5)
+PROGRAMS = st.builds(
+    ProgramInfo,
+    number=st.integers(0, 3),
+    steps=STEPS,
+    gradients=ENTRIES,
+    rows=st.lists(NAMES, unique=True, max_size=5),
+    edges=EDGES,
+    waiting=ENTRIES,
+    waiting_edges=BLOCKED,
+    blocked=BLOCKED,
+    custom=ENTRIES,
+    slots=st.dictionaries(NAMES, st.lists(NAMES, max_size=2), max_size=3),
+    problems=st.lists(st.builds(ProblemInfo, type=WORDS, message=WORDS), max_size=2),
+    device=WORDS,
+    measured=st.booleans(),
+    source=WORDS,
+    loops=listed(LoopInfo, "loop", loop=NAMES, split=st.integers(0, 2), steps=STEPS),
+    branches=st.lists(NAMES, unique=True, max_size=5),
+    losses=listed(LossInfo, "of", of=NAMES, gradients=ENTRIES, edges=EDGES),
+)
+
+
+def carried(change: ProgramChange) -> ProgramChange:
+    """Over the pipe."""
+    return msgspec.msgpack.decode(msgspec.msgpack.encode(change), type=ProgramChange)
+
+
+@settings(max_examples=40)
+@given(PROGRAMS, PROGRAMS)
+def test_a_change_makes_the_other_program_in_the_same_order(
+    before: ProgramInfo, after: ProgramInfo
+) -> None:
+    made = apply_change(before, carried(compare_programs(before, after)))
+    assert made == after
+    assert msgspec.msgpack.encode(made) == msgspec.msgpack.encode(after), "order and all"
+
+
+@settings(max_examples=20)
+@given(PROGRAMS, st.data())
+def test_what_stays_is_not_told_again(before: ProgramInfo, data: st.DataObject) -> None:
+    """Some entries are taken out of each list, and others come at the end."""
+    kept = data.draw(st.lists(st.booleans(), min_size=5, max_size=5))
+
+    def some(entries: list[Any]) -> list[Any]:
+        return [entry for entry, stays in zip(entries, kept, strict=False) if stays]
+
+    new = StepInfo(op="new", type="", phase="forward", origin="")
+    after = msgspec.structs.replace(
+        before,
+        steps=[*some(before.steps), new],
+        edges=some(before.edges),
+        gradients=dict(some([*before.gradients.items()])),
+    )
+    change = carried(compare_programs(before, after))
+    assert change.steps is not None
+    assert change.steps.new == [new]
+    assert all(part is None or part.new == [] for part in (change.edges, change.gradients))
+    assert change.loops is change.losses is change.problems is None
+    assert apply_change(before, change) == after
+
+
+def test_a_program_that_is_the_same_is_told_in_a_word() -> None:
+    steps = [StepInfo(op=f"n{i}", type="Neg", phase="forward", origin="") for i in range(5_000)]
+    program = ProgramInfo(
+        number=1, steps=steps, gradients={}, edges=[], blocked=[], custom={}, slots={},
+        problems=[], device="cpu", measured=True, source="",
+    )  # fmt: skip
+    again = msgspec.structs.replace(program, number=2, steps=[*steps])
+    change = compare_programs(program, again)
+    assert len(msgspec.msgpack.encode(change)) < 60
+    assert apply_change(program, change) == again
+    with pytest.raises(OtherProgramError):
+        apply_change(again, change)
