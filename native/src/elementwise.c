@@ -1,0 +1,182 @@
+/* Rows of elementwise functions: the inner loop and the strides that NumPy's own call would use. */
+#include "row.h"
+
+/* The inner loop for inputs of exactly these types, if its result has the type of the last array.
+   NumPy takes the first that fits, too. */
+int find_loop(PyUFuncObject *ufunc, PyArrayObject *const *arrays, Row *row) {
+    for (int i = 0; i < ufunc->ntypes; i++) {
+        char const *types = ufunc->types + (Py_ssize_t)i * ufunc->nargs;
+        int fits = 1;
+        for (int j = 0; j < ufunc->nin; j++) {
+            fits = fits && types[j] == PyArray_TYPE(arrays[j]);
+        }
+        if (fits) {
+            row->loop = ufunc->functions[i];
+            row->data = ufunc->data == NULL ? NULL : (void *)ufunc->data[i];
+            return row->loop != NULL && types[ufunc->nin] == PyArray_TYPE(arrays[ufunc->nin]);
+        }
+    }
+    return 0;
+}
+
+/* Whether `ufunc` may be called by its loops alone. Integers to negative powers are the one loop
+   that raises errors by itself. */
+static int is_callable(PyUFuncObject *ufunc, PyArrayObject *const *arrays) {
+    if (ufunc->nout != 1 || ufunc->nargs > MOST_ARRAYS || ufunc->core_enabled || ufunc->iter_flags) {
+        return 0;
+    }
+    for (int i = 0; ufunc->op_flags != NULL && i < ufunc->nargs; i++) {
+        if (ufunc->op_flags[i] != 0) {
+            return 0;
+        }
+    }
+    return (PyObject *)ufunc != known.power || !PyTypeNum_ISINTEGER(PyArray_TYPE(arrays[0]));
+}
+
+/* Where an input and the result share memory otherwise than element by element, NumPy copies. */
+static int may_run_in_place(PyArrayObject *const *arrays, int inputs) {
+    PyArrayObject *out = arrays[inputs];
+    for (int i = 0; i < inputs; i++) {
+        if (!are_apart(arrays[i], out) && !are_same(arrays[i], out)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* The strides of one call of the loop for everything, by the rules of NumPy's own shortcut: all of
+   one shape but inputs of rank 0, in rows without gaps, or of rank 1. */
+static int find_strides(PyArrayObject *const *arrays, int inputs, npy_intp *strides) {
+    PyArrayObject *shaped = NULL;
+    int order = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS;
+    for (int i = 0; i <= inputs; i++) {
+        PyArrayObject *array = arrays[i];
+        if (PyArray_NDIM(array) == 0 && i < inputs) {
+            strides[i] = 0;
+            continue;
+        }
+        if (shaped != NULL && !have_same_shape(shaped, array)) {
+            return 0;
+        }
+        shaped = array;
+        if (PyArray_NDIM(array) == 1) {
+            strides[i] = PyArray_STRIDE(array, 0);
+            continue;
+        }
+        strides[i] = PyArray_ITEMSIZE(array);
+        order &= PyArray_FLAGS(array);
+        if (order == 0) {
+            return 0;
+        }
+    }
+    PyArrayObject *out = arrays[inputs];
+    return PyArray_NDIM(out) != 1 || strides[inputs] >= PyArray_ITEMSIZE(out);
+}
+
+/* NumPy's iterator; with BUFFERED the one that it makes for a call of an elementwise function, which
+   at times copies parts together to call the loop less often. */
+static NpyIter *make_iterator(PyArrayObject *const *arrays, int inputs, npy_uint32 buffers) {
+    PyArrayObject *operands[MOST_ARRAYS];
+    PyArray_Descr *types[MOST_ARRAYS];
+    npy_uint32 flags[MOST_ARRAYS];
+    for (int i = 0; i <= inputs; i++) {
+        operands[i] = arrays[i];
+        types[i] = PyArray_DESCR(arrays[i]);
+        flags[i] = NPY_ITER_READONLY | NPY_ITER_ALIGNED | NPY_ITER_OVERLAP_ASSUME_ELEMENTWISE;
+    }
+    flags[inputs] = NPY_ITER_WRITEONLY | NPY_ITER_ALIGNED | NPY_ITER_NO_BROADCAST
+                    | NPY_ITER_NO_SUBTYPE | NPY_ITER_OVERLAP_ASSUME_ELEMENTWISE;
+    npy_uint32 how = NPY_ITER_EXTERNAL_LOOP | NPY_ITER_REFS_OK | NPY_ITER_ZEROSIZE_OK
+                     | NPY_ITER_COPY_IF_OVERLAP | buffers;
+    return NpyIter_AdvancedNew(inputs + 1, operands, how, NPY_KEEPORDER, NPY_UNSAFE_CASTING, flags,
+                               types, -1, NULL, NULL, buffers == 0 ? 0 : NPY_BUFSIZE);
+}
+
+/* Whether it goes over the very arrays, and not over copies, which would be of now. */
+static int goes_over(NpyIter *iterator, PyArrayObject *const *arrays, int count) {
+    for (int i = 0; i < count; i++) {
+        if (NpyIter_GetOperandArray(iterator)[i] != arrays[i]) {
+            return 0;
+        }
+    }
+    return !NpyIter_IterationNeedsAPI(iterator);
+}
+
+static int walk(Row *row, NpyIter *iterator, Visit visit) {
+    NpyIter_IterNextFunc *next = NpyIter_GetIterNext(iterator, NULL);
+    char **at = NpyIter_GetDataPtrArray(iterator);
+    npy_intp *strides = NpyIter_GetInnerStrideArray(iterator);
+    npy_intp *count = NpyIter_GetInnerLoopSizePtr(iterator);
+    if (restart(iterator) < 0) {
+        return -1;
+    }
+    int goes_on = 1;
+    do {
+        goes_on = visit(row, at, strides, *count);
+    } while (goes_on && next(iterator));
+    if (!goes_on) {
+        row->times = 0;
+    }
+    return 0;
+}
+
+/* An iterator over the arrays themselves; NULL, and no error, where there is none: shapes may not
+   fit, and then the Python call says so. */
+static NpyIter *iterate(PyArrayObject *const *arrays, int inputs, npy_uint32 buffers) {
+    NpyIter *iterator = make_iterator(arrays, inputs, buffers);
+    int fits = iterator != NULL && goes_over(iterator, arrays, inputs + 1)
+               && (buffers == 0 || !NpyIter_RequiresBuffering(iterator));
+    PyErr_Clear();
+    if (!fits && iterator != NULL) {
+        NpyIter_Deallocate(iterator);
+    }
+    return fits ? iterator : NULL;
+}
+
+/* As calls of the loop, where it does not matter how many elements each of them gets. */
+static int bind_calls(Row *row, PyUFuncObject *ufunc, PyArrayObject *const *arrays) {
+    int any_loop = PySet_Contains(known.rounded_once, (PyObject *)ufunc) == 1
+                   && !PyArray_ISCOMPLEX(arrays[0]);
+    NpyIter *iterator = any_loop ? iterate(arrays, ufunc->nin, 0) : NULL;
+    if (iterator == NULL) {
+        return 0;
+    }
+    int walked = walk(row, iterator, note_call) == 0;
+    NpyIter_Deallocate(iterator);
+    row->kind = LOOP;
+    return walked && is_noted(row, arrays);
+}
+
+/* As NumPy goes over the arrays itself. */
+static Outcome bind_iteration(Row *row, PyArrayObject *const *arrays, int inputs) {
+    npy_uint32 buffers = NPY_ITER_BUFFERED | NPY_ITER_GROWINNER | NPY_ITER_DELAY_BUFALLOC;
+    row->more = iterate(arrays, inputs, buffers);
+    row->kind = ITERATION;
+    return row->more == NULL ? UNFIT : BOUND;
+}
+
+Outcome bind_elementwise(Row *row, PyUFuncObject *ufunc, PyArrayObject *const *arrays) {
+    int inputs = ufunc->nin;
+    PyArrayObject *out = arrays[inputs];
+    if (!is_callable(ufunc, arrays) || !can_be_result(out) || !find_loop(ufunc, arrays, row)
+        || !may_run_in_place(arrays, inputs)) {
+        return UNFIT;
+    }
+    row->arrays = ufunc->nargs;
+    row->size = PyArray_SIZE(out);
+    if (!find_strides(arrays, inputs, row->strides)) {
+        if (row->size == 0) {
+            return UNFIT;
+        }
+        return bind_calls(row, ufunc, arrays) ? BOUND : bind_iteration(row, arrays, inputs);
+    }
+    for (int i = 0; i <= inputs; i++) {
+        row->at[i] = PyArray_BYTES(arrays[i]);
+    }
+    row->kind = row->size == 0 ? NOTHING : LOOP;
+    row->times = 1;
+    row->count = row->size;
+    return BOUND;
+}
+
+int run_iteration(Row const *row) { return walk((Row *)row, row->more, make_call); }
