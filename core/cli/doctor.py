@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import msgspec
 
 from gradstep.core.cli.application_protocol import Answer, Application
+from gradstep.core.engine.calls.native_table import SWITCH, extension
 from gradstep.core.engine.kernels.kernel_libraries import LIBRARIES
 from gradstep.core.engine.kernels.kernel_registry import ALTERNATIVES
 from gradstep.core.errors import GradstepError
@@ -38,7 +39,7 @@ QT_PACKAGES = (
     "libxcb-cursor0 libxcb-icccm4 libxcb-keysyms1 libxcb-shape0 libwayland-cursor0 libwayland-egl1 "
     f"{_FONTS}"
 )
-SANDBOX, TOUR = "sandbox", "gradstep tour"
+SANDBOX, TOUR, NATIVE = "sandbox", "gradstep tour", "native tables"
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
@@ -46,7 +47,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     is for what keeps Gradstep from working."""
     findings = [_python(), *_packages(), *_qt(), _display()]
     findings += [_sandbox(), _end()]
-    optional = [*_devices(app.devices()), *_kernels()]
+    optional = [*_devices(app.devices()), _native(), *_kernels()]
     needed = [f for f in findings if f.name not in ("display", SANDBOX)]
     every = [*findings, *optional]
     data = {"checks": msgspec.to_builtins(every)}
@@ -133,6 +134,19 @@ def _end() -> MachineFact:
     }
     text = words.get(sys.platform, "with the window, and its process group")
     return MachineFact("engine's end", True, text)
+
+
+def _native() -> MachineFact:
+    """What runs small plans many times sooner, to the same bits."""
+    there, gain = extension(), "runs plans as tables of NumPy's own loops, to the same bits"
+    if there.make is not None:
+        return MachineFact(NATIVE, True, f"{there.version}; {gain}")
+    fix, commands = "install the package gradstep-native: docs/native.md says how", []
+    if os.environ.get(SWITCH) == "0":
+        fix, commands = f"unset {SWITCH}", [f"unset {SWITCH}"]
+    elif is_checkout():
+        fix, commands = "./dev native builds it", ["./dev native"]
+    return MachineFact(NATIVE, False, f"{there.why_not}; {gain}", fix, commands)
 
 
 def _kernels() -> Iterator[MachineFact]:

@@ -6,13 +6,16 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar, copy_context
 from functools import partial
-from itertools import accumulate, chain
+from itertools import accumulate, chain, repeat
 from operator import length_hint
 from typing import Any
 
 import numpy as np
 
+from gradstep.core.engine.calls.native_table import Table, table_of
+
 Call = Callable[[], Any]
+Runner = Callable[[], tuple[int, Exception | None]]  # see run_through
 
 
 def do_nothing() -> None:
@@ -49,6 +52,15 @@ def run_through(calls: Sequence[Call]) -> tuple[int, Exception | None]:
     return len(calls), None
 
 
+def _run_table(table: Table, first: int, last: int) -> tuple[int, Exception | None]:
+    """`run_through` of some rows."""
+    before = _SETTING.set(_IGNORING)
+    try:
+        return table.run(first, last)
+    finally:
+        _SETTING.reset(before)
+
+
 def pack_calls(calls: Iterable[Call]) -> list[Call]:
     """The same calls, made anew one after another, so that they lie in memory in the order in which
     they run. Of a thousand small ones that takes a tenth off."""
@@ -58,6 +70,29 @@ def pack_calls(calls: Iterable[Call]) -> list[Call]:
     ]
 
 
+class CallRun:
+    """Calls that are made again and again, as fast as there are means to. calls: what they are;
+    all: what makes them all."""
+
+    def __init__(self, calls: Sequence[Call]) -> None:
+        self._table: Table | None = table_of(calls)
+        self.calls = calls if self._table is not None else pack_calls(calls)
+        self.all = self.between(0, len(calls))
+
+    def between(self, first: int, last: int) -> Runner:
+        """What makes calls `first` to `last`."""
+        if self._table is not None:
+            return partial(_run_table, self._table, first, last)
+        every = (first, last) == (0, len(self.calls))
+        return partial(run_through, self.calls if every else self.calls[first:last])
+
+    def each(self) -> Sequence[Call]:
+        """What makes them one by one."""
+        if self._table is None:
+            return self.calls
+        return [partial(self._table.call, row) for row in range(len(self.calls))]
+
+
 class StepCalls:
     """The calls that each step of a plan consists of."""
 
@@ -65,23 +100,33 @@ class StepCalls:
         self.by_step = by_step
         self._calls = [*chain.from_iterable(by_step)]
         self._starts = [0, *accumulate(map(len, by_step))]  # of each step, and where all end
-        self._packed = False
+        self._again: CallRun | None = None
 
     def __iter__(self) -> Iterator[tuple[int, Call]]:
         """The step of each call, and the call."""
+        return zip(self._steps(), self._calls, strict=True)
+
+    def _steps(self) -> Iterator[int]:
         for step, (start, stop) in enumerate(zip(self._starts, self._starts[1:], strict=False)):
-            yield from ((step, call) for call in self._calls[start:stop])
+            yield from repeat(step, stop - start)
+
+    def as_made(self) -> Iterator[tuple[int, Call]]:
+        """The same, each call as a run makes it."""
+        again = self._calls if self._again is None else self._again.each()
+        return zip(self._steps(), again, strict=True)
 
     def pack(self) -> None:
         """Make running faster, for the time of some runs."""
-        if not self._packed:
-            self._calls, self._packed = pack_calls(self._calls), True
+        if self._again is None:
+            self._again = CallRun(self._calls)
 
-    def between(self, start: int, stop: int) -> Sequence[Call]:
-        """Those of steps `start` to `stop`."""
+    def between(self, start: int, stop: int) -> Runner:
+        """What makes those of steps `start` to `stop`."""
         first, last = self._starts[start], self._starts[stop]
+        if self._again is not None:
+            return self._again.between(first, last)
         every = (first, last) == (0, len(self._calls))
-        return self._calls if every else self._calls[first:last]
+        return partial(run_through, self._calls if every else self._calls[first:last])
 
     def step_at(self, start: int, done: int) -> int:
         """The step that comes next when so many of the calls from step `start` on are done."""

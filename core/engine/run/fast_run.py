@@ -11,7 +11,7 @@ import numpy as np
 
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.bound_calls import Several, into_places, parts
-from gradstep.core.engine.calls.call_loop import Call, pack_calls, run_through
+from gradstep.core.engine.calls.call_loop import Call, CallRun
 from gradstep.core.engine.calls.op_evaluation import NO_FUNCTIONS, Functions
 from gradstep.core.engine.memory.reuse_layout import ReuseLayout
 from gradstep.core.engine.plan.execution_plan import Blocked, Plan
@@ -37,14 +37,18 @@ class FastRun(Recording):
         self._bound_to: VariableStore | None = None
         self._bound_version = 0
         self._states_first: list[tuple[str, int]] = []  # what is no array, and its first version
-        self._busy: list[Call] = []
+        self._run_calls = CallRun(())
         self._step_of: list[int] = []
         kept = ((n, v) for n, v in plan.variables.items() if not v.anew)
         self._states = [name for name, v in kept if isinstance(v.first, OpaqueState)]
 
     @property
     def calls(self) -> Iterable[tuple[int, Call]]:
-        return zip(self._step_of, self._busy, strict=True)
+        return zip(self._step_of, self._run_calls.calls, strict=True)
+
+    @property
+    def calls_as_made(self) -> Iterable[tuple[int, Call]]:
+        return zip(self._step_of, self._run_calls.each(), strict=True)
 
     def settle(self, store: VariableStore) -> None:
         """Make `store` such as runs want it: with the plan's counters, and with variables that are
@@ -128,7 +132,7 @@ class FastRun(Recording):
         """Execute the whole plan; `start` and `stop` are its ends."""
         if self.stopwatch is not None:
             return super().run(start, stop)
-        done, error = run_through(self._busy)
+        done, error = self._run_calls.all()
         if error is not None:
             failed = self._step_of[done]
             return failed, self._located(error, failed)
@@ -152,7 +156,7 @@ class FastRun(Recording):
         for value, part in self.layout.parts.of.items():
             self._cells[value] = part.of(self._cells[part.whole])
         flat = [*self._listed(), *self._moves()]
-        self._step_of, self._busy = [i for i, _ in flat], pack_calls(call for _, call in flat)
+        self._step_of, self._run_calls = [i for i, _ in flat], CallRun([call for _, call in flat])
 
     def _listed(self) -> Iterator[tuple[int, Call]]:
         blocked = {i: run for run in self.plan.blocked for i in range(run.start, run.stop)}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradstep.core.engine.backend import Backend
-from gradstep.core.engine.calls.call_loop import Call, StepCalls, run_through
+from gradstep.core.engine.calls.call_loop import Call, StepCalls
 from gradstep.core.engine.calls.op_evaluation import NO_FUNCTIONS, Functions
 from gradstep.core.engine.device_transfer import copy_array, put, size_of
 from gradstep.core.engine.loops.loop_pause import LoopPaused
@@ -65,6 +65,11 @@ class Recording(Binding):
         """What a run consists of once it has begun: the step of each bound call, and the call."""
         return self._calls
 
+    @property
+    def calls_as_made(self) -> Iterable[tuple[int, Call]]:
+        """The same, each call as runs make it: by NumPy's function, or by its loop alone."""
+        return self._calls.as_made()
+
     def another(self) -> Recording:
         """One of the same plan, in memory of its own."""
         return Recording(self.plan, self.backend, self.functions)
@@ -110,7 +115,7 @@ class Recording(Binding):
         """Execute steps `start` to `stop`; how many of the plan's steps are done then, and what
         stopped it early: nothing where it is `pausing`, and left a loop that it can go on with."""
         if self.stopwatch is None:
-            made, error = run_through(self._calls.between(start, stop))
+            made, error = self._calls.between(start, stop)()
             done = stop if error is None else self._calls.step_at(start, made)
         else:
             done, error = self.stopwatch.run(self, start, stop)

@@ -64,7 +64,7 @@ class Stopwatch:
     def run(self, recording: Recording, start: int, stop: int) -> tuple[int, Exception | None]:
         """Execute steps `start` to `stop`; how many steps are done then, and what stopped it
         early."""
-        listed = [(step, call) for step, call in recording.calls if start <= step < stop]
+        listed = [(step, call) for step, call in recording.calls_as_made if start <= step < stop]
         steps, calls = [step for step, _ in listed], [call for _, call in listed]
         clock, done, failure = self._clock, stop, None
         stamps = [clock()]

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 
 import numpy as np
 
-from gradstep.core.engine.calls.call_loop import StepCalls, pack_calls, run_through
+from gradstep.core.engine.calls.call_loop import StepCalls, pack_calls
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.plan.compile_plan import compile_plan
 from gradstep.core.engine.run.recording import Recording
@@ -29,10 +29,10 @@ def test_steps_are_run_in_slices_and_the_one_that_fails_is_named() -> None:
 
     steps = [(call(0), call(1)), (), (call(2), fail, call(3)), (call(4),)]
     calls = StepCalls(steps)  # type: ignore[arg-type]
-    assert run_through(calls.between(0, 2)) == (2, None)
-    made, error = run_through(calls.between(2, 4))
+    assert calls.between(0, 2)() == (2, None)
+    made, error = calls.between(2, 4)()
     assert (calls.step_at(2, made), type(error)) == (2, GradstepError)
-    assert run_through(calls.between(3, 4)) == (1, None)
+    assert calls.between(3, 4)() == (1, None)
     assert done == [0, 1, 2, 4]
     assert [step for step, _ in calls] == [0, 0, 2, 2, 2, 3]
 
