@@ -111,6 +111,7 @@ int import_known(void) {
     known.copyto = import_name("numpy", "copyto");
     known.matmul = import_name("numpy", "matmul");
     known.add = import_name("numpy", "add");
+    known.multiply = import_name("numpy", "multiply");
     known.maximum = import_name("numpy", "maximum");
     known.minimum = import_name("numpy", "minimum");
     known.power = import_name("numpy", "power");

@@ -1,22 +1,44 @@
 /* Rows of elementwise functions: the inner loop and the strides that NumPy's own call would use. */
 #include "row.h"
 
-/* The inner loop for inputs of exactly these types, if its result has the type of the last array.
-   NumPy takes the first that fits, too. */
-int find_loop(PyUFuncObject *ufunc, PyArrayObject *const *arrays, Row *row) {
+/* The inner loop for inputs of these types, if its result has the type that is last. NumPy takes the
+   first that fits, too. */
+static int find_loop_of(PyUFuncObject *ufunc, int const *types, Row *row) {
     for (int i = 0; i < ufunc->ntypes; i++) {
-        char const *types = ufunc->types + (Py_ssize_t)i * ufunc->nargs;
+        char const *found = ufunc->types + (Py_ssize_t)i * ufunc->nargs;
         int fits = 1;
         for (int j = 0; j < ufunc->nin; j++) {
-            fits = fits && types[j] == PyArray_TYPE(arrays[j]);
+            fits = fits && found[j] == types[j];
         }
         if (fits) {
             row->loop = ufunc->functions[i];
             row->data = ufunc->data == NULL ? NULL : (void *)ufunc->data[i];
-            return row->loop != NULL && types[ufunc->nin] == PyArray_TYPE(arrays[ufunc->nin]);
+            return row->loop != NULL && found[ufunc->nin] == types[ufunc->nin];
         }
     }
     return 0;
+}
+
+/* That for arrays of exactly these types. */
+int find_loop(PyUFuncObject *ufunc, PyArrayObject *const *arrays, Row *row) {
+    int types[MOST_ARRAYS];
+    for (int i = 0; i < ufunc->nargs; i++) {
+        types[i] = PyArray_TYPE(arrays[i]);
+    }
+    return find_loop_of(ufunc, types, row);
+}
+
+/* Whether this is a product of numbers and flags, which NumPy makes numbers first. `types` becomes
+   what the loop takes. */
+static int find_masking_loop(PyUFuncObject *ufunc, PyArrayObject *const *arrays, Row *row,
+                             int *types) {
+    if ((PyObject *)ufunc != known.multiply
+        || PyArray_ISBOOL(arrays[0]) == PyArray_ISBOOL(arrays[1])) {
+        return 0;
+    }
+    int number = PyArray_TYPE(arrays[PyArray_ISBOOL(arrays[0]) ? 1 : 0]);
+    types[0] = types[1] = types[2] = number;
+    return PyArray_TYPE(arrays[2]) == number && find_loop_of(ufunc, types, row);
 }
 
 /* Whether `ufunc` may be called by its loops alone. Integers to negative powers are the one loop
@@ -74,22 +96,28 @@ static int find_strides(PyArrayObject *const *arrays, int inputs, npy_intp *stri
 }
 
 /* NumPy's iterator; with BUFFERED the one that it makes for a call of an elementwise function, which
-   at times copies parts together to call the loop less often. */
-static NpyIter *make_iterator(PyArrayObject *const *arrays, int inputs, npy_uint32 buffers) {
+   casts to `types`, and at times copies parts together to call the loop less often. */
+static NpyIter *make_iterator(PyArrayObject *const *arrays, int inputs, int const *types,
+                              npy_uint32 buffers) {
     PyArrayObject *operands[MOST_ARRAYS];
-    PyArray_Descr *types[MOST_ARRAYS];
+    PyArray_Descr *descriptions[MOST_ARRAYS];
     npy_uint32 flags[MOST_ARRAYS];
     for (int i = 0; i <= inputs; i++) {
         operands[i] = arrays[i];
-        types[i] = PyArray_DESCR(arrays[i]);
+        descriptions[i] = PyArray_DescrFromType(types[i]);
         flags[i] = NPY_ITER_READONLY | NPY_ITER_ALIGNED | NPY_ITER_OVERLAP_ASSUME_ELEMENTWISE;
     }
     flags[inputs] = NPY_ITER_WRITEONLY | NPY_ITER_ALIGNED | NPY_ITER_NO_BROADCAST
                     | NPY_ITER_NO_SUBTYPE | NPY_ITER_OVERLAP_ASSUME_ELEMENTWISE;
     npy_uint32 how = NPY_ITER_EXTERNAL_LOOP | NPY_ITER_REFS_OK | NPY_ITER_ZEROSIZE_OK
                      | NPY_ITER_COPY_IF_OVERLAP | buffers;
-    return NpyIter_AdvancedNew(inputs + 1, operands, how, NPY_KEEPORDER, NPY_UNSAFE_CASTING, flags,
-                               types, -1, NULL, NULL, buffers == 0 ? 0 : NPY_BUFSIZE);
+    NpyIter *made = NpyIter_AdvancedNew(inputs + 1, operands, how, NPY_KEEPORDER,
+                                        NPY_UNSAFE_CASTING, flags, descriptions, -1, NULL, NULL,
+                                        buffers == 0 ? 0 : NPY_BUFSIZE);
+    for (int i = 0; i <= inputs; i++) {
+        Py_DECREF(descriptions[i]);
+    }
+    return made;
 }
 
 /* Whether it goes over the very arrays, and not over copies, which would be of now. */
@@ -122,10 +150,10 @@ static int walk(Row *row, NpyIter *iterator, Visit visit) {
 
 /* An iterator over the arrays themselves; NULL, and no error, where there is none: shapes may not
    fit, and then the Python call says so. */
-static NpyIter *iterate(PyArrayObject *const *arrays, int inputs, npy_uint32 buffers) {
-    NpyIter *iterator = make_iterator(arrays, inputs, buffers);
-    int fits = iterator != NULL && goes_over(iterator, arrays, inputs + 1)
-               && (buffers == 0 || !NpyIter_RequiresBuffering(iterator));
+static NpyIter *iterate(PyArrayObject *const *arrays, int inputs, int const *types,
+                        npy_uint32 buffers) {
+    NpyIter *iterator = make_iterator(arrays, inputs, types, buffers);
+    int fits = iterator != NULL && goes_over(iterator, arrays, inputs + 1);
     PyErr_Clear();
     if (!fits && iterator != NULL) {
         NpyIter_Deallocate(iterator);
@@ -133,50 +161,59 @@ static NpyIter *iterate(PyArrayObject *const *arrays, int inputs, npy_uint32 buf
     return fits ? iterator : NULL;
 }
 
-/* As calls of the loop, where it does not matter how many elements each of them gets. */
-static int bind_calls(Row *row, PyUFuncObject *ufunc, PyArrayObject *const *arrays) {
-    int any_loop = PySet_Contains(known.rounded_once, (PyObject *)ufunc) == 1
-                   && !PyArray_ISCOMPLEX(arrays[0]);
-    NpyIter *iterator = any_loop ? iterate(arrays, ufunc->nin, 0) : NULL;
+/* As calls of the loop: one, or more where it does not matter how many elements each of them gets. */
+static int bind_calls(Row *row, PyUFuncObject *ufunc, PyArrayObject *const *arrays,
+                      int const *types) {
+    NpyIter *iterator = iterate(arrays, ufunc->nin, types, 0);
     if (iterator == NULL) {
         return 0;
     }
     int walked = walk(row, iterator, note_call) == 0;
     NpyIter_Deallocate(iterator);
     row->kind = LOOP;
-    return walked && is_noted(row, arrays);
+    int rounded_once = PySet_Contains(known.rounded_once, (PyObject *)ufunc) == 1
+                       && !PyArray_ISCOMPLEX(arrays[0]);
+    return walked && (row->times == 1 || rounded_once) && is_noted(row, arrays);
 }
 
 /* As NumPy goes over the arrays itself. */
-static Outcome bind_iteration(Row *row, PyArrayObject *const *arrays, int inputs) {
+static Outcome bind_iteration(Row *row, PyArrayObject *const *arrays, int inputs,
+                              int const *types) {
     npy_uint32 buffers = NPY_ITER_BUFFERED | NPY_ITER_GROWINNER | NPY_ITER_DELAY_BUFALLOC;
-    row->more = iterate(arrays, inputs, buffers);
+    row->more = iterate(arrays, inputs, types, buffers);
     row->kind = ITERATION;
     return row->more == NULL ? UNFIT : BOUND;
 }
 
 Outcome bind_elementwise(Row *row, PyUFuncObject *ufunc, PyArrayObject *const *arrays) {
-    int inputs = ufunc->nin;
+    int inputs = ufunc->nin, types[MOST_ARRAYS];
     PyArrayObject *out = arrays[inputs];
-    if (!is_callable(ufunc, arrays) || !can_be_result(out) || !find_loop(ufunc, arrays, row)
-        || !may_run_in_place(arrays, inputs)) {
+    if (!is_callable(ufunc, arrays) || !can_be_result(out) || !may_run_in_place(arrays, inputs)) {
         return UNFIT;
+    }
+    for (int i = 0; i <= inputs; i++) {
+        types[i] = PyArray_TYPE(arrays[i]);
+        row->at[i] = PyArray_BYTES(arrays[i]);
     }
     row->arrays = ufunc->nargs;
     row->size = PyArray_SIZE(out);
-    if (!find_strides(arrays, inputs, row->strides)) {
-        if (row->size == 0) {
-            return UNFIT;
-        }
-        return bind_calls(row, ufunc, arrays) ? BOUND : bind_iteration(row, arrays, inputs);
+    if (!find_loop(ufunc, arrays, row)) {
+        int casts = row->size > 0 && find_masking_loop(ufunc, arrays, row, types);
+        return casts ? bind_iteration(row, arrays, inputs, types) : UNFIT;
     }
-    for (int i = 0; i <= inputs; i++) {
-        row->at[i] = PyArray_BYTES(arrays[i]);
+    if (find_strides(arrays, inputs, row->strides)) {
+        row->kind = row->size == 0 ? NOTHING : LOOP;
+        row->times = 1;
+        row->count = row->size;
+        return BOUND;
     }
-    row->kind = row->size == 0 ? NOTHING : LOOP;
-    row->times = 1;
-    row->count = row->size;
-    return BOUND;
+    if (row->size == 0) {
+        return UNFIT;
+    }
+    if (bind_calls(row, ufunc, arrays, types)) {
+        return BOUND;
+    }
+    return bind_iteration(row, arrays, inputs, types);
 }
 
 int run_iteration(Row const *row) { return walk((Row *)row, row->more, make_call); }

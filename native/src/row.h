@@ -51,7 +51,7 @@ typedef enum { FAILED = -1, UNFIT = 0, BOUND = 1 } Outcome;
 /* The functions whose calls become rows, as Python has them. */
 typedef struct {
     PyObject *partial; /* the type of bound calls */
-    PyObject *copyto, *matmul, *add, *maximum, *minimum, *power;
+    PyObject *copyto, *matmul, *add, *multiply, *maximum, *minimum, *power;
     PyObject *rounded_once; /* a set: functions that any loop computes to the same bits */
     PyCFunction reduce;     /* behind the method of that name, of every ufunc */
 } Known;

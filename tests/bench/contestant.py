@@ -31,12 +31,13 @@ class Contestant:
     """
 
     def __init__(self, workload: str, implementation: str, may_install: bool) -> None:
-        python = python_of(IMPLEMENTATIONS[implementation].environment, may_install)
+        how = IMPLEMENTATIONS[implementation]
+        python = python_of(how.environment, may_install)
         self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115 (closed with the process)
         self._process = subprocess.Popen(
             [str(python), "-m", "tests.bench.worker", workload, implementation],
             cwd=ROOT,
-            env=one_thread(),
+            env=one_thread(**how.variables),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,

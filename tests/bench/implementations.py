@@ -9,19 +9,24 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Implementation:
-    """function: what the workload's module calls it; options: its arguments."""
+    """function: what the workload's module calls it; options: its arguments; variables: of the
+    environment that it starts with."""
 
     title: str
     environment: str
     function: str
     options: Mapping[str, Any] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
 
+
+_PYTHON = {"GRADSTEP_NATIVE": "0"}  # calls of NumPy's functions, whether or not there is more
 
 IMPLEMENTATIONS: Mapping[str, Implementation] = {
-    "fast": Implementation("plan", "gradstep", "ours", {"mode": "fast"}),
-    "recorded": Implementation("recorded plan", "gradstep", "ours", {"mode": "record"}),
+    "fast": Implementation("plan", "gradstep", "ours", {"mode": "fast"}, _PYTHON),
+    "recorded": Implementation("recorded plan", "gradstep", "ours", {"mode": "record"}, _PYTHON),
+    "native": Implementation("plan + native tables", "gradstep", "ours", {"mode": "native"}),
     "kernels": Implementation(
-        "plan + kernels", "kernels", "ours", {"mode": "fast", "kernels": "auto"}
+        "plan + kernels", "kernels", "ours", {"mode": "fast", "kernels": "auto"}, _PYTHON
     ),
     "raw": Implementation("hand-written NumPy", "gradstep", "raw"),
     "torch": Implementation("PyTorch eager", "torch", "torch"),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.engine.calls.native_table import extension
 from gradstep.core.engine.kernels.kernel_choice import REFERENCE, Kernels, with_kernels
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.passes.pass_pipeline import optimize
@@ -22,6 +23,7 @@ from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.train.optimizers import apply_updates
+from tests.bench.environments import NotAvailableError
 from tests.bench.program import Program, moved
 
 Arrays = Mapping[str, np.ndarray]
@@ -55,8 +57,9 @@ def program(
 ) -> Run:
     """The graph's plan, ready to run again and again from the same feeds.
 
-    mode: "record" (every value stays readable), "fast", or another way to start a plan. kernels:
-    as a Session takes them. before: of the graph before an edit, in mode "record"; it is over.
+    mode: "record" (every value stays readable), "fast", "native" (which is that, and refuses to be
+    without the extension), or another way to start a plan. kernels: as a Session takes them.
+    before: of the graph before an edit, in mode "record"; it is over.
     """
     arrays = feed_arrays(graph, feeds)
     last = None if before is None else before.recording
@@ -99,7 +102,14 @@ def _fast(plan: Plan, feeds: Feeds, initial: Arrays, kernels: Kernels) -> Run:
     return Run(step, lambda ref: _fetched(run, ref), lambda name: np.array(held[name]), count)
 
 
-_START: Mapping[str, Start] = {"record": _recorded, "fast": _fast}
+def _native(plan: Plan, feeds: Feeds, initial: Arrays, kernels: Kernels) -> Run:
+    """Raises NotAvailableError where the extension is not there."""
+    if extension().make is None:
+        raise NotAvailableError(f"gradstep-native: {extension().why_not}")
+    return _fast(plan, feeds, initial, kernels)
+
+
+_START: Mapping[str, Start] = {"record": _recorded, "fast": _fast, "native": _native}
 
 
 def handed_over(build: Callable[..., object], rate: float) -> tuple[Plan, Feeds, Arrays]:

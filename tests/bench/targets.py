@@ -68,6 +68,15 @@ RATIOS = (
     Ratio("w8", "kernels", "torch_coalesced", 0.2),
     Ratio("w4", "recorded", "fast", 1.03),
     Ratio("w2", "recorded", "fast", 1.10),
+    Ratio("w1", "native", "fast", 0.12),
+    Ratio("w2", "native", "fast", 0.12),
+    Ratio("w3", "native", "fast", 0.9),
+    Ratio("w6", "native", "fast", 0.95),
+    Ratio("w7f", "native", "fast", 0.8),
+    Ratio("w7", "native", "fast", 0.85),
+    Ratio("w1", "native", "torch", 0.02),
+    Ratio("w1", "native", "jax", 0.35),
+    Ratio("w2", "native", "torch", 0.02),
 )
 
 COMPILING = (

@@ -60,6 +60,15 @@ WANTED = {
     ("w8", "kernels", "torch_coalesced"): 0.2,
     ("w4", "recorded", "fast"): 1.03,
     ("w2", "recorded", "fast"): 1.10,
+    ("w1", "native", "fast"): 0.12,
+    ("w2", "native", "fast"): 0.12,
+    ("w3", "native", "fast"): 0.9,
+    ("w6", "native", "fast"): 0.95,
+    ("w7f", "native", "fast"): 0.8,
+    ("w7", "native", "fast"): 0.85,
+    ("w1", "native", "torch"): 0.02,
+    ("w1", "native", "jax"): 0.35,
+    ("w2", "native", "torch"): 0.02,
 }
 
 

@@ -83,6 +83,8 @@ def _bound(draw: st.DrawFn, memory: Sequence[np.ndarray], flags: np.ndarray) -> 
     kind = draw(st.sampled_from(["binary", "binary", "unary", "unary", "reduce", "matmul", "copy"]))
     if kind in ("binary", "unary"):
         function = draw(st.sampled_from(BINARY if kind == "binary" else UNARY))
+        if function is np.multiply and draw(st.booleans()):
+            y = draw(views(flags, shape))  # a mask
         tests = function in (np.greater, np.equal, np.logical_and, np.isnan, np.logical_not)
         to = flags[: int(np.prod(shape))].reshape(shape) if tests else out
         return partial(function, *([x, y] if kind == "binary" else [x]), out=to)
