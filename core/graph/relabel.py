@@ -10,8 +10,11 @@ from gradstep.core.graph.model import Graph, Operation, TensorRef
 
 
 def relabel(graph: Graph, name_of: Callable[[str], str]) -> Graph:
-    """Every name, those in loops too, and every mention of it, put through `name_of`."""
-    return Graph.of(relabel_operation(op, name_of) for op in graph)
+    """Every name, those in loops too, and every mention of it, put through `name_of`. What mentions
+    none that changes stays the very same."""
+    operations = [relabel_operation(op, name_of) for op in graph]
+    same = all(new is old for new, old in zip(operations, graph, strict=True))
+    return graph if same else Graph.of(operations)
 
 
 def relabel_loop(loop: Loop, name_of: Callable[[str], str]) -> Loop:
@@ -20,27 +23,39 @@ def relabel_loop(loop: Loop, name_of: Callable[[str], str]) -> Loop:
     def ref(old: TensorRef) -> TensorRef:
         return TensorRef(name_of(old.op), old.index)
 
-    return Loop(
+    made = Loop(
         graph=relabel(loop.graph, name_of),
         variables=tuple(map(name_of, loop.variables)),
         captures=tuple(map(name_of, loop.captures)),
         cond=ref(loop.cond),
         results=tuple(map(ref, loop.results)),
     )
+    same = made.graph is loop.graph and _names(made) == _names(loop)
+    return loop if same else made
+
+
+def _names(loop: Loop) -> tuple[object, ...]:
+    return loop.variables, loop.captures, loop.cond, loop.results
 
 
 def relabel_operation(op: Operation, name_of: Callable[[str], str]) -> Operation:
-    """An operation, and what is in its loop, under other names."""
+    """An operation, and what is in its loop, under other names; the same where none is another."""
     attrs, loop = op.attrs, loop_of(op)
-    if loop is not None:
-        attrs = {**attrs, LOOP: relabel_loop(loop, name_of)}
-    if ACROSS in attrs:
-        attrs = {**attrs, ACROSS: tuple(map(name_of, attrs[ACROSS]))}
+    if loop is not None and (other := relabel_loop(loop, name_of)) is not loop:
+        attrs = {**attrs, LOOP: other}
+    if ACROSS in attrs and (across := tuple(map(name_of, attrs[ACROSS]))) != attrs[ACROSS]:
+        attrs = {**attrs, ACROSS: across}
+    name, origin = name_of(op.name), name_of(op.origin) if op.origin else ""
+    inputs = tuple(r and TensorRef(name_of(r.op), r.index) for r in op.inputs)
+    control_inputs = tuple(map(name_of, op.control_inputs))
+    before = op.name, op.origin, op.inputs, op.control_inputs
+    if attrs is op.attrs and (name, origin, inputs, control_inputs) == before:
+        return op
     return replace(
         op,
-        name=name_of(op.name),
-        inputs=tuple(r and TensorRef(name_of(r.op), r.index) for r in op.inputs),
-        control_inputs=tuple(name_of(c) for c in op.control_inputs),
+        name=name,
+        inputs=inputs,
+        control_inputs=control_inputs,
         attrs=attrs,
-        origin=name_of(op.origin) if op.origin else "",
+        origin=origin,
     )

@@ -9,8 +9,11 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph import edits
 from gradstep.core.graph.changes import diff
+from gradstep.core.graph.loop import within
 from gradstep.core.graph.model import Edge, Graph, TensorRef
 from gradstep.core.graph.scopes import children, is_inside, parents
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
 
 
 def two() -> Graph:
@@ -28,6 +31,23 @@ def test_names_are_made_unique_ignoring_case() -> None:
 def test_removing_leaves_wires_open() -> None:
     graph = edits.remove(two(), ["x"])
     assert graph["y"].inputs == (None, None)
+
+
+def test_renaming_leaves_what_does_not_mention_it_the_very_same() -> None:
+    graph, _ = edits.add(two(), "Neg", "z", [TensorRef("y")])
+    graph, _ = edits.add(graph, "Neg", "far")
+    build = GraphBuilder()
+    with build.as_default():
+        tf.while_loop(lambda i: i < 3, lambda i: i + 1, [tf.constant(0)])
+    graph = Graph.of((*graph, *build.build()))
+    renamed = edits.rename(graph, "x", "input")
+    assert [op.name for op in renamed if op not in [*graph]] == ["input", "y"]
+    assert all(renamed[op.name] is op for op in graph if op.name not in ("x", "y"))
+    loop = next(op.name for op in graph if op.type == "While")
+    inner = next(op.name for op in within(graph) if op.type == "AddV2")
+    renamed = edits.rename(graph, inner, "more")
+    assert renamed[loop] is not graph[loop]
+    assert "more" in [op.name for op in within(renamed)]
 
 
 def test_a_wire_that_closes_a_cycle_is_refused() -> None:
