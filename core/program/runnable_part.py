@@ -24,7 +24,7 @@ def drop_unfinished(program: Program) -> Program:
     if not waits:
         return program
     fetches = tuple(r for r in program.fetches if r in program.feeds or r.op not in waits)
-    held = [r.op for r in program.fetches if r not in fetches]
+    held = [r.op for r in program.fetches if r not in program.feeds and r.op in waits]
     held += [name for name in program.targets if name in waits]
     targets = [name for name in program.targets if name not in waits]
     return replace(

@@ -19,8 +19,10 @@ from gradstep.core.host import program_reports
 from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.io.native import gradstep_file
+from gradstep.core.ops.build.builder import GraphBuilder, call
 from gradstep.core.ops.typing.missing_inputs import find_waiting
 from gradstep.core.program.derive import derive
+from gradstep.core.program.runnable_part import drop_unfinished
 from gradstep.core.protocol import messages as m
 from gradstep.core.protocol.tensor_bytes import unpack
 from tests.fuzz.wires import moves
@@ -258,6 +260,24 @@ def test_every_wire_unplugged_or_moved_leaves_the_engine_answering(example: str)
         error = stopped.error if isinstance(stopped, m.Stopped) else None
         assert error is None or error.type != "InternalError"
     assert len(moved) >= 10
+
+
+def test_what_waits_costs_no_more_than_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where many tensors are fetched, as the gradients by many variables are."""
+    compared = 0
+
+    def count(one: TensorRef, other: object) -> bool:
+        nonlocal compared
+        compared += 1
+        return isinstance(other, TensorRef) and (one.op, one.index) == (other.op, other.index)
+
+    build = GraphBuilder()
+    fetches = tuple(call("Neg", build.constant(1.0)).ref for _ in range(300))
+    document = Document(graph=build.build(), fetches=fetches)
+    program = derive(document_edits.add_operation(document, "Tanh", (0, 0))[0])
+    monkeypatch.setattr(TensorRef, "__eq__", count)
+    assert drop_unfinished(program).fetches == fetches
+    assert compared < 20 * len(fetches)
 
 
 @pytest.mark.parametrize("part", ["find_waiting", "_loops", "held_up", "problems_of", "_losses"])
