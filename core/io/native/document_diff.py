@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 from msgspec import field
 
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document.document import Document, View
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.changes import alike
@@ -25,6 +26,7 @@ from gradstep.core.json_text import UNREADABLE, why_unreadable
 KEYED = ("initial", "feeds", "code")  # parts that change entry by entry
 _WHOLE = tuple(f.name for f in fields(Document) if f.name not in ("graph", "view", *KEYED))
 _COLLAPSED = "collapsed"
+_LONG = ("wrt", "stops", "stopped_edges", "overrides")  # of a request; may name most of a document
 Point = tuple[float, float]
 _MEMBER = "difference.json"
 
@@ -48,6 +50,7 @@ class DifferenceRecord(file_schema.Record):
     order:    all operations, where those that stay have changed places; else empty.
     dropped:  "initial", "feeds", "code" or "positions" -> entries that are gone.
     replaced: other parts of the document that `document` and `view` hold as a whole.
+    kept:     but of the request these fields are as they were.
     """
 
     document: file_schema.DocumentRecord
@@ -57,6 +60,7 @@ class DifferenceRecord(file_schema.Record):
     order: list[str] = field(default_factory=list)
     dropped: dict[str, list[str]] = field(default_factory=dict)
     replaced: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -124,6 +128,9 @@ def differences(before: Document, after: Document) -> Difference:
     folded = not _same(before.view.collapsed, after.view.collapsed)
     view = View(places, after.view.collapsed if folded else frozenset())
     parts.update((name, getattr(after, name)) for name in replaced)
+    kept = _kept(before.request, after.request) if "request" in replaced else []
+    if kept:
+        parts["request"] = _with(after.request, GradientRequest(), kept)
     news = take_apart(Document(graph=Graph(put), view=view, **parts))
     dropped = {name: _gone(getattr(before, name), getattr(after, name)) for name in KEYED}
     dropped["positions"] = nowhere
@@ -133,6 +140,7 @@ def differences(before: Document, after: Document) -> Difference:
         removed=[] if same else _gone(old, new),
         dropped={name: gone for name, gone in dropped.items() if gone},
         replaced=[*replaced, _COLLAPSED] if folded else replaced,
+        kept=kept,
     )
     if not same:
         _keep_order(record, old, new)
@@ -143,11 +151,13 @@ def apply(before: Document, difference: Difference) -> Document:
     """What `differences(before, after)` was made of: its file is that of `after` to the last bit.
     What did not change is shared with `before`. Raises GradstepError where that was another one."""
     record = difference.record
-    unknown = {*record.replaced} - {*_WHOLE, _COLLAPSED}
+    unknown = ({*record.replaced} - {*_WHOLE, _COLLAPSED}) | ({*record.kept} - {*_LONG})
     if unknown:
         raise _misfit(f"there is no part {min(unknown)!r}")
     news = put_together(record.document, record.view, _Members(difference.members))
     changes: dict[str, Any] = {n: getattr(news, n) for n in record.replaced if n != _COLLAPSED}
+    if record.kept and "request" in changes:
+        changes["request"] = _with(changes["request"], before.request, record.kept)
     for name in KEYED:
         gone, came = record.dropped.get(name, []), getattr(news, name)
         if gone or came:
@@ -158,6 +168,21 @@ def apply(before: Document, difference: Difference) -> Document:
         view=_view(before.view, record, news.view),
         **changes,
     )
+
+
+# -- the request -------------------------------------------------------------------------------
+
+
+def _kept(before: GradientRequest, after: GradientRequest) -> list[str]:
+    """Long fields that are not empty, and as they were."""
+    return [n for n in _LONG if getattr(after, n) and _same(getattr(before, n), getattr(after, n))]
+
+
+def _with(
+    request: GradientRequest, other: GradientRequest, names: Sequence[str]
+) -> GradientRequest:
+    """`request` with these fields of another one."""
+    return replace(request, **{name: getattr(other, name) for name in names})
 
 
 # -- operations --------------------------------------------------------------------------------

@@ -115,6 +115,21 @@ def test_what_did_not_change_is_shared() -> None:
     assert again.feeds is before.feeds
 
 
+def test_a_stop_brings_nothing_else_of_the_request() -> None:
+    before = Document(
+        request=GradientRequest(
+            of=(TensorRef("y"),), wrt=tuple(TensorRef(f"w{i}") for i in range(1_000))
+        )
+    )
+    stops = frozenset({TensorRef("h")})
+    after = before.with_(request=replace(before.request, stops=stops))
+    names, buffers = differences(before, after).to_buffers()
+    assert sum(map(len, buffers)) < 200
+    assert apply(before, Difference.from_buffers(names, buffers)).request == after.request
+    none = before.with_(request=replace(before.request, wrt=()))
+    assert apply(before, differences(before, none)).request == none.request
+
+
 @pytest.mark.parametrize(
     ("old", "new"), [(1, 1.0), (1, True), (0.0, -0.0)], ids=["int", "bool", "sign"]
 )
