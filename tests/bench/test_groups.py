@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import ModuleType
 
@@ -9,7 +10,17 @@ import pytest
 
 from gradstep.core.io.open_document import read
 from gradstep.core.program.derive import derive
-from tests.bench import asking, canvas, debug, drawing, reacting, run, training, training_graph
+from tests.bench import (
+    asking,
+    canvas,
+    debug,
+    drawing,
+    edits,
+    reacting,
+    run,
+    training,
+    training_graph,
+)
 from tests.bench.choices import Choices
 from tests.bench.contestant import one_thread
 from tests.bench.spread import Spread
@@ -91,3 +102,18 @@ def test_a_training_graph_has_its_groups_and_its_shared_constant(tmp_path: Path)
         assert all(name in graph for name in training_graph.variables(nodes))
     assert layers == 1_666
     assert len({name.split("/")[0] for name in graph.operations if "/" in name}) == 168
+
+
+def test_an_edit_is_measured_both_ways(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A graph that is four times as large is not told of more because of a stop."""
+    small, large = (edits.measured(nodes, 1) for nodes in (60, 240))
+    for side in ("request bytes", "reply bytes"):
+        more = large["stop"][side], large["stop, sent whole"][side]
+        assert 4 * more[0] < 5 * small["stop"][side] < more[1]
+    monkeypatch.setattr(edits, "measured", lambda *_: small)
+    assert edits.main(["--sizes", "60", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["edits"]["60"] == small
+    assert edits.main(["--sizes", "60"]) == 0
+    assert "stop undone" in capsys.readouterr().out
