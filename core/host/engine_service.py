@@ -34,7 +34,7 @@ from gradstep.core.graph.repeated_blocks import blocks_around
 from gradstep.core.graph.scopes import parents
 from gradstep.core.host import course_bytes
 from gradstep.core.host.device_services import DeviceServices
-from gradstep.core.host.loaded_document import (
+from gradstep.core.host.held_document import (
     NO_REVISION,
     Loaded,
     OtherRevisionError,
