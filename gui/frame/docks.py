@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from gradstep.gui.look.plain_text import Label
 from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.widgets.panel_base import Panel
 
 LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
@@ -125,7 +126,7 @@ class Dock(QDockWidget):
         return self._frame.panel is not None
 
     @property
-    def panel(self) -> QWidget:
+    def panel(self) -> Panel:
         """The panel, made now if it was not yet."""
         if self._frame.panel is None:
             kind = getattr(import_module(self.place.module), self.place.panel)
@@ -151,6 +152,8 @@ class Dock(QDockWidget):
     def _fill(self, visible: bool) -> None:
         if visible:
             _ = self.panel
+        if self._frame.panel is not None:
+            self._frame.panel.cover(not visible)
 
 
 class _Frame(QWidget):
@@ -158,13 +161,13 @@ class _Frame(QWidget):
 
     def __init__(self, workspace: Workspace, size: QSize, least: int) -> None:
         super().__init__()
-        self.panel: QWidget | None = None
+        self.panel: Panel | None = None
         self._workspace, self._size = workspace, size
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 1, 0, 0)
         self.setMinimumSize(least, 80)
 
-    def put(self, panel: QWidget) -> None:
+    def put(self, panel: Panel) -> None:
         self.panel = panel
         self._column.addWidget(panel)
 

@@ -123,7 +123,7 @@ class BreakpointsPanel(Panel):
         delete = QShortcut(QKeySequence(Qt.Key.Key_Delete), self.table)
         delete.setContext(Qt.ShortcutContext.WidgetShortcut)
         delete.activated.connect(self.remove_current)
-        workspace.document_changed.connect(self.refresh)
+        self.follow(self.refresh, workspace.document_changed)
         workspace.selection_changed.connect(self._offer)
         self.refresh()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QTabBar
 
 from gradstep.core.protocol.messages import SessionInfo
@@ -94,12 +93,12 @@ class SessionsPanel(Panel):
                 )
             )
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
+    def seen(self) -> None:
+        super().seen()
         self._ask()
 
     def _ask(self) -> None:
-        if self.isVisible():
+        if self.is_seen:
             self.workspace.sessions.refresh()
 
     def _head(self) -> QHBoxLayout:

@@ -90,7 +90,7 @@ class ThreadsPanel(Panel):
         self.column.addWidget(self.table, 1)
         self.table.chosen.connect(self._switch)
         self.table.opened.connect(self._switch)
-        workspace.stopped.connect(self.refresh)
+        self.follow(self.refresh, workspace.stopped)
         workspace.document_changed.connect(self._offer)
         self._offer()
 

@@ -41,11 +41,13 @@ class GradientsPanel(Panel):
         self.column.addWidget(self.bad)
         self.column.addStretch(0)
         self.table.chosen.connect(self._select)
-        workspace.table_changed.connect(self.refresh)
-        workspace.program_changed.connect(self.refresh)
-        workspace.document_changed.connect(self.refresh)
-        workspace.stopped.connect(self.held.changed)
-        workspace.values_changed.connect(self.held.changed)
+        self.follow(
+            self.refresh,
+            workspace.table_changed,
+            workspace.program_changed,
+            workspace.document_changed,
+        )
+        self.follow(self.held.changed, workspace.stopped, workspace.values_changed)
         self.refresh()
 
     def _head(self) -> QHBoxLayout:

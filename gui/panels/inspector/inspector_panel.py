@@ -74,7 +74,8 @@ class InspectorPanel(Panel):
 
     def _connect(self) -> None:
         space = self.workspace
-        for signal in (
+        self.follow(
+            self._soon.start,
             space.document_changed,
             space.program_changed,
             space.selection_changed,
@@ -83,9 +84,9 @@ class InspectorPanel(Panel):
             space.table_changed,
             space.file_changed,
             space.whys.changed,
-        ):
-            signal.connect(self._soon.start)
-        space.document_opened.connect(self.refresh)  # never a node of another document
+            shown=self.refresh,
+        )
+        self.follow(self.refresh, space.document_opened)  # never a node of another document
 
     def restyle(self) -> None:
         self._shown = ()  # the code preview has its colours inside

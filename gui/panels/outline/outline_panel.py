@@ -45,10 +45,11 @@ class OutlinePanel(Panel):
         self.rebuild()
 
     def _connect(self) -> None:
-        self.workspace.document_opened.connect(self.rebuild)  # never another document's rows
-        self.workspace.document_changed.connect(self._soon.start)
-        self.workspace.program_changed.connect(self._soon.start)
-        self.workspace.selection_changed.connect(self._follow_selection)
+        space = self.workspace
+        self.follow(self.rebuild, space.document_opened)  # never another document's rows
+        changed = space.document_changed, space.program_changed
+        self.follow(self._soon.start, *changed, shown=self.rebuild)
+        self.follow(self._follow_selection, space.selection_changed)
         self.filter.textChanged.connect(self._soon.start)
         self.tree.chosen.connect(self.workspace.select)
         self.tree.entered.connect(self._prepare_tip)

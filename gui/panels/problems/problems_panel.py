@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QRect, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter, QShowEvent
+from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter
 from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem
 
 from gradstep.core.visible_text import visible
@@ -138,15 +138,15 @@ class ProblemsPanel(Panel):
         self.column.addWidget(self.list)
         self.list.clicked.connect(self._go)
         self.list.activated.connect(self._go)
-        for signal in (
+        self.follow(
+            self.refresh,
             workspace.document_changed,
             workspace.program_changed,
             workspace.stopped,
             workspace.table_changed,
             workspace.soundness.changed,
             workspace.values_changed,
-        ):
-            signal.connect(self.refresh)
+        )
         workspace.whys.changed.connect(self.list.doItemsLayout)  # rows that say why are higher
         self.refresh()
 
@@ -163,13 +163,13 @@ class ProblemsPanel(Panel):
                 self.tr("No problems. Shape errors, failed steps and wrong gradients appear here.")
             )
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
+    def seen(self) -> None:
+        super().seen()
         self._ask()
 
     def _ask(self) -> None:
         """Why the numbers are as they are, while somebody reads it."""
-        for row in self.model.rows if self.isVisible() else ():
+        for row in self.model.rows if self.is_seen else ():
             if row.why is not None:
                 self.workspace.whys.want(*row.why)
 

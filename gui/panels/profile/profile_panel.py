@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget
 
 from gradstep.gui import commands
@@ -91,7 +91,7 @@ class ProfilePanel(Panel):
         self.show_content()
 
     def _show_costs(self, measured: Measured) -> None:
-        if not self.isVisible():
+        if not self.is_seen:
             return  # it is made when it is looked at
         by, grouping = self.profiler.by, self.head.grouping.currentData()
         if self._shown != (measured, by, grouping):
@@ -160,8 +160,8 @@ class ProfilePanel(Panel):
         if origin in self.workspace.shown:
             commands.reveal(self.workspace, origin)
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
+    def seen(self) -> None:
+        super().seen()
         self.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

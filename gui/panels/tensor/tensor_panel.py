@@ -45,14 +45,14 @@ class TensorPanel(Panel):
         self.column.addWidget(self.table, 1)
         self._shown: TensorValue | None = None
         self.slicer.changed.connect(self.model.show_slice)
-        for signal in (
+        self.follow(
+            self.refresh,
             workspace.selection_changed,
             workspace.program_changed,
             workspace.stopped,
             workspace.values_changed,
             workspace.document_changed,
-        ):
-            signal.connect(self.refresh)
+        )
         self.refresh()
 
     def _set_table(self) -> None:

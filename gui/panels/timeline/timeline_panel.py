@@ -81,9 +81,9 @@ class TimelinePanel(Panel):
 
     def _connect(self) -> None:
         space = self.workspace
-        space.program_changed.connect(self.show_program)
-        space.stopped.connect(self.show_position)
-        space.values_changed.connect(self.model.changed)
+        self.follow(self.show_program, space.program_changed)
+        self.follow(self.show_position, space.stopped)
+        self.follow(self.model.changed, space.values_changed)
         self.every.toggled.connect(self.show_program)
         self.table.chosen.connect(self._select)
         self.table.opened.connect(lambda row: self._go(self.model.rows[row].start))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QObject, SignalInstance
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
@@ -40,7 +43,44 @@ class Panel(QWidget):
         self._empty.setContentsMargins(12, 2 * GRID, 12, GRID)
         self._stack.addWidget(content)
         self._stack.addWidget(self._empty)
+        self._followers: list[_Follower] = []
+        self._is_covered = False
         workspace.theme_changed.connect(self.restyle)
+
+    def follow(
+        self,
+        show: Callable[[], object],
+        *signals: SignalInstance,
+        shown: Callable[[], object] | None = None,
+    ) -> None:
+        """Call `show` after each of the signals while the panel can be seen. What came while it was
+        hidden is made up for when it is shown again, before it is painted, by one call of `shown`,
+        or of `show`; of several followers in the order in which they were given."""
+        follower = _Follower(self, show, shown or show)
+        self._followers.append(follower)
+        for signal in signals:
+            signal.connect(follower.hear)
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether it can be looked at, were the window in front."""
+        return self.isVisible() and not self._is_covered
+
+    def cover(self, covered: bool) -> None:
+        """It lies behind another dock, or no longer. Qt calls what lies there visible."""
+        self._is_covered = covered
+        if self.is_seen:
+            self.seen()
+
+    def seen(self) -> None:
+        """It can be looked at again."""
+        for follower in self._followers:
+            follower.catch_up()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self.is_seen:
+            self.seen()
 
     @property
     def theme(self) -> Theme:
@@ -66,6 +106,28 @@ class Panel(QWidget):
             if isinstance(child, Wrapped):
                 child.restyle()
             child.update()
+
+
+class _Follower(QObject):
+    """Goes with its panel, and so do its connections."""
+
+    def __init__(
+        self, panel: Panel, show: Callable[[], object], shown: Callable[[], object]
+    ) -> None:
+        super().__init__(panel)
+        self._panel, self._show, self._shown = panel, show, shown
+        self._is_stale = False
+
+    def hear(self, *_: object) -> None:
+        if self._panel.is_seen or self._panel.isWindow():
+            self._show()
+        else:
+            self._is_stale = True
+
+    def catch_up(self) -> None:
+        if self._is_stale:
+            self._is_stale = False
+            self._shown()
 
 
 def search_row(field: QLineEdit) -> QHBoxLayout:

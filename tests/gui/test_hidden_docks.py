@@ -1,0 +1,61 @@
+"""Docks behind others: left alone while nobody looks, and right again when somebody does."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from PySide6.QtCore import QAbstractItemModel, QModelIndex
+from PySide6.QtWidgets import QAbstractItemView, QLabel, QWidget
+
+from gradstep.core.document.document_edits import rename_operation
+from gradstep.core.graph.model import Edge
+from gradstep.gui import commands
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.frame.docks import PANELS
+from tests.support.deleting import delete
+
+
+def words(widget: QWidget) -> list[str]:
+    """What its labels and its lists say."""
+    labels = widget.findChildren(QLabel)
+    said = [label.text() for label in labels if label.isVisibleTo(widget)]
+    for view in widget.findChildren(QAbstractItemView):
+        model = view.model()
+        said += _rows(model, QModelIndex()) if model is not None else []
+    return sorted(filter(None, said))
+
+
+def _rows(model: QAbstractItemModel, parent: QModelIndex) -> list[str]:
+    found: list[str] = []
+    for row in range(model.rowCount(parent)):
+        cells = [model.index(row, column, parent) for column in range(model.columnCount(parent))]
+        found += [str(cell.data() or "") for cell in cells]
+        found += _rows(model, model.index(row, 0, parent))
+    return found
+
+
+def test_each_says_when_it_is_shown_what_a_new_one_says(tutorial: Driver, qtbot: Any) -> None:
+    docks, space = tutorial.window.docks.by_id, tutorial.workspace
+    for place in PANELS:  # each is made, and then lies behind the last of its area
+        docks[place.id].show()
+        docks[place.id].raise_()
+        tutorial.settle()
+    behind = [place for place in PANELS if not docks[place.id].panel.is_seen]
+    assert len(behind) > len(PANELS) / 2
+    space.edit("Rename", rename_operation(space.document, "a", "product"))
+    commands.toggle_stop(space, Edge("product", 1))
+    commands.toggle_breakpoint(space, "e")
+    space.select(["product"])
+    for _ in range(3):
+        space.control("step")
+    tutorial.settle()
+    for place in PANELS:
+        docks[place.id].raise_()
+        tutorial.settle()
+        kind: Any = getattr(import_module(place.module), place.panel)
+        new = kind(space)
+        tutorial.settle()
+        if place.id not in ("note", "profile", "tensor"):  # which reckon with their width
+            assert words(docks[place.id].panel) == words(new), place.id
+        delete(new)
