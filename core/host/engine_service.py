@@ -47,6 +47,7 @@ from gradstep.core.host.program_reports import broken_numbers, report_stop
 from gradstep.core.host.session_answers import manage_sessions
 from gradstep.core.host.session_restore import Courses, begin, begin_all, courses_of, follow_all
 from gradstep.core.host.step_words import notate
+from gradstep.core.host.stop_view import see
 from gradstep.core.host.tensor_reads import read
 from gradstep.core.host.told_program import ToldProgram
 from gradstep.core.io.native.document_diff import differences
@@ -183,7 +184,18 @@ class EngineService:
         said = report_stop(threads)
         if threads.current != before:
             said = structs.replace(said, program=self._told.whole(threads.session))
-        return said, ()
+        return self._seen(said, request.look)
+
+    def _seen(self, stopped: m.Stopped, look: m.Look | None) -> Answer:
+        """With what there is to see there. A view that asks for what there is not is told when it
+        asks for that alone."""
+        if look is None:
+            return stopped, ()
+        try:
+            seen, buffers = see(self._open_document.sessions, look, self._survey)
+        except GradstepError:
+            return stopped, ()
+        return structs.replace(stopped, seen=seen), buffers
 
     def _manage_sessions(self, request: m.ManageSessions, buffers: Sequence[Buffer]) -> Answer:
         loaded = self._open_document
@@ -250,10 +262,13 @@ class EngineService:
         return m.Explained(explanation=explainer.value(request.of)), ()
 
     def _find_broken(self, request: m.FindBroken, buffers: Sequence[Buffer]) -> Answer:
+        return self._survey(request.seconds), ()
+
+    def _survey(self, seconds: float) -> m.BrokenNumbers:
         session = self._session
         if self._surveyor is None or self._surveyor.session is not session:
             self._surveyor = Surveyor(session)
-        return broken_numbers(self._surveyor, session.stop.run, request.seconds), ()
+        return broken_numbers(self._surveyor, session.stop.run, seconds)
 
     def _find_bottlenecks(self, request: m.FindBottlenecks, buffers: Sequence[Buffer]) -> Answer:
         here, derived = self._situation(), self._session.program.derived

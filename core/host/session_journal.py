@@ -98,6 +98,7 @@ class SessionJournal:
         return requests
 
     def _moved(self, request: Control, reply: Stopped) -> SessionJournal:
+        reply, request = replace_fields(reply, seen=None), replace_fields(request, look=None)
         moves: tuple[Message, ...] = (*self.moves, request)
         restarted = request.command == "restart"
         if restarted:  # forgets all moves, but not whose it is

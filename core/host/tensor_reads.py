@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from math import inf
 
 import numpy as np
 from msgspec import structs
@@ -20,14 +22,19 @@ from gradstep.core.protocol.tensor_bytes import pack
 Known = Callable[[TensorRef], bool]  # whether the program has such a tensor
 
 
-def read(request: Read, known: Known, frame: Frame) -> tuple[Values, tuple[Buffer, ...]]:
+def read(
+    request: Read, known: Known, frame: Frame, until: float = inf
+) -> tuple[Values, tuple[Buffer, ...]]:
     """The parts that `request` names, in its order, and their buffers. A tensor that is not in
-    the program has the state "none", one that is not computed yet "waiting"."""
+    the program has the state "none", one that is not computed yet "waiting". until: the time, of
+    time.monotonic, from which on the rest is left out."""
     if request.limit < 0 or request.offset < 0:
         raise GradstepError("limit and offset must not be negative", kind="ValueError")
     parts: list[TensorPart] = []
     buffers: list[Buffer] = []
     for name in request.refs:
+        if time.monotonic() >= until:
+            break
         ref = TensorRef.parse(name)
         array = frame.value(ref) if known(ref) else None
         if array is None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
+
 from gradstep.core.protocol.message_base import Event, Message, Reply, Request
 from gradstep.core.protocol.message_parts import (
     BlockedEdge,
@@ -17,6 +19,7 @@ from gradstep.core.protocol.message_parts import (
     DeviceInfo,
     EdgeGradient,
     ErrorInfo,
+    Look,
     LoopInfo,
     LoopPlace,
     LossInfo,
@@ -74,12 +77,21 @@ from gradstep.core.protocol.vocabulary import (
 )
 
 
+class Seen(msgspec.Struct, frozen=True, kw_only=True):
+    """What there is to see at a stop, of what a Look asked for. parts: the first of the values, as
+    of Values, whose raw buffers are the reply's; sessions, broken: None where nobody asked."""
+
+    parts: list[TensorPart] = []
+    sessions: list[SessionInfo] | None = None
+    broken: BrokenNumbers | None = None
+
+
 class Stopped(Reply, frozen=True, kw_only=True):
     """Where the debugger stands. Also sent unasked when a long run stops.
 
     error: of an exception; where it is blocked, what the next step waits for. threads: all that the
     program has, if it has more than its own. program: that of the thread which is the current one
-    now, where it was another before.
+    now, where it was another before. seen: what was asked for with the command.
     """
 
     reason: StopReason
@@ -97,6 +109,7 @@ class Stopped(Reply, frozen=True, kw_only=True):
     recorded_limit: int = 0
     threads: list[ThreadInfo] = []
     program: ProgramInfo | None = None
+    seen: Seen | None = None
 
 
 # -- requests and their replies ----------------------------------------------------------------
@@ -174,10 +187,12 @@ class OtherRevision(Reply, frozen=True, kw_only=True):
 class Control(Request, frozen=True, kw_only=True):
     """A debugger command: a move by its name in `core/debug/motion/move_table.py` (target: what its
     record says has to be said with it); or "pause"; or "thread": let commands move the thread
-    named by target. Replied to with Stopped."""
+    named by target. look: what is to be said of the place where that leads. Replied to with
+    Stopped."""
 
     command: str
     target: str = ""
+    look: Look | None = None
 
 
 class ManageSessions(Request, frozen=True, kw_only=True):
@@ -283,6 +298,7 @@ __all__ = [
     "FindRepeats",
     "GradientRow",
     "GradientTable",
+    "Look",
     "LoopInfo",
     "LoopPlace",
     "LossInfo",
@@ -307,6 +323,7 @@ __all__ = [
     "Repeats",
     "Reply",
     "Request",
+    "Seen",
     "SessionInfo",
     "SessionList",
     "SetBreakpoints",

@@ -17,7 +17,7 @@ class CopyValuesDialog(Dialog):
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(workspace, "copy_values_dialog", "Copy values", parent)
-        names = [session.name for session in workspace.sessions.found]
+        names = workspace.sessions.names
         self._windows = {
             f"{other.name} (its window)": other for other in open_windows.others(workspace)
         }

@@ -28,6 +28,7 @@ from gradstep.core.protocol.messages import (
     Expect,
     Failed,
     GradientTable,
+    Look,
     Message,
     Open,
     Opened,
@@ -44,9 +45,10 @@ from gradstep.gui.model.gradient_checks import should_check, with_nodes
 from gradstep.gui.model.loss_choice import foremost, shown_loss
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.step_notations import StepNotations
-from gradstep.gui.model.value_cache import Later, TensorValue, ValueCache, tensors_of
+from gradstep.gui.model.value_cache import HEAD, Later, TensorValue, ValueCache, tensors_of
 
 SETTLE = 120  # milliseconds without an edit before the engine gets the document
+SURVEY = 0.002  # seconds in which the engine may look for NaN before it says where it stands
 DEATH = "EngineDied"
 
 Answer = Callable[[Message, tuple[Buffer, ...]], None]
@@ -81,6 +83,7 @@ class Debugger(QObject):
         self._given = EngineDocument()
         self._followed = FollowedProgram()
         self._opening = 0  # how often it was, without an answer yet
+        self.shows_sessions = False  # whether a view wants to know of all at every stop
         self._slowest = 0.0
         self._tensors: list[str] = []  # of the program, in full names
         later: Later = lambda call: QTimer.singleShot(0, self, call)  # noqa: E731
@@ -236,11 +239,17 @@ class Debugger(QObject):
 
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
             self._slowest = max(self._slowest, time.monotonic() - asked)
-            self.take(reply)
+            self.take(reply, buffers)
             if isinstance(reply, Stopped):
                 then()
 
-        self._bridge.send(Control(command=command, target=target), (), answered)
+        look = None if command == "pause" else self._look()
+        self._bridge.send(Control(command=command, target=target, look=look), (), answered)
+
+    def _look(self) -> Look:
+        """What is asked for at every stop."""
+        refs = self._values.wanted(self._tensors)
+        return Look(refs=refs, limit=HEAD, sessions=self.shows_sessions, survey=SURVEY)
 
     def request(self, message: Message, buffers: Sequence[Buffer], then: Answer) -> None:
         """Any other request, about the document as it is now."""
@@ -311,11 +320,6 @@ class Debugger(QObject):
         waiting = (e.why for e in found if (e.op, e.index) == (edge.op, edge.index))
         return self.held_up or next(waiting, "")
 
-    def _read_all(self) -> None:
-        if self.program is None or self._shown is None:
-            return
-        self._values.refresh(self._tensors)
-
     # -- replies ----------------------------------------------------------------------------
 
     def take(self, reply: Message, buffers: tuple[Buffer, ...] = ()) -> None:
@@ -328,7 +332,7 @@ class Debugger(QObject):
         elif isinstance(reply, Stopped):
             if reply.program is not None:  # that of another thread
                 self._show_program(reply.program)
-            self._stand(reply)
+            self._stand(reply, buffers)
         elif isinstance(reply, SessionList):
             self._values.clear()
             self.take(reply.stopped)
@@ -350,10 +354,12 @@ class Debugger(QObject):
             self.program = structs.replace(program, problems=[*program.problems, *new])
             self.program_changed.emit()
 
-    def _stand(self, stop: Stopped) -> None:
+    def _stand(self, stop: Stopped, buffers: tuple[Buffer, ...] = ()) -> None:
         self.stop = stop
         self.stopped.emit()
-        self._read_all()
+        if self.program is not None and self._shown is not None:
+            parts = () if stop.seen is None else stop.seen.parts
+            self._values.refresh(self._tensors, parts, buffers)
         if should_check(self.table, self.program, stop, self._slowest):
             self.check()
 

@@ -1,4 +1,5 @@
-"""Whether the run that is looked at holds NaN or infinity: asked of the engine when it stops."""
+"""Whether the run that is looked at holds NaN or infinity: the engine says so with a stop, or is
+asked until it knows."""
 
 from __future__ import annotations
 
@@ -37,7 +38,13 @@ class Soundness(QObject):
 
     def _look(self) -> None:
         self._round += 1
-        if self._workspace.stop is not None:
+        stop = self._workspace.stop
+        seen = stop.seen if stop is not None else None
+        if seen is not None and seen.broken is not None:
+            self._take(seen.broken)
+            if seen.broken.complete:
+                return
+        if stop is not None:
             self._ask(self._round)
 
     def _ask(self, number: int) -> None:

@@ -11,6 +11,7 @@ from gradstep.core.protocol.messages import (
     Failed,
     ManageSessions,
     Message,
+    Seen,
     SessionInfo,
     SessionList,
 )
@@ -33,12 +34,24 @@ class SessionModel(QObject):
     def _forget(self) -> None:
         """Another document has one session."""
         self.found: tuple[SessionInfo, ...] = ()
+        self._seen: Seen | None = None  # what was taken over already
         self.current = "main"
         self.changed.emit()
 
+    @property
+    def names(self) -> list[str]:
+        """Of all of them; of the one that there is before the engine has told of any."""
+        return [session.name for session in self.found] or [self.current]
+
     def refresh(self) -> None:
-        """Ask where they stand and what they hold."""
-        if self._workspace.program is not None:
+        """Ask where they stand and what they hold, unless that came with the stop."""
+        stop = self._workspace.stop
+        seen = stop.seen if stop is not None else None
+        if seen is not None and seen.sessions is not None and seen is not self._seen:
+            self._seen = seen
+            self.found = tuple(seen.sessions)
+            self.changed.emit()
+        elif self._workspace.program is not None:
             self._workspace.request(ManageSessions(command="list"), (), self._told)
 
     def ask(self, request: ManageSessions) -> None:

@@ -157,21 +157,34 @@ class ValueCache:
                 self._later(self._read_missing)
         return known or self._values.get(name)
 
-    def refresh(self, refs: Sequence[str]) -> None:
-        """The debugger moved: read `refs` (in full, "a:0"; each once) again; where they are many,
-        those that are looked at. Old values stay until the first new ones are here, so that
-        nothing flickers."""
+    def wanted(self, refs: Sequence[str]) -> list[str]:
+        """Of `refs` (in full, "a:0"; each once) those that are to be read when the debugger moves:
+        all, or where they are many, those that are looked at."""
+        seen = self._looked_at or self._before
+        return [ref for ref in refs if ref in seen] if len(refs) > ALL else [*refs]
+
+    def refresh(
+        self,
+        refs: Sequence[str],
+        parts: Sequence[TensorPart] = (),
+        buffers: tuple[Buffer, ...] = (),
+    ) -> None:
+        """The debugger moved: read what is wanted of `refs` again, but for the parts that came with
+        the stop. Old values stay until the first new ones are here, so that nothing flickers."""
         self._stop += 1
         self._missing = []
+        names = self.wanted(refs)
         if self._looked_at:
             self._before, self._looked_at = self._looked_at, set()
-        wanted = [ref for ref in refs if ref in self._before] if len(refs) > ALL else refs
-        names = list(dict.fromkeys(str(TensorRef.parse(ref)) for ref in wanted))
         if not names:
             self._values = {}
-        self._asked = set(names)
+        self._asked = {*names, *(part.ref for part in parts)}
+        if parts:
+            self._keep([], Values(parts=[*parts]), buffers, fresh=True)
+            names = [name for name in names if name not in self._values]
         for start in range(0, len(names), CHUNK):
-            self._read(names[start : start + CHUNK], self._stop, fresh=start == 0)
+            fresh = start == 0 and not parts
+            self._read(names[start : start + CHUNK], self._stop, fresh)
 
     def clear(self) -> None:
         """Forget everything; replies still on their way are ignored."""

@@ -72,8 +72,7 @@ class SessionsPanel(Panel):
         self.names.currentChanged.connect(self._show_session)
         self.table.chosen.connect(self._select)
         workspace.sessions.changed.connect(self.refresh)
-        workspace.stopped.connect(self._ask)
-        workspace.program_changed.connect(self._ask)
+        workspace.stopped.connect(self._ask)  # as it does after each other program
         self.refresh()
 
     def refresh(self) -> None:
@@ -95,7 +94,11 @@ class SessionsPanel(Panel):
 
     def seen(self) -> None:
         super().seen()
+        self.workspace.debugger.shows_sessions = True
         self._ask()
+
+    def unseen(self) -> None:
+        self.workspace.debugger.shows_sessions = False
 
     def _ask(self) -> None:
         if self.is_seen:

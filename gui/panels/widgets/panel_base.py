@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, SignalInstance
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
@@ -44,7 +44,7 @@ class Panel(QWidget):
         self._stack.addWidget(content)
         self._stack.addWidget(self._empty)
         self._followers: list[_Follower] = []
-        self._is_covered = False
+        self._is_covered = self._was_seen = False
         workspace.theme_changed.connect(self.restyle)
 
     def follow(
@@ -69,18 +69,28 @@ class Panel(QWidget):
     def cover(self, covered: bool) -> None:
         """It lies behind another dock, or no longer. Qt calls what lies there visible."""
         self._is_covered = covered
-        if self.is_seen:
-            self.seen()
+        self._note_seen()
 
     def seen(self) -> None:
         """It can be looked at again."""
         for follower in self._followers:
             follower.catch_up()
 
+    def unseen(self) -> None:
+        """It cannot be looked at any more."""
+
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        if self.is_seen:
-            self.seen()
+        self._note_seen()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._note_seen()
+
+    def _note_seen(self) -> None:
+        before, self._was_seen = self._was_seen, self.is_seen
+        if self._was_seen != before:
+            self.seen() if self._was_seen else self.unseen()
 
     @property
     def theme(self) -> Theme:

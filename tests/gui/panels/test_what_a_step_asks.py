@@ -1,0 +1,93 @@
+"""A step is one request and one reply: what the panels show comes with the stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gradstep.core.host import stop_view
+from gradstep.core.protocol.messages import BrokenNumbers, Control, FindBroken, Message, Read
+from gradstep.gui.panels.inspector.inspector_panel import InspectorPanel
+from gradstep.gui.panels.sessions_panel import SessionsPanel
+from gradstep.gui.panels.timeline.timeline_panel import TimelinePanel
+
+
+@pytest.fixture
+def asked(bench: Any, show: Callable[..., Any], qtbot: Any) -> Callable[..., list[Message]]:
+    """What is asked while the debugger moves, with panels that all show something."""
+
+    def move(*commands: str, panels: tuple[type, ...] = (TimelinePanel, InspectorPanel)) -> Any:
+        for panel in panels:
+            show(panel(bench.space), 600, 400)
+        bench.run("run_to@1:3")
+        bench.space.select(["a"])
+        qtbot.wait(30)
+        del bench.bridge.asked[:]
+        bench.run(*commands)
+        qtbot.wait(30)
+        return [*bench.bridge.asked]
+
+    return move
+
+
+def shown(bench: Any) -> dict[str, list[float] | None]:
+    """The values of all tensors of the program, as the window has them."""
+    refs = [ref for step in bench.space.program.steps for ref in step.outputs]
+    values = {ref: bench.space.value(ref) for ref in refs}
+    return {ref: None if v is None else v.head.tolist() for ref, v in values.items()}
+
+
+def test_a_step_is_one_request(
+    bench: Any, asked: Callable[..., list[Message]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stop_view, "BLINK", 60.0)  # however busy the machine is
+    bench.open("tutorial")
+    panels = TimelinePanel, InspectorPanel, SessionsPanel
+    found = asked("step", "step_back", "step", panels=panels)
+    assert [type(each) for each in found] == [Control] * 3
+    assert [session.step for session in bench.space.sessions.found] == [bench.space.stop.step]
+    assert bench.space.soundness.found == BrokenNumbers(run=1, complete=True)
+    came = {ref: value for ref, value in shown(bench).items() if value is not None}
+    assert {"a:0", "d:0", "c:0"} <= {*came}
+    bench.space.debugger._values.clear()
+    bench.space.debugger._values.refresh([*came])
+    read = shown(bench)
+    assert came == {ref: read[ref] for ref in came}, "as they are when each is read"
+
+
+def test_sessions_are_told_of_only_where_they_are_shown(
+    bench: Any, asked: Callable[..., list[Message]]
+) -> None:
+    bench.open("tutorial")
+    [step] = asked("step")
+    assert isinstance(step, Control)
+    assert step.look is not None
+    assert not step.look.sessions
+    [step] = asked("step", panels=(SessionsPanel,))
+    assert isinstance(step, Control)
+    assert step.look is not None
+    assert step.look.sessions
+
+
+def test_what_takes_too_long_is_read_by_itself(
+    bench: Any, asked: Callable[..., list[Message]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.open("tutorial")
+    monkeypatch.setattr(stop_view, "BLINK", 0.0)
+    found = asked("step")
+    assert [type(each) for each in found] == [Control, Read]
+    assert bench.space.value("d:0").state == "known"
+
+
+def test_a_run_that_was_not_looked_through_is_asked_about(
+    bench: Any, asked: Callable[..., list[Message]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gradstep.gui.model.debugger.SURVEY", 0.0)
+    bench.open("nan_gradient")
+    found = asked("continue_")
+    assert [type(each) for each in found[:1]] == [Control]
+    assert bench.space.soundness.found.complete
+    assert bench.space.soundness.first is not None
+    assert FindBroken in [type(each) for each in found]
