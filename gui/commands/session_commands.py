@@ -84,7 +84,7 @@ def _ask(workspace: Workspace, command: SessionCommand, name: str) -> None:
 
 def _unused_name(workspace: Workspace) -> str:
     """`session 2`, or the next number that is free."""
-    taken = {session.name for session in workspace.sessions.found}
+    taken = {*workspace.sessions.names}
     number = 2
     while f"session {number}" in taken:
         number += 1
