@@ -187,13 +187,13 @@ class EngineService:
         return self._seen(said, request.look)
 
     def _seen(self, stopped: m.Stopped, look: m.Look | None) -> Answer:
-        """With what there is to see there. A view that asks for what there is not is told when it
-        asks for that alone."""
+        """With what there is to see there. Whatever is wrong with that, the move was made; it is
+        said when it is asked for by itself."""
         if look is None:
             return stopped, ()
         try:
             seen, buffers = see(self._open_document.sessions, look, self._survey)
-        except GradstepError:
+        except Exception:
             return stopped, ()
         return structs.replace(stopped, seen=seen), buffers
 

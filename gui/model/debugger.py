@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from msgspec import structs
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -114,8 +115,7 @@ class Debugger(QObject):
         if self._suits() or self._shown is not self._document:
             self.reopen()
         else:  # the same document, in another process
-            self._bridge.permit(permission, self.take)
-            self.ask_devices()
+            self._replace_engine(partial(self._bridge.permit, permission))
 
     def _suits(self) -> bool:
         """Whether the engine has the rights that the document's Python is to have, and no more."""
@@ -159,6 +159,7 @@ class Debugger(QObject):
             return
         if not self._suits():
             self._bridge.replace(self._permission is Permission.CONFINED)
+            self._opening = 0
             self.ask_devices()
             self._given.forget()
             keep_position = False
@@ -281,8 +282,13 @@ class Debugger(QObject):
 
     def restart(self) -> None:
         """Replace the engine process; the session comes back at the same step."""
-        unanswered, self._opening = self._opening, 0  # the new engine never heard of them
-        self._bridge.restart(self.take)
+        self._replace_engine(self._bridge.restart)
+
+    def _replace_engine(self, replace: Callable[[Answer], None]) -> None:
+        """Another process, which is led to where the one before it stood, and is given what that
+        had not taken."""
+        unanswered, self._opening = self._opening, 0
+        replace(self.take)
         self.ask_devices()
         if unanswered or self._document is not self._shown or self.program is None:
             self._given.forget()

@@ -16,6 +16,7 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import CodeItem, CodeKind, Document, Optimizer
+from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant, Edge, Operation, TensorRef
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.io.native import gradstep_file
@@ -106,6 +107,24 @@ def test_a_step_that_cannot_be_put_into_words_is_a_problem_at_its_node(
     [problem] = reply.problems
     assert (problem.node, problem.severity) == ("a", "warning")
     assert "what Mul does could not be told" in problem.message
+
+
+@pytest.mark.parametrize("wrong", [GradstepError("no"), ZeroDivisionError()])
+def test_a_move_is_told_whatever_is_wrong_with_what_there_is_to_see(
+    ask: Ask, opened: m.Opened, monkeypatch: pytest.MonkeyPatch, wrong: Exception
+) -> None:
+    def broken(*_: object) -> None:
+        raise wrong
+
+    look = m.Look(refs=["d:0"], survey=0.001)
+    reply = ask(m.Control(command="step", look=look))
+    assert isinstance(reply, m.Stopped)
+    assert reply.seen is not None
+    assert [part.ref for part in reply.seen.parts] == ["d:0"]
+    monkeypatch.setattr("gradstep.core.host.stop_view.read", broken)
+    reply = ask(m.Control(command="step", look=look))
+    assert isinstance(reply, m.Stopped)
+    assert (reply.step, reply.seen) == (2, None)
 
 
 def test_opening_describes_the_program(opened: m.Opened) -> None:

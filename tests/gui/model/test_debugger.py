@@ -56,6 +56,10 @@ class Bridge:
         for message, buffers in self.journal.replay():
             then(*self.service.handle(message, buffers))
 
+    def permit(self, permission: Permission, then: Callable[..., None]) -> None:
+        self.journal, self.confined = self.journal.permitted(permission), False
+        self.restart(then)
+
     def _answer(self, message: m.Message, buffers: list[bytes], then: Callable[..., None]) -> None:
         reply, received = self.service.handle(message, buffers)
         self.journal = self.journal.after(message, buffers, reply, received)
@@ -135,6 +139,21 @@ def test_an_edit_that_was_on_its_way_to_an_engine_that_is_replaced_is_not_lost(
     stopped = document_edits.toggle_stop(tutorial, Edge("a", 0))
     edit(debugger, stopped)
     debugger.restart()
+    assert holds(debugger, stopped)
+
+
+def test_nor_is_one_lost_where_the_user_decides_about_python_meanwhile(
+    debugger: Debugger,
+) -> None:
+    bridge = bridge_of(debugger)
+    bridge.confined = True
+    custom = gradstep_file.load(EXAMPLES / "override_add.gradstep")
+    debugger.show(custom, Permission.REFUSED, soon=False)
+    debugger.flush()
+    bridge.holds_back = True
+    stopped = document_edits.toggle_stop(custom, Edge("a", 0))
+    edit(debugger, stopped)
+    debugger.retrust(Permission.FULL)  # in another process
     assert holds(debugger, stopped)
 
 
