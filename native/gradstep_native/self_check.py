@@ -60,6 +60,8 @@ def _calls() -> Iterator[Bound]:
         yield partial(np.copyto, out, x), out
         yield partial(np.copyto, out, y.T.copy().T), out
         yield partial(np.copyto, out, y, "same_kind", x > 0), out
+        yield partial(np.multiply, y, x > 0, out), out
+        yield partial(out.fill, 1), out
 
 
 def _elementwise(x: np.ndarray, y: np.ndarray) -> Iterator[Bound]:

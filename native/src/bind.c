@@ -41,6 +41,9 @@ static Outcome bind_function(Row *row, PyObject *function, PyObject *arguments, 
     if (PyCFunction_Check(function) && PyCFunction_GetFunction(function) == known.reduce) {
         return bind_reduction(row, (PyUFuncObject *)PyCFunction_GetSelf(function), arguments);
     }
+    if (PyCFunction_Check(function) && PyCFunction_GetFunction(function) == known.fill) {
+        return bind_fill(row, PyCFunction_GetSelf(function), arguments);
+    }
     return UNFIT;
 }
 
@@ -106,6 +109,15 @@ static PyObject *import_rounded_once(void) {
     return set;
 }
 
+/* The C function behind a method of every object of that type. */
+static PyCFunction find_method(PyObject *object, char const *name) {
+    PyObject *method = object == NULL ? NULL : PyObject_GetAttrString(object, name);
+    int found = method != NULL && PyCFunction_Check(method);
+    PyCFunction function = found ? PyCFunction_GetFunction(method) : NULL;
+    Py_XDECREF(method);
+    return function;
+}
+
 int import_known(void) {
     known.partial = import_name("functools", "partial");
     known.copyto = import_name("numpy", "copyto");
@@ -116,13 +128,10 @@ int import_known(void) {
     known.minimum = import_name("numpy", "minimum");
     known.power = import_name("numpy", "power");
     known.rounded_once = import_rounded_once();
-    if (PyErr_Occurred()) {
-        return -1;
-    }
-    PyObject *reduce = PyObject_GetAttrString(known.add, "reduce");
-    if (reduce != NULL && PyCFunction_Check(reduce)) {
-        known.reduce = PyCFunction_GetFunction(reduce);
-    }
-    Py_XDECREF(reduce);
-    return reduce == NULL ? -1 : 0;
+    known.reduce = find_method(known.add, "reduce");
+    npy_intp none = 0;
+    PyObject *array = PyArray_SimpleNew(1, &none, NPY_DOUBLE);
+    known.fill = find_method(array, "fill");
+    Py_XDECREF(array);
+    return PyErr_Occurred() ? -1 : 0;
 }

@@ -1,4 +1,5 @@
-/* Rows of `np.copyto`: as bytes where nothing changes on the way, else by NumPy's own assignment. */
+/* Rows of `np.copyto` and `fill`: as bytes where nothing changes on the way, else by NumPy's own
+   assignment. */
 #include "row.h"
 #include <string.h>
 
@@ -70,6 +71,28 @@ Outcome bind_copy(Row *row, PyObject *arguments) {
     row->at[1] = (char *)out;
     row->kind = ASSIGNMENT;
     return BOUND;
+}
+
+/* arguments: the value. It is kept in `leaps`, as the array's type has it. */
+Outcome bind_fill(Row *row, PyObject *array, PyObject *arguments) {
+    PyArrayObject *out = (PyArrayObject *)array;
+    if (PyTuple_Size(arguments) != 1 || !is_plain(array) || !can_be_result(out)
+        || !is_contiguous(out)
+        || PyArray_Pack(PyArray_DESCR(out), row->leaps, PyTuple_GetItem(arguments, 0)) < 0) {
+        PyErr_Clear();
+        return UNFIT;
+    }
+    row->at[0] = PyArray_BYTES(out);
+    row->strides[0] = PyArray_ITEMSIZE(out);
+    row->size = PyArray_SIZE(out);
+    row->kind = FILL;
+    return BOUND;
+}
+
+void run_fill(Row const *row) {
+    for (npy_intp i = 0; i < row->size; i++) {
+        memcpy(row->at[0] + i * row->strides[0], row->leaps, (size_t)row->strides[0]);
+    }
 }
 
 #define CHOOSE(type)                                                                               \

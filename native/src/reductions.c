@@ -199,7 +199,7 @@ Outcome bind_reduction(Row *row, PyUFuncObject *ufunc, PyObject *arguments) {
     char reduced[NPY_MAXDIMS];
     if (ufunc->nin != 2 || ufunc->nout != 1 || ufunc->core_enabled || !PyBool_Check(keepdims)
         || PyArray_SIZE(x) == 0 || !can_be_result(out) || !is_contiguous(out)
-        || !keeps_type(ufunc, x, PyTuple_GetItem(arguments, 2)) || !are_apart(x, out)
+        || !keeps_type(ufunc, x, PyTuple_GetItem(arguments, 2))
         || !mark_axes(PyTuple_GetItem(arguments, 1), PyArray_NDIM(x), reduced)
         || !find_loop(ufunc, arrays, row)) {
         return UNFIT;

@@ -25,6 +25,7 @@ typedef enum {
     REDUCTION, /* either, from an initial value on */
     PRODUCT,   /* matmul's loop, which calls NumPy's BLAS */
     MOVE,      /* bytes from one place to another */
+    FILL,      /* one value everywhere */
     CHOICE,    /* those elements that a mask says */
     ASSIGNMENT /* NumPy's own assignment, which needs the interpreter */
 } Kind;
@@ -54,6 +55,7 @@ typedef struct {
     PyObject *copyto, *matmul, *add, *multiply, *maximum, *minimum, *power;
     PyObject *rounded_once; /* a set: functions that any loop computes to the same bits */
     PyCFunction reduce;     /* behind the method of that name, of every ufunc */
+    PyCFunction fill;       /* likewise, of every array */
 } Known;
 
 extern Known known;
@@ -74,11 +76,13 @@ Outcome bind_elementwise(Row *row, PyUFuncObject *ufunc, PyArrayObject *const *a
 Outcome bind_reduction(Row *row, PyUFuncObject *ufunc, PyObject *arguments);
 Outcome bind_product(Row *row, PyUFuncObject *ufunc, PyArrayObject *const *arrays);
 Outcome bind_copy(Row *row, PyObject *arguments);
+Outcome bind_fill(Row *row, PyObject *array, PyObject *arguments);
 
 void run_loop(Row const *row);
 int run_iteration(Row const *row); /* these, that may take memory: -1 with an error set */
 int run_reduction(Row const *row);
 void run_product(Row const *row);
+void run_fill(Row const *row);
 void run_choice(Row const *row);
 int run_assignment(Row const *row);
 

@@ -19,11 +19,12 @@ typedef struct {
 } Table;
 
 static char const *const NAMES[] = {"call",    "nothing", "loop", "iteration", "reduction",
-                                    "product", "move",    "choice", "assignment"};
+                                    "product", "move",    "fill", "choice",  "assignment"};
 
 static int needs_interpreter(Row const *row) { return row->kind == CALL || row->kind == ASSIGNMENT; }
 
-/* Sets how far rows run together: up to one that needs the interpreter, or to enough work. */
+/* Sets how far rows run together: up to one that needs the interpreter (which runs by itself), or to
+   enough work. */
 static void find_ends(Table *table) {
     Row *rows = table->rows;
     npy_intp work = 0;
@@ -33,9 +34,8 @@ static void find_ends(Table *table) {
     }
     Py_ssize_t end = table->count;
     for (Py_ssize_t i = table->count - 1; i >= 0; i--) {
-        int alone = needs_interpreter(rows + i)
-                    || (i + 1 < table->count && needs_interpreter(rows + i + 1));
-        if (alone || work - rows[i].before > WORK_AT_ONCE) {
+        int is_last = i + 1 < table->count && needs_interpreter(rows + i + 1);
+        if (is_last || work - rows[i].before > WORK_AT_ONCE) {
             end = i + 1;
             work = rows[i].before + rows[i].size + WORK_OF_A_ROW;
         }
@@ -91,6 +91,7 @@ static int run_row(Row const *row) {
     case REDUCTION: return run_reduction(row);
     case PRODUCT: run_product(row); break;
     case MOVE: memmove(row->at[1], row->at[0], (size_t)row->strides[1]); break;
+    case FILL: run_fill(row); break;
     case CHOICE: run_choice(row); break;
     case NOTHING:
     case CALL:

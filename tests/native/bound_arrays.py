@@ -92,6 +92,8 @@ def _bound(draw: st.DrawFn, memory: Sequence[np.ndarray], flags: np.ndarray) -> 
         return draw(_reductions(x, same))
     if kind == "matmul":
         return draw(_products(same))
+    if draw(st.integers(0, 3)) == 0:
+        return partial(out.fill, draw(st.sampled_from([0, 1, 2.5, np.nan, True, "no"])))
     mask = flags[: int(np.prod(shape))].reshape(shape)
     other = memory[draw(st.integers(0, len(memory) - 1))]
     source = draw(views(other, shape))

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
+from numpy.lib.stride_tricks import as_strided
 
 from tests.native.bound_arrays import Call, Calls, calls
 
@@ -106,9 +107,11 @@ def test_what_plans_are_made_of_is_native() -> None:
         partial(np.copyto, out, x),
         partial(np.copyto, out, row),
         partial(np.copyto, out, x, "same_kind", flags),
+        partial(out.fill, 1),
+        partial(np.multiply, x, flags, out),
     ) == [
         *["loop"] * 6, "iteration", "reduction", "reduction", "product", "move", "assignment",
-        "choice",
+        "choice", "fill", "iteration",
     ]  # fmt: skip
 
 
@@ -125,6 +128,10 @@ def test_what_numpy_would_copy_or_cast_first_stays_pythons() -> None:
                 partial(np.add, memory[:6], 1.0, memory[:6]),
                 partial(np.add, memory[:6], memory[6:], memory[1:7]),  # they overlap
                 partial(np.add, memory, half, memory),  # of two types
+                partial(np.add, half, half, memory),  # likewise
+                partial(
+                    np.negative, memory[:3], as_strided(memory, (3,), (0,))
+                ),  # all in one place
                 partial(np.add, text, text, text),
                 partial(np.add, odd, odd, odd),
                 partial(np.negative, memory[:3], locked),

@@ -76,8 +76,10 @@ def into_places(
 ) -> Call:
     """The call that computes `step` from these arrays into these."""
     out = places[0] if len(places) == 1 else tuple(places)
-    if backend.xp is np and takes_out(backend, step.op):
-        several = bind_calls(step.op, inputs, out, room)
+    if backend.xp is np:
+        several = bind_moves(backend, step.op, inputs, places)
+        if several is None and takes_out(backend, step.op):
+            several = bind_calls(step.op, inputs, out, room)
         if several is not None:
             return several
     direct = bind_out(backend, step.op, functions)
@@ -159,6 +161,38 @@ def bind_calls(op: Operation, inputs: list[Any], out: Any, room: Scratch) -> Sev
     attrs = definition.keywords(op)
     listed = definition.kernel.calls(np, *inputs, out=out, room=room.vacated(), **attrs)
     return Several([_made(function, arguments) for function, *arguments in listed])
+
+
+def bind_moves(
+    backend: Backend, op: Operation, inputs: list[Any], places: list[Any]
+) -> Several | None:
+    """The copies that `op` is made of, if it takes a tensor apart or puts tensors together: from
+    views of the one to the others, which are always the same ones if no input that says where they
+    are may change."""
+    definition = lookup(op.type, op.name)
+    memory, plain = definition.memory, definition.kernel.plain
+    if plain is None or not (memory.slices or memory.pieces) or any(x is None for x in inputs):
+        return None
+    on_host = host_inputs(definition, len(inputs))
+    if any(inputs[i].flags.writeable for i in on_host):
+        return None
+    if backend.adapt(definition, plain) is not plain:
+        return None
+    sources: Sequence[Any] = inputs
+    targets: Sequence[Any] = places
+    if memory.pieces is not None:
+        targets = memory.pieces(places[0], *inputs, **definition.keywords(op))
+    else:
+        sources = as_tuple(bind(backend, op)(*inputs))
+    pairs = [(x, to) for x, to in zip(sources, targets, strict=True) if to is not None]
+    if not all(_follows(x, inputs) and x.shape == to.shape for x, to in pairs):
+        return None
+    return Several([partial(np.copyto, to, x) for x, to in pairs])
+
+
+def _follows(x: Any, arrays: list[Any]) -> bool:
+    """Whether `x` is one of the arrays or a view of one, and no copy, as a single number is."""
+    return isinstance(x, np.ndarray) and any(np.may_share_memory(x, a) for a in arrays)
 
 
 def _made(function: Callable[..., Any], arguments: list[Any]) -> Call:

@@ -20,6 +20,7 @@ from gradstep.core.ops.declare.samples import unary
 from gradstep.core.ops.declare.shape_rules import brackets, one_dtype
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import shape_from_sizes, unref, want_rank, wrong_type
+from gradstep.core.ops.declare.ufunc import Calls
 from gradstep.core.ops.typing.static_values import all_axes
 
 
@@ -183,14 +184,12 @@ op(
 )
 
 
-def _write_zeros(xp: Any, x: Any, *, out: Any) -> Any:
-    out.fill(0)
-    return out
+def _zeros_calls(xp: Any, x: Any, *, out: Any, room: Any) -> Calls:
+    yield out.fill, 0
 
 
-def _write_ones(xp: Any, x: Any, *, out: Any) -> Any:
-    out.fill(1)
-    return out
+def _ones_calls(xp: Any, x: Any, *, out: Any, room: Any) -> Calls:
+    yield out.fill, 1
 
 
 def _zeros(xp: Any, x: Any) -> Any:
@@ -212,7 +211,7 @@ op(
     type_attrs={"T": "x"},
     formula="zeros_like(x)",
     infer=unref,
-    kernel=Kernels(_zeros, out=_write_zeros),
+    kernel=Kernels(_zeros, calls=_zeros_calls),
     gradient=NOT_DIFFERENTIABLE,
     samples=unary(),
     arithmetic="exact",
@@ -226,7 +225,7 @@ op(
     type_attrs={"T": "x"},
     formula="ones_like(x)",
     infer=_numbers_or_flags,
-    kernel=Kernels(lambda xp, x: xp.ones_like(x), out=_write_ones),
+    kernel=Kernels(lambda xp, x: xp.ones_like(x), calls=_ones_calls),
     gradient=NOT_DIFFERENTIABLE,
     samples=unary(),
     arithmetic="exact",

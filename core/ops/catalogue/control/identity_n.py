@@ -9,7 +9,7 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor
-from gradstep.core.ops.catalogue.control.identity_ops import copy_to
+from gradstep.core.ops.catalogue.control.identity_ops import copy_calls
 from gradstep.core.ops.declare.declared_gradient import Gradient
 from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.result_memory import View
@@ -64,7 +64,7 @@ op(
     type_attrs={"T": "input"},
     formula="input",
     infer=same_as_first,
-    kernel=Kernels(lambda xp, x: x, out=copy_to),
+    kernel=Kernels(lambda xp, x: x, calls=copy_calls),
     gradient=Gradient(_disabled, differentiable=False),
     samples=unary(),
     arithmetic="exact",
@@ -83,7 +83,7 @@ for _type, _input, _output, _doc in (
         type_attrs={"T": _input},
         formula=_input,
         infer=unref,
-        kernel=Kernels(lambda xp, x: xp.array(x), out=copy_to),
+        kernel=Kernels(lambda xp, x: xp.array(x), calls=copy_calls),
         samples=unary(),
         arithmetic="exact",
         doc=_doc,

@@ -12,12 +12,12 @@ from gradstep.core.ops.declare.result_memory import View
 from gradstep.core.ops.declare.samples import unary
 from gradstep.core.ops.declare.shape_rules import same_as_first
 from gradstep.core.ops.declare.table import InferContext, op
+from gradstep.core.ops.declare.ufunc import Calls
 
 
-def copy_to(xp: Any, x: Any, *, out: Any) -> Any:
-    """Write `x` into `out`, both of one shape and element type."""
-    xp.copyto(out, x)
-    return out
+def copy_calls(xp: Any, x: Any, *, out: Any, room: Any) -> Calls:
+    """What writes `x` into `out`, both of one shape and element type."""
+    yield xp.copyto, out, x
 
 
 op(
@@ -27,7 +27,7 @@ op(
     type_attrs={"T": "input"},
     formula="input",
     infer=same_as_first,
-    kernel=Kernels(lambda xp, x: x, out=copy_to),
+    kernel=Kernels(lambda xp, x: x, calls=copy_calls),
     gradient=Gradient(lambda op, g: g, takes_slices=True),
     samples=unary(),
     arithmetic="exact",
@@ -42,7 +42,7 @@ op(
     type_attrs={"T": "input"},
     formula="input",
     infer=same_as_first,
-    kernel=Kernels(lambda xp, x: x, out=copy_to),
+    kernel=Kernels(lambda xp, x: x, calls=copy_calls),
     gradient=NOT_DIFFERENTIABLE,
     samples=unary(),
     arithmetic="exact",

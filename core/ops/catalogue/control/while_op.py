@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import SCALAR, UNKNOWN, DType, TensorType
 from gradstep.core.graph.loop import LOOP, Loop, loop_of
-from gradstep.core.ops.catalogue.control.identity_ops import copy_to
+from gradstep.core.ops.catalogue.control.identity_ops import copy_calls
 from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE, Gradient
 from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.op_state import Stateful
@@ -74,7 +74,7 @@ for _type, _doc in (
         type_attrs={"T": "data"},
         formula="data",
         infer=same_as_first,
-        kernel=Kernels(lambda xp, data: data, out=copy_to),
+        kernel=Kernels(lambda xp, data: data, calls=copy_calls),
         gradient=Gradient(lambda op, g: g, takes_slices=True),
         samples=unary(),
         arithmetic="exact",
@@ -98,7 +98,7 @@ op(
     inputs="input",
     formula="input",
     infer=_flag,
-    kernel=Kernels(lambda xp, input: input, out=copy_to),
+    kernel=Kernels(lambda xp, input: input, calls=copy_calls),
     gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [Sample((rng.random() < 0.5,))],
     arithmetic="exact",

@@ -145,6 +145,17 @@ def _squared_difference(xp: Any, x: Any, y: Any) -> Any:
     return difference * (xp.conj(difference) if x.dtype.kind == "c" else difference)
 
 
+def _squared_difference_calls(xp: Any, x: Any, y: Any, *, out: Any, room: Any) -> Calls:
+    difference = room(out.shape, out.dtype)
+    yield xp.subtract, x, y, difference
+    if x.dtype.kind != "c":
+        yield xp.multiply, difference, difference, out
+        return
+    other = room(out.shape, out.dtype)
+    yield xp.conj, difference, other
+    yield xp.multiply, difference, other, out
+
+
 def _squared_difference_gradient(op: OpView, g: Tensor) -> Pair:
     x, y = op.inputs
     to_x = 2.0 * g * (x - y)
@@ -158,7 +169,7 @@ op(
     type_attrs={"T": "x"},
     formula="(x - y) * conj(x - y)",
     infer=only(broadcast, "float16 float32 float64 int32 int64 complex64 complex128"),
-    kernel=_squared_difference,
+    kernel=Kernels(_squared_difference, calls=_squared_difference_calls),
     gradient=_squared_difference_gradient,
     broadcasts=True,
     samples=with_complex(binary(), differentiable=False),

@@ -8,11 +8,11 @@ import numpy as np
 
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
-from gradstep.core.ops.catalogue.control.identity_ops import copy_to
 from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.result_causes import Causes
 from gradstep.core.ops.declare.table import InferContext, Sample, op
+from gradstep.core.ops.declare.ufunc import Calls
 
 _WITHOUT_NUMBERS = (DType.STRING, DType.RESOURCE)
 
@@ -90,8 +90,23 @@ def _flat(x: Any) -> Any:
     return x.reshape(-1).copy()
 
 
-def _cast_out(xp: Any, x: Any, *, DstT: DType, Truncate: bool, out: Any) -> Any:  # noqa: N803
-    return copy_to(xp, _cast(xp, x, DstT=DstT, Truncate=Truncate), out=out)
+def _cast_calls(
+    xp: Any,
+    x: Any,
+    *,
+    DstT: DType,  # noqa: N803
+    Truncate: bool,  # noqa: N803
+    out: Any,
+    room: Any,
+) -> Calls:
+    if Truncate or not np.can_cast(x.dtype, out.dtype, "same_kind"):
+        yield _cast_into, xp, x, DstT, Truncate, out
+    else:
+        yield xp.copyto, out, x
+
+
+def _cast_into(xp: Any, x: Any, to: DType, truncate: bool, out: Any) -> None:
+    xp.copyto(out, _cast(xp, x, DstT=to, Truncate=truncate))
 
 
 def _cast_samples(rng: np.random.Generator) -> list[Sample]:
@@ -115,7 +130,7 @@ op(
     type_attrs={"SrcT": "x"},
     formula="astype(x, DstT)",
     infer=_cast_type,
-    kernel=Kernels(_cast, out=_cast_out),
+    kernel=Kernels(_cast, calls=_cast_calls),
     gradient=_cast_gradient,
     samples=_cast_samples,
     arithmetic="exact",

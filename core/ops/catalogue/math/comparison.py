@@ -9,12 +9,13 @@ import numpy as np
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
-from gradstep.core.ops.declare.kernel_forms import ufunc
+from gradstep.core.ops.declare.kernel_forms import Kernels, ufunc
 from gradstep.core.ops.declare.result_causes import Causes
 from gradstep.core.ops.declare.samples import binary
 from gradstep.core.ops.declare.shape_rules import broadcast, broadcast_shapes, compare, one_dtype
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import merge_shapes, real, real_floating, wrong_type
+from gradstep.core.ops.declare.ufunc import Calls
 from gradstep.core.ops.typing.static_values import select, zeros_like
 
 _ORDERED = (
@@ -165,9 +166,23 @@ def _with_condition(ctx: InferContext, condition: Shape, shape: Shape) -> Shape:
 
 
 def _select(xp: Any, condition: Any, t: Any, e: Any) -> Any:
+    return xp.where(_of_rows(condition, t), t, e)
+
+
+def _of_rows(condition: Any, t: Any) -> Any:
+    """A flag for each row as one that broadcasts."""
     if condition.ndim == 1 and t.ndim > 1:
-        condition = condition.reshape((-1,) + (1,) * (t.ndim - 1))
-    return xp.where(condition, t, e)
+        return condition.reshape((-1,) + (1,) * (t.ndim - 1))
+    return condition
+
+
+def _select_calls(xp: Any, condition: Any, t: Any, e: Any, *, out: Any, room: Any) -> Calls:
+    return _chosen_calls(xp, _of_rows(condition, t), t, e, out=out, room=room)
+
+
+def _chosen_calls(xp: Any, condition: Any, t: Any, e: Any, *, out: Any, room: Any) -> Calls:
+    yield xp.copyto, out, e
+    yield xp.copyto, out, t, "same_kind", condition
 
 
 def _select_samples(rng: np.random.Generator) -> list[Sample]:
@@ -184,7 +199,7 @@ op(
     type_attrs={"T": "t"},
     formula="where(rows(condition, t), t, e)",
     infer=_select_type,
-    kernel=_select,
+    kernel=Kernels(_select, calls=_select_calls),
     gradient=_chosen,
     samples=_select_samples,
     arithmetic="exact",
@@ -215,7 +230,7 @@ op(
     type_attrs={"T": "t"},
     formula="where(condition, t, e)",
     infer=_select_v2_type,
-    kernel=lambda xp, condition, t, e: xp.where(condition, t, e),
+    kernel=Kernels(lambda xp, condition, t, e: xp.where(condition, t, e), calls=_chosen_calls),
     gradient=_chosen_v2,
     broadcasts=True,
     samples=lambda rng: [

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
-from gradstep.core.ops.catalogue.control.identity_ops import copy_to
+from gradstep.core.ops.catalogue.control.identity_ops import copy_calls
 from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.kernel_forms import Kernels, ufunc
 from gradstep.core.ops.declare.op_state import Stateful, Writes
 from gradstep.core.ops.declare.samples import equal_shapes, unary
 from gradstep.core.ops.declare.table import InferContext, op
 from gradstep.core.ops.declare.type_rules import merge_shapes, numeric, wrong_type
+from gradstep.core.ops.declare.ufunc import Calls
 
 
 def _variable(ctx: InferContext) -> TensorType:
@@ -47,8 +48,8 @@ def _assigned(ctx: InferContext) -> TensorType:
     return TensorType(ctx.types[0].dtype, ctx.types[1].shape, ref=True)
 
 
-def _copy_value(xp: Any, ref: Any, value: Any, *, out: Any) -> Any:
-    return copy_to(xp, value, out=out)
+def _value_calls(xp: Any, ref: Any, value: Any, *, out: Any, room: Any) -> Calls:
+    return copy_calls(xp, value, out=out, room=room)
 
 
 op(
@@ -59,7 +60,7 @@ op(
     type_attrs={"T": "value"},
     formula="value",
     infer=_assigned,
-    kernel=Kernels(lambda xp, ref, value: xp.array(value), out=_copy_value),
+    kernel=Kernels(lambda xp, ref, value: xp.array(value), calls=_value_calls),
     state=Writes((0,)),
     gradient=NOT_DIFFERENTIABLE,
     samples=equal_shapes(2),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
-from gradstep.core.ops.catalogue.control.identity_ops import copy_to
+from gradstep.core.ops.catalogue.control.identity_ops import copy_calls
 from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE, Gradient
 from gradstep.core.ops.declare.kernel_forms import Kernels, ufunc
 from gradstep.core.ops.declare.op_state import Stateful, Writes
@@ -13,6 +13,7 @@ from gradstep.core.ops.declare.result_memory import View
 from gradstep.core.ops.declare.samples import equal_shapes, unary
 from gradstep.core.ops.declare.table import InferContext, op
 from gradstep.core.ops.declare.type_rules import merge_shapes, wrong_type
+from gradstep.core.ops.declare.ufunc import Calls
 
 
 def _handle(ctx: InferContext) -> TensorType:
@@ -60,7 +61,7 @@ op(
     attrs={"dtype": DType},
     formula="resource",
     infer=_read,
-    kernel=Kernels(lambda xp, resource: xp.array(resource), out=copy_to),
+    kernel=Kernels(lambda xp, resource: xp.array(resource), calls=copy_calls),
     gradient=Gradient(lambda op, g: g, takes_slices=True),
     state=Stateful(),
     samples=unary(),
@@ -78,8 +79,8 @@ def _assigned(ctx: InferContext) -> tuple[TensorType, ...]:
     return ()
 
 
-def _copy_value(xp: Any, resource: Any, value: Any, *, out: Any) -> Any:
-    return copy_to(xp, value, out=out)
+def _value_calls(xp: Any, resource: Any, value: Any, *, out: Any, room: Any) -> Calls:
+    return copy_calls(xp, value, out=out, room=room)
 
 
 op(
@@ -89,7 +90,7 @@ op(
     attrs={"dtype": DType, "validate_shape": False},
     formula="value",
     infer=_assigned,
-    kernel=Kernels(lambda xp, resource, value: xp.array(value), out=_copy_value),
+    kernel=Kernels(lambda xp, resource, value: xp.array(value), calls=_value_calls),
     state=Writes((0,)),
     gradient=NOT_DIFFERENTIABLE,
     samples=equal_shapes(2),
