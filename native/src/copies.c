@@ -61,7 +61,7 @@ Outcome bind_copy(Row *row, PyObject *arguments) {
         return bind_choice(row, out, x, (PyArrayObject *)last);
     }
     int alike = PyArray_TYPE(x) == PyArray_TYPE(out) && have_same_shape(x, out);
-    if (alike && is_contiguous(x) && is_contiguous(out) && (are_apart(x, out) || are_same(x, out))) {
+    if (alike && is_contiguous(x) && is_contiguous(out)) {
         return bind_move(row, out, x);
     }
     if (!is_exact(x, out)) {

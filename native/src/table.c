@@ -1,7 +1,6 @@
 /* The type Table: bound calls as rows, and the walk through them. */
 #define GRADSTEP_IMPORTS_NUMPY
 #include "row.h"
-#include <fenv.h>
 #include <string.h>
 
 /* Work is counted in elements, and a row as so many more. */
@@ -119,7 +118,6 @@ static int run_rows(Table *table, Py_ssize_t *at, Py_ssize_t end) {
         failed = run_row(rows + *at);
         *at += !failed;
     }
-    feclearexcept(FE_ALL_EXCEPT); /* as NumPy leaves them when nobody asks */
     if (lets_go) {
         PyEval_RestoreThread(thread);
         table->let_go = 0;
