@@ -216,4 +216,4 @@ Outcome bind_elementwise(Row *row, PyUFuncObject *ufunc, PyArrayObject *const *a
     return bind_iteration(row, arrays, inputs, types);
 }
 
-int run_iteration(Row const *row) { return walk((Row *)row, row->more, make_call); }
+int run_iteration(Row *row) { return walk(row, row->more, make_call); }

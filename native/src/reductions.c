@@ -7,11 +7,12 @@
 typedef struct {
     NpyIter *iterator; /* NULL: the row says which calls there are */
     npy_intp results, itemsize;
-    int has_initial;
-    char initial[2 * sizeof(double)];
-    int axes; /* those that stay, of the input: where its first elements are */
-    npy_intp sizes[NPY_MAXDIMS], strides[NPY_MAXDIMS];
+    int begins_at_zero; /* or with the first element */
     char *first, *out;
+    int axes; /* of the input, those that stay */
+    struct {
+        npy_intp size, stride;
+    } axis[];
 } Reduction;
 
 /* Marks the axes, an int or a tuple of them. */
@@ -21,12 +22,9 @@ static int mark_axes(PyObject *axes, int rank, char *reduced) {
     Py_ssize_t count = several ? PyTuple_Size(axes) : 1;
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *axis = several ? PyTuple_GetItem(axes, i) : axes;
-        if (!PyLong_Check(axis)) {
-            return 0;
-        }
-        long number = PyLong_AsLong(axis);
+        long number = PyLong_CheckExact(axis) ? PyLong_AsLong(axis) : rank;
         number += number < 0 ? rank : 0;
-        if (number < 0 || number >= rank || reduced[number]) {
+        if (PyErr_Occurred() || number < 0 || number >= rank || reduced[number]) {
             PyErr_Clear();
             return 0;
         }
@@ -45,14 +43,11 @@ static int keeps_type(PyUFuncObject *ufunc, PyArrayObject *x, PyObject *type) {
     return type == Py_None && (function != known.add || !PyTypeNum_ISINTEGER(PyArray_TYPE(x)));
 }
 
-/* What the sum of nothing is; 1, 0: whether there is any, -1: not to be had. */
-static int find_initial(PyUFuncObject *ufunc, PyArrayObject *x, char *initial) {
+/* Sums begin at zero, maxima and minima with what comes first; the rest is left to NumPy. */
+static int is_known(PyUFuncObject *ufunc, PyArrayObject *x) {
     PyObject *function = (PyObject *)ufunc;
-    if (function == known.maximum || function == known.minimum) {
-        return 0;
-    }
-    memset(initial, 0, sizeof(((Reduction *)NULL)->initial)); /* zero in every type */
-    return function == known.add && !PyArray_ISBOOL(x) ? 1 : -1;
+    return function == known.maximum || function == known.minimum
+           || (function == known.add && !PyArray_ISBOOL(x));
 }
 
 static NpyIter *make_iterator(PyArrayObject *out, PyArrayObject *x, char const *reduced, int keeps) {
@@ -81,15 +76,9 @@ static void find_first(Reduction *work, PyArrayObject *x, char const *reduced) {
     work->axes = 0;
     for (int axis = 0; axis < PyArray_NDIM(x); axis++) {
         if (!reduced[axis]) {
-            work->sizes[work->axes] = PyArray_DIM(x, axis);
-            work->strides[work->axes++] = PyArray_STRIDE(x, axis);
+            work->axis[work->axes].size = PyArray_DIM(x, axis);
+            work->axis[work->axes++].stride = PyArray_STRIDE(x, axis);
         }
-    }
-}
-
-static void write_initial(Reduction const *work) {
-    for (npy_intp i = 0; i < work->results; i++) {
-        memcpy(work->out + i * work->itemsize, work->initial, (size_t)work->itemsize);
     }
 }
 
@@ -101,11 +90,11 @@ static void write_first(Reduction const *work) {
     for (npy_intp i = 0; i < work->results; i++, to += work->itemsize) {
         memcpy(to, from, (size_t)work->itemsize);
         for (int axis = work->axes - 1; axis >= 0; axis--) {
-            from += work->strides[axis];
-            if (++index[axis] < work->sizes[axis]) {
+            from += work->axis[axis].stride;
+            if (++index[axis] < work->axis[axis].size) {
                 break;
             }
-            from -= work->sizes[axis] * work->strides[axis];
+            from -= work->axis[axis].size * work->axis[axis].stride;
             index[axis] = 0;
         }
     }
@@ -117,7 +106,7 @@ static int walk(Row *row, Reduction const *work, NpyIter *iterator, Visit visit)
     char **at = NpyIter_GetDataPtrArray(iterator);
     npy_intp *strides = NpyIter_GetInnerStrideArray(iterator);
     npy_intp *inner = NpyIter_GetInnerLoopSizePtr(iterator);
-    npy_intp first = work->has_initial ? 0 : work->results;
+    npy_intp first = work->begins_at_zero ? 0 : work->results;
     int goes_on = 1;
     if (restart(iterator) < 0) {
         return -1;
@@ -198,23 +187,21 @@ Outcome bind_reduction(Row *row, PyUFuncObject *ufunc, PyObject *arguments) {
     PyObject *keepdims = given == 5 ? PyTuple_GetItem(arguments, 4) : Py_False;
     char reduced[NPY_MAXDIMS];
     if (ufunc->nin != 2 || ufunc->nout != 1 || ufunc->core_enabled || !PyBool_Check(keepdims)
-        || PyArray_SIZE(x) == 0 || !can_be_result(out) || !is_contiguous(out)
+        || !is_known(ufunc, x) || PyArray_SIZE(x) == 0 || !can_be_result(out) || !is_contiguous(out)
         || !keeps_type(ufunc, x, PyTuple_GetItem(arguments, 2))
         || !mark_axes(PyTuple_GetItem(arguments, 1), PyArray_NDIM(x), reduced)
         || !find_loop(ufunc, arrays, row)) {
         return UNFIT;
     }
-    Reduction *work = PyMem_Calloc(1, sizeof(Reduction));
+    size_t axes = (size_t)PyArray_NDIM(x) * sizeof(((Reduction *)NULL)->axis[0]);
+    Reduction *work = PyMem_Calloc(1, sizeof(Reduction) + axes);
     if (work == NULL) {
         PyErr_NoMemory();
         return FAILED;
     }
     row->more = work;
-    work->has_initial = find_initial(ufunc, x, work->initial);
-    Outcome outcome = UNFIT;
-    if (work->has_initial >= 0) {
-        outcome = bind_calls(row, out, x, reduced, keepdims == Py_True);
-    }
+    work->begins_at_zero = (PyObject *)ufunc == known.add;
+    Outcome outcome = bind_calls(row, out, x, reduced, keepdims == Py_True);
     if (outcome != BOUND) {
         PyErr_Clear();
         release_reduction(row);
@@ -222,15 +209,15 @@ Outcome bind_reduction(Row *row, PyUFuncObject *ufunc, PyObject *arguments) {
     return outcome;
 }
 
-int run_reduction(Row const *row) {
+int run_reduction(Row *row) {
     Reduction const *work = row->more;
-    if (work->has_initial) {
-        write_initial(work);
+    if (work->begins_at_zero) { /* which is no bit set, in every type */
+        memset(work->out, 0, (size_t)(work->results * work->itemsize));
     } else {
         write_first(work);
     }
     if (work->iterator != NULL) {
-        return walk((Row *)row, work, work->iterator, make_call);
+        return walk(row, work, work->iterator, make_call);
     }
     run_loop(row);
     return 0;

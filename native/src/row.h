@@ -79,8 +79,8 @@ Outcome bind_copy(Row *row, PyObject *arguments);
 Outcome bind_fill(Row *row, PyObject *array, PyObject *arguments);
 
 void run_loop(Row const *row);
-int run_iteration(Row const *row); /* these, that may take memory: -1 with an error set */
-int run_reduction(Row const *row);
+int run_iteration(Row *row); /* these, that may take memory: -1 with an error set */
+int run_reduction(Row *row);
 void run_product(Row const *row);
 void run_fill(Row const *row);
 void run_choice(Row const *row);

@@ -83,7 +83,7 @@ static PyObject *make_table(PyTypeObject *type, PyObject *arguments, PyObject *k
     return (PyObject *)table;
 }
 
-static int run_row(Row const *row) {
+static int run_row(Row *row) {
     switch (row->kind) {
     case LOOP: run_loop(row); break;
     case ITERATION: return run_iteration(row);
@@ -102,7 +102,7 @@ static int run_row(Row const *row) {
 /* Runs rows that do without the interpreter, from `*at` on, which tells how far that got; -1 with an
    error set where memory lacked, or a signal raised one. */
 static int run_rows(Table *table, Py_ssize_t *at, Py_ssize_t end) {
-    Row const *rows = table->rows;
+    Row *rows = table->rows;
     npy_intp work = rows[end - 1].before + rows[end - 1].size - rows[*at].before;
     int lets_go = work > WORK_TO_LET_GO, failed = 0;
     PyThreadState *thread = NULL;

@@ -140,6 +140,7 @@ def test_what_numpy_would_copy_or_cast_first_stays_pythons() -> None:
                 partial(
                     np.add.reduce, np.arange(3, dtype=np.uint8), 0, None, np.zeros((), np.uint8)
                 ),
+                partial(np.add.reduce, memory, 1 << 70, None, np.zeros(())),
                 partial(np.matmul, np.ones((3, 3)), np.ones((2, 3)), np.ones((3, 3))),
                 partial(np.add, memory, memory, memory, where=True),
                 partial(np.sort, memory),
