@@ -70,6 +70,11 @@ def pack_calls(calls: Iterable[Call]) -> list[Call]:
     ]
 
 
+def _slice_of(calls: Sequence[Call], first: int, last: int) -> Runner:
+    every = (first, last) == (0, len(calls))
+    return partial(run_through, calls if every else calls[first:last])
+
+
 class CallRun:
     """Calls that are made again and again, as fast as there are means to. calls: what they are;
     all: what makes them all."""
@@ -83,8 +88,7 @@ class CallRun:
         """What makes calls `first` to `last`."""
         if self._table is not None:
             return partial(_run_table, self._table, first, last)
-        every = (first, last) == (0, len(self.calls))
-        return partial(run_through, self.calls if every else self.calls[first:last])
+        return _slice_of(self.calls, first, last)
 
     def each(self) -> Sequence[Call]:
         """What makes them one by one."""
@@ -125,8 +129,7 @@ class StepCalls:
         first, last = self._starts[start], self._starts[stop]
         if self._again is not None:
             return self._again.between(first, last)
-        every = (first, last) == (0, len(self._calls))
-        return partial(run_through, self._calls if every else self._calls[first:last])
+        return _slice_of(self._calls, first, last)
 
     def step_at(self, start: int, done: int) -> int:
         """The step that comes next when so many of the calls from step `start` on are done."""
