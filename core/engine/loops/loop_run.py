@@ -40,9 +40,9 @@ class LoopRun:
         self.iteration = iteration
         self.recording = recording
         self._again: LoopRun | None = None  # does iterations once more
-        self._crossed = not set(iteration.carried).isdisjoint(
-            r for c, r in zip(iteration.carried, iteration.results, strict=True) if c != r
-        )
+        both = zip(iteration.carried, iteration.results, strict=True)
+        self._carried = [(first, result) for first, result in both if first != result]
+        self._crossed = not set(iteration.carried).isdisjoint(r for _, r in self._carried)
         self.number = self.step = 0
         self.ended = False
         self.adopt(keeping)
@@ -155,6 +155,10 @@ class LoopRun:
     def _carry(self) -> None:
         """Start the next iteration."""
         of, recording = self.iteration, self.recording
+        check_cancelled()
+        if not self._crossed and recording.go_on(self._carried):
+            self.number, self.step = self.number + 1, 0
+            return
         now = recording.variables()
         after = [recording.value(index) for index in of.results]
         if self._crossed:

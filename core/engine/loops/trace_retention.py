@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gradstep.core.engine.loops.trace_budget import LoopMemory
@@ -59,6 +59,7 @@ class Kept:
     by_reference: tuple[int, ...]
     memory: LoopMemory | None
     repeat: Repeat | None = None
+    _places: dict[TensorRef, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, iteration: Iteration, keeping: Retention, repeat: Repeat) -> Kept:
@@ -80,6 +81,12 @@ class Kept:
             keeping.memory,
             repeat if again else None,
         )
+
+    def place(self, tensor: TensorRef) -> int:
+        """The value that a tensor of an iteration is. Raises GradstepError where there is none."""
+        if tensor not in self._places:
+            self._places[tensor] = value_of(self.iteration.plan, tensor)
+        return self._places[tensor]
 
     @property
     def changing(self) -> frozenset[str]:

@@ -14,12 +14,15 @@ from gradstep.core.errors import GradstepError
 
 class Arena:
     """Bytes from 0 to `nbytes`. A place lies in one block, and its view stays valid as blocks are
-    added."""
+    added. One is kept for each iteration of a loop: it holds nothing that Python's garbage
+    collector has to look through."""
+
+    __slots__ = ("__weakref__", "_blocks", "_starts", "nbytes")
 
     def __init__(self) -> None:
         self.nbytes = 0
-        self._starts: list[int] = []
-        self._blocks: list[Any] = []
+        self._starts: tuple[int, ...] = ()
+        self._blocks: tuple[Any, ...] = ()
 
     def grow(self, nbytes: int, backend: Backend) -> None:
         """To that many bytes at least. Raises GradstepError when there is not enough memory."""
@@ -33,8 +36,8 @@ class Arena:
                 kind="ResourceExhaustedError",
                 hint="use smaller tensors or a smaller batch",
             ) from error
-        self._starts.append(self.nbytes)
-        self._blocks.append(block)
+        self._starts = *self._starts, self.nbytes
+        self._blocks = *self._blocks, block
         self.nbytes = nbytes
 
     def view(self, place: Slot) -> Any:
@@ -53,6 +56,6 @@ class Arena:
                 there[...] = block
             return into
         other = Arena()
-        other.nbytes, other._starts = self.nbytes, [*self._starts]
-        other._blocks = [block.copy() for block in self._blocks]
+        other.nbytes, other._starts = self.nbytes, self._starts
+        other._blocks = tuple([block.copy() for block in self._blocks])
         return other

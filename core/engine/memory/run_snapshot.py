@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gradstep.core.engine.run.recording import Recording
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
 class RunSnapshot:
     """A finished run: a copy of the arena, and the values kept by reference."""
 

@@ -8,6 +8,8 @@ failure came from is read off the list's iterator.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from gradstep.core.engine.loops.loop_run import LoopRun
     from gradstep.core.engine.loops.trace_retention import Retention
 
+_NONE: Mapping[int, Any] = MappingProxyType({})
+
 
 class Recording(Binding):
     """Memory and bound calls for running `plan` again and again on one backend. See Binding."""
@@ -47,6 +51,7 @@ class Recording(Binding):
         first = {name: variable.first for name, variable in plan.variables.items()}
         self._first = {name: put(backend, x) for name, x in first.items() if x is not None}
         self._turned = False
+        self._carrying: tuple[Sequence[tuple[int, int]], list[Call], list[Any]] | None = None
         self._aside: Any = None  # cells and calls for the other way round
 
     @property
@@ -102,14 +107,45 @@ class Recording(Binding):
         for name, versions in self.plan.versions.items():
             if not self._start(versions[0], variables.get(name, self._first.get(name))):
                 empty.add(versions[0])
-        for index in self.layout.by_reference:
-            if self.plan.made_by[index] >= 0:
-                self._cells[index] = None
+        for index in self._made_by_reference:
+            self._cells[index] = None
         if self._empty is None or self._empty != empty:
             self._empty = empty
             self._bind()
         else:  # it is run again, and so will be worth it
             self._calls.pack()
+
+    def go_on(self, carried: Sequence[tuple[int, int]]) -> bool:
+        """Start a run from what the last one left, which is over; of `carried` the first version of
+        a variable from what another value was. False, and nothing done, where that needs `begin`:
+        variables were written to, or lack a value, or are made anew."""
+        if self._writes_variables or self._empty or self._absent:
+            return False
+        if self._carrying is None or self._carrying[0] is not carried:
+            self._carrying = carried, *self._moved(carried)
+        _, moves, loose = self._carrying
+        values = [self._cells[value] for _, value in loose]
+        if loose and any(value is None for value in values):
+            return False
+        for loop in self._loops.values():
+            loop.close()
+        for move in moves:
+            move()
+        for (version, _), value in zip(loose, values, strict=True):
+            self._start(version, value)
+        for index in self._made_by_reference:
+            self._cells[index] = None
+        self._calls.pack()
+        return True
+
+    def _moved(self, carried: Sequence[tuple[int, int]]) -> tuple[list[Call], list[Any]]:
+        """Copies between places that stay, and pairs of which one is held by reference."""
+        stays, cells = self._fixed, self._cells
+        fixed = [pair for pair in carried if stays[pair[0]] and stays[pair[1]]]
+        copies: list[Call] = [
+            partial(cells[first].__setitem__, ..., cells[value]) for first, value in fixed
+        ]
+        return copies, [pair for pair in carried if pair not in fixed]
 
     def run(self, start: int, stop: int) -> tuple[int, GradstepError | None]:
         """Execute steps `start` to `stop`; how many of the plan's steps are done then, and what
@@ -158,9 +194,12 @@ class Recording(Binding):
 
     def record(self, into: Arena | None = None) -> RunSnapshot:
         """A copy of this run that outlives the next; in the memory `into`, if that fits."""
-        absent = *(self._empty or ()), *self._absent
-        others = {i: self.value(i) for i in (*self.layout.by_reference, *absent)}
-        instead = self.layout.turns if self._turned else {}
+        others = instead = _NONE
+        if self.layout.by_reference or self._empty or self._absent:
+            beside = *self.layout.by_reference, *(self._empty or ()), *self._absent
+            others = {i: self.value(i) for i in beside}
+        if self._turned:
+            instead = self.layout.turns
         return RunSnapshot(self, self._arena.copy(into), others, instead)
 
     def adopt(self, keeping: Retention) -> None:
@@ -168,6 +207,17 @@ class Recording(Binding):
         self.keeping = keeping
         for loop in self._both_ways():
             loop.adopt(keeping)
+
+    @cached_property
+    def _made_by_reference(self) -> list[int]:
+        """Values that steps make and that have no place of their own."""
+        return [index for index in self.layout.by_reference if self.plan.made_by[index] >= 0]
+
+    @cached_property
+    def _writes_variables(self) -> bool:
+        """Whether a run leaves a variable other than it began, or makes one anew."""
+        plan = self.plan
+        return any(len(v) > 1 or plan.variables[n].anew for n, v in plan.versions.items())
 
     def _both_ways(self) -> list[LoopCall]:
         """The loops as they are called now, and the other way round."""

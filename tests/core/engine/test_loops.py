@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -261,3 +262,27 @@ def test_nothing_of_a_loop_outlives_its_graph() -> None:
     graphs = run()
     gc.collect()
     assert [made() for made in graphs] == [None] * 3
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_variables_that_change_places_are_carried_as_they_were(fast: bool) -> None:
+    """The arguments themselves, with nothing between them and the next iteration."""
+    build = GraphBuilder()
+    with build.as_default():
+        n, x, y = (
+            build.placeholder("n", "int32", ()),
+            *(build.placeholder(z, shape=()) for z in "xy"),
+        )
+        tf.while_loop(lambda i, *_: i < n, lambda i, x, y: (i + 1, y, x), [0, x, y], name="loop")
+    [op] = [op for op in build.build() if (loop := loop_of(op)) is not None]
+    loop = loop_of(op)
+    assert loop is not None
+    _, first, second = loop.variables
+    swapped = replace(loop, results=(loop.results[0], TensorRef(second), TensorRef(first)))
+    graph = Graph.of(
+        each.with_attrs(loop=swapped) if each is op else each for each in build.build()
+    )
+    session = Session(graph, fast=fast)
+    for count in (2, 3, 0, 5):
+        found = session.run(["loop/Exit_1", "loop/Exit_2"], {"n": count, "x": 1, "y": 2})
+        assert found == ([2, 1] if count % 2 else [1, 2])

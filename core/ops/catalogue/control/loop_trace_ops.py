@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,13 @@ def _declared(ctx: InferContext) -> TensorType:
 
 
 def _value(xp: Any, trace: Trace, iteration: np.ndarray, *, tensor: str) -> Any:
-    return trace.read(TensorRef.parse(tensor), int(iteration))
+    return trace.read(_parsed(tensor), int(iteration))
+
+
+@lru_cache(1024)
+def _parsed(tensor: str) -> TensorRef:
+    """It is asked for in every iteration."""
+    return TensorRef.parse(tensor)
 
 
 op(
