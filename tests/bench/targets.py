@@ -158,9 +158,9 @@ RUNNING = (
     Measure("train w3", "W3: a step of `train` / plan", "ratio", 1.5),
     Measure("command w1", "W1: a run of `run --fast --json` / plan", "ratio", 3.0),
     Measure("command w3", "W3: a run of `run --fast --json` / plan", "ratio", 1.5),
-    Measure("loop fast forward", f"while loop, fast: {_ITERATION}", "ratio", 9.0),
+    Measure("loop fast forward", f"while loop, fast: {_ITERATION}", "ratio", 6.0),
     Measure("loop recorded forward", f"while loop, recorded: {_ITERATION}", "ratio", 13.0),
-    Measure("loop fast gradient", f"its gradient, fast: {_ITERATION}", "ratio", 7.0),
+    Measure("loop fast gradient", f"its gradient, fast: {_ITERATION}", "ratio", 5.0),
     Measure("loop recorded gradient", f"its gradient, recorded: {_ITERATION}", "ratio", 11.0),
 )
 

@@ -12,6 +12,7 @@ from gradstep.core.cancellation import check_cancelled
 from gradstep.core.engine.device_transfer import copy_array
 from gradstep.core.engine.loops.iteration_trace import LoopTrace
 from gradstep.core.engine.loops.loop_pause import Pausing, never
+from gradstep.core.engine.loops.loop_round import LoopRound
 from gradstep.core.engine.loops.trace_budget import Charge
 from gradstep.core.engine.loops.trace_retention import Kept, Retention
 from gradstep.core.engine.plan.loop_body import Iteration
@@ -40,6 +41,8 @@ class LoopRun:
         self.iteration = iteration
         self.recording = recording
         self._again: LoopRun | None = None  # does iterations once more
+        self._rounds: LoopRound | None = None
+        self._keeps_late = False  # whether these may be over when what is kept is copied
         both = zip(iteration.carried, iteration.results, strict=True)
         self._carried = [(first, result) for first, result in both if first != result]
         self._crossed = not set(iteration.carried).isdisjoint(r for _, r in self._carried)
@@ -53,7 +56,7 @@ class LoopRun:
         self.recording.adopt(keeping)
         self._kept = Kept.of(self.iteration, keeping, self._repeat)
         self._charge = Charge(keeping.memory, self.recording.nbytes)
-        self._again = None
+        self._again = self._rounds = None
         self.release()
 
     def release(self) -> None:
@@ -91,29 +94,69 @@ class LoopRun:
         way: there is no room to keep what has to be kept of it."""
         assert self.step == self.length
         assert not self.ended
+        error = self._add()
+        if error is None:
+            self._carry()
+        return error
+
+    def _add(self) -> GradstepError | None:
+        """Keep what has to be kept of this iteration."""
         try:
             self.trace.add(self.recording)
         except GradstepError as error:
             return error
-        self._carry()
         return None
 
     def finish(self, pausing: Pausing = never) -> GradstepError | None:
         """Run to the end of the loop; what stopped it early. It is left where it stands, without
         having `ended`, once `pausing`."""
-        length = len(self.recording.plan.steps)
         self.recording.pausing = pausing
+        rounds, split = self._whole_rounds(), self.iteration.split
+        length = len(self.recording.plan.steps)
         while not self.ended:
-            error = self.reach(length)
-            if error is not None:
+            if rounds is None or self.step > split:
+                error = self.reach(length)
+                if error is None and not self.ended:
+                    if self.step < length:  # a loop inside was left
+                        return None
+                    error = self.advance()
+            else:
+                error = self.reach(split) if self.step < split else self._go_round(rounds)
+            if error is not None or pausing():
                 return error
-            if not self.ended:
-                if self.step < length:  # a loop inside was left
-                    return None
-                error = self.advance()
-                if error is not None or pausing():
-                    return error
         return None
+
+    def _go_round(self, rounds: LoopRound) -> GradstepError | None:
+        """From where this iteration's condition is known to where the next one's is."""
+        check_cancelled()
+        began, step, error = rounds.run()
+        if began:
+            full = self._add()
+            if full is not None:
+                return full
+            self.number += 1
+        if error is None:
+            return self._ask()
+        self.step = step
+        return self._located(self.recording.located(error, step))
+
+    def _whole_rounds(self) -> LoopRound | None:
+        """What goes from condition to condition, where the next iteration begins with copies alone
+        and its condition leaves what is kept of this one as it is."""
+        if self._kept.whole or self._crossed:
+            return None
+        copies, calls = self.recording.copies_to_go_on(self._carried), self.recording.calls
+        if copies is None:
+            return None
+        if self._rounds is None or self._rounds.calls is not calls:
+            self._rounds = LoopRound(calls, self.iteration.split, copies)
+            self._keeps_late = self.recording.are_apart(self._kept.asked, self._overwritten())
+        return self._rounds if self._keeps_late else None
+
+    def _overwritten(self) -> list[int]:
+        """Values of an iteration that the next one's condition is computed over."""
+        steps = self.recording.plan.steps[: self.iteration.split]
+        return [*(first for first, _ in self._carried), *(v for step in steps for v in step.writes)]
 
     @property
     def results(self) -> list[Any]:

@@ -135,7 +135,7 @@ class FastRun(Recording):
         done, error = self._run_calls.all()
         if error is not None:
             failed = self._step_of[done]
-            return failed, self._located(error, failed)
+            return failed, self.located(error, failed)
         return len(self.plan.steps), None
 
     def keep(self, store: VariableStore, done: int) -> None:

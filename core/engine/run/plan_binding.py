@@ -234,7 +234,7 @@ class Binding:
         except Exception as error:  # a missing attribute, axes that are no integers
             return failing_call(locate_error(error, step.op, self.backend, self._given(step)))
 
-    def _located(self, error: Exception, index: int) -> GradstepError:
+    def located(self, error: Exception, index: int) -> GradstepError:
         """What stopped step number `index`, as the error that users see."""
         step = self.plan.steps[index]
         return locate_error(error, step.op, self.backend, self._given(step))

@@ -138,6 +138,23 @@ class Recording(Binding):
         self._calls.pack()
         return True
 
+    def copies_to_go_on(self, carried: Sequence[tuple[int, int]]) -> list[Call] | None:
+        """The calls that do what `go_on` does; None where it is not copying alone, or steps are
+        timed."""
+        cannot = self._writes_variables or self._empty or self._absent or self._made_by_reference
+        if cannot or self._loops or self.stopwatch is not None:
+            return None
+        copies, loose = self._moved(carried)
+        return None if loose else copies
+
+    def are_apart(self, some: Sequence[int], others: Iterable[int]) -> bool:
+        """Whether values are known to lie in places of their own, where none of the others do."""
+        cells = self._cells
+        if some and (self.backend.xp is not np or not all(self._fixed[v] for v in some)):
+            return False
+        there = [cells[value] for value in others if cells[value] is not None]
+        return not any(np.may_share_memory(cells[v], x) for v in some for x in there)
+
     def _moved(self, carried: Sequence[tuple[int, int]]) -> tuple[list[Call], list[Any]]:
         """Copies between places that stay, and pairs of which one is held by reference."""
         stays, cells = self._fixed, self._cells
@@ -157,7 +174,7 @@ class Recording(Binding):
             done, error = self.stopwatch.run(self, start, stop)
         if isinstance(error, LoopPaused):
             return done, None
-        return done, None if error is None else self._located(error, done)
+        return done, None if error is None else self.located(error, done)
 
     def value(self, index: int) -> Any:
         """The array of value `index` (meaningless before its step has run); None for a variable

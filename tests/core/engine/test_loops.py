@@ -27,8 +27,8 @@ from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.graph.dtypes import Shape
-from gradstep.core.graph.loop import loop_of
-from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.graph.loop import everywhere, loop_of
+from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor, call, call_many
 from gradstep.core.ops.state.loop_trace import Trace
@@ -286,3 +286,49 @@ def test_variables_that_change_places_are_carried_as_they_were(fast: bool) -> No
     for count in (2, 3, 0, 5):
         found = session.run(["loop/Exit_1", "loop/Exit_2"], {"n": count, "x": 1, "y": 2})
         assert found == ([2, 1] if count % 2 else [1, 2])
+
+
+@pytest.mark.parametrize("where", ["body", "condition"])
+@pytest.mark.parametrize("length", [0, 1, 4])
+def test_what_stops_a_loop_is_told_alike_in_both_layouts(where: str, length: int) -> None:
+    """An index that is out of range in iteration number `length`, in one of several steps."""
+    build = GraphBuilder()
+    with build.as_default():
+        table = build.placeholder("table", shape=(None,))
+
+        def cond(i: Tensor, x: Tensor) -> Tensor:
+            return tf.gather(table, i) > -1.0 if where == "condition" else i < 10
+
+        def body(i: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+            y = tf.tanh(x) + 1.0
+            return i + 1, (tf.gather(table, i) * y if where == "body" else y)
+
+        _, x = tf.while_loop(cond, body, [0, 1.0], name="loop")
+    feeds = {TensorRef("table"): np.ones(length, np.float32)}
+    seen = check(Case(build.build(), (x.ref,), feeds=feeds), runs=2)
+    assert f"(in iteration {length})" in seen[0].error
+    assert "Gather" in seen[0].error
+
+
+def test_the_way_back_has_loop_variables_as_they_were() -> None:
+    """Those themselves, which the next iteration overwrites, and not the copies that are usual."""
+    build = GraphBuilder()
+    with build.as_default():
+        x, w = build.placeholder("x", shape=(2,)), build.placeholder("w", shape=(2,))
+        _, y = tf.while_loop(lambda i, _: i < 3, lambda i, y: (i + 1, y * w), [0, x], name="loop")
+        (dw,) = gradients(y, [w])
+    assert isinstance(dw, Tensor)
+    read: list[str] = []
+
+    def rewired(op: Operation) -> Operation:
+        if op.type != "IterationValue":
+            return op
+        read.append(op.attrs["tensor"])
+        return op.with_attrs(tensor="loop/Merge_1:0")
+
+    graph = everywhere(build.build(), lambda part: Graph.of(rewired(op) for op in part))
+    assert len(read) == 1
+    assert "loop/Merge_1" not in read[0]
+    feeds = {TensorRef(name): np.array([3, 5], np.float32) for name in "xw"}
+    seen = check(Case(graph, (dw.ref,), feeds=feeds), runs=2)[0]
+    assert np.frombuffer(seen.fetched[dw.ref][2], np.float32).tolist() == [3 * 3**3, 3 * 5**3]
