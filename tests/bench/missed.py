@@ -114,6 +114,14 @@ NOTES: Mapping[str, str] = {
     "canvas, 10,000 nodes: the window is deaf at most, editing": _OPENING,
     "canvas, 10,000 nodes: a debugger's step, the window's part": _STEP,
     "W4 multilayer perceptron: recorded plan / plan": _RECORDED,
+    "W2: Session.run, fed / plan": (
+        "What a run adds to its plan is 5 microseconds of W1, and 15 to 30 of W2, probably because "
+        "1,700 calls lie between two looks at a feed. It was 1.18."
+    ),
+    "while loop, recorded: an iteration / NumPy by hand": (
+        "Whole iterations are kept for who looks back, and copied for that one by one, so that the "
+        "calls of an iteration are two runs of calls and not one. It was 19.4."
+    ),
     "W2 1,000 elementwise ops: recorded plan / plan": (
         "The calls are the same ones, one after the other; but every value has memory and an array "
         "of its own, which together no longer fit in the second cache. Generated code instead of "
