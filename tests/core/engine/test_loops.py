@@ -20,6 +20,7 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.engine.loops import iteration_trace
+from gradstep.core.engine.loops.trace_retention import Retention
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.plan.compile_plan import compile_plan
 from gradstep.core.engine.plan.execution_plan import Plan
@@ -332,3 +333,26 @@ def test_the_way_back_has_loop_variables_as_they_were() -> None:
     feeds = {TensorRef(name): np.array([3, 5], np.float32) for name in "xw"}
     seen = check(Case(graph, (dw.ref,), feeds=feeds), runs=2)[0]
     assert np.frombuffer(seen.fetched[dw.ref][2], np.float32).tolist() == [3 * 3**3, 3 * 5**3]
+
+
+@pytest.mark.parametrize("steps", range(9))
+def test_a_loop_goes_on_from_wherever_it_stands(steps: int) -> None:
+    """Also where whole rounds are made at once: from amid an iteration, or left after each."""
+    build = GraphBuilder()
+    with build.as_default():
+        tf.while_loop(lambda i, _: i < 4, lambda i, y: (i + 1, y * 2.0 + 1.0), [0, 1.0], name="w")
+    plan = compile_plan(build.build(), [TensorRef("w/Exit_1")])
+    recording = Recording(plan, NumpyBackend())
+    recording.adopt(Retention(whole=False, asked={}))
+    recording.begin({})
+    [step] = plan.loops
+    recording.run(0, step)
+    run = recording.loop(step)
+    length = len(run.recording.plan.steps)
+    assert run.reach(min(steps, length)) is None
+    while not run.ended:
+        stood = run.number, run.step
+        assert run.finish(lambda: True) is None
+        assert (run.number, run.step) > stood or run.ended
+    assert [float(x) for x in run.results] == [4, 31]
+    assert run.trace.iterations == 4
