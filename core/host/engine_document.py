@@ -9,7 +9,7 @@ from msgspec import structs
 
 from gradstep.core.document.document import Document
 from gradstep.core.protocol.framing import Buffer
-from gradstep.core.protocol.messages import CheckExpectations, Edit, Expect, Open
+from gradstep.core.protocol.messages import CheckExpectations, Edit, Expect, Look, Open
 
 Asked = TypeVar("Asked", bound=CheckExpectations | Expect)
 _LEAST = 1 << 20  # bytes of edits that are kept for a restart, however small the document
@@ -32,10 +32,13 @@ class EngineDocument:
         """The engine may hold something else by now, or nothing."""
         self._held = None
 
-    def give(self, document: Document, settings: Open) -> tuple[Open | Edit, Sequence[Buffer]]:
+    def give(
+        self, document: Document, settings: Open, look: Look | None = None
+    ) -> tuple[Open | Edit, Sequence[Buffer]]:
         """The request that makes the engine go on with `document`, and its buffers. settings: an
-        Open that says all but the revision. Raises GradstepError for what cannot be sent."""
-        edit = self._edit(document, settings) if settings.keep_position else None
+        Open that says all but the revision; look: for an edit. Raises GradstepError for what cannot
+        be sent."""
+        edit = self._edit(document, settings, look) if settings.keep_position else None
         return edit or self._open(document, settings)
 
     def about(self, document: Document, request: Asked) -> tuple[Asked, Sequence[Buffer]]:
@@ -45,7 +48,9 @@ class EngineDocument:
         members, buffers = _difference(self._held, document.with_(view=self._held.view))
         return structs.replace(request, base=self._revision, members=members), buffers
 
-    def _edit(self, document: Document, settings: Open) -> tuple[Edit, Sequence[Buffer]] | None:
+    def _edit(
+        self, document: Document, settings: Open, look: Look | None
+    ) -> tuple[Edit, Sequence[Buffer]] | None:
         """None where the whole document is to be sent."""
         if self._held is None:
             return None
@@ -62,6 +67,7 @@ class EngineDocument:
             confined=settings.confined,
             device=settings.device,
             recorded_limit=settings.recorded_limit,
+            look=look,
         )
         self._hold(document)
         return edit, buffers

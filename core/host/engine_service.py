@@ -130,9 +130,10 @@ class EngineService:
 
     def _edit(self, request: m.Edit, buffers: Sequence[Buffer]) -> Answer:
         document = edited_document(self._loaded, request.base, request.members, buffers)
-        problems, buffers = self._load(request, document, self._loaded)
+        problems, courses = self._load(request, document, self._loaded)
         change = self._told.change(self._session, problems)
-        return m.Edited(change=change, stopped=report_stop(self._threads)), buffers
+        stopped, values = self._seen(report_stop(self._threads), request.look)
+        return m.Edited(change=change, stopped=stopped), (*(courses or (b"",)), *values)
 
     def _load(
         self,
@@ -186,7 +187,9 @@ class EngineService:
             said = structs.replace(said, program=self._told.whole(threads.session))
         return self._seen(said, request.look)
 
-    def _seen(self, stopped: m.Stopped, look: m.Look | None) -> Answer:
+    def _seen(
+        self, stopped: m.Stopped, look: m.Look | None
+    ) -> tuple[m.Stopped, tuple[Buffer, ...]]:
         """With what there is to see there. Whatever is wrong with that, the move was made; it is
         said when it is asked for by itself."""
         if look is None:

@@ -63,7 +63,8 @@ class SessionJournal:
         if isinstance(request, Edit) and isinstance(reply, Edited) and self.opened is not None:
             opened = _edited(self.opened, request)
             more = (*self.edits, *map(bytes, buffers))
-            return SessionJournal(opened, self.document, more, told, where=reply.stopped)
+            where = replace_fields(reply.stopped, seen=None)
+            return SessionJournal(opened, self.document, more, told, where=where)
         if isinstance(request, ManageSessions) and isinstance(reply, SessionList):
             if request.command == "list":
                 return self

@@ -154,12 +154,12 @@ class Opened(Reply, frozen=True, kw_only=True):
 
 class Edit(Request, frozen=True, kw_only=True):
     """Load what the user made of the open document, and replay to the old step. Replied to with
-    Edited, and a raw buffer as of Open; or with OtherRevision, where nothing was done: then the
-    whole document is to be sent.
+    Edited: a raw buffer as of Open, which may be empty, and behind it those of what is seen; or
+    with OtherRevision, where nothing was done: then the whole document is to be sent.
 
     base: the revision that the engine holds. Raw buffer 0 is the record of the difference
     (gradstep.core.io.native.document_diff), those behind it are its members; members: their names.
-    revision: what the edited document is called. The others: as of Open.
+    revision: what the edited document is called. look: as of Control. The others: as of Open.
     """
 
     base: int
@@ -169,6 +169,7 @@ class Edit(Request, frozen=True, kw_only=True):
     confined: bool = False
     device: str = "cpu"
     recorded_limit: int = 2 << 30
+    look: Look | None = None
 
 
 class Edited(Reply, frozen=True, kw_only=True):

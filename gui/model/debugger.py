@@ -180,9 +180,9 @@ class Debugger(QObject):
                 self.reopen()
                 return
             if document is self._shown:
-                self._opened(reply)
+                self._opened(reply, buffers)
 
-        message, buffers = self._given.give(document, request)
+        message, buffers = self._given.give(document, request, self._look())
         self._shown = document
         self._opening += 1
         self._bridge.send(message, buffers, answered)
@@ -192,7 +192,7 @@ class Debugger(QObject):
             self._shown = None
         self._complain(reply)
 
-    def _opened(self, reply: Message) -> None:
+    def _opened(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
         if isinstance(reply, OtherRevision):
             self._given.forget()
             self._open(keep_position=True)
@@ -204,7 +204,7 @@ class Debugger(QObject):
         elif isinstance(reply, Failed):
             self.program = self.stop = None
             self._values.clear()
-        self.take(reply)
+        self.take(reply, buffers)
 
     def _forget(self) -> None:
         self._settle.stop()
@@ -334,7 +334,7 @@ class Debugger(QObject):
         if isinstance(reply, Opened):
             self._invalidate()
             self._show_program(reply.program)
-            self._stand(reply.stopped)
+            self._stand(reply.stopped, buffers[1:])
         elif isinstance(reply, Stopped):
             if reply.program is not None:  # that of another thread
                 self._show_program(reply.program)

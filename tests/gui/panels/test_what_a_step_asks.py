@@ -7,8 +7,19 @@ from typing import Any
 
 import pytest
 
+from gradstep.core.graph.model import Edge
 from gradstep.core.host import stop_view
-from gradstep.core.protocol.messages import BrokenNumbers, Control, FindBroken, Message, Read
+from gradstep.core.protocol.messages import (
+    BrokenNumbers,
+    CheckExpectations,
+    Control,
+    Edit,
+    FindBroken,
+    Message,
+    Notate,
+    Read,
+)
+from gradstep.gui import commands
 from gradstep.gui.panels.inspector.inspector_panel import InspectorPanel
 from gradstep.gui.panels.sessions_panel import SessionsPanel
 from gradstep.gui.panels.timeline.timeline_panel import TimelinePanel
@@ -91,3 +102,22 @@ def test_a_run_that_was_not_looked_through_is_asked_about(
     assert bench.space.soundness.found.complete
     assert bench.space.soundness.first is not None
     assert FindBroken in [type(each) for each in found]
+
+
+def test_an_edit_is_answered_with_what_the_panels_show(
+    bench: Any, asked: Callable[..., list[Message]], monkeypatch: pytest.MonkeyPatch, qtbot: Any
+) -> None:
+    """Words may be others now, and expectations are held against runs of their own."""
+    monkeypatch.setattr(stop_view, "BLINK", 60.0)
+    bench.open("tutorial")
+    asked("step", panels=(TimelinePanel, InspectorPanel, SessionsPanel))
+    del bench.bridge.asked[:]
+    commands.toggle_stop(bench.space, Edge("a", 0))
+    bench.space.debugger.flush()
+    qtbot.wait(30)
+    kinds = [type(each) for each in bench.bridge.asked]
+    assert kinds[0] is Edit
+    assert {*kinds[1:]} <= {Notate, CheckExpectations}
+    assert bench.space.value("d:0").state == "known"
+    assert bench.space.gradient("d:0").state == "none"
+    assert bench.space.sessions.found[0].step == bench.space.stop.step
