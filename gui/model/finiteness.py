@@ -1,5 +1,7 @@
-"""Whether the run that is looked at holds NaN or infinity: the engine says so with a stop, or is
-asked until it knows."""
+"""Whether the run that is looked at holds NaN or infinity.
+
+The engine says so with a stop, or is asked until it knows.
+"""
 
 from __future__ import annotations
 
