@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,12 +31,11 @@ class Phase(StrEnum):
     UPDATE = "update"
 
 
-@dataclass(frozen=True, slots=True)
-class TensorRef:
+class TensorRef(NamedTuple):
     """Output number `index` of operation `op`; written `op:index`."""
 
     op: str
-    index: int = 0
+    index: int = 0  # type: ignore[assignment]  # not tuple's method
 
     @classmethod
     def parse(cls, text: str) -> TensorRef:
