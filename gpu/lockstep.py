@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.debug.history.first_variables import first_variables
 from gradstep.core.debug.history.frozen_program import Program
-from gradstep.core.debug.motion.debug_session import first_variables
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.device_transfer import kept, shown
 from gradstep.core.engine.numpy_backend import NumpyBackend

@@ -13,7 +13,7 @@ from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.output.profile_text import text, totals
 from gradstep.core.cli.runs import require_threads
 from gradstep.core.cli.runs.derived_program import sound_program
-from gradstep.core.debug.motion.debug_session import first_variables
+from gradstep.core.debug.history.first_variables import first_variables
 from gradstep.core.engine.run.step_costs import require_times
 from gradstep.core.graph.scopes import parents
 from gradstep.core.host.profile_answers import Wish, profile_runs

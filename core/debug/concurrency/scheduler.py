@@ -19,9 +19,10 @@ from gradstep.core.debug.concurrency.scheduled_thread import ScheduledThread
 from gradstep.core.debug.concurrency.shared_variables import SharedVariables
 from gradstep.core.debug.concurrency.thread_state import MAIN, Thread, ThreadState
 from gradstep.core.debug.concurrency.wait_graph import deadlock, involved, said, state
+from gradstep.core.debug.history.first_variables import FirstVariables
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import assign, fitting
-from gradstep.core.debug.motion.debug_session import DebugSession, first_variables
+from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.legal_commands import find_command
 from gradstep.core.debug.motion.move_definition import Moved
 from gradstep.core.debug.motion.stopped_state import Reason, Stop
@@ -52,7 +53,9 @@ class Scheduler:
     ) -> None:
         self.program = program
         backend = backend or NumpyBackend()
-        self._shared = SharedVariables(first_variables(program, backend))
+        first = None if before is None else before._first
+        self._first: FirstVariables = FirstVariables(program, backend, first)
+        self._shared = SharedVariables(self._first.store)
         main = Thread(MAIN, program.targets, program.fetches)
         old = {} if before is None else {m.name: m.session for m in before._members.values()}
         limit = limit_bytes // (1 + len(program.threads))

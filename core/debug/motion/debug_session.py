@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.concurrency.shared_variables import SharedVariables
+from gradstep.core.debug.history.first_variables import first_variables
 from gradstep.core.debug.history.frame import Frame
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import Assignment
@@ -32,8 +33,6 @@ from gradstep.core.engine.plan.compile_plan import compile_plan
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.step_groups import owner
 from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
-from gradstep.core.engine.run.tf_session import Session
-from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.model import Operation
 
@@ -162,14 +161,3 @@ class DebugSession(Moves[Stop]):
         )
         self._log.end(self.stop)
         return self.stop
-
-
-def first_variables(program: Program, backend: Backend) -> VariableStore:
-    """The variables before run 0: what `init` makes, and over it the program's own values."""
-    session = Session(program.graph, backend, program.functions, program.initial)
-    if program.init:
-        session.run([], program.feeds, [program.init])
-        given = Session(program.graph, backend, program.functions, program.initial).store
-        for name, array in given.items():
-            session.store.set(name, array)
-    return session.store

@@ -56,6 +56,11 @@ class VariableStore(Mapping[str, Any]):
             self._arrays[name] = self._placed(array)
             self.version += 1
 
+    def hold(self, name: str, array: Any) -> None:
+        """Keep `array` itself, which nobody writes to any more."""
+        self._settled.discard(name)
+        self._arrays[name] = array
+
     def lay_side_by_side(self, names: Sequence[str]) -> None:
         """Put these variables, which are of one element type, one behind the other in memory."""
         arrays = [self._arrays[name] for name in names]
@@ -97,20 +102,26 @@ def initial_store(
     a name that is no variable and a value that does not fit."""
     store = VariableStore(backend)
     for name, value in initial.items():
-        array = np.asarray(value)
-        kind = require_initial(graph, name, array).numpy
-        try:
-            with np.errstate(all="ignore"):
-                store.set(storage_name(graph[name]), backend.put(array.astype(kind, copy=False)))
-        except MemoryError:
-            raise GradstepError(
-                f"variable '{name}' takes {array.size * kind.itemsize / 2**20:.0f} MiB, more "
-                "than there is",
-                kind="ResourceExhaustedError",
-                node=name,
-                hint="use a smaller one",
-            ) from None
+        set_first(store, graph, name, value)
     return store
+
+
+def set_first(store: VariableStore, graph: Graph, name: str, value: np.ndarray) -> None:
+    """Let variable operation `name` start as `value`. Raises GradstepError for a name that is no
+    variable and a value that does not fit."""
+    array = np.asarray(value)
+    kind = require_initial(graph, name, array).numpy
+    try:
+        with np.errstate(all="ignore"):
+            store.set(storage_name(graph[name]), store.backend.put(array.astype(kind, copy=False)))
+    except MemoryError:
+        raise GradstepError(
+            f"variable '{name}' takes {array.size * kind.itemsize / 2**20:.0f} MiB, more "
+            "than there is",
+            kind="ResourceExhaustedError",
+            node=name,
+            hint="use a smaller one",
+        ) from None
 
 
 def uninitialised_error(step: Step | None, name: str, variable: Variable) -> GradstepError:

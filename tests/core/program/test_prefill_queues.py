@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradstep.core.debug.concurrency.thread_state import Thread
-from gradstep.core.debug.motion.debug_session import first_variables
+from gradstep.core.debug.history.first_variables import first_variables
 from gradstep.core.document.document import Document
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.graph.model import Constant

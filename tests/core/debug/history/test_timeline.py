@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from gradstep.core.debug.concurrency.shared_variables import SharedVariables
+from gradstep.core.debug.history.first_variables import first_variables
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import assign
-from gradstep.core.debug.motion.debug_session import DebugSession, first_variables
+from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType

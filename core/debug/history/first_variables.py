@@ -1,0 +1,104 @@
+"""The variables before run 0, worked out again only as far as an edit may have changed them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from operator import is_
+from typing import Any
+
+import numpy as np
+
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.plan.steps import storage_name
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.engine.run.variable_store import VariableStore, set_first
+from gradstep.core.graph.model import PYTHON_OPS, Operation
+
+
+class FirstVariables:
+    """What `init` makes, and over it the program's own values, in `store`.
+
+    before: those of the program before an edit. Their arrays are shared; nobody writes to them.
+    Raises GradstepError where `init` fails, and for a value that does not fit."""
+
+    def __init__(
+        self, program: Program, backend: Backend, before: FirstVariables | None = None
+    ) -> None:
+        self._program, self._backend = program, backend
+        known = before if before is not None and before._backend is backend else None
+        self._init: frozenset[str] = frozenset()  # the operations that `init` needs
+        self._owners: dict[str, str] = {}  # storage -> the variable whose value is there
+        if program.init:
+            self._init = frozenset(program.graph.ancestors([program.init]))
+        if known is not None and self._is_as(known):
+            self.store: VariableStore = known.store
+            self._owners = known._owners
+        elif program.init:
+            self.store = self._initialized()
+        else:
+            self.store = self._given(known)
+
+    def _is_as(self, before: FirstVariables) -> bool:
+        """Whether all would come out as before."""
+        now, then = self._program, before._program
+        return (
+            now.init == then.init
+            and now.initial.keys() == then.initial.keys()
+            and _are_same(now.initial, then.initial, now.initial)
+            and _are_same(now.graph.operations, then.graph.operations, now.initial)
+            and (not now.init or self._inits_as(before))
+        )
+
+    def _inits_as(self, before: FirstVariables) -> bool:
+        """Whether `init` does what it did."""
+        now, then = self._program, before._program
+        operations = now.graph.operations
+        return (
+            self._init == before._init
+            and _are_same(operations, then.graph.operations, self._init)
+            and now.feeds.keys() == then.feeds.keys()
+            and _are_same(now.feeds, then.feeds, now.feeds)
+            and PYTHON_OPS.isdisjoint(operations[name].type for name in self._init)
+        )
+
+    def _initialized(self) -> VariableStore:
+        program, given = self._program, self._given(None)
+        session = Session(program.graph, self._backend, program.functions)
+        session.store.complete(given)
+        session.run([], program.feeds, [program.init])
+        for name, array in given.items():
+            session.store.set(name, array)
+        return session.store
+
+    def _given(self, before: FirstVariables | None) -> VariableStore:
+        """The program's own values; those of variables that were the same before are there."""
+        program, there = self._program, VariableStore(self._backend)
+        graph = program.graph
+        for name, value in program.initial.items():
+            op = graph.operations.get(name)
+            storage = "" if op is None else storage_name(op)
+            self._owners[storage] = name
+            if before is not None and op is not None and before._gave(storage, op, value):
+                there.hold(storage, before.store[storage])
+            else:
+                set_first(there, graph, name, value)
+        return there
+
+    def _gave(self, storage: str, declared: Operation, value: np.ndarray) -> bool:
+        """Whether these have that variable's value."""
+        name, program = declared.name, self._program
+        is_own = not program.init and self._owners.get(storage) == name
+        same = program.initial.get(name) is value
+        return is_own and same and program.graph.operations.get(name) is declared
+
+
+def _are_same(now: Mapping[Any, object], then: Mapping[Any, object], keys: Iterable[Any]) -> bool:
+    """Whether both have the very same for all of `keys`."""
+    keys = [*keys]
+    return all(map(is_, map(now.get, keys), map(then.get, keys)))
+
+
+def first_variables(program: Program, backend: Backend) -> VariableStore:
+    """The variables before run 0."""
+    return FirstVariables(program, backend).store
