@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document.document import Document, Optimizer
-from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops.build.variable import VARIABLES, is_trainable
+
+_TRAINABLE = "trainable"  # kept with the graph
 
 
 def requests(document: Document) -> tuple[GradientRequest, ...]:
@@ -63,4 +65,13 @@ def trained_variables(document: Document, optimizer: Optimizer) -> tuple[TensorR
     if optimizer.wrt:
         return optimizer.wrt
     asked = [r for r in document.request.wrt if r.op in graph and graph[r.op].type in VARIABLES]
-    return tuple(asked) or tuple(op.output() for op in graph if is_trainable(op))
+    return tuple(asked) or _trainable(graph)
+
+
+def _trainable(graph: Graph) -> tuple[TensorRef, ...]:
+    if _TRAINABLE not in graph.__dict__:
+        variables = map(graph.operations.__getitem__, graph.of_types(VARIABLES))
+        found = tuple(op.output() for op in variables if is_trainable(op))
+        graph.__dict__[_TRAINABLE] = found
+    known: tuple[TensorRef, ...] = graph.__dict__[_TRAINABLE]
+    return known

@@ -6,18 +6,20 @@ A GraphDef has the names of Python functions and of gradients, never the functio
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideTable
 from gradstep.core.autodiff.reverse.gradient_rules import is_registered
 from gradstep.core.document.document import CodeItem, CodeKind, Document
 from gradstep.core.document.function_lookup import argument_names, identifier
+from gradstep.core.graph.carry_over import edit_before
+from gradstep.core.graph.changes import Changes
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import PYTHON_OPS, Graph, Operation, TensorRef
 from gradstep.core.ops.build.variable import variable_read_by
 from gradstep.core.ops.typing.flatten_loops import flatten_loop_types, flatten_loops
-from gradstep.core.ops.typing.inference import infer_declared
+from gradstep.core.ops.typing.inference import has_loops, infer_declared
 from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 
 _Types = Sequence[TensorType | None]
@@ -105,11 +107,20 @@ def _askers(document: Document) -> _Askers:
     known: tuple[tuple[Override, ...], _Askers] | None = graph.__dict__.get(_ASKERS)
     if known is None or known[0] != overrides:
         table, askers = OverrideTable(overrides), defaultdict(list)
-        for op in graph:
+        for op in _may_ask(graph, overrides):
             for asked in _asked_by(op, table):
                 askers[asked].append(op)
         known = graph.__dict__[_ASKERS] = (overrides, askers)
     return known[1]
+
+
+def _may_ask(graph: Graph, overrides: tuple[Override, ...]) -> Iterable[Operation]:
+    """Where no operation asked for anything before an edit, only those that the edit changed do."""
+    before, changes = edit_before(graph) or (None, Changes())
+    if before is None or before.__dict__.get(_ASKERS) != (overrides, {}) or has_loops(graph):
+        return graph
+    changed = changes.added | changes.changed
+    return [graph[name] for name in graph.operations if name in changed] if changed else ()
 
 
 def _asked_by(op: Operation, overrides: OverrideTable) -> Iterator[tuple[str, CodeKind]]:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import compress
+from operator import is_not
 
 from gradstep.core.graph.model import Graph, Operation
+
+NONE: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +20,12 @@ class Changes:
     changed: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
-        return bool(self.added or self.removed or self.changed)
+        return bool(self.size)
+
+    @property
+    def size(self) -> int:
+        """How many operations are concerned."""
+        return len(self.added) + len(self.removed) + len(self.changed)
 
 
 def diff(before: Graph, after: Graph) -> Changes:
@@ -39,10 +48,22 @@ def alike(a: Operation, b: Operation) -> bool:
 
 def share_operations(graph: Graph, before: Graph) -> Graph:
     """`graph`, with the operations of `before` where they are alike; `before` where all are."""
-    old = before.operations
-    operations = {
-        name: old[name] if name in old and alike(op, old[name]) else op
-        for name, op in graph.operations.items()
-    }
-    same = list(operations) == list(old) and all(op is old[name] for name, op in operations.items())
-    return before if same else Graph(operations)
+    return share_and_diff(graph, before)[0]
+
+
+def share_and_diff(graph: Graph, before: Graph) -> tuple[Graph, Changes]:
+    """The same, and what else there is to the difference. In C but for what differs."""
+    old, new = before.operations, graph.operations
+    if new is old:
+        return before, Changes()
+    differing = [*compress(new, map(is_not, map(old.get, new), new.values()))]
+    shared = {n: old[n] for n in differing if n in old and alike(new[n], old[n])}
+    left = [name for name in differing if name not in shared]
+    changes = Changes(
+        added=frozenset(name for name in left if name not in old),
+        removed=frozenset(old.keys() - new.keys()) if len(new) != len(old) or left else NONE,
+        changed=frozenset(name for name in left if name in old),
+    )
+    if not changes and list(new) == list(old):
+        return before, changes
+    return (Graph({**new, **shared}) if shared else graph), changes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -216,15 +216,41 @@ class Graph:
     def __len__(self) -> int:
         return len(self.operations)
 
-    @cached_property
+    @property
     def consumers(self) -> Mapping[str, tuple[Edge, ...]]:
         """For each operation, the wires that leave it, in order of the consumers' creation."""
+        return self.readers[0]
+
+    @cached_property
+    def readers(self) -> tuple[Mapping[str, tuple[Edge, ...]], frozenset[str]]:
+        """`consumers`, and the names of operations that wires come from, and that are not there."""
         found: dict[str, list[Edge]] = {name: [] for name in self.operations}
+        missing: set[str] = set()
         for op in self:
             for index, ref in enumerate(op.inputs):
                 if ref is not None and ref.op in found:
                     found[ref.op].append(Edge(op.name, index))
-        return {name: tuple(edges) for name, edges in found.items()}
+                elif ref is not None:
+                    missing.add(ref.op)
+        return {name: tuple(edges) for name, edges in found.items()}, frozenset(missing)
+
+    @cached_property
+    def by_type(self) -> Mapping[str, frozenset[str]]:
+        """The names of the operations of each type that there is."""
+        found: dict[str, set[str]] = {}
+        for op in self:
+            found.setdefault(op.type, set()).add(op.name)
+        return {type: frozenset(names) for type, names in found.items()}
+
+    @cached_property
+    def unwired(self) -> frozenset[str]:
+        """The names of the operations with an input that has no wire."""
+        return frozenset(op.name for op in self if None in op.inputs)
+
+    def of_types(self, types: Collection[str]) -> list[str]:
+        """The names of the operations of these types, in order of creation."""
+        found = frozenset[str]().union(*(self.by_type.get(type, ()) for type in types))
+        return [*filter(found.__contains__, self.operations)] if found else []
 
     @cached_property
     def order(self) -> tuple[str, ...]:

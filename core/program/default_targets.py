@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Collection, Iterator
+from itertools import compress
+from operator import not_
 
 from gradstep.core.debug.concurrency.thread_state import MAIN, Thread
 from gradstep.core.document.document import CodeKind, Document
 from gradstep.core.document.requests import whole_request
 from gradstep.core.document.required_python import missing_code
-from gradstep.core.graph.model import Graph, Operation, TensorRef, predecessors
+from gradstep.core.graph.model import Graph, TensorRef, predecessors
 from gradstep.core.graph.problems import Problem
 from gradstep.core.ops.declare.table import find
 
 _NEAR = "name an operation of this graph"
 
 
-def run_targets(document: Document, graph: Graph, broken: Container[str]) -> tuple[str, ...]:
+def run_targets(document: Document, graph: Graph, broken: Collection[str]) -> tuple[str, ...]:
     """The document's targets; for one that names none, the ends of what can run of its graph.
 
     With something else asked for, an end beside the way to it must not disturb the run: one that
@@ -31,8 +33,11 @@ def run_targets(document: Document, graph: Graph, broken: Container[str]) -> tup
     return tuple(name for name in ends if name not in asked and name not in disturbing)
 
 
-def _ends(graph: Graph, broken: Container[str]) -> Iterator[str]:
+def _ends(graph: Graph, broken: Collection[str]) -> Iterator[str]:
     """Operations that nothing reads, or only what cannot run."""
+    if not broken:
+        yield from compress(graph.consumers, map(not_, graph.consumers.values()))
+        return
     for name in graph.operations:
         if name not in broken and all(edge.op in broken for edge in graph.consumers[name]):
             yield name
@@ -77,15 +82,14 @@ def _disturbing(document: Document, graph: Graph) -> set[str]:
     calls = (asked for asked in missing_code(document) if asked.kind is CodeKind.PYFUNC)
     lacking = {name for asked in calls for name in asked.nodes}
     fed = {TensorRef.parse(name).op for name in document.feeds}
-    found: set[str] = set()
-    for name in graph.order:
-        op = graph[name]
-        lacks = name in lacking or (op.type == "Placeholder" and name not in fed)
-        if lacks or _writes(op) or any(before in found for before in predecessors(op)):
+    found = {*lacking, *graph.by_type.get("Placeholder", frozenset()) - fed}
+    found.update(*(names for type, names in graph.by_type.items() if _writes(type)))
+    for name in graph.order if found else ():
+        if any(before in found for before in predecessors(graph[name])):
             found.add(name)
     return found
 
 
-def _writes(op: Operation) -> bool:
-    definition = find(op.type)
+def _writes(type: str) -> bool:
+    definition = find(type)
     return definition is not None and bool(definition.state.writes)

@@ -12,7 +12,7 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.document import CodeKind, Document
 from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.garbage_collection import collector_paused
-from gradstep.core.graph.changes import share_operations
+from gradstep.core.graph.carry_over import continue_graph
 from gradstep.core.graph.problems import Problem
 from gradstep.core.ops.state.print_output import Print, to_stderr
 from gradstep.core.ops.typing.inference import infer_declared
@@ -51,7 +51,7 @@ def derive(
         functions, problems = compile_functions(document, trusted, output)
     document = with_placeholders(document)
     if previous is not None:
-        document = document.with_(graph=share_operations(document.graph, previous.forward))
+        document = document.with_(graph=continue_graph(document.graph, previous.forward))
     graph = without_cycles(document.graph)
     inference = infer_declared(document.graph)
     broken = broken_operations(graph, inference)
@@ -59,7 +59,8 @@ def derive(
     rules = of_kind(document, functions, CodeKind.GRADIENT)
     unknown = find_unregistered(document, rules)
     feeds, refused = fit_feeds(graph, document.feeds)
-    initial, unfit = fit_initial(graph, document.initial)
+    before = () if previous is None else (previous.forward, previous.initial)
+    initial, unfit = fit_initial(graph, document.initial, *before)
     sound, lost = sound_threads(document, graph)
     problems += [*refused, *unfit, *lost, *missing_names(document)]
     unsound = {*broken, *find_waiting(graph, feeds)}
@@ -78,6 +79,8 @@ def derive(
     program, more = with_training(program, document, broken, rules, previous)
     problems += more
     program = add_imported_gradients(program, document, previous)
+    if previous is not None:
+        program = replace(program, graph=continue_graph(program.graph, previous.graph))
     problems += _not_said(unknown, problems)
     blamed = {problem.node for problem in unfit}
     problems += [p for p in find_uninitialized(program) if p.node not in blamed]

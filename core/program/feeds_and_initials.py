@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from gradstep.core.engine.run.variable_store import require_initial
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant, Graph, TensorRef
 from gradstep.core.graph.problems import Problem
+
+_NOTHING: Mapping[str, np.ndarray] = MappingProxyType({})
 
 
 def fit_feeds(
@@ -28,16 +31,25 @@ def fit_feeds(
 
 
 def fit_initial(
-    graph: Graph, initial: Mapping[str, Constant]
+    graph: Graph,
+    initial: Mapping[str, Constant],
+    before: Graph | None = None,
+    known: Mapping[str, np.ndarray] = _NOTHING,
 ) -> tuple[dict[str, np.ndarray], list[Problem]]:
-    """Initial values by variable, and a problem for each that fits none."""
+    """Initial values by variable, and a problem for each that fits none. known: those that fitted
+    the graph `before`."""
     fitting: dict[str, np.ndarray] = {}
     problems: list[Problem] = []
+    then, now = {} if before is None else before.operations, graph.operations
     for name, value in initial.items():
+        array = value.array
+        if known.get(name) is array and then.get(name) is now.get(name):
+            fitting[name] = array
+            continue
         try:
-            require_initial(graph, name, value.array)
+            require_initial(graph, name, array)
         except GradstepError as error:
             problems.append(Problem.of(error, "initial"))
         else:
-            fitting[name] = value.array
+            fitting[name] = array
     return fitting, problems

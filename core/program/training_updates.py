@@ -24,11 +24,12 @@ from gradstep.core.ops.build.used_names import names_of
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.declare.attribute_kinds import attribute
 from gradstep.core.program.acyclic_part import refuse_broken, refuse_cyclic
-from gradstep.core.train.optimizers import Pair, Updates, apply_updates
+from gradstep.core.train.optimizers import Pair, UpdateRecord, Updates, apply_updates
 
 Gradient = Tensor | IndexedSlices
 Found = tuple[Program, list[Problem]]
 
+_FLOATING = frozenset(dtype for dtype in DType if dtype.is_floating)
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 
@@ -155,7 +156,9 @@ def _together(derived: Sequence[Differentiation]) -> Graph:
         return first
     builder = GraphBuilder(first)
     for graph in others:
-        builder.repeat(graph, [name for name in graph.operations if not builder.has(name)])
+        names = [name for name in graph.operations if not builder.has(name)]
+        builder.names.take_all(names)
+        builder.repeat(graph, names)
     return builder.build()
 
 
@@ -186,7 +189,9 @@ def _with_updates(program: Program, document: Document, previous: Program | None
     problems: list[Problem] = []
     updated: Counter[str] = Counter()
     derived = {d.of: d for d in program.derived}
-    for optimizer in document.optimizers:
+    last = {} if previous is None else previous.updates
+    made: dict[int, UpdateRecord] = {}
+    for number, optimizer in enumerate(document.optimizers):
         of = loss_of(document, optimizer)
         if of not in derived:
             continue  # why not has been said
@@ -195,13 +200,16 @@ def _with_updates(program: Program, document: Document, previous: Program | None
             with only_errors_of_ours(f"the updates of {optimizer.type} could not be made"):
                 pairs = _pairs(builder, derived[of], document, optimizer)
                 name = optimizer.name or "train"
-                updates = apply_updates(builder, optimizer.type, optimizer.hyper, pairs, name)
+                updates = apply_updates(
+                    builder, optimizer.type, optimizer.hyper, pairs, name, last.get(number)
+                )
         except GradstepError as error:
             problems.append(Problem.of(error, "optimizer"))
             continue
-        program = _with_operations(program, builder.build(), updates, optimizer.enabled)
+        program = _with_operations(program, builder.build(goes_on=True), updates, optimizer.enabled)
+        made[number] = updates.record(program.graph)
         updated.update([variable for variable, _ in pairs if optimizer.enabled])
-    return program, [*problems, *_updated_twice(updated)]
+    return replace(program, updates=made), [*problems, *_updated_twice(updated)]
 
 
 def _with_operations(program: Program, graph: Graph, updates: Updates, run: bool) -> Program:
@@ -260,6 +268,8 @@ def _trainable(document: Document, optimizer: Optimizer) -> list[TensorRef]:
 
 def _require_floating(op: Operation) -> None:
     """Raise GradstepError, in TensorFlow's words, for a variable that no optimizer can move."""
+    if op.attrs.get("dtype") in _FLOATING:  # nearly always so
+        return
     dtype = attribute(op, "dtype", DType)
     if not dtype.is_floating:
         raise GradstepError(
@@ -273,9 +283,10 @@ def _require_floating(op: Operation) -> None:
 
 def _gradient(builder: GraphBuilder, derived: Differentiation, ref: TensorRef) -> Gradient:
     """The gradient as the optimizer takes it: rows where they are all that there is to it."""
-    dense = builder.get(derived.gradients[ref])
-    found = get_gradient(builder, derived, ref) if dense.shape.is_static else None
-    return dense if found is None else found
+    dense = Tensor(builder, derived.gradients[ref])
+    if ref not in derived.slices or not dense.shape.is_static:
+        return dense
+    return get_gradient(builder, derived, ref) or dense
 
 
 def _scaled(

@@ -12,12 +12,14 @@ from gradstep.core.graph.problems import Problem
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.declare.table import find
 
+_FED = ("Placeholder",)
+
 
 def find_uninitialized(program: Program) -> list[Problem]:
     """A warning at each variable that has no value before the first run, and is read in it by an
     operation that wants one. With TensorFlow's words, and what initialises it."""
     graph = program.graph
-    empty = [op for op in graph if op.type in VARIABLES and op.name not in program.initial]
+    empty = [graph[n] for n in graph.of_types(VARIABLES) if n not in program.initial]
     if not empty:
         return []
     needed = graph.ancestors([*(ref.op for ref in program.fetches), *program.targets])
@@ -41,8 +43,8 @@ def find_captured(program: Program) -> list[Problem]:
             "write the graph of the frozen function instead (convert_variables_to_constants_v2)",
             severity="warning",
         )
-        for op in program.forward
-        if op.type == "Placeholder" and op.attrs.get("dtype") is DType.RESOURCE
+        for op in map(program.forward.operations.__getitem__, program.forward.of_types(_FED))
+        if op.attrs.get("dtype") is DType.RESOURCE
     ]
 
 

@@ -28,13 +28,20 @@ _NOUN = {
 
 def find_unmatched(graph: Graph, overrides: Iterable[Override]) -> list[Problem]:
     """A problem for each enabled override that matches no operation, with near misses."""
-    wanted = [override for override in overrides if override.enabled]
+    wanted = [o for o in overrides if o.enabled and not _is_there(graph, o)]
     there = {kind: _targets(graph, kind) for kind in {override.kind for override in wanted}}
     return [
         Problem("", "override", *near_miss(graph, override.kind, override.target), "warning")
         for override in wanted
         if override.target_name not in there[override.kind]
     ]
+
+
+def _is_there(graph: Graph, override: Override) -> bool:
+    """Whether it matches, as far as that can be told without looking at all of the graph."""
+    if override.kind is OverrideKind.TYPE:
+        return override.target_name in graph.by_type
+    return override.kind is OverrideKind.OP and override.target_name in graph
 
 
 def near_miss(graph: Graph, kind: OverrideKind, target: str) -> tuple[str, str]:

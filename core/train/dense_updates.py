@@ -95,8 +95,7 @@ def apply_plain(update: Update, name: str, plain: Plain, pairs: Sequence[Pair]) 
     attrs = {flag: bool(update.number(flag)) for flag in chosen.flags}
     wanted = [value for value in chosen.values if value != _GRADIENT]
     shared: dict[str, Tensor] = {}
-    for variable, gradient in pairs:
-        update.belongs(variable)
+    for variable, gradient in update.each(pairs):
         slots = [update.slot(variable, name, _start(update, start)) for start in chosen.slots]
         shared = shared or dict(zip(wanted, update.hyper(*wanted), strict=True))
         ordered = [slots[i] for i in chosen.order or range(len(slots))]

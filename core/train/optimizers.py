@@ -15,7 +15,7 @@ from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.build.indexed_slices import IndexedSlices
 from gradstep.core.train.dense_updates import PLAIN, apply_plain
 from gradstep.core.train.sparse_updates import adam_rows, descend_rows
-from gradstep.core.train.update_ops import Pair, Update, Updates
+from gradstep.core.train.update_ops import Pair, Update, UpdateRecord, Updates
 
 
 def apply_updates(
@@ -24,18 +24,20 @@ def apply_updates(
     hyper: Mapping[str, float],
     pairs: Sequence[Pair],
     name: str = "train",
+    before: UpdateRecord | None = None,
 ) -> Updates:
     """Add the updates of optimizer `type` ("Adam", "GradientDescent"…) to the graph.
 
     hyper: by TensorFlow's argument names; what is absent has TensorFlow's default, and flags are
     0 or 1. pairs: gradients may be IndexedSlices. name: of the scope, and of the operation that
-    does all of it; numbered if it is taken. Raises GradstepError for an unknown optimizer or
+    does all of it; numbered if it is taken. before: how this was done before an edit; what would
+    come out the same is taken from there. Raises GradstepError for an unknown optimizer or
     hyper-parameter, and for a variable whose shape is not known.
     """
     if not pairs:
         hint = "give it a variable and its gradient"
         raise GradstepError("No variables provided.", kind="ValueError", hint=hint)
-    update = Update(builder, complete(type, hyper), name)
+    update = Update(builder, complete(type, hyper), name, type, before)
     outer = builder.origin, builder.phase
     try:
         if type in PLAIN:
@@ -55,8 +57,7 @@ def is_flag(type: str, name: str) -> bool:
 
 def _gradient_descent(update: Update, pairs: Sequence[Pair]) -> None:
     rate: list[Tensor] = []
-    for variable, gradient in pairs:
-        update.belongs(variable)
+    for variable, gradient in update.each(pairs):
         rate = rate or update.hyper("learning_rate")
         if isinstance(gradient, IndexedSlices):
             descend_rows(update, variable, rate[0], gradient)
@@ -69,8 +70,7 @@ def _adam(update: Update, pairs: Sequence[Pair]) -> None:
     """Every variable's step shares the hyper-parameters and powers, made with the first."""
     shared: list[Tensor] = []
     powers: list[Tensor] = []
-    for variable, gradient in pairs:
-        update.belongs(variable)
+    for variable, gradient in update.each(pairs):
         slots = [update.slot(variable, "Adam") for _ in range(2)]
         if not powers:
             powers = [update.power(of, like=variable) for of in ("beta1", "beta2")]
@@ -119,4 +119,4 @@ def complete(type: str, hyper: Mapping[str, float]) -> dict[str, float]:
     return {name: float(value) for name, value in found.items() if value is not None}
 
 
-__all__ = ["OPTIMIZERS", "Pair", "Updates", "apply_updates", "complete", "is_flag"]
+__all__ = ["OPTIMIZERS", "Pair", "UpdateRecord", "Updates", "apply_updates", "complete", "is_flag"]

@@ -2,44 +2,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape
-from gradstep.core.graph.model import Operation, Phase, TensorRef
-from gradstep.core.graph.splat_array import splat
+from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
+from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
+from gradstep.core.graph.splat_array import element_of, splat
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.ops.build.used_names import TakenNames
 from gradstep.core.ops.declare.attribute_kinds import attribute
 from gradstep.core.train.unique_rows import sum_duplicate_rows
 
 Gradient = Tensor | IndexedSlices
 Pair = tuple[str, Gradient]  # variable, gradient of the loss with respect to it
+Key = tuple[Hashable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VariableUpdate:
+    """What was made for one variable, for the next time. declared, gradient, kind: what it was made
+    of; names: its operations, in order; taken: what else was asked of names; done: those of its
+    operations that finish it."""
+
+    declared: Operation
+    gradient: TensorRef
+    kind: TensorType
+    names: tuple[str, ...]
+    taken: TakenNames
+    slots: tuple[str, ...]
+    initial: Mapping[str, np.ndarray]
+    done: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class UpdateRecord:
+    """How updates were made. graph: where; of: the optimizer, and what all variables share;
+    initial: what they all start with."""
+
+    graph: Graph
+    of: Key
+    by_variable: Mapping[str, VariableUpdate]
+    initial: Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True)
 class Updates:
     """What was added. targets: operations that do the updates when run; slots: variable -> its
-    slot variables; initial: slot or other new variable -> its value before training."""
+    slot variables; initial: slot or other new variable -> its value before training; of, made: for
+    the record of it."""
 
     targets: tuple[str, ...]
     slots: Mapping[str, tuple[str, ...]]
     initial: Mapping[str, np.ndarray]
+    of: Key = ()
+    made: Mapping[str, VariableUpdate] = field(default_factory=dict)
+
+    def record(self, graph: Graph) -> UpdateRecord:
+        """For updates after an edit. graph: what was built with these."""
+        return UpdateRecord(graph, self.of, self.made, self.initial)
 
 
 class Update:
     """The operations of one call of `apply_updates`, in a scope `name`.
 
     Each belongs to a variable, so that the debugger shows one step for each variable.
+    type: the optimizer's. before: how they were made before an edit; those of a variable that would
+    come out the same are taken from there, the very same operations.
     """
 
-    def __init__(self, builder: GraphBuilder, hyper: Mapping[str, float], name: str) -> None:
+    def __init__(
+        self,
+        builder: GraphBuilder,
+        hyper: Mapping[str, float],
+        name: str,
+        type: str = "",
+        before: UpdateRecord | None = None,
+    ) -> None:
         self.builder = builder
+        self._type = type
+        self._before = before
+        self._of: Key = ()
+        self._made: dict[str, VariableUpdate] = {}
+        self._known: Mapping[str, VariableUpdate] = {}  # those that may be taken over
+        self._shared: list[Tensor] = []  # what the updates of all variables read
+        self._again: list[str] = []  # operations that are to be taken over, not there yet
         self.slots: dict[str, tuple[str, ...]] = {}
         self.initial: dict[str, np.ndarray] = {}
         self._hyper = hyper
@@ -47,6 +99,76 @@ class Update:
         self._done: list[str] = []  # operations that update something
         with builder.scope(name) as scope:
             self._scope = scope
+
+    def each(self, pairs: Sequence[Pair]) -> Iterator[Pair]:
+        """The pairs whose updates have to be made, with what is made belonging to them. The first
+        always has to: what all share is made with it."""
+        builder = self.builder
+        for variable, gradient in pairs:
+            if self._made_before(variable, gradient):
+                continue
+            self._flush()
+            self.belongs(variable)
+            size, done = builder.size, len(self._done)
+            builder.names.begin_log()
+            yield variable, gradient
+            taken = builder.names.end_log()
+            if not self._of:
+                self._share()
+            elif isinstance(gradient, Tensor):
+                self._remember(variable, gradient, builder.size - size, done, taken)
+        self._flush()
+        self.belongs(pairs[-1][0])
+
+    def _share(self) -> None:
+        """What all variables share has been made: where it is as before the edit, what follows from
+        it may be, too."""
+        kinds = ((x.ref, self.builder.type_of(x.ref)) for x in self._shared)
+        self._of = (self._type, *self._hyper.items(), self._scope, *kinds)
+        if self._before is not None and self._before.of == self._of:
+            self._known = self._before.by_variable
+
+    def _remember(
+        self, variable: str, gradient: Tensor, made: int, done: int, taken: TakenNames
+    ) -> None:
+        """Keep how the latest update was made: so many operations, and what is done from number
+        `done` on."""
+        builder = self.builder
+        names = tuple(op.name for op in reversed(builder.latest(made)))
+        self._made[variable] = VariableUpdate(
+            builder.operation(variable),
+            gradient.ref,
+            builder.type_of(gradient.ref),
+            names,
+            taken,
+            self.slots.get(variable, ()),
+            {name: self.initial[name] for name in names if name in self.initial},
+            tuple(self._done[done:]),
+        )
+
+    def _made_before(self, variable: str, gradient: Gradient) -> bool:
+        """Take over what was made for a variable before the edit, if it would be the same."""
+        found, builder = self._known.get(variable), self.builder
+        if found is None or not isinstance(gradient, Tensor) or found.gradient != gradient.ref:
+            return False
+        if found.declared is not builder.operation(variable):
+            return False
+        if found.kind != builder.type_of(gradient.ref):
+            return False
+        if not builder.names.take_again(found.taken):
+            return False
+        self._again += found.names
+        self._made[variable] = found
+        if found.slots:
+            self.slots[variable] = found.slots
+        self.initial.update(found.initial)
+        self._done += found.done
+        return True
+
+    def _flush(self) -> None:
+        if self._again and self._before is not None:
+            self.builder.repeat(self._before.graph, self._again)
+            self._again = []
 
     def belongs(self, origin: str) -> None:
         """What is made from here on belongs to the update of `origin`."""
@@ -59,15 +181,18 @@ class Update:
     def hyper(self, *names: str) -> list[Tensor]:
         """Hyper-parameters as constants."""
         with self.builder.scope(self._scope, exact=True):
-            return [self.builder.constant(np.float32(self._hyper[n]), name=n) for n in names]
+            made = [self.builder.constant(np.float32(self._hyper[n]), name=n) for n in names]
+        self._shared += made
+        return made
 
     def power(self, of: str, like: str) -> Tensor:
         """A new variable of the kind of variable `like`, that starts as the hyper-parameter
         `of`."""
         start = np.array(self._hyper[of], np.float32)
         variable = self._variable(f"{of}_power", start, self.builder.operation(like).type)
+        self._shared.append(variable)
         if variable.dtype is not DType.RESOURCE:
-            self.read_once(variable)
+            self._shared.append(self.read_once(variable))
         return variable
 
     def slot(self, variable: str, name: str, start: float = 0.0) -> Tensor:
@@ -185,11 +310,14 @@ class Update:
         self._add(self._scope, "NoOp", control_inputs=tuple(sorted((*self._done, *more))))
 
     def result(self) -> Updates:
-        return Updates((self._scope,), self.slots, self.initial)
+        return Updates((self._scope,), self.slots, self.initial, self._of, self._made)
 
     def _variable(self, name: str, value: np.ndarray, type: str = "VariableV2") -> Tensor:
         dtype, shape = DType.of(value.dtype), Shape(tuple(value.shape))
         made = self.builder.one(type, name=name, dtype=dtype, shape=shape)
+        before = None if self._before is None else self._before.initial.get(made.ref.op)
+        if before is not None and _is_same_splat(before, value):
+            value = before  # the very same, so that nobody looks at it again
         self.initial[made.ref.op] = value
         return made
 
@@ -204,3 +332,10 @@ class Update:
         """An operation of exactly this name."""
         origin, phase = self.builder.origin, self.builder.phase
         self.builder.add(Operation(name, type, origin=origin, phase=phase, **parts))
+
+
+def _is_same_splat(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether both are views of one number, the same, in as many places."""
+    if (a.dtype, a.shape) != (b.dtype, b.shape) or any((*a.strides, *b.strides)) or not a.size:
+        return False
+    return element_of(a).tobytes() == element_of(b).tobytes()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
+from copy import copy
 from functools import cached_property
+from itertools import compress
+from operator import is_not, ne
 
 from gradstep.core.autodiff.reverse.tf_gradient_order import rank_operations
 from gradstep.core.graph.dtypes import DType
@@ -41,6 +44,27 @@ class BackwardSlice:
             if len(arrivals) > 1:
                 arrivals.sort(key=lambda arrival: rank.get(arrival[1], len(rank)))
 
+    def after(
+        self, graph: Graph, types: TensorTypes, changed: Iterable[str]
+    ) -> BackwardSlice | None:
+        """The same in a graph where these operations are others; None if other operations may be
+        visited, or in another order."""
+        old, new = self.graph.operations, graph.operations
+        if self.graph.order != graph.order:
+            return None
+        for name in changed:
+            if old[name].inputs != new[name].inputs or "Exit" in (old[name].type, new[name].type):
+                return None
+        retyped = compress(
+            types.of, map(is_not, map(self.types.of.get, types.of), types.of.values())
+        )
+        if any(_carriers(self.types, name) != _carriers(types, name) for name in retyped):
+            return None
+        found = copy(self)
+        found.graph, found.types = graph, types
+        found.path = {**self.path, **{name: new[name] for name in changed if name in self.path}}
+        return found
+
     def is_live(self, op: Operation) -> bool:
         """Whether `op` takes a tensor that some `wrt` leads to."""
         return any(ref is not None and ref.op in self.live for ref in op.inputs)
@@ -50,20 +74,32 @@ class BackwardSlice:
         """Whether scopes of operations' gradients may have names that are taken."""
         return any("_grad/" in name.lower() for name in self.graph.operations)
 
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """The places of the operations on the path."""
+        return {name: place for place, name in enumerate(self.path)}
+
+    @cached_property
+    def scopes(self) -> frozenset[str]:
+        """Those that lie around operations of the path."""
+        return frozenset(op.scope for op in self.path.values())
+
     def needs_input_grad(self, op: Operation) -> list[bool]:
         """Which inputs of `op` lead to what is asked for."""
         return [ref is not None and ref.op in self.path for ref in op.inputs]
 
-    def is_same_at(self, other: BackwardSlice, op: Operation) -> bool:
-        """Whether a visit to `op` finds the same in both slices."""
-        name = op.name
-        return (
-            self.arrivals.get(name) == other.arrivals.get(name)
-            and self.needs_input_grad(op) == other.needs_input_grad(op)
-            and self.is_live(op) == other.is_live(op)
-            and self.asked.get(name) == other.asked.get(name)
-            and self.exits.get(name) == other.exits.get(name)
-        )
+    def differing_from(self, other: BackwardSlice) -> set[str]:
+        """The operations of the path at which a visit finds something else than in `other`, not
+        counting those that are others themselves."""
+        path, graphs = self.path, (self.graph, other.graph)
+        arrivals = (map(slice.arrivals.get, path) for slice in (self, other))
+        found = {*compress(path, map(ne, *arrivals))}
+        for name in (path.keys() ^ other.path.keys()) | (self.live ^ other.live):
+            there = (graph.consumers[name] for graph in graphs if name in graph)
+            found.update(edge.op for edges in there for edge in edges)
+        for a, b in ((self.asked, other.asked), (self.exits, other.exits)):
+            found.update(name for name in a.keys() | b.keys() if a.get(name) != b.get(name))
+        return found & path.keys()
 
     def _walk(self, below: set[str]) -> None:
         operations, arrivals = self.graph.operations, self.arrivals
@@ -76,6 +112,11 @@ class BackwardSlice:
                 if ref is not None and ref.op in below:
                     needed.add(ref.op)
                     arrivals.setdefault(ref.op, []).append((ref.index, name, index))
+
+
+def _carriers(types: TensorTypes, name: str) -> list[bool]:
+    """Which outputs of an operation can carry a gradient."""
+    return [kind is not None and kind.dtype in _CARRIERS for kind in types.of.get(name, ())]
 
 
 def _exits(graph: Graph, wrt: Sequence[TensorRef]) -> dict[str, dict[int, TensorRef]]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 import numpy as np
 
@@ -25,11 +26,14 @@ from gradstep.core.autodiff.reverse.vjp_result import LoopGradients, VjpResult
 from gradstep.core.autodiff.reverse.vjp_reuse import PassRecord, run_again
 from gradstep.core.autodiff.reverse.vjp_templates import TemplatedPass
 from gradstep.core.garbage_collection import collector_paused
+from gradstep.core.graph.carry_over import edit_before
+from gradstep.core.graph.changes import Changes
 from gradstep.core.graph.loop import Loop
 from gradstep.core.graph.model import Edge, Graph, Operation, Phase, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.typing.inference import infer_declared
 
+_INSIDE = attrgetter("inside")
 _LOG = logging.getLogger("gradstep.autodiff")
 
 
@@ -136,11 +140,17 @@ def _run(
 
 
 def _find_slice(graph: Graph, request: GradientRequest, before: PassRecord | None) -> BackwardSlice:
-    if before is not None and before.slice.graph is graph:
-        same = before.slice
-        if (same.of, same.wrt) == (request.of, request.wrt):
-            return same
-    return BackwardSlice(graph, infer_declared(graph).types, request.of, request.wrt)
+    types = infer_declared(graph).types
+    known = None if before is None else before.slice
+    if known is not None and (known.of, known.wrt) == (request.of, request.wrt):
+        if known.graph is graph:
+            return known
+        edited, changes = edit_before(graph) or (None, Changes())
+        if edited is known.graph and not changes.added and not changes.removed:
+            found = known.after(graph, types, changes.changed)
+            if found is not None:
+                return found
+    return BackwardSlice(graph, types, request.of, request.wrt)
 
 
 def _loop_rule(
@@ -173,7 +183,7 @@ def _collect(
     edges: dict[Edge, TensorRef] = {}
     blocked: dict[Edge, str] = {}
     custom: dict[str, str] = {}
-    for name, vjp in _with_inside(backward.vjps):
+    for name, vjp in _with_loops(backward.vjps):
         gradients.update(vjp.gradients)
         if vjp.edges:
             edges.update(vjp.edges)
@@ -184,11 +194,16 @@ def _collect(
         if vjp.custom:
             custom[name] = vjp.custom
     gradients.update(zeros)
-    graph, made = backward.builder.build(), backward.builder.variables.initial
+    graph, made = backward.builder.build(goes_on=True), backward.builder.variables.initial
     left = record if record.is_reusable(graph) else None
     return Differentiation(
         graph, gradients, slices, edges, blocked, custom, backward.request, left, made
     )
+
+
+def _with_loops(vjps: Mapping[str, VjpResult]) -> Iterable[tuple[str, VjpResult]]:
+    """The VJPs, and those inside loops."""
+    return _with_inside(vjps) if any(map(_INSIDE, vjps.values())) else vjps.items()
 
 
 def _with_inside(vjps: Mapping[str, VjpResult]) -> Iterator[tuple[str, VjpResult]]:

@@ -7,19 +7,27 @@ none of these has changed. A user's function may see anything: it is always call
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from functools import cached_property
+from heapq import heappop, heappush
+from itertools import accumulate, compress
+from operator import attrgetter, is_not
 
 from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
 from gradstep.core.autodiff.reverse.contributions import Contribution
-from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override
+from gradstep.core.autodiff.reverse.gradient_request import (
+    GradientRequest,
+    Override,
+    OverrideKind,
+)
 from gradstep.core.autodiff.reverse.vjp_result import VjpResult
 from gradstep.core.autodiff.reverse.vjp_templates import TemplatedPass
 from gradstep.core.graph.loop import loop_of
 from gradstep.core.graph.model import Graph, Operation
-from gradstep.core.ops.build.builder import GraphBuilder
-from gradstep.core.ops.typing.inference import Inference, infer_declared
+from gradstep.core.ops.typing.inference import agree, has_loops, infer_declared
+
+_MADE, _SCOPE = attrgetter("made"), attrgetter("scope")
 
 Seeds = Mapping[str, Sequence[tuple[int, Contribution]]]
 
@@ -55,62 +63,80 @@ class PassRecord:
         """Whether the names that a VJP gave are its own affair. graph: the derived one."""
         return not self.slice.has_gradient_scopes and not any(self._strayed(graph))
 
-    def starts(self) -> dict[str, int]:
-        """For each VJP the number of operations of the derived graph before its own."""
-        sizes = (vjp.made for vjp in self.vjps.values())
-        return dict(zip(self.vjps, accumulate(sizes, initial=self.first), strict=False))
+    @cached_property
+    def starts(self) -> list[int]:
+        """For each VJP the number of operations of the derived graph before its own, and that
+        before what comes after the last."""
+        return [*accumulate(map(_MADE, self.vjps.values()), initial=self.first)]
 
     def _strayed(self, graph: Graph) -> Iterator[str]:
         """Operations that a user's function made elsewhere than in its VJP's scope."""
         called = {name: vjp for name, vjp in self.vjps.items() if vjp.rule in self.functions}
         if not called:
             return
-        names, starts = list(graph.operations), self.starts()
+        names, places = list(graph.operations), {name: i for i, name in enumerate(self.vjps)}
         for name, vjp in called.items():
-            made = names[starts[name] : starts[name] + vjp.made]
+            start = self.starts[places[name]]
+            made = names[start : start + vjp.made]
             yield from (other for other in made if not other.startswith(f"{vjp.scope}/"))
 
 
 def run_again(backward: TemplatedPass, before: PassRecord, graph: Graph) -> None:
     """What `backward.run()` does, with VJPs of `before`, which led to `graph`, where they would be
-    the same."""
+    the same: only those that differ are visited, and those that they send something else to."""
     now = PassRecord.start(backward)
     if (now.root, now.request.gate) != (before.root, before.request.gate):
         backward.run()
         return
-    reuse, differing = _Reuse(backward.builder, before, graph), _find_differing(before, now)
-    for name, op in backward.slice.path.items():
-        if name in before.vjps and name not in differing:
-            backward.vjps[name] = reuse.take(name)
-            continue
-        reuse.flush()
-        vjp = backward.vjps[name] = backward.visit(op)
+    path, places = backward.slice.path, backward.slice.places
+    names = list(path)
+    reuse, differing = _Reuse(backward, before, graph, names), _find_differing(before, now)
+    if not reuse.same:
+        differing |= path.keys() - before.vjps.keys()
+    queue = sorted(places[name] for name in differing if name in places)
+    queued = set(queue)
+    done = 0
+    while queue:
+        place = heappop(queue)
+        name = names[place]
+        reuse.take(done, place)
+        done = place + 1
+        vjp = backward.vjps[name] = backward.visit(path[name])
         if not reuse.went_alike(name, vjp):
-            differing.update(ref.op for ref in op.inputs if ref is not None)
-    reuse.flush()
+            sources = {places[ref.op] for ref in path[name].inputs if ref and ref.op in places}
+            for other in sources - queued:
+                queued.add(other)
+                heappush(queue, other)
+    reuse.take(done, len(names))
 
 
 def _find_differing(before: PassRecord, now: PassRecord) -> set[str]:
     """Operations whose VJPs may be others, for what was asked and drawn: not counting what comes
     back to them from others' VJPs."""
-    a, b = before.request, now.request
+    a, b, here = before.request, now.request, now.slice
     found = {ref.op for ref in a.stops ^ b.stops}
     found |= {edge.op for edge in a.stopped_edges ^ b.stopped_edges}
     found |= before.seeds.keys() | now.seeds.keys()
     asked_then, asked_now = ((r.stops, r.stopped_edges, r.overrides) for r in (a, b))
     users = before.functions | now.functions
-    path = now.slice.path.values()
-    if asked_then != asked_now or users:  # what lies in a loop may be meant
-        found |= {op.name for op in path if loop_of(op) is not None}
+    if (asked_then != asked_now or users) and has_loops(here.graph):
+        found |= {op.name for op in here.path.values() if loop_of(op) is not None}  # what is inside
     if users:
         found |= {name for name, vjp in before.vjps.items() if vjp.rule in users}
-    if overrides := _toggled(a.overrides, b.overrides):
-        found |= {op.name for op in path if any(o.matches(op) for o in overrides)}
-    if before.slice is not now.slice:
-        found |= {op.name for op in path if not now.slice.is_same_at(before.slice, op)}
-    if before.slice.graph is not now.slice.graph:
-        found |= set(_redrawn(before.slice.graph, now.slice))
+    for override in _toggled(a.overrides, b.overrides):
+        found |= {op.name for op in _candidates(override, here) if override.matches(op)}
+    if before.slice.arrivals is not here.arrivals:
+        found |= here.differing_from(before.slice)
+    if before.slice.graph is not here.graph:
+        found |= set(_redrawn(before.slice.graph, here))
     return found
+
+
+def _candidates(override: Override, there: BackwardSlice) -> Iterable[Operation]:
+    """Among which operations those are that an override matches."""
+    if override.kind is OverrideKind.OP:
+        return [op for name in (override.target_name,) if (op := there.path.get(name))]
+    return there.path.values()
 
 
 def _toggled(before: Sequence[Override], now: Sequence[Override]) -> set[Override]:
@@ -124,45 +150,56 @@ def _toggled(before: Sequence[Override], now: Sequence[Override]) -> set[Overrid
 def _redrawn(before: Graph, now: BackwardSlice) -> Iterator[str]:
     """Operations of `now` that are not what they were, or see other types or values."""
     old, new = infer_declared(before), infer_declared(now.graph)
-    for name, op in now.path.items():
-        seen = [name, *(ref.op for ref in op.inputs if ref is not None)]
-        if before.operations.get(name) is not op or not all(_alike(old, new, n) for n in seen):
-            yield name
+    then, here = before.operations, now.graph.operations
+    others = {*_differing(then, here), *_differing(old.types.of, new.types.of)}
+    others.update(_differing(old.constants, new.constants))
+    touched = {n for n in others if then.get(n) is not here.get(n) or not agree(old, new, n)}
+    readers = {edge.op for name in touched & here.keys() for edge in now.graph.consumers[name]}
+    return filter(now.path.__contains__, touched | readers)
 
 
-def _alike(old: Inference, new: Inference, name: str) -> bool:
-    """Whether the same is known of the operation's outputs."""
-    if old.types.of.get(name) != new.types.of.get(name):
-        return False
-    a, b = old.constants.get(name), new.constants.get(name)
-    if a is None or b is None:
-        return a is b
-    return a is b or (a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes())
+def _differing(old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[str]:
+    """What is not the very same in both, found in C."""
+    yield from compress(new, map(is_not, map(old.get, new), new.values()))
+    yield from old.keys() - new.keys()
 
 
 class _Reuse:
-    """Takes VJPs of `record`, which led to `graph`, into `builder`: those that follow one another
-    at once."""
+    """Takes VJPs of `record`, which led to `graph`, into the graph that `backward` builds."""
 
-    def __init__(self, builder: GraphBuilder, record: PassRecord, graph: Graph) -> None:
-        self._builder, self._graph, self._known = builder, graph, infer_declared(graph)
-        self._vjps, self._starts = record.vjps, record.starts()
+    def __init__(
+        self, backward: TemplatedPass, record: PassRecord, graph: Graph, names: Sequence[str]
+    ) -> None:
+        self._builder, self._graph, self._known = backward.builder, graph, infer_declared(graph)
+        self._now, self._vjps, self._starts = backward.vjps, record.vjps, record.starts
         self._names = list(graph.operations)
-        self._start = self._stop = 0
+        self._all = list(record.vjps.values())
+        self._path, self._places = names, record.slice.places
+        self.same = list(record.vjps) == names  # whether the path is what it was
+        for scope in backward.slice.scopes:
+            self._builder.names.open(f"{record.root}/{scope}" if scope else record.root)
 
-    def take(self, name: str) -> VjpResult:
-        """The VJP of operation `name`, as it was; `flush` puts its operations there."""
-        vjp, start = self._vjps[name], self._starts[name]
-        if start != self._stop:
-            self.flush()
-            self._start = start
-        self._stop = start + vjp.made
-        return vjp
+    def take(self, start: int, stop: int) -> None:
+        """The VJPs of the operations from number `start` to `stop` of the path, as they were: those
+        at once that followed one another."""
+        names, places = self._path, self._places
+        while start < stop:
+            first, end = places[names[start]], stop
+            if not self.same:
+                end = start + 1
+                while end < stop and places[names[end]] == first + end - start:
+                    end += 1
+            self._take(names[start:end], first)
+            start = end
 
-    def flush(self) -> None:
-        if self._start < self._stop:
-            self._builder.repeat(self._graph, self._names[self._start : self._stop])
-        self._start = self._stop = 0
+    def _take(self, names: Sequence[str], first: int) -> None:
+        """Those which were number `first` and the next ones."""
+        vjps = self._all[first : first + len(names)]
+        self._now.update(zip(names, vjps, strict=True))
+        made = self._names[self._starts[first] : self._starts[first + len(names)]]
+        if made:
+            self._builder.names.seal(filter(None, map(_SCOPE, vjps)), made)
+            self._builder.repeat(self._graph, made)
 
     def went_alike(self, name: str, vjp: VjpResult) -> bool:
         """Whether `vjp`, made anew, gave what that of operation `name` gave before."""
@@ -173,4 +210,4 @@ class _Reuse:
 
     def _is_known(self, op: Operation) -> bool:
         there = self._graph.operations.get(op.name) is op
-        return there and _alike(self._known, self._builder.known, op.name)
+        return there and agree(self._known, self._builder.known, op.name)

@@ -46,6 +46,8 @@ class Program:
                those that an imported graph holds already. Where several have a gradient of the
                same tensor, `gradients` has the first one's.
     remembered: those of before an edit, while they cannot be derived: for the edit after it.
+    updates:   how the updates of each optimizer were made (an UpdateRecord of gradstep.core.train),
+               by the number of the optimizer: for the edit after it.
     """
 
     graph: Graph
@@ -67,6 +69,7 @@ class Program:
     threads: tuple[Thread, ...] = ()
     derived: tuple[Differentiation, ...] = ()
     remembered: tuple[Differentiation, ...] = ()
+    updates: Mapping[int, Any] = field(default_factory=_nothing)
 
     @property
     def losses(self) -> Losses:

@@ -20,7 +20,7 @@ from gradstep.core.graph.model import NO_ATTRS, Constant, Graph, Operation, Tens
 from gradstep.core.ops.build.build_context import Surroundings
 from gradstep.core.ops.build.python_values import as_array, as_shape, attribute
 from gradstep.core.ops.build.tensor import OpView, Tensor, TensorLike, call, call_many
-from gradstep.core.ops.build.used_names import names_of
+from gradstep.core.ops.build.used_names import Names, keep_names, names_of
 from gradstep.core.ops.declare.table import OpDef, lookup
 from gradstep.core.ops.typing.inference import Inference, Inferrer, declare, infer_declared
 
@@ -44,12 +44,15 @@ class GraphBuilder(Surroundings):
         if graph is not None:
             self._start_from(graph)
 
-    def build(self) -> Graph:
-        """What is there so far; it is typed already, and mostly in order."""
+    def build(self, goes_on: bool = False) -> Graph:
+        """What is there so far; it is typed already, and mostly in order. goes_on: who builds on
+        from there has this one's names, scopes that are empty among them."""
         if not self._in_order:
             return Graph(dict(self._operations))
         graph = Graph.ordered(self._operations)
         declare(graph, self._inferrer.found())
+        if goes_on:
+            keep_names(graph, self._names.copy())
         return graph
 
     # -- looking ---------------------------------------------------------------------------
@@ -63,6 +66,11 @@ class GraphBuilder(Surroundings):
     def known(self) -> Inference:
         """What is known of them at this moment."""
         return Inference(self._inferrer.types, self._inferrer.constants)
+
+    @property
+    def names(self) -> Names:
+        """Those that are taken."""
+        return self._names
 
     def latest(self, count: int) -> list[Operation]:
         """The last operations made."""
@@ -123,15 +131,14 @@ class GraphBuilder(Surroundings):
 
     def repeat(self, graph: Graph, names: Sequence[str]) -> None:
         """Add operations of `graph` again, which it has typed and which fit here as they did
-        there."""
+        there. Their names are the caller's affair: see `names`."""
         known = infer_declared(graph)
-        self._names.take_later(names)
         self._operations.update(zip(names, map(graph.operations.__getitem__, names), strict=True))
         self._inferrer.types.of.update(
             zip(names, map(known.types.of.__getitem__, names), strict=True)
         )
-        constants = {name: known.constants[name] for name in names if name in known.constants}
-        self._inferrer.constants.update(constants)
+        for name in filter(known.constants.__contains__, names):
+            self._inferrer.constants[name] = known.constants[name]
 
     def op(
         self,
@@ -233,7 +240,9 @@ class GraphBuilder(Surroundings):
                 self.add(graph[name])  # the first that cannot be typed is refused
             return
         self._names = names_of(graph)
-        self._operations = {name: graph.operations[name] for name in order}
+        there = graph.operations
+        ordered = tuple(there) == order
+        self._operations = dict(there) if ordered else {name: there[name] for name in order}
         self._inferrer = Inferrer(known)
 
     def _as_inputs(self, definition: OpDef, inputs: Sequence[TensorLike]) -> list[Tensor]:

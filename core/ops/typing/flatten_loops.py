@@ -13,7 +13,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.loop import Loop, loop_of, way_to
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
-from gradstep.core.ops.typing.inference import Inference, infer_declared
+from gradstep.core.ops.typing.inference import Inference, has_loops, infer_declared
 from gradstep.core.ops.typing.loop_types import iteration_types
 from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
 
@@ -25,7 +25,7 @@ _OPENED = "opened"  # kept with the graph, which it may be itself: so it goes wh
 def flatten_loops(graph: Graph) -> Graph:
     """`graph` and, after each While, what is in it; the same graph where there is none."""
     if _OPENED not in graph.__dict__:
-        operations = [*_opened(graph)]
+        operations = [*_opened(graph)] if has_loops(graph) else []
         whole = Graph.of(operations) if len(operations) > len(graph) else graph
         graph.__dict__[_OPENED] = whole
     found: Graph = graph.__dict__[_OPENED]

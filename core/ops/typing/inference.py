@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import chain
+from operator import attrgetter
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from gradstep.core.errors import GradstepError, unforeseen
+from gradstep.core.graph.carry_over import edit_before
 from gradstep.core.graph.dtypes import DType, TensorType
-from gradstep.core.graph.loop import LOOP, within
+from gradstep.core.graph.loop import LOOP, loop_of, within
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
 from gradstep.core.graph.opaque_attributes import Unread
 from gradstep.core.graph.problems import Problem
@@ -34,6 +38,17 @@ class Inference:
     types: TensorTypes
     constants: Mapping[str, np.ndarray]
     problems: tuple[Problem, ...] = ()
+
+
+def agree(a: Inference, b: Inference, name: str) -> bool:
+    """Whether both know the same of the outputs of operation `name`."""
+    if a.types.of.get(name) != b.types.of.get(name):
+        return False
+    one, other = a.constants.get(name), b.constants.get(name)
+    if one is None or other is None or one is other:
+        return one is other
+    same = one.dtype == other.dtype and one.shape == other.shape
+    return same and one.tobytes() == other.tobytes()
 
 
 class Inferrer:
@@ -68,6 +83,11 @@ class Inferrer:
         if op.type in _TOLD or (op.inputs and op.inputs[0].op in self.constants):  # type: ignore[union-attr]
             self._fold(definition, op, outputs)
         return outputs
+
+    def forget(self, name: str) -> None:
+        """Operation `name` is not there, or not what it was."""
+        self.types.of.pop(name, None)
+        self.constants.pop(name, None)
 
     def constant(self, ref: TensorRef) -> np.ndarray | None:
         """The value of `ref`, where it is known before running."""
@@ -120,7 +140,7 @@ def infer_declared(graph: Graph) -> Inference:
     """What `infer` says of `graph`, worked out once for each graph."""
     found = _known.get(graph)
     if found is None:
-        found = _known[graph] = infer(graph)
+        found = _known[graph] = _infer_again(graph) or infer(graph)
     return found
 
 
@@ -166,11 +186,49 @@ def infer(graph: Graph) -> Inference:
     return Inference(inferrer.types, inferrer.constants, tuple(problems))
 
 
+def _infer_again(graph: Graph) -> Inference | None:
+    """What `infer` says of a graph after an edit, from what it said before: only what changed is
+    typed again, and what gets other types from that. None where something is wrong, or only looking
+    at all of it can tell."""
+    edit = edit_before(graph)
+    known = None if edit is None else _known.get(edit[0])
+    if edit is None or known is None or known.problems or "order" not in graph.__dict__:
+        return None
+    changes, there = edit[1], graph.operations
+    if graph.readers[1] or (changes.removed and not changes.removed.isdisjoint(_waited(graph))):
+        return None  # a wire, or a control input, from what is not there any more
+    inferrer = Inferrer(known)
+    found = Inference(inferrer.types, inferrer.constants)
+    for name in (*changes.removed, *changes.changed):
+        inferrer.forget(name)
+    ranks = dict(zip(graph.order, range(len(graph)), strict=True))
+    queue = sorted(ranks[name] for name in (*changes.added, *changes.changed))
+    queued = set(queue)
+    while queue:
+        name = graph.order[heappop(queue)]
+        op = there[name]
+        if loop_of(op) is not None or not there.keys() >= {*op.control_inputs}:
+            return None
+        try:
+            inferrer.infer(op)
+        except GradstepError:
+            return None
+        if not agree(known, found, name):
+            for rank in {ranks[edge.op] for edge in graph.consumers[name]} - queued:
+                queued.add(rank)
+                heappush(queue, rank)
+                inferrer.constants.pop(graph.order[rank], None)
+    return found
+
+
+def _waited(graph: Graph) -> set[str]:
+    return {*chain.from_iterable(map(attrgetter("control_inputs"), graph))}
+
+
 def _faulty_operations(graph: Graph) -> Iterator[Problem]:
     """Those of an unknown type; in loops, which may go round without them, also those with an open
     input."""
-    definitions = map(find, {op.type for op in graph})
-    if all(found is not None and LOOP not in found.attrs for found in definitions):
+    if not has_loops(graph) and None not in map(find, graph.by_type):
         return
     for op in within(graph):
         in_loop = op.name not in graph
@@ -178,6 +236,11 @@ def _faulty_operations(graph: Graph) -> Iterator[Problem]:
             yield Problem.of(unknown(op, in_loop), "unknown-op")
         elif in_loop and is_faulty(op):
             yield Problem.of(fault(op), "unconnected")
+
+
+def has_loops(graph: Graph) -> bool:
+    """Whether an operation of the graph may run another graph."""
+    return any(found is not None and LOOP in found.attrs for found in map(find, graph.by_type))
 
 
 def is_faulty(op: Operation) -> bool:

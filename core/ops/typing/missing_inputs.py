@@ -12,7 +12,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.loop import loop_of, within
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.declare.table import find
-from gradstep.core.ops.typing.inference import infer_declared
+from gradstep.core.ops.typing.inference import has_loops, infer_declared
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,11 @@ class Waiting:
 def find_waiting(graph: Graph, fed: Collection[TensorRef] = ()) -> dict[str, Waiting]:
     """Operation -> what it, or something that it needs, waits for. What is fed waits for nothing.
     graph: without cycles."""
-    found = {op.name: own for op in graph if (own := _own(graph, op, fed)) is not None}
+    able = {*graph.unwired, *graph.by_type.get("Placeholder", ())}
+    if has_loops(graph):
+        able.update(op.name for op in graph if loop_of(op) is not None)
+    waiting = filter(able.__contains__, graph.operations) if able else ()
+    found = {name: own for name in waiting if (own := _own(graph, graph[name], fed)) is not None}
     for name in graph.order if found else ():
         before = found.get(name) or _upstream(graph[name], found, fed)
         if before is not None:

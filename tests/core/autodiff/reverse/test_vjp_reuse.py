@@ -17,6 +17,7 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Ove
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph import edits
+from gradstep.core.graph.carry_over import continue_graph
 from gradstep.core.graph.dtypes import Shape
 from gradstep.core.graph.model import Constant, Edge, Graph, Operation, TensorRef
 from gradstep.core.ops import api as tf
@@ -61,7 +62,10 @@ def test_it_is_as_from_scratch(drawn: Drawn, data: st.DataObject) -> None:
     functions: Functions = {}
     before = differentiate(graph, request)
     for _ in range(data.draw(st.integers(1, 6))):
+        last = graph
         graph, request, functions = data.draw(_changed(graph, request, functions))
+        if data.draw(st.booleans()):
+            graph = continue_graph(graph, last)
         again = attempted(graph, request, functions, before)
         scratch = attempted(graph, request, functions)
         if isinstance(again, str) or isinstance(scratch, str):

@@ -1,0 +1,172 @@
+"""The indexes of a graph after an edit, from those of the graph before it: only what the edit
+touched is looked at. What cannot be told from that is found anew when it is asked for."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
+from weakref import ref as weak
+
+from gradstep.core.graph.changes import Changes, share_and_diff
+from gradstep.core.graph.model import Edge, Graph, Operation, predecessors
+
+_EDIT = "edit"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What a graph was made from."""
+
+    before: weak[Graph]
+    changes: Changes
+
+
+def edit_before(graph: Graph) -> tuple[Graph, Changes] | None:
+    """The graph that `graph` was before an edit, while somebody has that, and the edit."""
+    edit: Edit | None = graph.__dict__.get(_EDIT)
+    before = None if edit is None else edit.before()
+    return None if edit is None or before is None else (before, edit.changes)
+
+
+def continue_graph(graph: Graph, before: Graph) -> Graph:
+    """`graph` as `before` after an edit: with its operations where they are alike, and with what is
+    known of it; `before` itself where all are."""
+    found, changes = share_and_diff(graph, before)
+    if found is not before:
+        _carry_over(found, before, changes)
+    return found
+
+
+def _carry_over(graph: Graph, before: Graph, changes: Changes) -> None:
+    known, there = before.__dict__, graph.__dict__
+    if 4 * changes.size > len(graph):
+        return  # another graph, rather
+    there[_EDIT] = Edit(weak(before), changes)
+    ranks = _Ranks(before, graph)
+    if "order" in known and "order" not in there and _stays_ordered(graph, before, changes, ranks):
+        there["order"] = tuple(graph.operations)
+    if "readers" in known and "readers" not in there:
+        readers = _readers_after(graph, before, changes, ranks)
+        if readers is not None:
+            there["readers"] = readers
+    if "by_type" in known and "by_type" not in there:
+        there["by_type"] = _by_type_after(graph, before, changes)
+    if "unwired" in known and "unwired" not in there:
+        new = (*changes.added, *changes.changed)
+        found = before.unwired - changes.removed - changes.changed
+        there["unwired"] = found.union(n for n in new if None in graph.operations[n].inputs)
+
+
+class _Ranks:
+    """The places of operations in the order of their creation, before an edit and after it."""
+
+    def __init__(self, before: Graph, after: Graph) -> None:
+        self._before, self._after = before.operations, after.operations
+
+    @cached_property
+    def then(self) -> Mapping[str, int]:
+        return dict(zip(self._before, count(), strict=False))
+
+    @cached_property
+    def now(self) -> Mapping[str, int]:
+        same = list(self._before) == list(self._after)
+        return self.then if same else dict(zip(self._after, count(), strict=False))
+
+    @cached_property
+    def keep_sequence(self) -> bool:
+        """Whether what both graphs have comes in the same order in them."""
+        then, now = self.then, self.now
+        both = filter(now.__contains__, then), filter(then.__contains__, now)
+        return now is then or list(both[0]) == list(both[1])
+
+
+def _stays_ordered(graph: Graph, before: Graph, changes: Changes, ranks: _Ranks) -> bool:
+    """Whether the graph stays in an order in which operations come after what they need."""
+    if before.order != tuple(before.operations) or not ranks.keep_sequence:
+        return False
+    now = ranks.now
+    return all(
+        now.get(need, -1) < now[name]
+        for name in (*changes.added, *changes.changed)
+        for need in predecessors(graph.operations[name])
+    )
+
+
+def _readers_after(
+    graph: Graph, before: Graph, changes: Changes, ranks: _Ranks
+) -> tuple[dict[str, tuple[Edge, ...]], frozenset[str]] | None:
+    """`Graph.readers`; None where they have to be looked for."""
+    found, dangling = before.readers
+    if not dangling.isdisjoint(changes.added) or not ranks.keep_sequence:
+        return None
+    readers = {**found, **dict.fromkeys(changes.added, ())}
+    for old, source, edges in _rewired(before, graph, changes.removed | changes.changed):
+        if source in readers:
+            readers[source] = _without(readers[source], old, len(edges), ranks.then)
+    missing = set(dangling)
+    for new, source, edges in _rewired(graph, before, changes.added | changes.changed):
+        if source in readers:
+            readers[source] = _with(readers[source], new, edges, ranks.now)
+        else:
+            missing.add(source)
+    missing.update(name for name in changes.removed if readers.pop(name))
+    if ranks.now is not ranks.then:
+        names = graph.operations
+        readers = dict(zip(names, map(readers.__getitem__, names), strict=True))
+    return readers, frozenset(missing)
+
+
+def _rewired(
+    graph: Graph, other: Graph, names: Iterable[str]
+) -> Iterator[tuple[str, str, tuple[Edge, ...]]]:
+    """The wires into operations of `graph` that differ in the other one, by their sources."""
+    for name in names:
+        there = other.operations.get(name)
+        known = {} if there is None else _wires(there)
+        for source, edges in _wires(graph.operations[name]).items():
+            if known.get(source) != edges:
+                yield name, source, edges
+
+
+def _wires(op: Operation) -> dict[str, tuple[Edge, ...]]:
+    """Source -> the wires from there into `op`."""
+    found: dict[str, tuple[Edge, ...]] = {}
+    for index, ref in enumerate(op.inputs):
+        if ref is not None:
+            found[ref.op] = (*found.get(ref.op, ()), Edge(op.name, index))
+    return found
+
+
+def _without(
+    edges: tuple[Edge, ...], reader: str, number: int, ranks: Mapping[str, int]
+) -> tuple[Edge, ...]:
+    start = _place(edges, reader, ranks)
+    return edges[:start] + edges[start + number :]
+
+
+def _with(
+    edges: tuple[Edge, ...], reader: str, new: tuple[Edge, ...], ranks: Mapping[str, int]
+) -> tuple[Edge, ...]:
+    start = _place(edges, reader, ranks)
+    return edges[:start] + new + edges[start:]
+
+
+def _place(edges: tuple[Edge, ...], reader: str, ranks: Mapping[str, int]) -> int:
+    """Where those of `reader` are, or would be."""
+    return bisect_left(edges, ranks[reader], key=lambda edge: ranks[edge.op])
+
+
+def _by_type_after(graph: Graph, before: Graph, changes: Changes) -> dict[str, frozenset[str]]:
+    less, more = (defaultdict[str, set[str]](set) for _ in range(2))
+    for name in changes.removed | changes.changed:
+        less[before.operations[name].type].add(name)
+    for name in changes.added | changes.changed:
+        more[graph.operations[name].type].add(name)
+    found = dict(before.by_type)
+    for type in less.keys() | more.keys():
+        found[type] = (found.get(type, frozenset()) - less[type]) | more[type]
+    return {type: names for type, names in found.items() if names}
