@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -34,7 +35,8 @@ class RecordLayout:
 
     taken: the places of the values that the plan has in common with the one that it continues;
     taken_bytes: those of its arena; taken_same: see `same`. Other values come behind them.
-    first_bytes: those of the arena before anything was taken over.
+    first_bytes: those of the arena before anything was taken over. taken_kinds: what was found of
+    the steps of that plan, where it is known which of them this one does not have.
     """
 
     plan: Plan
@@ -42,6 +44,7 @@ class RecordLayout:
     taken_bytes: int = 0
     taken_same: Mapping[int, int] = field(default_factory=dict)
     first_bytes: int = 0
+    taken_kinds: StepKinds | None = None
 
     def continued(self, plan: Plan) -> RecordLayout | None:
         """The layout of a plan that continues this one's; None if it does not, or if that has
@@ -49,16 +52,30 @@ class RecordLayout:
         mine = self.plan.values
         if len(plan.values) < len(mine) or not all(map(operator.is_, mine, plan.values)):
             return None
+        kinds = (
+            None
+            if plan.exchanged is None
+            else StepKinds(self.constant_steps, self.keeping_steps, self.idle, self.turns)
+        )
         layout = RecordLayout(
-            plan, self.places, self.size, self.same, self.first_bytes or self.size
+            plan, self.places, self.size, self.same, self.first_bytes or self.size, kinds
         )
         return layout if layout.size <= 2 * layout.first_bytes else None
 
     @cached_property
-    def constant_steps(self) -> tuple[Step, ...]:
+    def constant_steps(self) -> frozenset[Step]:
         """Those that do the same in every run, from nothing."""
-        able = [step for step in self.plan.steps if step.computes and not step.op.inputs]
-        return tuple(step for step in able if makes_constants(step.op, step.definition))
+        taken = None if self.taken_kinds is None else self.taken_kinds.constant
+        return self._steps(taken, _makes_constants)
+
+    def _steps(
+        self, taken: frozenset[Step] | None, able: Callable[[Step], bool]
+    ) -> frozenset[Step]:
+        """Those of the plan for which that holds. taken: those of the plan before."""
+        exchanged = self.plan.exchanged
+        if taken is None or exchanged is None:
+            return frozenset(filter(able, self.plan.steps))
+        return (taken - exchanged.gone).union(filter(able, exchanged.new))
 
     @cached_property
     def constants(self) -> frozenset[int]:
@@ -76,7 +93,10 @@ class RecordLayout:
         are written to, so what is read of them lies elsewhere."""
         values, outside, first = self.plan.values, self.outside, len(self.taken)
         found = dict(self.taken_same)
-        for step in self._keeping:
+        exchanged = None if self.taken_kinds is None else self.plan.exchanged
+        for step in self.keeping_steps if exchanged is None else exchanged.new:
+            if not step.keeps_bytes:
+                continue
             source = step.reads[0]
             for value in step.writes:
                 if value >= first and source < value and source not in outside:
@@ -88,18 +108,23 @@ class RecordLayout:
         return found
 
     @cached_property
-    def _keeping(self) -> list[Step]:
-        return [step for step in self.plan.steps if step.keeps_bytes]
+    def keeping_steps(self) -> frozenset[Step]:
+        """Those whose results are the bytes of their first input."""
+        taken = None if self.taken_kinds is None else self.taken_kinds.keeping
+        return self._steps(taken, attrgetter("keeps_bytes"))
 
     @cached_property
     def idle(self) -> frozenset[Step]:
         """Steps with nothing to do: their results are where their input is."""
+        taken = None if self.taken_kinds is None else self.taken_kinds.idle
+        if taken is None:
+            return frozenset(filter(self._is_idle, self.keeping_steps))
+        return self._steps(taken, lambda step: step.keeps_bytes and self._is_idle(step))
+
+    def _is_idle(self, step: Step) -> bool:
         same = self.same
-        return frozenset(
-            step
-            for step in self._keeping
-            if all(same.get(v) == step.reads[0] for v in step.writes) and is_sure(self.plan, step)
-        )
+        lies = all(same.get(v) == step.reads[0] for v in step.writes)
+        return lies and is_sure(self.plan, step)
 
     @cached_property
     def forms(self) -> list[Form]:
@@ -135,7 +160,14 @@ class RecordLayout:
         """First versions of variables -> last, and the other way round: what may change places
         from run to run."""
         found: dict[int, int] = {}
-        for first, *_, last in (v for v in self.plan.versions.values() if len(v) > 1):
+        plan, known = self.plan, self.taken_kinds
+        versions: Iterable[Sequence[int]] = plan.versions.values()
+        if known is not None and plan.exchanged is not None:
+            before, opened = plan.exchanged.versions, plan.exchanged.opened
+            gone = {v for name in opened for v in before.get(name, ())}
+            found = {v: other for v, other in known.turns.items() if v not in gone}
+            versions = (plan.versions[name] for name in opened if name in plan.versions)
+        for first, *_, last in (v for v in versions if len(v) > 1):
             one, other = self.places[first], self.places[last]
             if one is not None and other is not None and one[1:] == other[1:]:
                 found |= {first: last, last: first}
@@ -162,6 +194,19 @@ class RecordLayout:
             return ()
         there = {versions[0] for versions in self.plan.versions.values()}
         return tuple(i for i in absent if self.plan.made_by[i] >= 0 or i in there)
+
+
+class StepKinds(NamedTuple):
+    """What a layout has found of its plan's steps, and its `turns`."""
+
+    constant: frozenset[Step]
+    keeping: frozenset[Step]
+    idle: frozenset[Step]
+    turns: Mapping[int, int]
+
+
+def _makes_constants(step: Step) -> bool:
+    return step.computes and not step.op.inputs and makes_constants(step.op, step.definition)
 
 
 def is_sure(plan: Plan, step: Step) -> bool:

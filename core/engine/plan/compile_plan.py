@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from gradstep.core.engine.plan.execution_plan import Plan, assemble
 from gradstep.core.engine.plan.fed_types import RunTypes
@@ -58,15 +58,16 @@ def _compiled(
     types: Mapping[TensorRef, TensorType],
     previous: Plan | None,
 ) -> Plan:
-    for name in (*targets, *(ref.op for ref in fetches)):
+    fetched = [ref.op for ref in fetches]
+    for name in (*targets, *fetched) if not graph.operations.keys() >= {*targets, *fetched} else ():
         if name not in graph:
             raise unknown_name(name, graph.operations)
-    wanted = (*targets, *(ref.op for ref in fetches if ref not in types))
+    wanted = (*targets, *(fetched if not types else _computed(fetches, types)))
     if previous is not None and previous.types.fed == types:
         needed = previous.needed.after(graph, wanted)
         taken = IncrementalResolver(previous, compile_body)
         taken.take(needed)
-        plan = assemble(graph, needed, taken, fetches, targets, taken.retired)
+        plan = assemble(graph, needed, taken, fetches, targets, taken.retired, taken.touched)
         if plan.is_dense:
             return plan
     needed = Needed(graph, types, wanted)
@@ -74,6 +75,12 @@ def _compiled(
     for op in needed.operations:
         resolver.add(op)
     return assemble(graph, needed, resolver, fetches, targets)
+
+
+def _computed(fetches: Sequence[TensorRef], fed: Collection[TensorRef]) -> Iterator[str]:
+    """Operations of the fetches that are not fed."""
+    cut = {ref.op for ref in fed}
+    return (ref.op for ref in fetches if ref.op not in cut or ref not in fed)
 
 
 def _log_plan(plan: Plan, previous: Plan | None, seconds: float) -> None:

@@ -19,6 +19,7 @@ from gradstep.core.engine.plan.pruning import Needed
 from gradstep.core.engine.plan.step_builder import Resolver
 from gradstep.core.engine.plan.step_groups import Group, group_steps
 from gradstep.core.engine.plan.steps import PlanValue, Step, Variable
+from gradstep.core.engine.plan.touched_steps import Exchanged, TouchedSteps, Users, find_users
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant, Graph, TensorRef
 from gradstep.core.graph.tensor_dict import ByTensor
@@ -58,6 +59,7 @@ class Plan:
     rounding:  names of the passes that changed it such that results may round otherwise.
     alive:     tensors that may be dead -> when they are not.
     branches:  whether it has, or had before an edit, steps that may be dead.
+    exchanged: how its steps differ from those of the plan before an edit, where that is known.
     """
 
     graph: Graph
@@ -78,6 +80,7 @@ class Plan:
     rounding: tuple[str, ...] = ()
     alive: Mapping[TensorRef, Condition] = field(default_factory=lambda: _ALIVE)
     branches: bool = False
+    exchanged: Exchanged | None = None
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
@@ -93,6 +96,18 @@ class Plan:
     def step_of(self) -> Mapping[str, int]:
         """The step that executes each operation."""
         return {step.op.name: index for index, step in enumerate(self.steps)}
+
+    @cached_property
+    def users(self) -> Users:
+        """Which operations' steps deal with which values and variables."""
+        return find_users(self.steps, self.values, self.tensors.of)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether each variable belongs to the one operation that declares it, or counts for it,
+        nothing fails, and nothing is a loop."""
+        own = (v.op == name or v.counter for name, v in self.variables.items())
+        return not self.failures and all(own) and not self.loops
 
     @cached_property
     def loops(self) -> tuple[int, ...]:
@@ -147,16 +162,21 @@ def assemble(
     fetches: Sequence[TensorRef],
     targets: Sequence[str],
     retired: Mapping[str, Step] = _NONE,
+    touched: TouchedSteps | None = None,
 ) -> Plan:
-    """The plan of what `resolver` has been given."""
+    """The plan of what `resolver` has been given. touched: the steps that were looked at, where
+    the others are those of the plan before."""
+    where = resolver.where
     for ref in fetches:
-        _check_output(resolver, ref)
+        there = where.get(ref.op, ())
+        if ref.index >= len(there) or there[ref.index] is None:
+            _require_failure(resolver, ref)
     steps, alive = tuple(resolver.steps), _ALIVE
     if resolver.branches:
         steps, alive = mark_dead_branches(
             steps, resolver.values, resolver.where, resolver.types.fed
         )
-    return Plan(
+    plan = Plan(
         graph=graph,
         steps=steps,
         values=tuple(resolver.values),
@@ -172,16 +192,19 @@ def assemble(
         retired=retired,
         alive=alive,
         branches=resolver.branches,
+        exchanged=None if resolver.branches or touched is None else touched.exchanged,
     )
+    if touched is not None:
+        plan.__dict__.update(step_of=touched.places, users=touched.users, loops=())
+    return plan
 
 
-def _check_output(resolver: Resolver, ref: TensorRef) -> None:
-    there = resolver.where.get(ref.op, ())
-    if ref.op in resolver.failures or (ref.index < len(there) and there[ref.index] is not None):
-        return
-    raise GradstepError(
-        f"operation '{ref.op}' has no output {ref.index}",
-        kind="ValueError",
-        node=ref.op,
-        hint="run it as a target" if ref.index == 0 else "",
-    )
+def _require_failure(resolver: Resolver, ref: TensorRef) -> None:
+    """Raise GradstepError for what has no value, unless its operation fails when it runs."""
+    if ref.op not in resolver.failures:
+        raise GradstepError(
+            f"operation '{ref.op}' has no output {ref.index}",
+            kind="ValueError",
+            node=ref.op,
+            hint="run it as a target" if ref.index == 0 else "",
+        )

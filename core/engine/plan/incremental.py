@@ -9,6 +9,7 @@ of the same type, so that its readers can stay, too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain, count
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,15 @@ from gradstep.core.engine.plan.fed_types import Outputs
 from gradstep.core.engine.plan.pruning import Needed
 from gradstep.core.engine.plan.step_builder import CompileBody, Resolver, Whereabouts
 from gradstep.core.engine.plan.steps import PlanValue, Step, Variable, makes_constants
+from gradstep.core.engine.plan.touched_steps import TouchedSteps, Used, used_by
+from gradstep.core.graph.loop import loop_of
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.table import OpDef, find
 
 if TYPE_CHECKING:
     from gradstep.core.engine.plan.execution_plan import Plan
+
+MOST_TOUCHED = 0.25  # of the steps; beyond that all are looked at, one after the other
 
 _NAME = attrgetter("op.name")
 
@@ -42,6 +47,7 @@ class IncrementalResolver(Resolver):
         self.retired = dict(previous.retired)
         self.values = [*previous.values]
         self.where = dict(previous.tensors.of)
+        self.touched: TouchedSteps | None = None  # where not all steps are looked at
         self._changed: set[str] = set()  # operations whose readers have to be looked at
         # What these used to read, and what may be overtaken by another version of a variable.
         self._watched: set[int] = set()
@@ -49,20 +55,118 @@ class IncrementalResolver(Resolver):
 
     def take(self, needed: Needed) -> None:
         """Append the steps that execute what is needed."""
+        if not self._take_touched(needed):
+            self._take_all(needed)
+
+    def _take_touched(self, needed: Needed) -> bool:
+        """The same, looking only at the steps that the edit may have touched; whether it can be
+        told which they are."""
+        previous, names = self._previous, needed.names
+        visited = needed.entered.union(filter(needed.counts.__contains__, needed.changed))
+        few = len(visited) + len(needed.left) <= MOST_TOUCHED * len(names)
+        if not few or needed.missing or not previous.is_plain:
+            return False
+        if not all(_has_plain_state(needed.graph[name]) for name in visited):
+            return False
+        then, now = previous.step_of, dict(zip(names, count(), strict=False))
+        both = filter(now.__contains__, then), filter(then.__contains__, now)
+        if list(both[0]) != list(both[1]):
+            return False
+        self.touched = touched = TouchedSteps(now, previous.users, previous.versions)
+        self.variables = dict(previous.variables)
+        # To those that are not opened nobody adds.
+        self.versions.update(previous.versions)  # type: ignore[arg-type]
+        for name in needed.left:
+            self._open(self._used(self._before[name]), 0)
+            touched.move(name, self._used(self._before[name]), set())
+            touched.note(self._before[name], None)
+        self._retire(needed.left)
+        touched.push(visited)
+        steps: list[Step] = [*map(self._before.get, names)]  # type: ignore[list-item]
+        for place in touched:
+            steps[place] = self._look_at(needed.graph[names[place]])
+        self.steps = steps
+        self._put_variables_in_order()
+        return True
+
+    def _look_at(self, op: Operation) -> Step:
+        """The step of an operation that may have been touched."""
+        assert self.touched is not None
+        touched, previous = self.touched, self._previous
+        old, place = self._before.get(op.name), touched.place
+        used = set() if old is None else self._used(old)
+        sources = (self.where.get(ref.op, ()) for ref in op.inputs if ref is not None)
+        names = {x for x in chain(used, *sources) if isinstance(x, str) and x in previous.versions}
+        self._open((x for x in names if (x,) in used or previous.variables[x].op == op.name), place)
+        read = names - touched.opened
+        for name in read:
+            self.versions[name] = self._versions_at(name, place)
+        self._take_one(op)
+        for name in read - touched.opened:
+            self.versions[name] = previous.versions[name]  # type: ignore[assignment]
+        step = self.steps.pop()
+        touched.note(old, step)
+        touched.move(op.name, used, self._used(step))
+        return step
+
+    def _used(self, step: Step) -> set[Used]:
+        return used_by(step, self.values, self.where)
+
+    def _versions_at(self, variable: str, place: int) -> list[int]:
+        """Those that it has when step number `place` begins, as far as that is as before."""
+        assert self.touched is not None
+        first, *more = self._previous.versions[variable]
+        places = self.touched.places
+        writers = self.touched.users_before((variable,)) if more else ()
+        early = (name for name in writers if places.get(name, place) < place)
+        made = {value for name in early for value in self._before[name].writes}
+        return [first, *(value for value in more if value in made)]
+
+    def _open(self, used: Iterable[Used | None], place: int) -> None:
+        """Of the variables among these: forget what steps from `place` on do with them, and look at
+        all of them again."""
+        previous, touched = self._previous, self.touched
+        assert touched is not None
+        for name in used:
+            if not isinstance(name, str) or name in touched.opened:
+                continue
+            touched.opened.add(name)
+            if name not in previous.versions:
+                continue
+            touched.push_users(name)
+            if touched.places.get(previous.variables[name].op, place) >= place:
+                del self.variables[name], self.versions[name]
+            else:
+                self.versions[name] = self._versions_at(name, place)
+
+    def _put_variables_in_order(self) -> None:
+        """In that in which they are declared."""
+        assert self.touched is not None
+        if list(self.variables) == list(self._previous.variables):
+            return
+        places, variables = self.touched.places, self.variables
+        names = sorted(variables, key=lambda name: places[variables[name].op])
+        self.variables = {name: variables[name] for name in names}
+        self.versions = {name: self.versions[name] for name in names}
+
+    def _take_all(self, needed: Needed) -> None:
         self._retire(self._before.keys() - needed.counts.keys())
         self._retire(self._before.keys() & needed.missing)
         for name in needed.missing:
             self.types.forget(name)  # it may have been known before anybody asked for it
             self._note_change(name, self._previous.tensors.of.get(name))
-        before, watched, steps = self._before, self._watched, self.steps
         for op in needed.operations:
-            old = before.get(op.name)
-            if old is None or old.op is not op:
-                self.add(op)
-            elif old.plain and watched.isdisjoint(old.reads):
-                steps.append(old)
-            elif not self._keep(old):
-                self.add(op)
+            self._take_one(op)
+
+    def _take_one(self, op: Operation) -> None:
+        """Append the step of `op`: the one that there was, if it can be."""
+        old = self._before.get(op.name)
+        if old is None or old.op is not op:
+            self.add(op)
+        elif old.plain and self._watched.isdisjoint(old.reads):
+            self.steps.append(old)
+        elif not self._keep(old):
+            self.add(op)
 
     def add(self, op: Operation) -> None:
         old = self._before.get(op.name) or self.retired.pop(op.name, None)
@@ -80,6 +184,10 @@ class IncrementalResolver(Resolver):
     def _note_change(self, name: str, there: Whereabouts | None) -> None:
         """What `name` gives is not what it gave before, which was there."""
         self._changed.add(name)
+        if self.touched is not None:
+            self._open(there or (), self.touched.place)
+            for used in there or ():
+                self.touched.push_users(-1 if used is None else used)
         for place in there or ():
             if isinstance(place, int):
                 self._watched.add(place)
@@ -173,6 +281,8 @@ class IncrementalResolver(Resolver):
             super()._store(name, variable)
 
     def _new_version(self, variable: str) -> int:
+        if self.touched is not None:
+            self._open((variable,), self.touched.place)
         self._watched.add(self.versions[variable][-1])  # who read it may have to read this one
         return super()._new_version(variable)
 
@@ -182,6 +292,13 @@ class IncrementalResolver(Resolver):
                 self._spare.remove(index)
                 return index
         return super()._value(value)
+
+
+def _has_plain_state(op: Operation) -> bool:
+    """Whether the variables that `op` makes are its own."""
+    definition = find(op.type)
+    shared = definition is not None and definition.state.per_run is not None
+    return loop_of(op) is None and not shared and not op.attrs.get("shared_name")
 
 
 def _equal(a: Step, b: Step) -> bool:

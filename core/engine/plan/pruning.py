@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from itertools import compress
 from operator import is_not
 
+from gradstep.core.graph.carry_over import edit_before
+from gradstep.core.graph.changes import Changes
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 
 
@@ -16,52 +19,70 @@ class Needed:
 
     A feed cuts the wires that carry it, but no control dependency; a fed placeholder is replaced
     by its feed, control dependencies included. wanted: operations, each as often as it is asked
-    for.
+    for. changed, entered, left: after an edit, the operations that are others, that were not needed
+    before, and that are not needed any more.
     """
 
     def __init__(self, graph: Graph, fed: Collection[TensorRef], wanted: Iterable[str]) -> None:
-        self._graph = graph
+        self.graph = graph
         self._fed = fed
         self._cut = {ref.op for ref in fed}
-        self._wanted = [name for name in wanted if not self._is_replaced(name)]
+        self._wanted = self._not_replaced(wanted)
         self.counts: dict[str, int] = {}
+        self.changed: frozenset[str] = frozenset()
+        self.entered: set[str] = set()
+        self.left: set[str] = set()
         self._ask(self._wanted)
 
     @cached_property
     def missing(self) -> set[str]:
         """Names that are asked for, but are not in the graph: their readers fail."""
-        return self.counts.keys() - self._graph.operations.keys()
+        return self.counts.keys() - self.graph.operations.keys()
 
-    @property
+    @cached_property
+    def names(self) -> list[str]:
+        """What must run, in order."""
+        return [*filter(self.counts.__contains__, self.graph.order)]
+
+    @cached_property
     def operations(self) -> list[Operation]:
         """What must run, in order."""
-        names = filter(self.counts.__contains__, self._graph.order)
-        return [*map(self._graph.operations.__getitem__, names)]
+        return [*map(self.graph.operations.__getitem__, self.names)]
 
     def after(self, graph: Graph, wanted: Iterable[str]) -> Needed:
         """The same for an edited graph: only what has changed is looked at."""
-        old, new = self._graph.operations, graph.operations
+        old, new = self.graph.operations, graph.operations
         if any(old.get(name) is not new.get(name) for name in self._cut):
-            return Needed(graph, self._fed, wanted)  # other wires may be cut
-        counts = self.counts
-        other_now = map(is_not, map(old.get, counts), map(new.get, counts))
-        changed = [*compress(counts, other_now)]
+            other = Needed(graph, self._fed, wanted)  # other wires may be cut
+            other.left = {*(self.counts.keys() - other.counts.keys())}
+            return other
+        changed = self._find_changed(graph)
         other = Needed(graph, self._fed, ())
         other.counts = self.counts.copy()
-        other._wanted = [name for name in wanted if not self._is_replaced(name)]
-        same = other._wanted == self._wanted
-        wanted_then, wanted_now = ([], []) if same else (self._wanted, other._wanted)
+        other._wanted = self._not_replaced(wanted)
+        then, now = Counter(self._wanted), Counter(other._wanted)
+        other.changed = frozenset(changed)
         for name in changed:
             other._ask(other.asked_by(name))
-        other._ask(wanted_now)
+        other._ask((now - then).elements())
         for name in changed:
             other._drop(self.asked_by(name))
-        other._drop(wanted_then)
+        other._drop((then - now).elements())
+        other.entered = {n for n in other.entered if n in other.counts and n not in self.counts}
+        other.left = {n for n in other.left if n in self.counts and n not in other.counts}
         return other
+
+    def _find_changed(self, graph: Graph) -> list[str]:
+        """The operations that are needed here and are others in `graph`."""
+        counts, (before, changes) = self.counts, edit_before(graph) or (None, Changes())
+        if before is self.graph:
+            return [n for n in (*changes.changed, *changes.removed, *changes.added) if n in counts]
+        old, new = self.graph.operations, graph.operations
+        return [*compress(counts, map(is_not, map(old.get, counts), map(new.get, counts)))]
 
     def asked_by(self, name: str) -> Iterator[str]:
         """What operation `name` asks for: what has to run before it does."""
-        op = self._graph.operations.get(name)
+        op = self.graph.operations.get(name)
         if op is None:
             return
         for ref in op.inputs:
@@ -71,11 +92,14 @@ class Needed:
             if not self._is_replaced(other):
                 yield other
 
+    def _not_replaced(self, names: Iterable[str]) -> list[str]:
+        return [n for n in names if n not in self._cut or not self._is_replaced(n)]
+
     def _is_cut(self, ref: TensorRef) -> bool:
         return ref in self._fed or self._is_replaced(ref.op)
 
     def _is_replaced(self, name: str) -> bool:
-        op = self._graph.operations.get(name) if name in self._cut else None
+        op = self.graph.operations.get(name) if name in self._cut else None
         return op is not None and op.type == "Placeholder" and op.output() in self._fed
 
     def _ask(self, names: Iterable[str]) -> None:
@@ -85,6 +109,7 @@ class Needed:
             count = counts.get(name, 0)
             counts[name] = count + 1
             if not count:
+                self.entered.add(name)
                 stack.extend(self.asked_by(name))
 
     def _drop(self, names: Iterable[str]) -> None:
@@ -94,4 +119,5 @@ class Needed:
             counts[name] -= 1
             if not counts[name]:
                 del counts[name]
+                self.left.add(name)
                 stack.extend(self.asked_by(name))

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.plan import incremental
 from gradstep.core.engine.plan.compile_plan import compile_plan
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.liveness_conditions import holds
 from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.carry_over import continue_graph
 from gradstep.core.graph.model import Constant, Graph, Operation, Phase, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.typing.inference import infer_declared
@@ -104,10 +108,23 @@ def bits(array: Any) -> Any:
     return array.dtype.str, array.shape, str(content)
 
 
+@contextmanager
+def looking_at_few(data: st.DataObject) -> Iterator[None]:
+    """Only at the steps that edits may have touched: at whatever edits, or at small ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        share = data.draw(st.sampled_from([1.0, incremental.MOST_TOUCHED]))
+        patch.setattr(incremental, "MOST_TOUCHED", share)
+        yield
+
+
 @given(st.one_of(networks(), programs()), st.data())
 def test_after_any_edits_all_is_as_if_compiled_anew(case: Case, data: st.DataObject) -> None:
-    run = Edited(case)
-    graphs = [case.graph]
+    with looking_at_few(data):
+        _edit(Edited(case), data)
+
+
+def _edit(run: Edited, data: st.DataObject) -> None:
+    case, graphs = run.case, [run.case.graph]
     fed = {ref.op for ref in case.feeds}
     run.to(case.graph, case.fetches)
     for _ in range(data.draw(st.integers(1, 5))):
@@ -120,6 +137,8 @@ def test_after_any_edits_all_is_as_if_compiled_anew(case: Case, data: st.DataObj
             feed_arrays(graph, case.feeds)
         except GradstepError:
             continue  # a cycle, or another shape for what is fed
+        if data.draw(st.booleans()):
+            graph = continue_graph(graph, graphs[-1])
         graphs.append(graph)
         known = infer_declared(graph).types
         able = [ref for ref in case.fetches if ref in known]
@@ -129,11 +148,15 @@ def test_after_any_edits_all_is_as_if_compiled_anew(case: Case, data: st.DataObj
 @given(networks(), st.data())
 def test_after_any_requests_all_is_as_if_compiled_anew(case: Case, data: st.DataObject) -> None:
     """Stops, overrides, other tensors to differentiate by."""
+    with looking_at_few(data):
+        _request(replace(case, targets=()), data)
+
+
+def _request(case: Case, data: st.DataObject) -> None:
     forward = Graph.of(op for op in case.graph if op.phase is Phase.FORWARD)
     types = infer_declared(forward).types
     floats = [ref for ref, kind in types.items() if kind.dtype.is_floating and not kind.ref]
     names = [op.name for op in forward if op.inputs and op.output(1) not in types]
-    case = replace(case, targets=())
     run, before = Edited(case), forward
     for _ in range(data.draw(st.integers(2, 5))):
         request = GradientRequest(

@@ -1,0 +1,118 @@
+"""Which steps of a plan an edit may have touched, so that all others are taken over unseen.
+
+A step has to be looked at when its operation is another, when a value that it reads may be another,
+and when it deals with a variable that a step before it, which has to be looked at, writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from gradstep.core.engine.plan.steps import PlanValue, Step
+
+# A value that is no variable's; a variable, by the name of its storage; that it is written.
+Used = int | str | tuple[str]
+Users = Mapping[Used, tuple[str, ...]]  # the operations of the steps that deal with each
+_Where = Mapping[str, tuple[int | str | None, ...]]
+
+
+def used_by(step: Step, values: Sequence[PlanValue], where: _Where) -> set[Used]:
+    """What a step deals with: what it reads, and the variables that it writes or stands for."""
+    found: set[Used] = {values[v].variable or v for v in step.reads}
+    written = {name for v in step.writes if (name := values[v].variable)}
+    found |= written
+    found.update((name,) for name in written)
+    found.update(x for x in where.get(step.op.name, ()) if isinstance(x, str))
+    return found
+
+
+def find_users(steps: Iterable[Step], values: Sequence[PlanValue], where: _Where) -> Users:
+    """Who deals with what, in a whole plan."""
+    found: dict[Used, list[str]] = {}
+    for step in steps:
+        for used in used_by(step, values, where):
+            found.setdefault(used, []).append(step.op.name)
+    return {used: tuple(names) for used, names in found.items()}
+
+
+class Exchanged(NamedTuple):
+    """How a plan after an edit differs from the one before it. gone, new: steps that only the one
+    has, or only the other; opened: variables whose versions may be others; versions: those before.
+    """
+
+    gone: frozenset[Step]
+    new: frozenset[Step]
+    opened: frozenset[str]
+    versions: Mapping[str, tuple[int, ...]]
+
+
+class TouchedSteps:
+    """Those that are still to be looked at, ascending, while looking at one may add others.
+
+    places: of the operations, in the order after the edit. users, versions: those of the plan
+    before it. opened: variables that it may have touched.
+    """
+
+    def __init__(
+        self, places: Mapping[str, int], users: Users, versions: Mapping[str, tuple[int, ...]]
+    ) -> None:
+        self.places, self.place = places, 0
+        self._before = users
+        self._less: dict[Used, set[str]] = {}  # users that are none any more
+        self._more: dict[Used, list[str]] = {}
+        self._queue: list[int] = []
+        self._queued: set[int] = set()
+        self.opened: set[str] = set()
+        self._versions = versions
+        self._gone: set[Step] = set()
+        self._new: set[Step] = set()
+
+    def push(self, names: Iterable[str]) -> None:
+        """Look at the steps of these operations, if they are still to come."""
+        for name in names:
+            place = self.places.get(name, -1)
+            if place >= self.place and place not in self._queued:
+                self._queued.add(place)
+                heappush(self._queue, place)
+
+    def push_users(self, used: Used) -> None:
+        self.push(self.users_before(used))
+
+    def __iter__(self) -> Iterator[int]:
+        while self._queue:
+            self.place = heappop(self._queue)
+            yield self.place
+
+    def users_before(self, used: Used) -> tuple[str, ...]:
+        return self._before.get(used, ())
+
+    def note(self, then: Step | None, now: Step | None) -> None:
+        """The one is in the place of the other."""
+        if then is not now:
+            self._gone.update(() if then is None else (then,))
+            self._new.update(() if now is None else (now,))
+
+    def move(self, name: str, then: set[Used], now: set[Used]) -> None:
+        """The step of operation `name` deals with other things than before."""
+        for used in then - now:
+            self._less.setdefault(used, set()).add(name)
+        for used in now - then:
+            self._more.setdefault(used, []).append(name)
+
+    @property
+    def exchanged(self) -> Exchanged:
+        """What has become of the plan before."""
+        gone, new = self._gone - self._new, self._new - self._gone
+        return Exchanged(frozenset(gone), frozenset(new), frozenset(self.opened), self._versions)
+
+    @property
+    def users(self) -> Users:
+        """After the edit."""
+        users = dict(self._before)
+        for used, gone in self._less.items():
+            users[used] = tuple(name for name in users[used] if name not in gone)
+        for used, names in self._more.items():
+            users[used] = (*users.get(used, ()), *names)
+        return users

@@ -1,0 +1,158 @@
+"""What an edit leaves is taken over, and the program and its values are those derived afresh."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
+from gradstep.core.debug.concurrency.scheduler import Scheduler
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.document import document_edits, request_edits, value_edits
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.plan import incremental
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Constant, Edge, Graph, TensorRef
+from gradstep.core.host.session_restore import begin
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.program.derive import derive
+from gradstep.core.program.runnable_part import drop_unfinished
+
+BACKEND = NumpyBackend()
+
+
+def _drawn() -> Document:
+    """Layers in scopes that read one constant, rows of a table, random numbers, a group that waits;
+    two optimizers of two losses."""
+    build = GraphBuilder()
+    initial: dict[str, Constant] = {}
+    with build.as_default():
+        h = build.placeholder("x", "float32", (1, 2))
+        gain = build.constant(np.float32(0.5), name="gain")
+        for number in range(3):
+            with build.scope(f"layer{number}") as scope:
+                w = build.variable("w", "float32", (2, 2))
+                h = h + tf.tanh(tf.matmul(h, w)) * gain
+                initial[f"{scope}/w"] = Constant(np.eye(2, dtype=np.float32) * (number + 1))
+        table = build.variable("table", "float32", (3, 2))
+        initial["table"] = Constant(np.full((3, 2), 0.1, np.float32))
+        h = h + tf.gather(table, build.constant([1])) + tf.random_uniform([1, 2], seed=1)
+        loss = tf.reduce_sum(h * h, name="loss")
+        tf.reduce_sum(h, name="other")
+        names = [op.name for op in build.build() if op.type == "AddV2"]
+        build.op("NoOp", name="done", control_inputs=names)
+    return Document(
+        graph=build.build(),
+        request=GradientRequest((loss.ref,)),
+        feeds={"x:0": Constant(np.ones((1, 2), np.float32))},
+        initial=initial,
+        optimizers=(
+            Optimizer("Adam", {"learning_rate": 0.1}),
+            Optimizer("Momentum", {"learning_rate": 0.1, "momentum": 0.9}, (TensorRef("other"),)),
+        ),
+    )
+
+
+def _edited(document: Document, draw: Callable[..., Any]) -> Document:
+    """After something that a user may do."""
+    operations = [*document.graph]
+    op = draw(st.sampled_from(operations))
+    other = draw(st.sampled_from(operations))
+    edge = Edge(draw(st.sampled_from([one for one in operations if one.inputs])).name, 0)
+    override = Override("Identity", op.name, OverrideKind.OP)
+    optimizer = document.optimizers[0]
+    toggled = replace(optimizer, enabled=not optimizer.enabled)
+    kinds: dict[str, Callable[[], Document]] = {
+        "stop": lambda: request_edits.toggle_stop(document, edge),
+        "override": lambda: request_edits.set_override(document, override),
+        "note": lambda: value_edits.set_attr(document, op.name, "_note", "seen"),
+        "value": lambda: value_edits.set_attr(document, "gain", "value", Constant(np.float32(2))),
+        "rename": lambda: document_edits.rename_operation(document, op.name, f"{op.scope}/named"),
+        "adam": lambda: document_edits.rename_operation(document, op.name, "layer1/w/Adam"),
+        "wire": lambda: document_edits.connect(document, other.output(), edge),
+        "cut": lambda: document_edits.disconnect(document, edge),
+        "control": lambda: document_edits.add_control(document, op.name, other.name),
+        "gone": lambda: document_edits.remove_operations(document, {op.name}),
+        "switch": lambda: document.with_(optimizers=(toggled, *document.optimizers[1:])),
+        "first": lambda: value_edits.set_initial(
+            document, "layer1/w", np.full((2, 2), 0.3, np.float32)
+        ),
+        "unfed": lambda: document.with_(feeds={}),
+        "read again": lambda: document.with_(graph=_made_anew(document.graph)),
+    }
+    try:
+        return kinds[draw(st.sampled_from([*kinds]))]()
+    except GradstepError:
+        return document
+
+
+def _made_anew(graph: Graph) -> Graph:
+    """Equal, and nothing of it the same."""
+    return Graph.of(replace(op, attrs=dict(op.attrs)) for op in graph)
+
+
+def assert_same_program(again: Program, anew: Program) -> None:
+    assert [*again.graph] == [*anew.graph]
+    assert again.graph.order == anew.graph.order
+    for name in ("gradients", "slices", "edges", "blocked", "custom", "slots"):
+        assert list(getattr(again, name).items()) == list(getattr(anew, name).items())
+    for name in ("fetches", "targets", "init", "request"):
+        assert getattr(again, name) == getattr(anew, name)
+    assert [str(p) for p in again.problems] == [str(p) for p in anew.problems]
+    one, other = ([(n, x.tobytes()) for n, x in p.initial.items()] for p in (again, anew))
+    assert one == other
+
+
+def _values(threads: Scheduler) -> list[object]:
+    """Of all that two runs make, to the last bit."""
+    session, found = threads.session, list[object]()
+    steps = session.plan.steps
+    found.append([step.op.name for step in steps])
+    found.append([*session.plan.versions])
+    for run in range(2):
+        stop = threads.command("continue_")
+        found.append((stop.reason, str(stop.error), stop.step))
+        if stop.error is not None:
+            break
+        record = session.timeline.recorded(run)
+        found += [_bits(record.value(v)) for step in steps for v in step.writes]
+    return found
+
+
+def _bits(value: Any) -> object:
+    return (value.dtype.str, value.shape, value.tobytes()) if hasattr(value, "tobytes") else value
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[*HealthCheck])
+@given(st.sampled_from([1.0, incremental.MOST_TOUCHED]), st.data())
+def test_after_any_edits_it_is_as_afresh(touched: float, data: st.DataObject) -> None:
+    """touched: the share of the steps up to which only those are looked at that an edit may have
+    touched."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(incremental, "MOST_TOUCHED", touched)
+        _edit(data)
+
+
+def _edit(data: st.DataObject) -> None:
+    documents = [_drawn()]
+    program = drop_unfinished(derive(documents[0], {}))
+    threads = begin(program, BACKEND)
+    for _ in range(data.draw(st.integers(2, 6))):
+        undo = data.draw(st.integers(0, 3)) == 0
+        document = (
+            data.draw(st.sampled_from(documents)) if undo else _edited(documents[-1], data.draw)
+        )
+        documents.append(document)
+        program = drop_unfinished(derive(document, {}, previous=program))
+        anew = drop_unfinished(derive(document, {}))
+        assert_same_program(program, anew)
+        threads = begin(program, BACKEND, before=threads)
+        assert _values(threads) == _values(begin(anew, BACKEND))
