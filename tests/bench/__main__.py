@@ -7,24 +7,24 @@ import json
 import sys
 from collections.abc import Sequence
 
-from tests.bench import canvas, debug, edits, engine, report, run, scaling, starting
+from tests.bench import canvas, debug, editing, edits, engine, report, run, scaling, starting
 from tests.bench.choices import Choices
 from tests.bench.racing import Race
 from tests.bench.rows import Row
 from tests.bench.targets import TITLES
 
-# The last two only by their names.
-GROUPS = ("engine", "run", "canvas", "debug", "start", "scaling", "edits")
+_ALONE = {"scaling": scaling.main, "edits": edits.main, "derive": editing.main}  # by their names
+GROUPS = ("engine", "run", "canvas", "debug", "start", *_ALONE)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """0: everything was measured, targets met or not; 1: something of ours could not be, or does
     not compute what the others do; 2: bad usage."""
     options = _parser().parse_args(arguments)
-    if options.group in ("scaling", "edits"):
+    if (alone := _ALONE.get(options.group)) is not None:
         sizes = ["--sizes", "300,3000"] if options.quick else []
-        group = scaling if options.group == "scaling" else edits
-        return group.main([*sizes, *(["--json"] if options.json else [])])
+        rounds = ["--rounds", "1"] if options.quick and alone is editing.main else []
+        return alone([*sizes, *rounds, *(["--json"] if options.json else [])])
     only = tuple(options.only.lower().split(",")) if options.only else ()
     if unknown := [name for name in only if name not in TITLES]:
         names = ", ".join(TITLES)
