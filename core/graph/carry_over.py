@@ -1,5 +1,8 @@
-"""The indexes of a graph after an edit, from those of the graph before it: only what the edit
-touched is looked at. What cannot be told from that is found anew when it is asked for."""
+"""The indexes of a graph after an edit, from those of the graph before it.
+
+Only what the edit touched is looked at. What cannot be told from that is found anew when it is
+asked for.
+"""
 
 from __future__ import annotations
 

@@ -185,14 +185,23 @@ def bind_moves(
     else:
         sources = as_tuple(bind(backend, op)(*inputs))
     pairs = [(x, to) for x, to in zip(sources, targets, strict=True) if to is not None]
-    if not all(_follows(x, inputs) and x.shape == to.shape for x, to in pairs):
+    owners = {id(_owner(x)) for x in inputs}
+    if not all(_follows(x, owners) and x.shape == to.shape for x, to in pairs):
         return None
     return Several([partial(np.copyto, to, x) for x, to in pairs])
 
 
-def _follows(x: Any, arrays: list[Any]) -> bool:
-    """Whether `x` is one of the arrays or a view of one, and no copy, as a single number is."""
-    return isinstance(x, np.ndarray) and any(np.may_share_memory(x, a) for a in arrays)
+def _follows(x: Any, owners: set[int]) -> bool:
+    """Whether `x` lies in memory of one of the owners (their ids), and is no copy, as a single
+    number is."""
+    return isinstance(x, np.ndarray) and id(_owner(x)) in owners
+
+
+def _owner(x: Any) -> Any:
+    """Whose memory an array lies in."""
+    while getattr(x, "base", None) is not None:
+        x = x.base
+    return x
 
 
 def _made(function: Callable[..., Any], arguments: list[Any]) -> Call:

@@ -100,7 +100,9 @@ class OutlinePanel(Panel):
 
     def _prepare_tip(self, index: QModelIndex) -> None:
         """The mouse came to a row: its words are to be here by the time that the tool tip shows."""
-        index.data(Qt.ItemDataRole.ToolTipRole)
+        row = self.tree.rows.row_at(index)
+        if row is not None and row.name:
+            self.workspace.step_text(row.name)
 
     def _frame(self, row: Row) -> None:
         commands.reveal(self.workspace, row.name)
