@@ -118,7 +118,8 @@ class Dock(QDockWidget):
         self._title = Label(place.title)
         self._title.setContentsMargins(12, 6, 12, 6)
         self._nothing = QWidget()
-        self.visibilityChanged.connect(self._fill)
+        self._is_front = self._is_held = False
+        self.visibilityChanged.connect(self._note_front)
         self.topLevelChanged.connect(lambda _: self.fit_title())
 
     @property
@@ -149,11 +150,24 @@ class Dock(QDockWidget):
             alone = not window.tabifiedDockWidgets(self)
             self.setTitleBarWidget(self._title if alone else self._nothing)
 
-    def _fill(self, visible: bool) -> None:
-        if visible:
+    def hold(self) -> None:
+        """Whether it lies in front is not settled until `release`: nothing is made for that."""
+        self._is_held = True
+
+    def release(self) -> None:
+        self._is_held = False
+        self._fill()
+
+    def _note_front(self, front: bool) -> None:
+        self._is_front = front
+        if not self._is_held:
+            self._fill()
+
+    def _fill(self) -> None:
+        if self._is_front:
             _ = self.panel
         if self._frame.panel is not None:
-            self._frame.panel.cover(not visible)
+            self._frame.panel.cover(not self._is_front)
 
 
 class _Frame(QWidget):
@@ -203,9 +217,12 @@ class Docks(QObject):
         self._shown = shown
         self._withdrawn.clear()
         for dock in self.by_id.values():
+            dock.hold()  # each shows for a moment before others lie in front
             dock.setVisible(shown)
         if shown and not (self.layout and self._window.restoreState(self.layout, STATE_VERSION)):
             self._place()
+        for dock in self.by_id.values():
+            dock.release()
         self.tidy()
 
     def offer(self, id: str, there: bool) -> None:

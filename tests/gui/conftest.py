@@ -18,6 +18,7 @@ from gradstep.core.io.disk.memory_budget import DEFAULT
 from gradstep.core.ops.typing.inference import Inference
 from gradstep.core.protocol.messages import Message
 from gradstep.gui.automation.driver import Driver
+from gradstep.gui.frame import main_window
 from gradstep.gui.frame.main_window import MainWindow
 from gradstep.gui.frame.window_placement import WANTED
 from gradstep.gui.look import theme
@@ -109,8 +110,9 @@ def silent(qapp: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def driver(qtbot: Any, qapp: Any) -> Iterator[Driver]:
-    """A window on the start page."""
+def driver(qtbot: Any, qapp: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Driver]:
+    """A window on the start page, which makes no panel before somebody looks at it."""
+    monkeypatch.setattr(main_window, "AHEAD", 1_000_000)
     theme.apply(qapp, theme.DARK)
     space = Workspace()
     window = MainWindow(space)
