@@ -1,8 +1,9 @@
 """The engine's side of a recording, as a process in an engine's place: `python recorded_engine.py
 FILE` answers each request as it was answered then, and one that nobody made then with Failed.
 
-Requests are known by what they say, without their buffers. The same one, made again, gets the next
-answer that it got, at the end the last one. Nothing runs: it only says again what was said.
+Requests are known by what they say, without their buffers, and without what is looked at, which
+hangs on what is painted when. The same one, made again, gets the next answer that it got, at the
+end the last one. Nothing runs: it only says again what was said.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from collections import deque
 from pathlib import Path
 
 import msgspec
+from msgspec import structs
 
 from gradstep.core.protocol import framing
 from gradstep.core.protocol.framing import Packet
 from gradstep.core.protocol.message_base import kind_of
 from gradstep.core.protocol.message_recording import read_recording
-from gradstep.core.protocol.messages import ErrorInfo, Failed, Message
+from gradstep.core.protocol.messages import Control, Edit, ErrorInfo, Failed, Message
 
 
 def engine_of(recording: Path) -> list[str]:
@@ -47,6 +49,8 @@ class RecordedEngine:
 
 
 def _key(message: Message) -> bytes:
+    if isinstance(message, Control | Edit):
+        message = structs.replace(message, look=None)
     return msgspec.msgpack.encode(message)
 
 
