@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import compress
 from operator import is_not
@@ -26,6 +27,12 @@ class Changes:
     def size(self) -> int:
         """How many operations are concerned."""
         return len(self.added) + len(self.removed) + len(self.changed)
+
+
+def find_others(old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[str]:
+    """The names in `new` that stand for something else than in `old`, or are not there. In C, by
+    identity."""
+    return compress(new, map(is_not, map(old.get, new), new.values()))
 
 
 def diff(before: Graph, after: Graph) -> Changes:
@@ -56,7 +63,7 @@ def share_and_diff(graph: Graph, before: Graph) -> tuple[Graph, Changes]:
     old, new = before.operations, graph.operations
     if new is old:
         return before, Changes()
-    differing = [*compress(new, map(is_not, map(old.get, new), new.values()))]
+    differing = [*find_others(old, new)]
     shared = {n: old[n] for n in differing if n in old and alike(new[n], old[n])}
     left = [name for name in differing if name not in shared]
     changes = Changes(

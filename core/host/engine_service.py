@@ -27,8 +27,7 @@ from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import CodeKind, Document
-from gradstep.core.errors import GradstepError
-from gradstep.core.graph.loop import way_to
+from gradstep.core.errors import GradstepError, unforeseen
 from gradstep.core.graph.problems import Problem
 from gradstep.core.graph.repeated_blocks import blocks_around
 from gradstep.core.graph.scopes import parents
@@ -48,7 +47,7 @@ from gradstep.core.host.session_answers import manage_sessions
 from gradstep.core.host.session_restore import Courses, begin, begin_all, courses_of, follow_all
 from gradstep.core.host.step_words import notate
 from gradstep.core.host.stop_view import see
-from gradstep.core.host.tensor_reads import read
+from gradstep.core.host.tensor_reads import known_in, read
 from gradstep.core.host.told_program import ToldProgram
 from gradstep.core.io.native.document_diff import differences
 from gradstep.core.ops.state.print_output import printing_to, say
@@ -162,13 +161,12 @@ class EngineService:
         self._loaded = Loaded(document, request.revision, sessions, make, gradients)
         if courses is not None:
             follow_all(sessions, courses)
-        problems = []
+        refused: list[m.ProblemInfo] = []
         try:
             sessions.set_breakpoints(document.breakpoints)
         except GradstepError as error:
-            problems = [Problem.of(error, error.kind)]
-        told = course_bytes.written(courses_of(sessions))
-        return [info_of_problem(problem) for problem in problems], told
+            refused = [info_of_problem(Problem.of(error, error.kind))]
+        return refused, course_bytes.written(courses_of(sessions))
 
     def _control(self, request: m.Control, buffers: Sequence[Buffer]) -> Answer:
         threads = self._threads
@@ -196,7 +194,10 @@ class EngineService:
             return stopped, ()
         try:
             seen, buffers = see(self._open_document.sessions, look, self._survey)
-        except Exception:
+        except GradstepError:
+            return stopped, ()
+        except Exception as error:
+            unforeseen("what is looked at could not be told", error)
             return stopped, ()
         return structs.replace(stopped, seen=seen), buffers
 
@@ -217,7 +218,7 @@ class EngineService:
         session = self._session
         run, step = (None if n < 0 else n for n in (request.run, request.step))
         frame = session.frame(run, step)
-        return read(request, lambda ref: way_to(session.program.graph, ref.op) is not None, frame)
+        return read(request, known_in(session.program.graph), frame)
 
     def _check_gradients(self, request: m.CheckGradients, buffers: Sequence[Buffer]) -> Answer:
         here = self._situation()

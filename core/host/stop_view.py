@@ -6,9 +6,8 @@ import time
 from collections.abc import Callable
 
 from gradstep.core.debug.concurrency.session_registry import Sessions
-from gradstep.core.graph.loop import way_to
 from gradstep.core.host.session_answers import infos
-from gradstep.core.host.tensor_reads import read
+from gradstep.core.host.tensor_reads import known_in, read
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import BrokenNumbers, Look, Read, Seen
 
@@ -21,11 +20,8 @@ def see(sessions: Sessions, look: Look, survey: Survey) -> tuple[Seen, tuple[Buf
     """What `look` asks for, with the buffers of the values. survey: what is known of NaN and
     infinity in the run after so many seconds more. Raises GradstepError."""
     session = sessions.session.session
-    graph, until = session.program.graph, time.monotonic() + BLINK
-    request = Read(refs=look.refs, limit=look.limit)
-    values, buffers = read(
-        request, lambda ref: way_to(graph, ref.op) is not None, session.frame(), until
-    )
+    request, until = Read(refs=look.refs, limit=look.limit), time.monotonic() + BLINK
+    values, buffers = read(request, known_in(session.program.graph), session.frame(), until)
     listed = infos(sessions) if look.sessions else None
     broken = survey(look.survey) if look.survey else None
     return Seen(parts=values.parts, sessions=listed, broken=broken), buffers

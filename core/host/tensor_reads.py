@@ -13,13 +13,19 @@ from gradstep.core.debug.history.frame import Frame
 from gradstep.core.engine.plan.why_dead import Untaken
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
-from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.loop import way_to
+from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.host.tensor_statistics import difference, differs, summarize
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import Read, TensorPart, UpdateInfo, Values
 from gradstep.core.protocol.tensor_bytes import pack
 
 Known = Callable[[TensorRef], bool]  # whether the program has such a tensor
+
+
+def known_in(graph: Graph) -> Known:
+    """What the program of `graph` has, in loops or not."""
+    return lambda ref: way_to(graph, ref.op) is not None
 
 
 def read(

@@ -7,13 +7,13 @@ import json
 import sys
 from collections.abc import Sequence
 
-from tests.bench import canvas, debug, editing, edits, engine, report, run, scaling, starting
+from tests.bench import canvas, debug, deriving, edits, engine, report, run, scaling, starting
 from tests.bench.choices import Choices
 from tests.bench.racing import Race
 from tests.bench.rows import Row
 from tests.bench.targets import TITLES
 
-_ALONE = {"scaling": scaling.main, "edits": edits.main, "derive": editing.main}  # by their names
+_ALONE = {"scaling": scaling.main, "edits": edits.main, "derive": deriving.main}  # by their names
 GROUPS = ("engine", "run", "canvas", "debug", "start", *_ALONE)
 
 
@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     if (alone := _ALONE.get(options.group)) is not None:
         sizes = ["--sizes", "300,3000"] if options.quick else []
-        rounds = ["--rounds", "1"] if options.quick and alone is editing.main else []
+        rounds = ["--rounds", "1"] if options.quick and alone is deriving.main else []
         return alone([*sizes, *rounds, *(["--json"] if options.json else [])])
     only = tuple(options.only.lower().split(",")) if options.only else ()
     if unknown := [name for name in only if name not in TITLES]:

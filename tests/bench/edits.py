@@ -11,9 +11,7 @@ is in it: see tests/bench/training.py for these.
 
 from __future__ import annotations
 
-import argparse
 import gc
-import json
 import sys
 import tempfile
 import time
@@ -36,6 +34,7 @@ from gradstep.core.protocol import messages as m
 from gradstep.core.protocol.framing import Buffer
 from tests.bench import training_graph
 from tests.bench.choices import say
+from tests.bench.sized import answer, parser_of
 
 SIZES = (1_000, 10_000)
 ROUNDS = 3
@@ -134,21 +133,14 @@ def table(found: Mapping[str, Costs]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.edits", description=__doc__)
-    parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="operations")
-    parser.add_argument("--json", action="store_true", help="one JSON object")
-    options = parser.parse_args(arguments)
+    options = parser_of("tests.bench.edits", __doc__, SIZES).parse_args(arguments)
     measured(100, 1)  # imports are no part of it
     found: Table = {}
-    for size in map(int, options.sizes.split(",")):
+    for size in options.sizes:
         say(f"edits, {size:,} operations")
         found[size] = measured(size)
-    if options.json:
-        text = json.dumps({"edits": found})
-    else:
-        text = "\n\n".join(f"{size:,} operations\n{table(rows)}" for size, rows in found.items())
-    sys.stdout.write(f"{text}\n")
-    return 0
+    tables = ((f"{size:,} operations", table(rows)) for size, rows in found.items())
+    return answer(options.json, {"edits": found}, tables)
 
 
 if __name__ == "__main__":

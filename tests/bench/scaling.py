@@ -8,9 +8,7 @@ last two sizes: 1 grows as the graph does, 2 as its square.
 
 from __future__ import annotations
 
-import argparse
 import gc
-import json
 import math
 import re
 import sys
@@ -33,6 +31,7 @@ from gradstep.core.ops.typing.inference import infer
 from gradstep.core.program.derive import derive
 from tests.bench.choices import say
 from tests.bench.shapes import SHAPES
+from tests.bench.sized import answer, parser_of
 
 SIZES = (1_000, 10_000)
 Tables = dict[str, dict[int, dict[str, float]]]  # shape -> size -> stage -> CPU seconds
@@ -162,21 +161,10 @@ def measured(shapes: Sequence[str], sizes: Sequence[int]) -> Tables:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.scaling", description=__doc__)
-    parser.add_argument("shapes", nargs="*", metavar="SHAPE", help=", ".join(SHAPES))
-    parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="operations")
-    parser.add_argument("--json", action="store_true", help="one JSON object")
-    options = parser.parse_args(arguments)
-    sizes = [int(size) for size in options.sizes.split(",")]
-    if unknown := [name for name in options.shapes if name not in SHAPES]:
-        parser.error(f"no shape '{unknown[0]}'; the shapes are {', '.join(SHAPES)}")
-    found = measured(options.shapes or [*SHAPES], sizes)
-    if options.json:
-        text = json.dumps({"seconds": found})
-    else:
-        text = "\n\n".join(f"{name}\n{table(stages)}" for name, stages in found.items())
-    sys.stdout.write(f"{text}\n")
-    return 0
+    options = parser_of("tests.bench.scaling", __doc__, SIZES, SHAPES).parse_args(arguments)
+    found = measured(options.shapes or [*SHAPES], options.sizes)
+    tables = ((name, table(stages)) for name, stages in found.items())
+    return answer(options.json, {"seconds": found}, tables)
 
 
 if __name__ == "__main__":

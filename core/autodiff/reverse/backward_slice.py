@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from copy import copy
 from functools import cached_property
 from itertools import compress
-from operator import is_not, ne
+from operator import ne
 
 from gradstep.core.autodiff.reverse.tf_gradient_order import rank_operations
+from gradstep.core.graph.changes import find_others
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
@@ -55,9 +56,7 @@ class BackwardSlice:
         for name in changed:
             if old[name].inputs != new[name].inputs or "Exit" in (old[name].type, new[name].type):
                 return None
-        retyped = compress(
-            types.of, map(is_not, map(self.types.of.get, types.of), types.of.values())
-        )
+        retyped = find_others(self.types.of, types.of)
         if any(_carriers(self.types, name) != _carriers(types, name) for name in retyped):
             return None
         found = copy(self)

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
-from itertools import accumulate, compress
-from operator import attrgetter, is_not
+from itertools import accumulate
+from operator import attrgetter
 
 from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
 from gradstep.core.autodiff.reverse.contributions import Contribution
@@ -23,6 +23,7 @@ from gradstep.core.autodiff.reverse.gradient_request import (
 )
 from gradstep.core.autodiff.reverse.vjp_result import VjpResult
 from gradstep.core.autodiff.reverse.vjp_templates import TemplatedPass
+from gradstep.core.graph.changes import find_others
 from gradstep.core.graph.loop import loop_of
 from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.ops.typing.inference import agree, has_loops, infer_declared
@@ -151,17 +152,12 @@ def _redrawn(before: Graph, now: BackwardSlice) -> Iterator[str]:
     """Operations of `now` that are not what they were, or see other types or values."""
     old, new = infer_declared(before), infer_declared(now.graph)
     then, here = before.operations, now.graph.operations
-    others = {*_differing(then, here), *_differing(old.types.of, new.types.of)}
-    others.update(_differing(old.constants, new.constants))
+    known = ((then, here), (old.types.of, new.types.of), (old.constants, new.constants))
+    others = {name for one, other in known for name in find_others(one, other)}
+    others = others.union(*(one.keys() - other.keys() for one, other in known))
     touched = {n for n in others if then.get(n) is not here.get(n) or not agree(old, new, n)}
     readers = {edge.op for name in touched & here.keys() for edge in now.graph.consumers[name]}
     return filter(now.path.__contains__, touched | readers)
-
-
-def _differing(old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[str]:
-    """What is not the very same in both, found in C."""
-    yield from compress(new, map(is_not, map(old.get, new), new.values()))
-    yield from old.keys() - new.keys()
 
 
 class _Reuse:

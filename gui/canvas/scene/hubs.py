@@ -43,11 +43,6 @@ class Hubs:
         """bool[m]: links that are not drawn whole."""
         return np.asarray(self.at_target | self.at_source)
 
-    def touching(self, boxes: np.ndarray) -> np.ndarray:
-        """int64[k]: the numbers of stubs at hubs that are in `boxes` (their numbers)."""
-        chosen = {*boxes.tolist()}
-        return _joined([hub.links for hub in self.all if hub.box in chosen])
-
     def at_port(self, box: int, port: int) -> np.ndarray:
         """int64[k]: the numbers of the stubs that come from an output port."""
         same = (hub for hub in self.all if (hub.box, hub.port) == (box, port))
@@ -76,8 +71,10 @@ def _grouped(keys: np.ndarray, chosen: np.ndarray) -> list[np.ndarray]:
     """The numbers of the chosen links that have the same key, where they are too many."""
     numbers = np.flatnonzero(chosen)
     order = numbers[np.argsort(keys[numbers], kind="stable")]
-    starts = np.flatnonzero(np.diff(keys[order])) + 1
-    return [links for links in np.split(order, starts) if len(links) > MOST]
+    starts = np.flatnonzero(np.diff(keys[order], prepend=-1))  # no key is negative
+    stops = np.append(starts[1:], len(order))
+    many = stops - starts > MOST
+    return [order[a:b] for a, b in zip(starts[many], stops[many], strict=True)]
 
 
 def _hub(visible: VisibleGraph, links: np.ndarray, is_output: bool) -> Hub:

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from gradstep.core.document.document import Document
-from tests.bench.editing import DRAWN, Edits, Engine, rows, table
+from tests.bench.deriving import DRAWN, Edits, Engine, rows, table
 from tests.support.work import lines_run
 
 # What works on one operation, variable or step.

@@ -1,7 +1,7 @@
 """What the engine does about an edit, and how that grows with the graph: deriving, compiling and
 beginning again, for each kind of edit and for its undoing.
 
-    python -m tests.bench.editing [SHAPE…] [--sizes 1000,10000]
+    python -m tests.bench.deriving [SHAPE…] [--sizes 1000,10000]
 
 prints, for each shape, the CPU milliseconds of each stage of each edit at each size (the median of
 some rounds), and the exponent between the last two sizes: 1 grows as the graph does.
@@ -9,8 +9,6 @@ some rounds), and the exponent between the last two sizes: 1 grows as the graph 
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +31,7 @@ from tests.bench import training_graph
 from tests.bench.choices import say
 from tests.bench.scaling import cpu_seconds, exponent
 from tests.bench.shapes import chain, training, tree
+from tests.bench.sized import answer, parser_of
 
 SIZES = (1_000, 10_000, 50_000)
 ROUNDS = 5
@@ -190,22 +189,12 @@ def _row(name: str, value: float, target: float | None) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.editing", description=__doc__)
-    parser.add_argument("shapes", nargs="*", metavar="SHAPE", help=", ".join(DRAWN))
-    parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="operations")
+    parser = parser_of("tests.bench.deriving", __doc__, SIZES, DRAWN)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--json", action="store_true", help="one JSON object")
     options = parser.parse_args(arguments)
-    sizes = [int(size) for size in options.sizes.split(",")]
-    if unknown := [name for name in options.shapes if name not in DRAWN]:
-        parser.error(f"no shape '{unknown[0]}'; the shapes are {', '.join(DRAWN)}")
-    found = measured(options.shapes or [*DRAWN], sizes, options.rounds)
-    if options.json:
-        text = json.dumps({"rows": rows(found)})
-    else:
-        text = "\n\n".join(f"{shape}\n{table(stages)}" for shape, stages in found.items())
-    sys.stdout.write(f"{text}\n")
-    return 0
+    found = measured(options.shapes or [*DRAWN], options.sizes, options.rounds)
+    tables = ((shape, table(stages)) for shape, stages in found.items())
+    return answer(options.json, {"rows": rows(found)}, tables)
 
 
 if __name__ == "__main__":
