@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from tests.bench import canvas, debug, deriving, edits, engine, report, run, scaling, starting
 from tests.bench.choices import Choices
-from tests.bench.racing import Race
+from tests.bench.racing import Races
 from tests.bench.rows import Row
 from tests.bench.targets import TITLES
 
@@ -38,14 +38,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         text = report.readable(rows)
     sys.stdout.write(f"{text}\n")
     if options.group is None and not choices.quick and not only:
-        report.write(rows, races)
+        _write(rows, races)
     return 1 if any(row.fault for row in rows) else 0
 
 
-def measured(choices: Choices, group: str | None) -> tuple[list[Row], dict[str, Race]]:
+def _write(rows: Sequence[Row], races: Races) -> None:
+    """The page, unless its figures would be of this moment rather than of the machine."""
+    if doubts := report.doubts(rows, races):
+        text = "; ".join(doubts)
+        sys.stderr.write(f"bench: {report.PAGE.name} is left as it was: {text}\n")
+    else:
+        report.write(rows, races)
+
+
+def measured(choices: Choices, group: str | None) -> tuple[list[Row], Races]:
     """The rows of one group or of all."""
     rows: list[Row] = []
-    races: dict[str, Race] = {}
+    races: Races = {}
     if group in (None, "engine"):
         rows, races = engine.rows(choices)
     others = {"run": run, "debug": debug, "canvas": canvas, "start": starting}

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from tests.bench.implementations import ONE_THREAD
+from tests.bench.implementations import variables
 
-os.environ.update(ONE_THREAD)  # before the libraries load
+os.environ.update(variables("one"))  # before the libraries load
 
 from gradstep.core.engine.kernels.kernel_registry import ALTERNATIVES
 from gradstep.core.ops.build.builder import GraphBuilder

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from tests.bench.environments import ROOT, python_of
-from tests.bench.implementations import IMPLEMENTATIONS, ONE_THREAD
+from tests.bench.implementations import IMPLEMENTATIONS, Threads, variables
 from tests.bench.program import Numbers
 
 
@@ -19,31 +19,36 @@ class ContestantError(Exception):
     """Why an implementation takes no part."""
 
 
-def one_thread(**more: str) -> dict[str, str]:
+def environment(threads: Threads = "one", **more: str) -> dict[str, str]:
     """The environment variables of a process that is timed."""
-    return {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | ONE_THREAD | more
+    ours = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    return ours | variables(threads) | more
 
 
 class Contestant:
-    """One implementation of one workload, in a process of its own while the `with` lasts.
+    """One implementation of one workload, in a process of its own while the `with` lasts: with one
+    thread on one core, or with as many as its library takes on all.
 
     Raises environments.NotAvailableError where it has no environment.
     """
 
-    def __init__(self, workload: str, implementation: str, may_install: bool) -> None:
+    def __init__(
+        self, workload: str, implementation: str, may_install: bool, threads: Threads = "one"
+    ) -> None:
         how = IMPLEMENTATIONS[implementation]
         python = python_of(how.environment, may_install)
         self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115 (closed with the process)
         self._process = subprocess.Popen(
-            [str(python), "-m", "tests.bench.worker", workload, implementation],
+            [str(python), "-m", "tests.bench.worker", workload, implementation, threads],
             cwd=ROOT,
-            env=one_thread(**how.variables),
+            env=environment(threads, **how.variables),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
             text=True,
         )
         self.facts: Mapping[str, str] = {}
+        self.busy = self.passed = 0.0  # seconds of CPU and of the clock, of all that was timed
 
     def check(self, steps: int) -> Sequence[Numbers]:
         """What the first steps compute."""
@@ -53,8 +58,11 @@ class Contestant:
         return numbers
 
     def seconds(self, steps: int) -> float:
-        """CPU seconds that so many steps take."""
-        return float(self._ask({"run": steps})["seconds"])
+        """Seconds that so many steps take: of CPU time with one thread, else of the clock."""
+        answer = self._ask({"run": steps})
+        self.busy += answer["busy"]
+        self.passed += answer["passed"]
+        return float(answer["seconds"])
 
     def _ask(self, command: Mapping[str, Any]) -> dict[str, Any]:
         pipe = self._process

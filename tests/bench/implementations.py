@@ -1,10 +1,13 @@
-"""Who takes part: the name that rows use, the environment it runs in, the function to call."""
+"""Who takes part: the name that rows use, the environment it runs in, the function to call; and on
+how many threads."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
+
+Threads = Literal["one", "default"]  # as many as the libraries take by themselves
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,7 @@ IMPLEMENTATIONS: Mapping[str, Implementation] = {
     "kernels": Implementation(
         "plan + kernels", "kernels", "ours", {"mode": "fast", "kernels": "auto"}, _PYTHON
     ),
+    "session": Implementation("Session.run, fed", "gradstep", "session"),
     "raw": Implementation("hand-written NumPy", "gradstep", "raw"),
     "torch": Implementation("PyTorch eager", "torch", "torch"),
     "torch_coalesced": Implementation("PyTorch sparse coalesced", "torch", "torch_coalesced"),
@@ -36,16 +40,24 @@ IMPLEMENTATIONS: Mapping[str, Implementation] = {
     "autograd": Implementation("HIPS autograd", "autograd", "autograd"),
 }
 
-# One thread each, before any library is loaded.
-ONE_THREAD = {
+# Before any library is loaded.
+_ALONE = {
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+    "CUDA_VISIBLE_DEVICES": "",
+    "JAX_PLATFORMS": "cpu",
+    "PYTHONHASHSEED": "0",
+}
+_ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "TF_NUM_INTRAOP_THREADS": "1",
     "TF_NUM_INTEROP_THREADS": "1",
-    "TF_CPP_MIN_LOG_LEVEL": "3",
-    "CUDA_VISIBLE_DEVICES": "",
-    "JAX_PLATFORMS": "cpu",
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
-    "PYTHONHASHSEED": "0",
+    "GRADSTEP_THREADS": "1",
 }
+
+
+def variables(threads: Threads) -> Mapping[str, str]:
+    """Of the environment of a process that is timed."""
+    return {**_ALONE, **(_ONE_THREAD if threads == "one" else {})}

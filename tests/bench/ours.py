@@ -19,6 +19,7 @@ from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.run.fast_run import FastRun
 from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
 from gradstep.core.engine.run.recording import Recording
+from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
@@ -122,6 +123,23 @@ def handed_over(build: Callable[..., object], rate: float) -> tuple[Plan, Feeds,
 
     build(rate, mode=keep)
     return found[0]
+
+
+def fed_session(build: Callable[..., object], rate: float, start: Arrays) -> Program:
+    """A workload by `Session.run`, its feeds given in every step; start: what is trained."""
+    plan, feeds, initial = handed_over(build, rate)
+    session = Session(plan.graph, initial=initial, fast=True)
+    fetches = [*plan.fetches]
+    last: list[Any] = [None]
+
+    def step() -> None:
+        last[0] = session.run(fetches, feeds, plan.targets)
+
+    def numbers() -> dict[str, float]:
+        now = (np.array(session.store[name]) for name in start)
+        return {"loss": float(last[0][0]), "moved": moved(now, start.values())}
+
+    return Program(step, numbers)
 
 
 def _raise(error: Exception | None) -> None:

@@ -5,50 +5,73 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tests.bench.agreement import disagreement
 from tests.bench.choices import Choices, say
 from tests.bench.contestant import Contestant, ContestantError
 from tests.bench.environments import NotAvailableError
+from tests.bench.implementations import Threads
 from tests.bench.interleaving import interleave
 from tests.bench.program import Numbers
 from tests.bench.rows import Row
 from tests.bench.spread import Spread, ratio
-from tests.bench.targets import QUICK, RATIOS, TITLES, Ratio
+from tests.bench.targets import QUICK, RATIOS, THREADS, TITLES, Ratio
 
 DIFFERS = "does not compute"
 _CHECKED_STEPS = 3
-_OURS = ("fast", "recorded", "native", "kernels", "raw")
+_OURS = ("fast", "recorded", "native", "kernels", "session", "raw")
 _OPTIONAL = ("native", "kernels")
+
+
+class Heat(NamedTuple):
+    """Which programs race together: those of one workload with one way to take threads."""
+
+    workload: str
+    threads: Threads = "one"
+
+    @property
+    def title(self) -> str:
+        return TITLES[self.workload] + THREADS[self.threads]
 
 
 @dataclass
 class Race:
-    """One workload. seconds: program -> CPU seconds per step, round by round; absent: why not."""
+    """What came of a heat. seconds: program -> seconds per step, round by round; absent: why not;
+    waited: the clock's time over CPU time, of the program for which that is most. It is 1 where
+    nothing else was on the core."""
 
     seconds: Mapping[str, Sequence[float]] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
     facts: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    waited: float = 1.0
 
 
-def races(choices: Choices) -> dict[str, Race]:
-    """Every workload that was chosen, run."""
+Races = Mapping[Heat, Race]
+
+
+def races(choices: Choices) -> dict[Heat, Race]:
+    """Every heat of the workloads that were chosen, run. In a hurry there is one thread only."""
     chosen = choices.only or (QUICK if choices.quick else TITLES)
-    return {name: race(name, choices) for name in chosen}
+    heats = dict.fromkeys(Heat(r.workload, r.threads) for r in RATIOS if r.workload in chosen)
+    return {
+        heat: race(heat, choices) for heat in heats if heat.threads == "one" or not choices.quick
+    }
 
 
-def race(workload: str, choices: Choices) -> Race:
-    """All that rows compare on `workload`, checked against each other and then timed in turns."""
-    wanted = [r for r in RATIOS if r.workload == workload]
+def race(heat: Heat, choices: Choices) -> Race:
+    """All that rows compare in a heat, checked against each other and then timed in turns."""
+    workload, threads = heat
+    wanted = [r for r in RATIOS if (r.workload, r.threads) == heat]
     names = dict.fromkeys(name for r in wanted for name in (r.ours, r.peer))
     result = Race()
     with ExitStack() as stack:
         running: dict[str, Contestant] = {}
         numbers: dict[str, Sequence[Numbers]] = {}
         for name in names:
-            say(f"{workload} {name}")
+            say(f"{workload}{THREADS[threads]} {name}")
             try:
-                one = Contestant(workload, name, may_install=not choices.quick)
+                one = Contestant(workload, name, not choices.quick, threads)
                 running[name] = stack.enter_context(one)
                 numbers[name] = one.check(_CHECKED_STEPS)
             except (NotAvailableError, ContestantError) as error:
@@ -57,6 +80,8 @@ def race(workload: str, choices: Choices) -> Race:
         timers = {n: running[n].seconds for n in numbers if n not in result.absent}
         if timers:
             result.seconds = interleave(timers, choices.rounds, choices.seconds)
+            if threads == "one":
+                result.waited = max(running[n].passed / running[n].busy for n in timers)
         result.facts = {name: running[name].facts for name in timers}
     return result
 
@@ -72,8 +97,9 @@ def _outvoted(numbers: Mapping[str, Sequence[Numbers]]) -> dict[str, str]:
     return {n: f"{DIFFERS} what {judge} does: {text}" for n, text in found.items() if text}
 
 
-def rows(found: Mapping[str, Race]) -> list[Row]:
-    return [_row(r, found[r.workload]) for r in RATIOS if r.workload in found]
+def rows(found: Races) -> list[Row]:
+    raced = ((r, found.get(Heat(r.workload, r.threads))) for r in RATIOS)
+    return [_row(wanted, race) for wanted, race in raced if race is not None]
 
 
 def _row(wanted: Ratio, race: Race) -> Row:
@@ -86,9 +112,9 @@ def _row(wanted: Ratio, race: Race) -> Row:
     return Row(wanted.name, wanted.target, "ratio", measured)
 
 
-def step_times(found: Mapping[str, Race]) -> dict[str, dict[str, Spread]]:
-    """Workload -> program -> CPU seconds of a step."""
+def step_times(found: Races) -> dict[Heat, dict[str, Spread]]:
+    """Heat -> program -> seconds of a step."""
     return {
-        workload: {name: Spread.of(times) for name, times in race.seconds.items()}
-        for workload, race in found.items()
+        heat: {name: Spread.of(times) for name, times in race.seconds.items()}
+        for heat, race in found.items()
     }

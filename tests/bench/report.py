@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from tests.bench.environments import ROOT
 from tests.bench.implementations import IMPLEMENTATIONS
 from tests.bench.machine import description
 from tests.bench.missed import NOTES
 from tests.bench.plot import plot
-from tests.bench.racing import Race, step_times
+from tests.bench.racing import Races, step_times
 from tests.bench.rows import Row
 from tests.bench.spread import Spread
-from tests.bench.targets import TITLES
+
+# What is published was measured on a core of its own.
+_WAITED = 1.05  # the clock's time over CPU time
+_WIDE = 0.15  # from quartile to quartile, of the median
+_FEW = 0.1  # of all ratios
 
 PAGE = ROOT / "docs/benchmarks.md"
 PICTURE = ROOT / "docs/images/benchmarks.svg"
@@ -27,6 +31,8 @@ one core, in its own environment; they take turns, one active at a time, and tim
 of the whole process. In every round the two times of a step are divided; the table has the median
 of these ratios and their quartiles. All programs start from the same arrays, and before any is
 timed, the losses, gradients and parameters of its first three steps are held against the others'.
+In rows with *all cores*, programs take the threads that their libraries take by themselves, and
+time is the clock's.
 
 The plan is fed once, and PyTorch and JAX have their arrays from the start; the TF1 session is fed
 in every step, as its tutorials do (from constants, W1 takes it half as long).
@@ -55,7 +61,22 @@ def _verdict(row: Row) -> str:
     return "met" if row.met else ("-" if row.measured is None else "missed")
 
 
-def write(rows: Sequence[Row], races: Mapping[str, Race]) -> None:
+def doubts(rows: Sequence[Row], races: Races) -> list[str]:
+    """Why the figures should not be published: other programs were on the core (which costs peers
+    more than it costs a plan), or what was measured again and again differs too much."""
+    found = []
+    if (waited := max((race.waited for race in races.values()), default=1.0)) > _WAITED:
+        found.append(f"other programs had the core {1 - 1 / waited:.0%} of the time")
+    ratios = [row for row in rows if row.unit == "ratio" and row.measured is not None]
+    wide = [row for row in ratios if row.measured is not None and row.measured.width > _WIDE]
+    if len(wide) > _FEW * len(ratios):
+        widest = max(wide, key=lambda row: row.measured.width if row.measured else 0.0)
+        count = f"of {len(wide)} of {len(ratios)} ratios the quartiles are"
+        found.append(f"{count} more than {_WIDE:.0%} apart, most of '{widest.name}'")
+    return found
+
+
+def write(rows: Sequence[Row], races: Races) -> None:
     """docs/benchmarks.md and its picture."""
     PICTURE.write_text(plot(rows))
     parts = [_HEAD, f"![Measured against targets](images/{PICTURE.name})\n", _table(rows)]
@@ -79,15 +100,15 @@ def _missed(rows: Sequence[Row]) -> str:
     return "\n".join(["## Missed\n", *lines, ""]) if lines else ""
 
 
-def _times(races: Mapping[str, Race]) -> str:
-    """CPU time of a step, of each program."""
-    lines = ["## A step of each\n", "| | | CPU time of a step (quartiles) |", "|-|-|-|"]
-    for workload, programs in step_times(races).items():
+def _times(races: Races) -> str:
+    """Time of a step, of each program."""
+    lines = ["## A step of each\n", "| | | time of a step (quartiles) |", "|-|-|-|"]
+    for heat, programs in step_times(races).items():
         for name, spread in programs.items():
             title = IMPLEMENTATIONS[name].title
-            calls = races[workload].facts.get(name, {}).get("calls")
+            calls = races[heat].facts.get(name, {}).get("calls")
             title += f", {calls} calls" if calls else ""
-            lines.append(f"| {TITLES[workload]} | {title} | {_spread(spread, 's')} |")
+            lines.append(f"| {heat.title} | {title} | {_spread(spread, 's')} |")
     return "\n".join([*lines, ""])
 
 

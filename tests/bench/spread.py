@@ -15,6 +15,11 @@ class Spread:
     low: float
     high: float
 
+    @property
+    def width(self) -> float:
+        """From quartile to quartile, relative to the median."""
+        return (self.high - self.low) / self.median if self.median else 0.0
+
     @classmethod
     def of(cls, values: Sequence[float]) -> Spread:
         if len(values) < 2:

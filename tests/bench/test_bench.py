@@ -30,14 +30,16 @@ from tests.bench.choices import Choices
 from tests.bench.environments import NotAvailableError
 from tests.bench.implementations import IMPLEMENTATIONS
 from tests.bench.interleaving import calibrate, interleave
-from tests.bench.racing import Race
+from tests.bench.racing import Heat, Race
 from tests.bench.rows import Row
 from tests.bench.spread import Spread, ratio
 from tests.bench.targets import CANVAS, COMPILING, DEBUG, RATIOS, RUNNING, SIZES, STARTING, TITLES
 from tests.bench.worker import Worker, build, serve
 
-# (workload, ours, peer) -> target, as the project set them.
+# (workload, ours, peer) and threads, if not one -> target, as the project set them.
 WANTED = {
+    ("w1", "session", "torch"): 0.1,
+    ("w1", "session", "jax"): 1.0,
     ("w1", "fast", "raw"): 1.02,
     ("w2", "fast", "raw"): 1.02,
     ("w4", "fast", "raw"): 1.02,
@@ -45,12 +47,15 @@ WANTED = {
     ("w1", "fast", "tf1"): 0.08,
     ("w1", "fast", "jax"): 0.75,
     ("w2", "fast", "torch"): 0.15,
-    ("w2", "fast", "autograd"): 0.10,
+    ("w2", "fast", "autograd"): 0.1,
     ("w3", "fast", "torch"): 0.28,
-    ("w3", "fast", "jax"): 0.60,
-    ("w4", "fast", "torch"): 1.10,
-    ("w5", "fast", "torch"): 1.8,
-    ("w5", "kernels", "torch"): 1.2,
+    ("w3", "fast", "jax"): 0.6,
+    ("w4", "fast", "torch"): 1.0,
+    ("w4", "fast", "torch", "default"): 1.0,
+    ("w5", "fast", "torch"): 1.3,
+    ("w5", "fast", "torch", "default"): 1.3,
+    ("w5", "fast", "jax"): 1.3,
+    ("w5", "kernels", "torch"): 1.0,
     ("w6", "fast", "torch"): 0.65,
     ("w7f", "fast", "torch"): 0.45,
     ("w7", "fast", "torch"): 0.45,
@@ -58,22 +63,32 @@ WANTED = {
     ("w8", "fast", "torch_coalesced"): 0.6,
     ("w8", "kernels", "torch"): 0.2,
     ("w8", "kernels", "torch_coalesced"): 0.2,
-    ("w4", "recorded", "fast"): 1.03,
-    ("w2", "recorded", "fast"): 1.10,
+    ("w4", "recorded", "fast"): 1.05,
+    ("w2", "recorded", "fast"): 1.1,
+    ("w9", "recorded", "fast"): 1.15,
     ("w1", "native", "fast"): 0.12,
     ("w2", "native", "fast"): 0.12,
     ("w3", "native", "fast"): 0.9,
     ("w6", "native", "fast"): 0.95,
     ("w7f", "native", "fast"): 0.8,
     ("w7", "native", "fast"): 0.85,
-    ("w1", "native", "torch"): 0.02,
-    ("w1", "native", "jax"): 0.35,
-    ("w2", "native", "torch"): 0.02,
+    ("w1", "native", "torch"): 0.03,
+    ("w1", "native", "jax"): 0.4,
+    ("w2", "native", "torch"): 0.015,
+    ("w2", "native", "jax"): 0.5,
+    ("w3", "native", "torch"): 0.28,
+    ("w3", "native", "jax"): 0.6,
+    ("w6", "native", "torch"): 0.5,
+    ("w6", "native", "jax"): 1.0,
+    ("w7", "native", "torch"): 0.2,
+    ("w7", "native", "jax"): 1.5,
+    ("w7", "native", "torch", "default"): 0.2,
 }
 
 
 def test_the_targets_are_those_that_were_set() -> None:
-    assert {(r.workload, r.ours, r.peer): r.target for r in RATIOS} == WANTED
+    found = {(r.workload, r.ours, r.peer, r.threads): r.target for r in RATIOS}
+    assert found == {(*key, "one")[:4]: target for key, target in WANTED.items()}
     assert {t.key: t.target for t in (*COMPILING, *STARTING)} == {
         "record": 1.0,
         "record_growth": 2.2,
@@ -162,7 +177,7 @@ def test_who_computes_something_else_is_not_timed() -> None:
     absent = racing._outvoted({"fast": wrong, "raw": right, "torch": right})
     assert list(absent) == ["fast"]
     race = Race({"raw": [1.0], "torch": [1.0]}, absent)
-    rows = {r.name: r for r in racing.rows({"w4": race})}
+    rows = {r.name: r for r in racing.rows({Heat("w4"): race})}
     row = rows[f"{TITLES['w4']}: plan / PyTorch eager"]
     assert (row.measured, row.met, row.fault) == (None, False, True)
     assert "step 1: loss is 1.5, not 1" in row.why
@@ -270,7 +285,7 @@ def test_the_page_names_every_row_and_machine(
     monkeypatch.setattr(report, "PAGE", tmp_path / "benchmarks.md")
     monkeypatch.setattr(report, "PICTURE", tmp_path / "benchmarks.svg")
     monkeypatch.setattr(report, "NOTES", {"a": "never shown: it is met", "b": "for this reason"})
-    report.write(ROWS, {"w1": Race({"raw": [2e-5, 3e-5], "fast": [1e-3]}, {}, {})})
+    report.write(ROWS, {Heat("w1"): Race({"raw": [2e-5, 3e-5], "fast": [1e-3]}, {}, {})})
     page = report.PAGE.read_text()
     assert "| b | ≤ 1.5 s | 2 s (1.9 s–2.2 s) | missed |" in page
     assert "| c | ≤ 0.2 | no such library | - |" in page
@@ -278,6 +293,41 @@ def test_the_page_names_every_row_and_machine(
     assert "never shown" not in page
     assert "25 µs" in page
     assert "NumPy" in page
+
+
+def test_a_page_is_written_of_a_quiet_core_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written: list[str] = []
+    monkeypatch.setattr(report, "write", lambda rows, races: written.append("page"))
+    tight, wide = Spread(1.0, 0.99, 1.02), Spread(1.0, 0.8, 1.1)
+    tables = {
+        "quiet": ([tight] * 10, 1.01),
+        "a row in ten is wide": ([*[tight] * 9, wide], 1.01),
+        "wide": ([*[tight] * 8, wide, wide], 1.01),
+        "shared": ([tight] * 10, 1.5),
+    }
+    said = {}
+    for name, (spreads, waited) in tables.items():
+        rows = [Row(f"row {i}", 1.0, "ratio", spread) for i, spread in enumerate(spreads)]
+        found = rows, {Heat("w1"): Race(waited=waited)}
+        monkeypatch.setattr(command, "measured", lambda *_, found=found: found)
+        assert command.main([]) == 0
+        said[name] = capsys.readouterr().err
+    assert written == ["page"] * 2
+    assert said["quiet"] == said["a row in ten is wide"] == ""
+    assert "2 of 10 ratios the quartiles are more than 15% apart, most of 'row 8'" in said["wide"]
+    assert "other programs had the core 33% of the time" in said["shared"]
+
+
+def test_with_all_cores_the_clock_counts() -> None:
+    took = {}
+    for threads in ("one", "default"):
+        answer = Worker("w1", "raw", threads).answer({"run": 3})
+        took[threads] = answer["seconds"] == answer["busy" if threads == "one" else "passed"]
+    assert took == {"one": True, "default": True}
+    assert "OMP_NUM_THREADS" in contestant.environment()
+    assert "XLA_FLAGS" not in contestant.environment("default")
 
 
 def test_the_picture_is_a_picture_with_the_target_in_place() -> None:

@@ -22,7 +22,7 @@ from tests.bench import (
     training_graph,
 )
 from tests.bench.choices import Choices
-from tests.bench.contestant import one_thread
+from tests.bench.contestant import environment
 from tests.bench.spread import Spread
 from tests.bench.targets import CANVAS, DEBUG, RUNNING, SIZES
 
@@ -55,15 +55,15 @@ def test_a_measurement_that_breaks_is_a_fault_of_its_group(
 
 
 def test_a_process_answers_or_its_last_words_are_the_reason() -> None:
-    environment = one_thread()
-    found = asking.ask("debugging", 1, 0.001, environment=environment)
+    variables = environment()
+    found = asking.ask("debugging", 1, 0.001, environment=variables)
     assert set(found) == {t.key for t in DEBUG}
     with pytest.raises(asking.NoAnswerError, match="invalid literal"):
-        asking.ask("debugging", "often", 0.001, environment=environment)
+        asking.ask("debugging", "often", 0.001, environment=variables)
 
 
 def test_runs_are_measured_in_every_way() -> None:
-    found = asking.ask("running", 1, 0.001, environment=one_thread())
+    found = asking.ask("running", 1, 0.001, environment=environment())
     assert set(found) == {t.key for t in RUNNING}
     assert all(value > 0 for values in found.values() for value in values)
 

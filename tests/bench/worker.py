@@ -1,9 +1,11 @@
 """The process that runs one implementation of one workload, when and as long as it is told.
 
-    PYTHON -m tests.bench.worker WORKLOAD IMPLEMENTATION
+    PYTHON -m tests.bench.worker WORKLOAD IMPLEMENTATION THREADS
 
 A command is one line of JSON, and so is the answer: {"check": steps} -> {"numbers": [per step]};
-{"run": steps} -> {"seconds": of CPU time, all threads}. The end of the input ends the process.
+{"run": steps} -> {"busy": seconds of CPU time, "passed": of the clock, "seconds": the one that
+counts: CPU time with one thread, the clock's with as many as there are}. The end of the input ends
+the process.
 """
 
 from __future__ import annotations
@@ -35,8 +37,9 @@ def build(workload: str, implementation: str, purpose: str) -> Program:
 class Worker:
     """Answers commands."""
 
-    def __init__(self, workload: str, implementation: str) -> None:
+    def __init__(self, workload: str, implementation: str, threads: str = "one") -> None:
         self._names = workload, implementation
+        self._counts = "busy" if threads == "one" else "passed"
         self._timed: Program | None = None
 
     def answer(self, command: dict[str, Any]) -> dict[str, Any]:
@@ -57,11 +60,12 @@ class Worker:
         if self._timed is None:
             self._timed = build(*self._names, TIME)
         step = self._timed.step
-        start = time.process_time()
+        passed, busy = time.perf_counter(), time.process_time()
         for _ in range(steps):
             step()
         self._timed.finish()
-        return {"seconds": time.process_time() - start}
+        took = {"busy": time.process_time() - busy, "passed": time.perf_counter() - passed}
+        return {**took, "seconds": took[self._counts]}
 
 
 def serve(commands: TextIO, answers: TextIO, worker: Worker) -> None:
@@ -82,7 +86,8 @@ def _pin() -> None:
 
 
 if __name__ == "__main__":
-    _pin()
+    if sys.argv[3] == "one":
+        _pin()
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what libraries print is no answer
-    serve(sys.stdin, answers, Worker(sys.argv[1], sys.argv[2]))
+    serve(sys.stdin, answers, Worker(*sys.argv[1:4]))

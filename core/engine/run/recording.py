@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import repeat
+from operator import is_
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -100,11 +102,14 @@ class Recording(Binding):
         if self._loops:
             for loop in self._both_ways():
                 loop.close()
+        starting: Iterable[tuple[str, Sequence[int]]] = self.plan.versions.items()
         if self._goes_on(variables):
             self._turn()
+            if self._are(variables, self._turning[1]):
+                starting = self._not_turning
         self._absent.clear()
         empty: set[int] = set()
-        for name, versions in self.plan.versions.items():
+        for name, versions in starting:
             if not self._start(versions[0], variables.get(name, self._first.get(name))):
                 empty.add(versions[0])
         for index in self._made_by_reference:
@@ -197,10 +202,11 @@ class Recording(Binding):
     def variables(self, step: int | None = None) -> dict[str, Any]:
         """What each variable that outlives the run holds once `step` steps are done; device arrays,
         not copies."""
-        plan = self.plan
-        lasting = [name for name in plan.versions if not plan.variables[name].anew]
-        found = {name: self.value(plan.newest(name, step)) for name in lasting}
-        return {name: array for name, array in found.items() if array is not None}
+        newest = self._last if step is None else self._newest(step)
+        if self._absent:
+            newest = {name: index for name, index in newest.items() if index not in self._absent}
+        found = zip(newest, map(self._cells.__getitem__, newest.values()), strict=True)
+        return {name: array for name, array in found if array is not None}
 
     def keep(self, store: VariableStore, done: int) -> None:
         """Put in `store` what the run wrote to the variables in its first `done` steps."""
@@ -225,6 +231,17 @@ class Recording(Binding):
         for loop in self._both_ways():
             loop.adopt(keeping)
 
+    def _newest(self, step: int | None) -> dict[str, int]:
+        """Of each variable that outlives the run, the value that it has once `step` steps are
+        done."""
+        plan = self.plan
+        lasting = (name for name in plan.versions if not plan.variables[name].anew)
+        return {name: plan.newest(name, step) for name in lasting}
+
+    @cached_property
+    def _last(self) -> Mapping[str, int]:
+        return self._newest(None)
+
     @cached_property
     def _made_by_reference(self) -> list[int]:
         """Values that steps make and that have no place of their own."""
@@ -243,8 +260,27 @@ class Recording(Binding):
 
     def _goes_on(self, variables: Mapping[str, Any]) -> bool:
         """Whether all variables start with what the last run left, where it left it."""
-        ends = {n: v[-1] for n, v in self.plan.versions.items() if v[-1] in self.layout.turns}
-        return bool(ends) and all(variables.get(n) is self._cells[v] for n, v in ends.items())
+        names, _, ends = self._turning
+        return bool(names) and self._are(variables, ends)
+
+    def _are(self, variables: Mapping[str, Any], versions: Sequence[int]) -> bool:
+        """Whether those that change places have a value, which lies where these versions do. Asked
+        before every run: nothing here is Python's work for each variable."""
+        held = [*map(variables.get, self._turning[0])]
+        there = map(self._cells.__getitem__, versions)
+        return all(map(is_, held, there)) and not any(map(is_, held, repeat(None)))
+
+    @cached_property
+    def _turning(self) -> tuple[Sequence[str], Sequence[int], Sequence[int]]:
+        """The variables that change places from run to run, their first versions and their last."""
+        found = {n: v for n, v in self.plan.versions.items() if v[-1] in self.layout.turns}
+        return [*found], [v[0] for v in found.values()], [v[-1] for v in found.values()]
+
+    @cached_property
+    def _not_turning(self) -> Sequence[tuple[str, Sequence[int]]]:
+        """The other variables, and their versions."""
+        turning = set(self._turning[0])
+        return [(n, v) for n, v in self.plan.versions.items() if n not in turning]
 
     def _turn(self) -> None:
         """Take each variable's last version for the first, and write the next last one over what

@@ -58,11 +58,16 @@ def ours(rate: float, **how: Any) -> Program:
     return training(build, loss, START, DATA, ("Adam", {"learning_rate": rate}), **how)
 
 
+def session(rate: float) -> Program:
+    from tests.bench.ours import fed_session
+
+    return fed_session(ours, rate, START)
+
+
 def torch(rate: float) -> Program:
     import torch
     from torch.nn.functional import cross_entropy
 
-    torch.set_num_threads(1)
     data, labels = (torch.tensor(x) for x in DATA.values())
     c, k = (torch.tensor(x, requires_grad=True) for x in START.values())
     adam = torch.optim.Adam([c, k], lr=rate, fused=True)
@@ -110,35 +115,12 @@ def jax(rate: float) -> Program:
     import jax
     from jax import numpy as jnp
 
+    from tests.bench.jax_training import adam
+
     data, labels = DATA.values()
 
     def loss_of(values: Any) -> Any:
         c, k = values
         return -jnp.sum(labels * jax.nn.log_softmax((data + c) * (c + k)))
 
-    def adam(p: Any, g: Any, m: Any, v: Any, size: Any) -> Any:
-        m = 0.9 * m + 0.1 * g
-        v = 0.999 * v + 0.001 * g * g
-        return p - size * m / (jnp.sqrt(v) + 1e-8), m, v
-
-    @jax.jit
-    def update(state: Any) -> Any:
-        values, means, squares, power1, power2 = state
-        power1, power2 = power1 * 0.9, power2 * 0.999
-        loss, grads = jax.value_and_grad(loss_of)(values)
-        size = rate * jnp.sqrt(1 - power2) / (1 - power1)
-        new = [adam(*each, size) for each in zip(values, grads, means, squares, strict=True)]
-        return loss, (*(list(x) for x in zip(*new, strict=True)), power1, power2)
-
-    values = [jnp.asarray(x) for x in START.values()]
-    zeros = [jnp.zeros_like(x) for x in values]
-    state: list[Any] = [None, (values, zeros, zeros, jnp.float32(1), jnp.float32(1))]
-
-    def step() -> None:
-        state[:] = update(state[1])
-
-    return Program(
-        step,
-        lambda: {"loss": float(state[0]), "moved": moved(state[1][0], START.values())},
-        finish=lambda: jax.block_until_ready(state),
-    )
+    return adam(loss_of, [*START.values()], (), rate)

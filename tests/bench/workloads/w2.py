@@ -76,7 +76,6 @@ def ours(rate: float, **how: Any) -> Program:
 def torch(rate: float) -> Program:
     import torch
 
-    torch.set_num_threads(1)
     x, w, b = (torch.tensor(a) for a in (X, W, B))
     x.requires_grad_()
     last: list[Any] = [None]
@@ -109,3 +108,26 @@ def autograd(rate: float) -> Program:
         last[0] = both(X)
 
     return Program(step, lambda: {"loss": float(last[0][0]), "gradient": weighted(last[0][1])})
+
+
+def jax(rate: float) -> Program:
+    import jax
+    from jax import numpy as jnp
+
+    def loss_of(x: Any, w: Any, b: Any) -> Any:
+        for _ in LEVELS:
+            x = jnp.tanh(x) * w + b
+        return jnp.sum(jnp.tanh(x))
+
+    both = jax.jit(jax.value_and_grad(loss_of))
+    arrays = [jnp.asarray(a) for a in (X, W, B)]
+    last: list[Any] = [None]
+
+    def step() -> None:
+        last[0] = both(*arrays)
+
+    return Program(
+        step,
+        lambda: {"loss": float(last[0][0]), "gradient": weighted(last[0][1])},
+        finish=lambda: jax.block_until_ready(last),
+    )

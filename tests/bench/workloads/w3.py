@@ -43,7 +43,6 @@ def torch(rate: float) -> Program:
     import torch
     from torch.nn.functional import cross_entropy, linear
 
-    torch.set_num_threads(1)
     x, labels = torch.tensor(DATA["x"]), torch.tensor(CLASS)
     w = torch.tensor(np.ascontiguousarray(START["w"].T), requires_grad=True)
     b = torch.tensor(START["b"], requires_grad=True)
@@ -68,23 +67,10 @@ def jax(rate: float) -> Program:
     import jax
     from jax import numpy as jnp
 
+    from tests.bench.jax_training import descend
+
     def loss_of(values: Any, x: Any, labels: Any) -> Any:
         w, b = values
         return -jnp.mean(jnp.sum(labels * jax.nn.log_softmax(x @ w + b), axis=1))
 
-    @jax.jit
-    def update(values: Any, x: Any, labels: Any) -> Any:
-        loss, grads = jax.value_and_grad(loss_of)(values, x, labels)
-        return loss, [p - rate * g for p, g in zip(values, grads, strict=True)]
-
-    data = [jnp.asarray(a) for a in DATA.values()]
-    state: list[Any] = [None, [jnp.asarray(a) for a in START.values()]]
-
-    def step() -> None:
-        state[:] = update(state[1], *data)
-
-    return Program(
-        step,
-        lambda: {"loss": float(state[0]), "moved": moved(state[1], START.values())},
-        finish=lambda: jax.block_until_ready(state),
-    )
+    return descend(loss_of, [*START.values()], [*DATA.values()], rate)

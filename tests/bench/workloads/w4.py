@@ -109,7 +109,6 @@ def torch(rate: float) -> Program:
     import torch
     from torch.nn.functional import cross_entropy, linear, relu
 
-    torch.set_num_threads(1)
     x, labels = torch.tensor(DATA["x"]), torch.tensor(CLASS)
     values = [torch.tensor(np.ascontiguousarray(a.T), requires_grad=True) for a in START.values()]
     w0, b0, w1, b1, w2, b2 = values

@@ -66,7 +66,6 @@ def torch(rate: float) -> Program:
     import torch
     from torch.nn.functional import conv2d, cross_entropy, linear, max_pool2d, relu
 
-    torch.set_num_threads(1)
     x, labels = torch.tensor(DATA["x"].transpose(0, 3, 1, 2).copy()), torch.tensor(CLASS)
     start = _as_torch(START)
     values = [torch.tensor(a, requires_grad=True) for a in start]
@@ -88,3 +87,25 @@ def torch(rate: float) -> Program:
         return {"loss": float(last[0]), "moved": moved([a.detach() for a in values], start)}
 
     return Program(step, numbers)
+
+
+def jax(rate: float) -> Program:
+    import jax
+    from jax import lax
+    from jax import numpy as jnp
+
+    from tests.bench.jax_training import adam
+
+    def layer(x: Any, filters: Any, bias: Any) -> Any:
+        order = ("NHWC", "HWIO", "NHWC")
+        y = lax.conv_general_dilated(x, filters, (1, 1), "SAME", dimension_numbers=order)
+        window = (1, 2, 2, 1)
+        return lax.reduce_window(jax.nn.relu(y + bias), -jnp.inf, lax.max, window, window, "SAME")
+
+    def loss_of(values: Any, x: Any, labels: Any) -> Any:
+        f1, c1, f2, c2, w1, b1, w2, b2 = values
+        h = layer(layer(x, f1, c1), f2, c2).reshape(BATCH, -1)
+        h = jax.nn.relu(h @ w1 + b1)
+        return -jnp.mean(jnp.sum(labels * jax.nn.log_softmax(h @ w2 + b2), axis=1))
+
+    return adam(loss_of, [*START.values()], [*DATA.values()], rate)

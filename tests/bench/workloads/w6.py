@@ -52,7 +52,6 @@ def ours(rate: float, **how: Any) -> Program:
 def torch(rate: float) -> Program:
     import torch
 
-    torch.set_num_threads(1)
     x, wanted = (torch.tensor(a) for a in DATA.values())
     values = [torch.tensor(a, requires_grad=True) for a in START.values()]
     wx, wh, b, wy = values
@@ -77,3 +76,26 @@ def torch(rate: float) -> Program:
         return {"loss": float(last[0]), "moved": moved(now, START.values())}
 
     return Program(step, numbers)
+
+
+def jax(rate: float) -> Program:
+    """By `scan`, as its users write it; unrolled it compiles for minutes."""
+    import jax
+    from jax import numpy as jnp
+
+    from tests.bench.jax_training import descend
+
+    def loss_of(values: Any, x: Any, wanted: Any) -> Any:
+        wx, wh, b, wy = values
+
+        def cell(carried: Any, x_t: Any) -> Any:
+            h, c = carried
+            i, f, g, o = jnp.split(x_t @ wx + h @ wh + b, 4, axis=1)
+            c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+            return (jax.nn.sigmoid(o) * jnp.tanh(c), c), None
+
+        zeros = jnp.zeros((BATCH, UNITS), jnp.float32)
+        (h, _), _ = jax.lax.scan(cell, (zeros, zeros), x)
+        return jnp.mean((h @ wy - wanted) ** 2)
+
+    return descend(loss_of, [*START.values()], [*DATA.values()], rate)

@@ -53,7 +53,6 @@ def ours(rate: float, forward: bool = False, **how: Any) -> Program:
 def torch(rate: float, forward: bool = False) -> Program:
     import torch
 
-    torch.set_num_threads(1)
     x, w = torch.tensor(X, requires_grad=not forward), torch.tensor(W)
     ones = torch.ones_like(w)
     last: list[Any] = [None]
@@ -69,3 +68,25 @@ def torch(rate: float, forward: bool = False) -> Program:
         return {"value": weighted(y), "gradient": weighted(y if forward else x.grad)}
 
     return Program(step, numbers)
+
+
+def jax(rate: float) -> Program:
+    import jax
+    from jax import numpy as jnp
+
+    @jax.jit
+    def both(x: Any, w: Any) -> Any:
+        y, pull = jax.vjp(lambda x: chain(x, w, jax.nn.relu), x)
+        return y, pull(jnp.ones_like(y))[0]
+
+    x, w = jnp.asarray(X), jnp.asarray(W)
+    last: list[Any] = [None]
+
+    def step() -> None:
+        last[0] = both(x, w)
+
+    return Program(
+        step,
+        lambda: dict(zip(("value", "gradient"), map(weighted, last[0]), strict=True)),
+        finish=lambda: jax.block_until_ready(last),
+    )

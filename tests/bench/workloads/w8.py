@@ -55,7 +55,6 @@ def torch(rate: float) -> Program:
     import torch
     from torch.nn.functional import embedding
 
-    torch.set_num_threads(1)
     table = torch.tensor(TABLE, requires_grad=True)
     indices, arriving = torch.tensor(INDICES).long(), torch.tensor(GRADIENT)
     taken = embedding(indices, table)
@@ -71,7 +70,6 @@ def torch_coalesced(rate: float) -> Program:
     import torch
     from torch.nn.functional import embedding
 
-    torch.set_num_threads(1)
     table = torch.tensor(TABLE, requires_grad=True)
     indices, arriving = torch.tensor(INDICES).long(), torch.tensor(GRADIENT)
     taken = embedding(indices, table, sparse=True)
