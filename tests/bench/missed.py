@@ -65,8 +65,8 @@ _UPDATES = (
     "A recorded plan makes 18,333 calls, one for each value that can be looked at; the passes of "
     "the fast one leave 13,333, for a product and a sum that update a variable become one. So 1.4 "
     "is the limit of one call an operation; with native tables the recorded plan takes an eighth "
-    "of the fast one without. What a run does for each variable before its first call was a "
-    "quarter of it, and is a twelfth."
+    "of the fast one without. What a run does for each variable beside its calls was a quarter "
+    "of it, and is less than a tenth."
 )
 
 _KEPT = (

@@ -205,8 +205,11 @@ class Recording(Binding):
         newest = self._last if step is None else self._newest(step)
         if self._absent:
             newest = {name: index for name, index in newest.items() if index not in self._absent}
-        found = zip(newest, map(self._cells.__getitem__, newest.values()), strict=True)
-        return {name: array for name, array in found if array is not None}
+        there = map(self._cells.__getitem__, newest.values())
+        found = dict(zip(newest, there, strict=True))
+        if any(map(is_, found.values(), repeat(None))):
+            return {name: array for name, array in found.items() if array is not None}
+        return found
 
     def keep(self, store: VariableStore, done: int) -> None:
         """Put in `store` what the run wrote to the variables in its first `done` steps."""
