@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.packaging import distributions
+from tests.packaging import distributions, native_wheel
 from tests.packaging.findings import Findings, expect
 from tests.packaging.places import WAYS, Installed, Sources, clean_environment
 from tests.packaging.proof import Proof
@@ -58,7 +58,27 @@ def prove(findings: Findings, folder: Path, ways: Sequence[str]) -> None:
             return into[0].command.name
 
         if findings.check(f"{way}: install", install):
-            Proof(way, installed[0], place, version).into(findings)
+            proof = Proof(way, installed[0], place, version)
+            proof.into(findings)
+            if way == "wheel":
+                _prove_native(findings, uv, tree, proof)
+
+
+def _prove_native(findings: Findings, uv: str, tree: Path, proof: Proof) -> None:
+    """The extension that plans may run faster with, beside what is installed."""
+    name = "native: wheel"
+    if why_not := native_wheel.why_not():
+        findings.skip(name, why_not)
+        return
+    built: list[Path] = []
+
+    def build() -> str:
+        out = proof.work / "native"
+        built.append(native_wheel.build(uv, tree, out, proof.environment))
+        return built[0].name
+
+    if findings.check(name, build):
+        findings.check(f"{proof.way}: native", lambda: native_wheel.use(uv, built[0], proof))
 
 
 def _say(text: str) -> None:
