@@ -1,9 +1,9 @@
 """How what a user waits for grows with the graph: each stage, on graphs of several shapes.
 
-    python -m tests.bench.scaling [SHAPE…] [--sizes 1000,10000]
+    python -m tests.bench.scaling [SHAPE…] [--sizes 1000,10000] [--figure FILE.svg]
 
 prints, for each shape, the CPU seconds of each stage at each size, and the exponent between the
-last two sizes: 1 grows as the graph does, 2 as its square.
+last two sizes: 1 grows as the graph does, 2 as its square. With --figure it draws them, too.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
@@ -30,6 +31,7 @@ from gradstep.core.io.tensorflow.graphdef_import import from_pb
 from gradstep.core.ops.typing.inference import infer
 from gradstep.core.program.derive import derive
 from tests.bench.choices import say
+from tests.bench.growth_figure import figure
 from tests.bench.shapes import SHAPES
 from tests.bench.sized import answer, parser_of
 
@@ -161,8 +163,12 @@ def measured(shapes: Sequence[str], sizes: Sequence[int]) -> Tables:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = parser_of("tests.bench.scaling", __doc__, SIZES, SHAPES).parse_args(arguments)
+    parser = parser_of("tests.bench.scaling", __doc__, SIZES, SHAPES)
+    parser.add_argument("--figure", type=Path, metavar="FILE.svg", help="draw them there")
+    options = parser.parse_args(arguments)
     found = measured(options.shapes or [*SHAPES], options.sizes)
+    if options.figure is not None:
+        options.figure.write_text(figure(found))
     tables = ((name, table(stages)) for name, stages in found.items())
     return answer(options.json, {"seconds": found}, tables)
 
