@@ -13,18 +13,22 @@ from tests.bench.racing import Races
 from tests.bench.rows import Row
 from tests.bench.targets import TITLES
 
-_ALONE = {"scaling": scaling.main, "edits": edits.main, "derive": deriving.main}  # by their names
+# By their names; they have options of their own: sizes, shapes, a figure.
+_ALONE = {"scaling": scaling.main, "edits": edits.main, "derive": deriving.main}
 GROUPS = ("engine", "run", "canvas", "debug", "start", *_ALONE)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """0: everything was measured, targets met or not; 1: something of ours could not be, or does
     not compute what the others do; 2: bad usage."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options, more = parser.parse_known_args(arguments)
     if (alone := _ALONE.get(options.group)) is not None:
         sizes = ["--sizes", "300,3000"] if options.quick else []
         rounds = ["--rounds", "1"] if options.quick and alone is deriving.main else []
-        return alone([*sizes, *rounds, *(["--json"] if options.json else [])])
+        return alone([*sizes, *rounds, *more, *(["--json"] if options.json else [])])
+    if more:
+        parser.error(f"unrecognized arguments: {' '.join(more)}")
     only = tuple(options.only.lower().split(",")) if options.only else ()
     if unknown := [name for name in only if name not in TITLES]:
         names = ", ".join(TITLES)
@@ -66,7 +70,7 @@ def measured(choices: Choices, group: str | None) -> tuple[list[Row], Races]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
-    parser.add_argument("group", nargs="?", choices=GROUPS, help="these alone")
+    parser.add_argument("group", nargs="?", choices=GROUPS, help="this alone")
     parser.add_argument("--quick", action="store_true", help="less exact, in under two minutes")
     parser.add_argument("--only", metavar="W1,W4", help="these workloads alone")
     parser.add_argument("--json", action="store_true", help="one JSON object")
