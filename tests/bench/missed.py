@@ -68,6 +68,16 @@ _UPDATES = (
     "of the fast one without. What a run does for each variable beside its calls was a quarter "
     "of it, and is less than a tenth."
 )
+_IN_BLAS = (
+    "Four fifths of the step are products of 32 by 128 by 512 and their gradients, which run at 95 "
+    "GFLOP/s in NumPy's BLAS, whichever operand is transposed; the rest are 2,000 rows of 4,096 "
+    "numbers, of a microsecond or less each."
+)
+_IN_THE_CACHE = (
+    "Some twenty operations on four million numbers in blocks of 16,384, which lie in the second "
+    "cache. Blocks of 4,096, which fit the first, take 5 % longer, of 32,768 9 %; the calls "
+    "themselves are no part of it any more."
+)
 
 _KEPT = (
     "A run of training is 20 MiB of values, of which three quarters are variables and slots, "
@@ -121,6 +131,11 @@ NOTES: Mapping[str, str] = {
     "canvas, 10,000 nodes: the window is deaf at most, editing": _OPENING,
     "canvas, 10,000 nodes: a debugger's step, the window's part": _STEP,
     "W4 multilayer perceptron: recorded plan / plan": _RECORDED,
+    "W3 softmax regression: plan + native tables / PyTorch eager": _TWO_PRODUCTS,
+    "W3 softmax regression: plan + native tables / JAX jit": _TWO_PRODUCTS,
+    "W6 LSTM, unrolled: plan + native tables / PyTorch eager": _IN_BLAS,
+    "W6 LSTM, unrolled: plan + native tables / JAX jit": _IN_BLAS,
+    "W7 memory-bound: plan + native tables / PyTorch eager": _IN_THE_CACHE,
     "W9 training graph, 10,000 ops: recorded plan / plan": _UPDATES,
     "W2: Session.run, fed / plan": (
         "What a run adds to its plan is 5 microseconds of W1, and 15 to 30 of W2, probably because "
