@@ -19,6 +19,7 @@ from gradstep.core.graph.model import Constant, TensorRef
 
 NO_GRADIENT, NOT_COMPUTED, NO_FAILURE = "no gradient", "not computed", "no failure"
 _WHOLE = 12  # elements that are written out
+_NUMBERS = frozenset("biufc")  # kinds of elements; text is none, and differs from every number
 _WRITTEN: Any = {
     "float_kind": lambda x: f"{x:.6g}",
     "bool": str,
@@ -194,7 +195,8 @@ def _differences(value: np.ndarray, expected: np.ndarray, e: Expectation) -> np.
     """At which elements the two differ by more than the tolerances; None for other shapes."""
     if expected.ndim and value.shape != expected.shape:
         return None
-    if value.dtype.kind in "fc" or expected.dtype.kind in "fc":
+    kinds = {value.dtype.kind, expected.dtype.kind}
+    if kinds <= _NUMBERS and kinds & {"f", "c"}:
         left, right = (x.astype(np.result_type(x, np.float64)) for x in (value, expected))
         return np.asarray(~np.isclose(left, right, e.rtol, e.atol, equal_nan=True))
     return np.asarray(value != expected, dtype=bool)
@@ -206,7 +208,7 @@ def _worst(value: np.ndarray, expected: np.ndarray, off: np.ndarray) -> str:
         return shown(value)
     expected = np.broadcast_to(expected, value.shape)
     at = tuple(int(i) for i in np.argwhere(off)[0])
-    if value.dtype.kind in "fiu":
+    if value.dtype.kind in "fiu" and expected.dtype.kind in _NUMBERS:
         distance = np.where(off, np.abs(value.astype(np.float64) - expected), -1.0)
         worst = np.argmax(np.where(np.isnan(distance), np.inf, distance))
         at = tuple(int(i) for i in np.unravel_index(worst, value.shape))

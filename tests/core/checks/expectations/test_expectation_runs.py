@@ -168,3 +168,27 @@ def test_the_engine_checks_beside_the_open_session(
     assert isinstance(reply, Expectations)
     assert [e.ok for e in reply.checked] == [True, False]
     assert isinstance(service.handle(CheckExpectations())[0], Failed)
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (20,)])
+def test_a_value_of_any_kind_is_held_against_one_of_any_kind(shape: tuple[int, ...]) -> None:
+    """Text is no number, and equals none."""
+    dtypes = ("float32", "int32", "bool", "complex64", "string", "float16", "uint64")
+    kinds = {each: np.ones((), object if each == "string" else each) for each in dtypes}
+    kinds["string"][()] = b"1"
+    g = GraphBuilder()
+    for name, one in kinds.items():
+        g.constant(np.full(shape, one), name, name=f"a/{name}")
+    asked = [
+        (name, other, of_shape, judge(f'x["a/{name}"]', np.full(of_shape, kinds[other]), ""))
+        for name in kinds
+        for other in kinds
+        for of_shape in {(), shape}
+        for judge in (equal, different)
+    ]
+    document = Document(graph=g.build())
+    for (name, other, _, e), found in zip(
+        asked, _check(document, *(e for *_, e in asked)), strict=True
+    ):
+        alike = (name == "string") == (other == "string")
+        assert found.ok == (alike == (e.kind is ExpectationKind.EQUALS)), (name, other, found)
