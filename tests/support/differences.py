@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from gradstep.core.graph.model import Graph, TensorRef, predecessors
-from tests.support.interpret import Interpreter
+from gradstep.core.graph.model import Graph, Operation, TensorRef, predecessors
+from gradstep.core.ops.declare.table import lookup
+from tests.support.interpret import Interpreter, keywords
 
 STEP = 1e-6
 
 
 def differences(
-    graph: Graph, loss: TensorRef, ref: TensorRef, feeds: Mapping[TensorRef | str, Any]
+    graph: Graph,
+    weighted: Mapping[TensorRef, TensorRef],
+    ref: TensorRef,
+    feeds: Mapping[TensorRef | str, Any],
 ) -> np.ndarray:
-    """d loss / d ref by central differences. Of a complex tensor x + iy that is d loss / dx +
-    i d loss / dy, the gradient as TensorFlow means it."""
+    """d loss / d ref by central differences, where the loss is the sum of all elements of the
+    tensors in `weighted`, each times its weight, which is fed. Of a complex tensor x + iy that is
+    d loss / dx + i d loss / dy, the gradient as TensorFlow means it; its weight a + ib stands for
+    ax + by."""
     x = np.array(feeds[ref.short])
     numeric = np.zeros_like(x)
     with np.errstate(all="ignore"):
-        nudged = _Nudged(graph, loss, ref, feeds)
+        nudged = _Nudged(graph, weighted, ref, feeds)
         for direction in (1, 1j) if x.dtype.kind == "c" else (1,):
             for place in np.ndindex(x.shape):
                 around = []
@@ -34,24 +41,46 @@ def differences(
 
 
 class _Nudged:
-    """Runs that differ in the value of one fed tensor: what does not depend on it is run once."""
+    """Runs that differ in the value of one fed tensor: what does not depend on it is run once, and
+    what each operation calls is looked up once."""
 
     def __init__(
-        self, graph: Graph, loss: TensorRef, ref: TensorRef, feeds: Mapping[TensorRef | str, Any]
+        self,
+        graph: Graph,
+        weighted: Mapping[TensorRef, TensorRef],
+        ref: TensorRef,
+        feeds: Mapping[TensorRef | str, Any],
     ) -> None:
-        self._graph, self._loss, self._ref = graph, loss, ref
+        self._ref = ref
         interpreter = Interpreter(graph)
-        self._values = interpreter.values([loss], feeds)
-        moving = {ref.op}
+        values = interpreter.values([*weighted], feeds)
+        self._values = {key: interpreter.look(value) for key, value in values.items()}
+        self._weights = {y: np.conj(np.asarray(feeds[w.short])) for y, w in weighted.items()}
         self._steps = []
-        for op in interpreter.steps([loss], feeds):
-            if not moving.isdisjoint(predecessors(op)):
-                moving.add(op.name)
-                self._steps.append(op)
+        moving = {ref.op}
+        for op in interpreter.steps([*weighted], feeds):
+            if moving.isdisjoint(predecessors(op)):
+                continue
+            moving.add(op.name)
+            inputs = [given for given in op.inputs if given is not None]
+            self._steps.append((_first_call(op), inputs, op))
 
-    def loss(self, x: np.ndarray) -> Any:
+    def loss(self, x: np.ndarray) -> float:
         values = {**self._values, self._ref: x}
-        interpreter = Interpreter(self._graph)  # one that has counted nothing yet
-        for op in self._steps:
-            interpreter.step(op, values)
-        return values[self._loss]
+        for kernel, inputs, op in self._steps:
+            results = kernel(*[values[given] for given in inputs])
+            if isinstance(results, tuple):
+                values.update((op.output(index), result) for index, result in enumerate(results))
+            else:
+                values[op.output(0)] = results
+        return sum(np.sum(w * values[y]).real for y, w in self._weights.items())
+
+
+def _first_call(op: Operation) -> Callable[..., Any]:
+    """What computes `op`, as if it had never run."""
+    definition = lookup(op.type, op.name)
+    assert not definition.state.writes, f"{op.type} does not run twice alike"
+    kernel = partial(definition.kernel.plain, np, **keywords(definition, op))
+    if not definition.state.counter:
+        return kernel
+    return lambda *inputs: kernel(*inputs, np.int64(0))[:-1]

@@ -9,7 +9,6 @@ import numpy as np
 
 from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
-from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.declare.table import OpDef
@@ -23,9 +22,11 @@ from tests.support.differences import differences
 from tests.support.interpret import evaluate
 from tests.support.op_cases import KNOWN, Case, make
 
-# Of one sample: the derivative by differences of (a loss of these tensors, or of the gradients with
-# respect to them; with respect to this). It is the same whatever is known of the shapes.
+# Of one sample: the derivative by differences of (a weighted sum of these tensors, or of gradients
+# with respect to them; with respect to this). It is the same whatever is known of the shapes.
 Numbers = dict[tuple[tuple[TensorRef, ...], TensorRef], np.ndarray]
+# Tensors that are differentiated, and the placeholders of the gradients that they start with.
+Weighted = dict[TensorRef, TensorRef]
 
 
 def check_gradient(definition: OpDef, levels: Sequence[str] = (KNOWN,)) -> list[int]:
@@ -52,13 +53,13 @@ def check_gradient_of(case: Case, numbers: Numbers) -> int:
         case.outputs = case.outputs[:1]
     if not wrt:
         return 0
-    outputs = evaluate(case.graph, case.outputs, case.feeds)
     feeds = dict(case.feeds)
-    loss = _weighted(case.builder, case.outputs, outputs, feeds)
-    if loss is None:
+    outputs = evaluate(case.graph, case.outputs, feeds)
+    weighted = _weigh(case.builder, case.outputs, outputs, feeds)
+    if not weighted:
         return 0
     what = tuple(case.outputs)
-    first, found = _against_differences(case.graph, loss, wrt, feeds, numbers, what)
+    first, found = _against_differences(case.graph, weighted, wrt, feeds, numbers, what)
     if case.definition.type in NO_SECOND_DERIVATIVE:
         return 1
     if case.definition.type in SECOND_ONLY_FOR_FIRST_INPUT:
@@ -66,10 +67,11 @@ def check_gradient_of(case: Case, numbers: Numbers) -> int:
     builder = GraphBuilder(first.graph)
     what = tuple(r for r in wrt if r in first.gradients)
     gradients = [first.gradients[ref] for ref in what]
-    again = _weighted(builder, gradients, [found[ref] for ref in what], feeds)
-    if again is None:  # no gradient at all, as the numbers say, too
+    again = _weigh(builder, gradients, [found[ref] for ref in what], feeds)
+    if not again:  # no gradient at all, as the numbers say, too
         return 1
-    _against_differences(builder.build(), again, wrt, feeds, numbers, what)
+    through = [*weighted.values()]  # so that gradients are asked of all that came of them
+    _against_differences(builder.build(), again, wrt, feeds, numbers, what, through)
     return 2
 
 
@@ -87,51 +89,53 @@ def _has_parts(x: Tensor) -> bool:
     return x.dtype.is_floating or x.dtype.is_complex
 
 
-def _parts(x: Tensor) -> list[Tensor]:
-    """The real tensors that `x` consists of."""
-    if not x.dtype.is_complex:
-        return [x]
-    kind = DType.FLOAT64 if x.dtype is DType.COMPLEX128 else DType.FLOAT32
-    return [x.builder.one(name, x, Tout=kind) for name in ("Real", "Imag")]
-
-
-def _weighted(
+def _weigh(
     builder: GraphBuilder, refs: Sequence[TensorRef], values: Sequence[Any], feeds: dict[Any, Any]
-) -> TensorRef | None:
-    """A scalar that every element of `refs`, which have such values, has its own share in. The
-    shares are fed, so that they tell nothing of a shape, and add no operations that only tests
-    want: two thirds of what is differentiated would be theirs."""
-    total = None
-    parts = [
-        (part, np.size(value))
-        for ref, value in zip(refs, values, strict=True)
-        if _has_parts(x := builder.get(ref))
-        for part in _parts(x)
-    ]
-    for number, (part, size) in enumerate(parts):
-        shares = builder.placeholder("shares", part.dtype, [None])
-        feeds[shares.ref.short] = 0.7 * np.arange(size, dtype=part.dtype.numpy) + (0.3 + number)
-        flat = builder.one("Reshape", part, np.array([-1], np.int32))
-        share = builder.one("Sum", flat * shares, np.array([0], np.int32))
-        total = share if total is None else total + share
-    return None if total is None else total.ref
+) -> Weighted:
+    """What makes a weighted sum of all elements of `refs`, which have such values: the weight of
+    each is the gradient that it starts with, which is fed. Operations for the sum would be two
+    thirds of what is differentiated."""
+    weighted: Weighted = {}
+    number = 0
+    for ref, value in zip(refs, values, strict=True):
+        x = builder.get(ref)
+        if not _has_parts(x):
+            continue
+        weights = builder.placeholder("weights", x.dtype, x.shape)
+        feeds[weights.ref.short] = _weights(np.asarray(value), number)
+        weighted[ref] = weights.ref
+        number += 2 if x.dtype.is_complex else 1
+    return weighted
+
+
+def _weights(value: np.ndarray, number: int) -> np.ndarray:
+    """Others for each element, and for the two parts of a complex one. Of x + iy with the gradient
+    a + ib, the sum has ax + by."""
+    steps = 0.7 * np.arange(value.size).reshape(value.shape)
+    weights = steps + (0.3 + number)
+    return (weights + 1j * (weights + 1) if value.dtype.kind == "c" else weights).astype(
+        value.dtype
+    )
 
 
 def _against_differences(
     graph: Graph,
-    loss: TensorRef,
+    weighted: Weighted,
     wrt: list[TensorRef],
     feeds: dict[Any, Any],
     numbers: Numbers,
     what: tuple[TensorRef, ...],
+    through: Sequence[TensorRef] = (),
 ) -> Any:
-    result = differentiate(graph, GradientRequest((loss,), tuple(wrt)))
+    """through: what is differentiated with respect to, too, and not compared."""
+    request = GradientRequest((*weighted,), (*wrt, *through), grad_ys=(*weighted.values(),))
+    result = differentiate(graph, request)
     with_gradient = [ref for ref in wrt if ref in result.gradients]
     values = evaluate(result.graph, [result.gradients[ref] for ref in with_gradient], feeds)
     found = dict(zip(with_gradient, values, strict=True))
     for ref in wrt:
         if (what, ref) not in numbers:
-            numbers[what, ref] = differences(graph, loss, ref, feeds)
+            numbers[what, ref] = differences(graph, weighted, ref, feeds)
         numeric = numbers[what, ref]
         if ref not in found:
             np.testing.assert_allclose(numeric, 0, atol=1e-6, err_msg=f"None for {ref}")

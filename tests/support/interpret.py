@@ -44,7 +44,7 @@ class Interpreter:
         self.given = given
         refs = [_ref(f) for f in fetches]
         values = self.values(refs, feeds, targets)
-        return [np.asarray(self._look(values[ref])) for ref in refs]
+        return [np.asarray(self.look(values[ref])) for ref in refs]
 
     def values(
         self,
@@ -79,7 +79,7 @@ class Interpreter:
         if definition.kernel.plain is None:
             raise GradstepError(f"You must feed a value for '{op.name}'", node=op.name)
         sources = [values[ref] for ref in op.inputs if ref is not None]
-        inputs = [self._look(value) for value in sources]
+        inputs = [self.look(value) for value in sources]
         results = self._results(definition, op, inputs)
         own = len(results) - len(definition.state.writes)
         for index, result in zip(definition.state.writes, results[own:], strict=True):
@@ -99,7 +99,7 @@ class Interpreter:
         )
         return tuple(results)
 
-    def _look(self, value: Any) -> Any:
+    def look(self, value: Any) -> Any:
         return self.variables.get(value.name) if isinstance(value, _Buffer) else value
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,16 @@ def cases(definition: OpDef, dtype: Any, known: str = KNOWN) -> Iterator[Case]:
     assert definition.samples is not None
     for sample in definition.samples(np.random.default_rng(7)):
         yield make(definition, sample, dtype, known)
+
+
+@lru_cache(4)
+def shared_cases(definition: OpDef, dtype: Any) -> tuple[Case, ...]:
+    """Those that checks of one op after another only look at: nothing may write into the inputs."""
+    found = tuple(cases(definition, dtype))
+    for case in found:
+        for x in case.inputs:
+            x.setflags(write=False)
+    return found
 
 
 def make(definition: OpDef, sample: Sample, dtype: Any, known: str = KNOWN) -> Case:

@@ -36,6 +36,8 @@ WITHOUT_SAMPLES = {
 
 EVERY = [pytest.param(d, id=d.type) for d in all_ops()]
 SAMPLED = [pytest.param(d, id=d.type) for d in all_ops() if d.samples is not None]
+# One op after another, so that its cases are made once for all of the checks.
+OF_EACH_SAMPLED = pytest.mark.parametrize("definition", SAMPLED, scope="module")
 DIFFERENTIABLE = [
     pytest.param(d, id=d.type)
     for d in all_ops()
@@ -54,42 +56,42 @@ def test_it_is_described(definition: OpDef) -> None:
     assert set(definition.state.writes) <= set(range(len(definition.inputs)))
 
 
-@pytest.mark.parametrize("definition", SAMPLED)
+@OF_EACH_SAMPLED
 def test_inferred_types_are_the_real_ones(definition: OpDef) -> None:
     op_checks.check_inference(definition)
 
 
-@pytest.mark.parametrize("definition", SAMPLED)
+@OF_EACH_SAMPLED
 def test_float32_stays_float32(definition: OpDef) -> None:
     op_checks.check_dtypes_kept(definition)
 
 
-@pytest.mark.parametrize("definition", SAMPLED)
+@OF_EACH_SAMPLED
 def test_inputs_stay_as_they_were(definition: OpDef) -> None:
     op_checks.check_inputs_untouched(definition)
 
 
-@pytest.mark.parametrize("definition", SAMPLED)
+@OF_EACH_SAMPLED
 def test_out_form_writes_the_same_bits(definition: OpDef) -> None:
     op_checks.check_out_form(definition)
 
 
-@pytest.mark.parametrize("definition", SAMPLED)
+@OF_EACH_SAMPLED
 def test_calls_take_rows_that_lie_apart(definition: OpDef) -> None:
     op_checks.check_calls_with_gaps(definition)
 
 
-@pytest.mark.parametrize("definition", SAMPLED)
+@OF_EACH_SAMPLED
 def test_memory_may_be_shared_as_it_says(definition: OpDef) -> None:
     op_checks.check_layout_claims(definition)
 
 
-@pytest.mark.parametrize("definition", SAMPLED)
+@OF_EACH_SAMPLED
 def test_formula_is_the_kernel(definition: OpDef) -> None:
     op_checks.check_formula(definition)
 
 
-@pytest.mark.parametrize("definition", SAMPLED)
+@OF_EACH_SAMPLED
 def test_kernel_keeps_to_its_device(definition: OpDef) -> None:
     op_checks.check_device_discipline(definition)
 
