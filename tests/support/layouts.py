@@ -193,9 +193,12 @@ def _array(found: Bits) -> Any:
     return np.frombuffer(content, dtype).reshape(shape)
 
 
-def check(case: Case, runs: int = RUNS, debug: bool = True) -> list[Seen]:
-    """Record and fast layout, and the debugger, show the same; what that is."""
-    want = run(case, fast=False, runs=runs)
+def check(
+    case: Case, runs: int = RUNS, debug: bool = True, want: list[Seen] | None = None
+) -> list[Seen]:
+    """Record and fast layout, and the debugger, show the same; what that is. want: what the record
+    layout shows in so many runs, where that is known."""
+    want = want or run(case, fast=False, runs=runs)
     with passes(EXACT):
         assert_same(want, run(case, fast=True, runs=runs), "fast")
     if debug:
