@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import itertools
 import os
@@ -15,6 +16,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.support import fewer_tests
 from tests.support.fewer_tests import pytest_addoption, pytest_ignore_collect
+from tests.support.forked_engine import Server
 
 __all__ = ["pytest_addoption", "pytest_ignore_collect"]  # hooks
 
@@ -117,11 +119,18 @@ def pytest_unconfigure() -> None:
 
 def _empty(folder: Path) -> None:
     """Most tests leave nothing there: to make the folder anew would take longer than they do."""
-    if folder.is_dir() and not any(folder.iterdir()):
-        folder.chmod(0o700)
-        return
+    with contextlib.suppress(OSError):
+        if not os.listdir(folder):
+            os.chmod(folder, 0o700)
+            return
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, mode=0o700)
+
+
+@pytest.fixture(scope="session")
+def engine_server() -> Server:
+    """The process that engines are forked from; it starts when the first one is wanted."""
+    return Server()
 
 
 @pytest.fixture(autouse=True)

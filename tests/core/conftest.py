@@ -13,12 +13,14 @@ from gradstep.core.document.document import CodeItem, CodeKind, Document, Optimi
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant
+from gradstep.core.host import engine_connection
 from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_client import EngineClient
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.protocol.messages import Message
+from tests.support.forked_engine import Server, spawn_with
 
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
 ENGINE = [sys.executable, "-m", "gradstep.core.host.process.engine_entry"]
@@ -74,7 +76,17 @@ def deaths() -> list[GradstepError]:
 
 
 @pytest.fixture
-def client(events: list[Message], deaths: list[GradstepError]) -> Iterator[EngineClient]:
+def client(
+    request: pytest.FixtureRequest,
+    events: list[Message],
+    deaths: list[GradstepError],
+    engine_server: Server,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[EngineClient]:
+    """An engine of its own: forked, except where how it starts is the test's subject."""
+    if request.node.get_closest_marker("engine_process") is None:
+        spawn = spawn_with(engine_server, engine_connection._spawn, ENGINE)
+        monkeypatch.setattr(engine_connection, "_spawn", spawn)
     engine = EngineClient(ENGINE, on_event=events.append, on_death=deaths.append)
     yield engine
     engine.close()

@@ -34,11 +34,6 @@ _windows = itertools.count(1)
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
 
 
-@pytest.fixture(scope="session")
-def engine_server() -> Server:
-    return Server()
-
-
 @pytest.fixture(autouse=True)
 def fork_engines(
     request: pytest.FixtureRequest, engine_server: Server, monkeypatch: pytest.MonkeyPatch

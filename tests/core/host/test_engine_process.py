@@ -57,6 +57,7 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.engine_process
 def test_the_tutorial_over_the_pipes(client: EngineClient, example: Callable) -> None:
     opened(client, example("tutorial"))
     assert control(client, "step").step > 0
@@ -75,6 +76,7 @@ def test_what_the_user_did_wrong_is_raised(client: EngineClient) -> None:
     assert client.alive
 
 
+@pytest.mark.engine_process
 def test_killed_and_restarted_it_is_where_it_was(client: EngineClient, example: Callable) -> None:
     """Three updates, into the fourth run, a breakpoint, kill -9, one click."""
     program = opened(client, example("override_add")).program
@@ -178,6 +180,7 @@ def test_no_exception_ends_the_process(client: EngineClient, pyfunc: Callable, e
     assert client.alive
 
 
+@pytest.mark.engine_process
 def test_a_segmentation_fault_leaves_its_traceback(client: EngineClient, pyfunc: Callable) -> None:
     source = "import os, signal\ndef f(w):\n    os.kill(os.getpid(), signal.SIGSEGV)\n"
     opened(client, pyfunc(source))

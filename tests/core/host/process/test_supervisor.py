@@ -90,6 +90,7 @@ def test_all_are_gone_when_the_window_is_killed(pyfunc: Callable, tmp_path: Path
     assert not left
 
 
+@pytest.mark.engine_process
 def test_a_killed_engine_takes_its_children_along(
     client: EngineClient, pyfunc: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
