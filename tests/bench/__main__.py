@@ -7,14 +7,30 @@ import json
 import sys
 from collections.abc import Sequence
 
-from tests.bench import canvas, debug, deriving, edits, engine, report, run, scaling, starting
+from tests.bench import (
+    acting,
+    canvas,
+    debug,
+    deriving,
+    edits,
+    engine,
+    report,
+    run,
+    scaling,
+    starting,
+)
 from tests.bench.choices import Choices
 from tests.bench.racing import Races
 from tests.bench.rows import Row
 from tests.bench.targets import TITLES
 
 # By their names; they have options of their own: sizes, shapes, a figure.
-_ALONE = {"scaling": scaling.main, "edits": edits.main, "derive": deriving.main}
+_ALONE = {
+    "scaling": scaling.main,
+    "edits": edits.main,
+    "derive": deriving.main,
+    "window": acting.main,
+}
 GROUPS = ("engine", "run", "canvas", "debug", "start", *_ALONE)
 
 
@@ -25,7 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options, more = parser.parse_known_args(arguments)
     if (alone := _ALONE.get(options.group)) is not None:
         sizes = ["--sizes", "300,3000"] if options.quick else []
-        rounds = ["--rounds", "1"] if options.quick and alone is deriving.main else []
+        counted = alone in (deriving.main, acting.main)
+        rounds = ["--rounds", "1"] if options.quick and counted else []
         return alone([*sizes, *rounds, *more, *(["--json"] if options.json else [])])
     if more:
         parser.error(f"unrecognized arguments: {' '.join(more)}")
