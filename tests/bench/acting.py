@@ -121,6 +121,7 @@ class Sitting:
     def look_closely(self) -> None:
         """At what is edited, every place the document's."""
         commands.reveal(self.space, self._name)
+        self._until(lambda: True)
         view = self.window.canvas
         view.stage.move([0], 8.0, 0.0)
         view.camera.zoom_to(1.0)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLineEdit
 from gradstep.gui import commands
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
-from gradstep.gui.panels.outline.outline_rows import outline_rows
+from gradstep.gui.panels.outline.outline_rows import Outline
 from gradstep.gui.panels.widgets.panel_base import Panel, search_row
 from gradstep.gui.panels.widgets.row_tree import Row
 from gradstep.gui.panels.widgets.row_view import RowTree
@@ -37,6 +37,7 @@ class OutlinePanel(Panel):
         self.column.setSpacing(GRID)
         self.column.addLayout(search_row(self.filter))
         self.column.addWidget(self.tree, 1)
+        self._outline = Outline()
         self._asked: object = None  # what the rows were made of
         self._shown: tuple[object, ...] = (None,) * 4
         self._soon = QTimer(self, singleShot=True, interval=SOON)
@@ -89,7 +90,7 @@ class OutlinePanel(Panel):
         shown = (document.graph, document.optimizers, space.program, words)
         if asked != self._asked or any(a is not b for a, b in zip(shown, self._shown, strict=True)):
             self._asked, self._shown = asked, shown  # a move, a stop or a value changes no row
-            rows = outline_rows(space.document, space.inference, space.program, words)
+            rows = self._outline.rows(space.document, space.inference, space.program, words)
             self.tree.set_rows(rows, forced_open=bool(words))
             self.tree.select_names(space.selection)
         self.show_content()

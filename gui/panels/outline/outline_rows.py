@@ -2,71 +2,202 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import compress, filterfalse
+from operator import attrgetter
 
 from gradstep.core.document.document import Document
 from gradstep.core.document.requests import whole_request
-from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.typing.flatten_loops import flatten_loops
 from gradstep.core.ops.typing.inference import Inference
-from gradstep.core.protocol.messages import ProgramInfo, StepInfo
+from gradstep.core.protocol.messages import ProgramInfo
 from gradstep.gui.look.theme import Tone
 from gradstep.gui.panels.problems.problem_rows import faults
-from gradstep.gui.panels.widgets.row_tree import Row
+from gradstep.gui.panels.widgets.row_tree import Row, RowList
 
 INPUTS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
 VARIABLES = frozenset({"Variable", "VariableV2", "VarHandleOp"})
+# What differentiation and the optimizer add, closed at first -> the phase of its steps.
+_ADDED: Mapping[str, str] = {"gradients": "backward", "updates": "update"}
+_OP, _PHASE = attrgetter("op"), attrgetter("phase")
 
 
-@dataclass
-class _Scope:
-    """One level of names while the tree is being built."""
+class ScopeRows(RowList):
+    """What is in a scope: the scopes in it, then its operations. Each row is made when it is looked
+    at."""
 
-    scopes: dict[str, _Scope] = field(default_factory=dict)
-    rows: list[Row] = field(default_factory=list)
+    def __init__(
+        self, key: str, names: Sequence[str], describe: Callable[[str], Row], inside: str = ""
+    ) -> None:
+        """key: of the scope's row. names: of all operations in it. describe: makes the row of one.
+        inside: the scope, with its slash, although operations of other names may be in it."""
+        self._key, self._members, self._describe, self._inside = key, names, describe, inside
+
+    def __bool__(self) -> bool:
+        return bool(self._members)
+
+    def __len__(self) -> int:
+        return len(self._scopes) + len(self._names)
+
+    @cached_property
+    def keys(self) -> Sequence[Hashable]:
+        return [*((scope,) for scope in self._scopes), *self._names]
+
+    @property
+    def groups(self) -> Sequence[int]:
+        return range(len(self._scopes))
+
+    def is_group(self, place: int) -> bool:
+        return place < len(self._scopes)
+
+    def make(self, place: int) -> Row:
+        if place >= len(self._scopes):
+            return self._describe(self._names[place - len(self._scopes)])
+        scope, names = self._scopes[place], self._split[self._scopes[place]]
+        label, key = scope.rpartition("/")[2], f"{self._key}/{scope.rpartition('/')[2]}"
+        rows = ScopeRows(key, names, self._describe, f"{scope}/")
+        return Row(key, label, str(len(names)), open=False, children=rows)
+
+    def holding(self, names: Collection[str]) -> Iterator[tuple[int, Collection[str]]]:
+        found: dict[int, list[str]] = {}
+        for name in names:
+            scope = self._scope_of(name)
+            place = self._places.get((scope,) if scope else name)
+            if place is not None:
+                found.setdefault(place, []).append(name)
+        for place in sorted(found):
+            yield place, found[place] if self.is_group(place) else ()
+
+    def _scope_of(self, name: str) -> str:
+        """The scope right in this one that a name is in; "" for none."""
+        start = len(self._inside) if name.startswith(self._inside) else 0
+        return name[: max(name.find("/", start), 0)]
+
+    @cached_property
+    def _split(self) -> dict[str, list[str]]:
+        """The operations by the scope right in this one; of those in none ""."""
+        found: dict[str, list[str]] = {}
+        for name in self._members:
+            found.setdefault(self._scope_of(name), []).append(name)
+        return found
+
+    @cached_property
+    def _scopes(self) -> list[str]:
+        return [scope for scope in self._split if scope]
+
+    @property
+    def _names(self) -> list[str]:
+        """Of the operations in no scope."""
+        return self._split.get("", [])
+
+    @cached_property
+    def _places(self) -> dict[Hashable, int]:
+        return {key: place for place, key in enumerate(self.keys)}
+
+
+class Outline:
+    """The rows of a document as it is edited: those of a group stay as long as the same operations
+    are in it, and say of each what is known by then."""
+
+    def __init__(self) -> None:
+        self._groups: dict[str, tuple[Sequence[str], ScopeRows]] = {}
+
+    def rows(
+        self,
+        document: Document,
+        inference: Inference,
+        program: ProgramInfo | None,
+        words: str = "",
+    ) -> list[Row]:
+        """Groups in the order inputs, variables, network, loss, gradients, updates; empty ones are
+        left out. With `words`, only operations whose name or type contains each of them."""
+        self._inference, self._program = inference, program
+        self._loss = _derivative_of(document)
+        self._graph = flatten_loops(document.graph)
+        self._asked = frozenset(ref.op for ref in whole_request(document).of)
+        self._problems = dict(reversed(faults(inference.problems, program)))
+        self._derived: dict[str, str] | None = None
+        found = _by_role(self._graph, self._asked) | _added(program, document.graph)
+        if words:
+            found = {title: _matching(words, names, self._type) for title, names in found.items()}
+        return [self._group(title, found[title], bool(words)) for title in found if found[title]]
+
+    def _group(self, title: str, names: Sequence[str], searched: bool) -> Row:
+        """The row of all with one role. searched: it is open."""
+        before, rows = self._groups.get(title, (None, None))
+        if rows is None or before != names:
+            added = title in _ADDED
+            describe = self._describe_added if added else self._describe
+            inside = "gradients/" if title == "gradients" else ""
+            rows = ScopeRows(f"scope:{title}", names, describe, inside)
+            self._groups[title] = names, rows
+        is_open = searched or title not in _ADDED
+        count = str(len(names))
+        return Row(f"group:{title}", title, count, heading=True, open=is_open, children=rows)
+
+    def _describe(self, name: str) -> Row:
+        """The row of an operation of the document."""
+        op = self._graph[name]
+        detail, tone = _detail(op, self._inference, self._program, self._loss)
+        problem = self._problems.get(name, "")
+        return Row(f"op:{name}", _leaf(name), detail, tone, name, problem=problem, tip=name)
+
+    def _describe_added(self, name: str) -> Row:
+        """The row of what differentiation or an optimizer added."""
+        return Row(f"op:{name}", _leaf(name), self._type(name), name=name)
+
+    def _type(self, name: str) -> str:
+        if name in self._graph:
+            return self._graph[name].type
+        if self._derived is None:
+            steps = () if self._program is None else self._program.steps
+            self._derived = {step.op: step.type for step in steps}
+        return self._derived.get(name, "")
 
 
 def outline_rows(
     document: Document, inference: Inference, program: ProgramInfo | None, words: str = ""
 ) -> list[Row]:
-    """Groups in the order inputs, variables, network, loss, gradients, updates; empty ones are
-    left out. With `words`, only operations whose name or type contains each of them."""
-    asked = {ref.op for ref in whole_request(document).of}
-    groups: dict[str, list[Operation]] = {"inputs": [], "variables": [], "network": [], "loss": []}
-    for op in flatten_loops(document.graph):
-        groups[_role(op, asked)].append(op)
-    problems = dict(reversed(faults(inference.problems, program)))
-    derivative = _derivative_of(document)
-
-    def describe(op: Operation) -> Row:
-        detail, tone = _detail(op, inference, program, derivative, op.name in asked)
-        leaf = op.name.rpartition("/")[2]
-        problem = problems.get(op.name, "")
-        return Row(f"op:{op.name}", leaf, detail, tone, op.name, problem=problem, tip=op.name)
-
-    wanted = _matcher(words)
-    rows = [
-        _group(title, [(op.name, describe(op)) for op in ops if wanted(op.name, op.type)])
-        for title, ops in groups.items()
-    ]
-    rows += _derived(program, document, wanted)
-    return [_opened(row) if words else row for row in rows if row.children]
+    """Those of a document by itself."""
+    return Outline().rows(document, inference, program, words)
 
 
-def _role(op: Operation, asked: set[str]) -> str:
-    if op.name in asked:
-        return "loss"
-    if op.type in INPUTS:
-        return "inputs"
-    return "variables" if op.type in VARIABLES else "network"
+def _by_role(graph: Graph, asked: Collection[str]) -> dict[str, list[str]]:
+    """The operations of each role that there are; what is asked for has no other."""
+    loss = {*filter(graph.operations.__contains__, asked)}
+    inputs, variables = ({*graph.of_types(types)} - loss for types in (INPUTS, VARIABLES))
+    known = loss | inputs | variables
+    return {
+        "inputs": [*filter(inputs.__contains__, graph.operations)],
+        "variables": [*filter(variables.__contains__, graph.operations)],
+        "network": [*filterfalse(known.__contains__, graph.operations)],
+        "loss": [*filter(loss.__contains__, graph.operations)],
+    }
 
 
-def _matcher(words: str) -> Callable[[str, str], bool]:
+def _added(program: ProgramInfo | None, graph: Graph) -> dict[str, list[str]]:
+    """The operations that differentiation and the optimizer added."""
+    steps = () if program is None else program.steps
+    names, phases = [*map(_OP, steps)], [*map(_PHASE, steps)]
+    found = {}
+    for title, phase in _ADDED.items():
+        all_of_it = compress(names, map(phase.__eq__, phases))
+        found[title] = [*filterfalse(graph.operations.__contains__, all_of_it)]
+    return found
+
+
+def _matching(words: str, names: Sequence[str], type_of: Callable[[str], str]) -> list[str]:
     parts = words.lower().split()
     if not parts:
-        return lambda name, type: True
-    return lambda name, type: all(part in f"{name} {type}".lower() for part in parts)
+        return [*names]
+    said = ((name, f"{name} {type_of(name)}".lower()) for name in names)
+    return [name for name, text in said if all(part in text for part in parts)]
+
+
+def _leaf(name: str) -> str:
+    return name.rpartition("/")[2]
 
 
 def _derivative_of(document: Document) -> str:
@@ -75,75 +206,13 @@ def _derivative_of(document: Document) -> str:
 
 
 def _detail(
-    op: Operation,
-    inference: Inference,
-    program: ProgramInfo | None,
-    loss: str,
-    asked: bool,
+    op: Operation, inference: Inference, program: ProgramInfo | None, loss: str
 ) -> tuple[str, Tone]:
     if op.type in VARIABLES and program is not None and f"{op.name}:0" in program.gradients:
-        return f"d{loss}/d{op.name.rpartition('/')[2]}", "backward"
+        return f"d{loss}/d{_leaf(op.name)}", "backward"
     if op.type in VARIABLES or op.type in INPUTS:
         known = inference.types.get(TensorRef(op.name))
         return ("" if known is None else str(known.shape)), "muted"
     if program is not None and op.name in program.custom:
         return op.type, "override"
     return op.type, "muted"
-
-
-def _derived(
-    program: ProgramInfo | None, document: Document, wanted: Callable[[str, str], bool]
-) -> list[Row]:
-    """The operations that differentiation and the optimizer added, closed at first."""
-    if program is None:
-        return []
-    graph = document.graph
-    steps = [s for s in program.steps if s.op not in graph and wanted(s.op, s.type)]
-    phases: Mapping[str, list[StepInfo]] = {"backward": [], "update": []}
-    for step in steps:
-        if step.phase in phases:
-            phases[step.phase].append(step)
-    return [
-        _group("gradients", _step_rows(phases["backward"], "gradients/"))._replace(open=False),
-        _group("updates", _step_rows(phases["update"], ""))._replace(open=False),
-    ]
-
-
-def _step_rows(steps: Iterable[StepInfo], prefix: str) -> list[tuple[str, Row]]:
-    return [
-        (
-            s.op.removeprefix(prefix),
-            Row(f"op:{s.op}", s.op.rpartition("/")[2], s.type, name=s.op),
-        )
-        for s in steps
-    ]
-
-
-def _group(title: str, named: Sequence[tuple[str, Row]]) -> Row:
-    top = _Scope()
-    for path, row in named:
-        scope = top
-        for part in path.split("/")[:-1] if "/" in path else ():
-            scope = scope.scopes.setdefault(part, _Scope())
-        scope.rows.append(row)
-    return Row(
-        f"group:{title}",
-        title,
-        str(len(named)),
-        heading=True,
-        children=tuple(_nested(top, f"scope:{title}")[0]),
-    )
-
-
-def _nested(scope: _Scope, key: str) -> tuple[list[Row], int]:
-    """The rows of a scope, and how many operations there are in it."""
-    inner, total = [], len(scope.rows)
-    for name, child in scope.scopes.items():
-        rows, count = _nested(child, f"{key}/{name}")
-        inner.append(Row(f"{key}/{name}", name, str(count), open=False, children=tuple(rows)))
-        total += count
-    return inner + scope.rows, total
-
-
-def _opened(row: Row) -> Row:
-    return row._replace(open=True, children=tuple(_opened(child) for child in row.children))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import groupby
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from typing import Any, NamedTuple, overload
 
 from PySide6.QtCore import QAbstractItemModel, QMimeData, QModelIndex, QPersistentModelIndex, Qt
 
@@ -43,7 +42,7 @@ class Row(NamedTuple):
     problem: str = ""
     yields: bool = False
     tip: str = ""
-    children: tuple[Row, ...] = ()
+    children: Sequence[Row] = ()
 
 
 def walk(rows: Sequence[Row]) -> Iterator[Row]:
@@ -53,90 +52,238 @@ def walk(rows: Sequence[Row]) -> Iterator[Row]:
         yield from walk(row.children)
 
 
+class RowList(Sequence[Row]):
+    """The rows of one level, as a tree asks for them: it looks only at those that are seen."""
+
+    @property
+    def keys(self) -> Sequence[Hashable]:
+        """What each row is known by from one tree to the next."""
+        return [(row.key, bool(row.children)) for row in self]
+
+    @property
+    def groups(self) -> Sequence[int]:
+        """Which rows have children."""
+        return [place for place, row in enumerate(self) if row.children]
+
+    def is_group(self, place: int) -> bool:
+        return bool(self[place].children)
+
+    def holding(self, names: Collection[str]) -> Iterator[tuple[int, Collection[str]]]:
+        """The rows of these names, in order, each with no names; and those in which others may be,
+        with these."""
+        for place, row in enumerate(self):
+            if row.name in names:
+                yield place, ()
+            elif row.children:
+                yield place, names
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Row]: ...
+    def __getitem__(self, place: int | slice) -> Row | Sequence[Row]:
+        if isinstance(place, slice):
+            return [self[i] for i in range(*place.indices(len(self)))]
+        return self.make(range(len(self))[place])
+
+    def make(self, place: int) -> Row:
+        """The row at a place, counted from 0."""
+        raise NotImplementedError
+
+
+class _Plain(RowList):
+    """Rows that are there."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def make(self, place: int) -> Row:
+        return self._rows[place]
+
+
+class _Without(RowList):
+    """The others but for `count` from `start` on."""
+
+    def __init__(self, rows: RowList, start: int, count: int) -> None:
+        self._rows, self._start, self._count = rows, start, count
+
+    def __len__(self) -> int:
+        return len(self._rows) - self._count
+
+    def make(self, place: int) -> Row:
+        return self._rows[place if place < self._start else place + self._count]
+
+    def is_group(self, place: int) -> bool:
+        return self._rows.is_group(place if place < self._start else place + self._count)
+
+
+def _listed(rows: Sequence[Row]) -> RowList:
+    return rows if isinstance(rows, RowList) else _Plain(rows)
+
+
+class _Level:
+    """The rows below the one at `place` of the level `above`. below: of those of its rows that were
+    looked into."""
+
+    def __init__(self, id: int, above: _Level | None, place: int, rows: RowList) -> None:
+        self.id, self.above, self.place, self.rows = id, above, place, rows
+        self.below: dict[int, _Level] = {}
+
+
 class RowTreeModel(QAbstractItemModel):
-    """Rows as a Qt tree: `shown`. Internal ids number them in depth-first order. describe: the tool
-    tip of rows that have none of their own."""
+    """Rows as a Qt tree: `shown`. Internal ids are those of levels, which are made when a row is
+    looked into. describe: the tool tip of rows that have none of their own."""
 
     def __init__(self, mime_type: str = "") -> None:
         super().__init__()
         self._mime_type = mime_type
         self.describe: Callable[[str], str] = lambda name: ""
-        self.shown: list[Row] = []
-        self._rows: list[Row] = []
-        self._parents: list[int] = []
-        self._children: dict[int, Sequence[int]] = {-1: ()}
-        self._place: list[int] = []
+        self._clear(())
+
+    @property
+    def shown(self) -> Sequence[Row]:
+        return self._root.rows
+
+    def _clear(self, rows: Sequence[Row]) -> None:
+        self._root = _Level(0, None, 0, _listed(rows))
+        self._levels = {0: self._root}
+        self._count = 0
+
+    def reset(self, rows: Sequence[Row]) -> None:
+        """Show another tree."""
+        self.beginResetModel()
+        self._clear(rows)
+        self.endResetModel()
 
     def set_rows(self, rows: Sequence[Row]) -> bool:
-        """Replace the whole tree. Returns whether it is another one."""
-        if list(rows) == self.shown:
-            return False
-        self.beginResetModel()
-        self.shown = list(rows)
-        self._rows, self._parents, self._place = [], [], []
-        self._children = {-1: ()}
-        self._add(rows, -1)
-        self.endResetModel()
-        return True
-
-    def _add(self, rows: Sequence[Row], parent: int) -> None:
-        if not any(row.children for row in rows):  # there may be thousands
-            first = len(self._rows)
-            self._children[parent] = range(first, first + len(rows))
-            self._rows += rows
-            self._parents += [parent] * len(rows)
-            self._place += range(len(rows))
-            return
-        siblings: list[int] = []
-        self._children[parent] = siblings
-        for place, row in enumerate(rows):
-            number = len(self._rows)
-            siblings.append(number)
-            self._rows.append(row)
-            self._parents.append(parent)
-            self._place.append(place)
-            if row.children:
-                self._add(row.children, number)
+        """Let the tree become this one: rows with the same keys stay. Returns whether rows came or
+        went."""
+        return self._revise(self._root, _listed(rows))
 
     def row_at(self, index: Index) -> Row | None:
-        return self._rows[index.internalId()] if index.isValid() else None
+        return self._levels[index.internalId()].rows[index.row()] if index.isValid() else None
 
-    def groups(self) -> Iterator[tuple[Row, QModelIndex]]:
-        """Every row that has children, with its index."""
-        for number in self._children:
-            if number >= 0:
-                yield self._rows[number], self._index(number)
+    def groups(self, parent: Index = QModelIndex()) -> Iterator[tuple[Row, QModelIndex]]:  # noqa: B008
+        """The rows below one that have children themselves, with their indexes."""
+        if (level := self._below(parent)) is not None:
+            for place in level.rows.groups:
+                yield level.rows[place], self.createIndex(place, 0, level.id)
 
     def ranges(self, names: Collection[str]) -> Iterator[tuple[QModelIndex, QModelIndex]]:
         """The rows of these names as runs of neighbours: first and last of each."""
-        for siblings in self._children.values():
-            runs = groupby(siblings, key=lambda number: self._rows[number].name in names)
-            for wanted, run in runs:
-                if wanted:
-                    first, *more = run
-                    yield self._index(first), self._index(more[-1] if more else first)
+        yield from self._ranges(self._root, names)
 
-    def _index(self, number: int) -> QModelIndex:
-        if number < 0:
+    def _ranges(
+        self, level: _Level, names: Collection[str]
+    ) -> Iterator[tuple[QModelIndex, QModelIndex]]:
+        found = [*level.rows.holding(names)]
+        own = [place for place, inside in found if not inside]
+        ends = [i for i, place in enumerate(own) if own[i + 1 : i + 2] != [place + 1]]
+        starts = [0, *(i + 1 for i in ends)]
+        for first, last in zip(starts, ends, strict=False):
+            a, b = (self.createIndex(own[i], 0, level.id) for i in (first, last))
+            yield a, b
+        for place, inside in found:
+            if inside and (below := self._below_row(level, place)) is not None:
+                yield from self._ranges(below, inside)
+
+    # -- levels --------------------------------------------------------------------------------
+
+    def _below(self, index: Index) -> _Level | None:
+        if not index.isValid():
+            return self._root
+        return self._below_row(self._levels[index.internalId()], index.row())
+
+    def _below_row(self, level: _Level, place: int) -> _Level | None:
+        """The level below a row; None where there is none."""
+        found = level.below.get(place)
+        if found is None and level.rows.is_group(place):
+            self._count += 1
+            rows = _listed(level.rows[place].children)
+            found = level.below[place] = _Level(self._count, level, place, rows)
+            self._levels[found.id] = found
+        return found
+
+    def _index_of(self, level: _Level) -> QModelIndex:
+        """Of the row that a level is below."""
+        if level.above is None:
             return QModelIndex()
-        return self.createIndex(self._place[number], 0, number)
+        return self.createIndex(level.place, 0, level.above.id)
+
+    def _revise(self, level: _Level, rows: RowList) -> bool:
+        if rows is level.rows:
+            return False
+        old, new = level.rows.keys, rows.keys
+        is_other = old != new
+        if is_other:
+            self._put(level, rows, old, new)
+        level.rows = rows
+        for place, below in [*level.below.items()]:
+            is_other |= self._revise(below, _listed(rows[place].children))
+        if rows:
+            first, last = (self.createIndex(i, 0, level.id) for i in (0, len(rows) - 1))
+            self.dataChanged.emit(first, last)
+        return is_other
+
+    def _put(
+        self, level: _Level, rows: RowList, old: Sequence[Hashable], new: Sequence[Hashable]
+    ) -> None:
+        """Put other rows between those that both begin and end with."""
+        first = _common(old, new)
+        last = _common(old[first:][::-1], new[first:][::-1])
+        gone, came = len(old) - first - last, len(new) - first - last
+        if gone == came == 1 and not (level.rows.is_group(first) or rows.is_group(first)):
+            return  # another name, and nothing moves
+        parent = self._index_of(level)
+        if gone:
+            self.beginRemoveRows(parent, first, first + gone - 1)
+            level.rows = _Without(rows, first, came)
+            self._move_below(level, first, first + gone, -gone)
+            self.endRemoveRows()
+        if came:
+            self.beginInsertRows(parent, first, first + came - 1)
+            level.rows = rows
+            self._move_below(level, first, first, came)
+            self.endInsertRows()
+
+    def _move_below(self, level: _Level, start: int, stop: int, by: int) -> None:
+        """Rows from `stop` on have moved; those from `start` to there are gone."""
+        found, level.below = level.below, {}
+        for place, below in found.items():
+            if start <= place < stop:
+                self._drop(below)
+            else:
+                below.place = place + by if place >= stop else place
+                level.below[below.place] = below
+
+    def _drop(self, level: _Level) -> None:
+        del self._levels[level.id]
+        for below in level.below.values():
+            self._drop(below)
 
     # -- what Qt asks ------------------------------------------------------------------------
 
-    def _number(self, index: Index) -> int:
-        return int(index.internalId()) if index.isValid() else -1
-
     def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
-        children = self._children.get(parent.internalId() if parent.isValid() else -1, ())
-        if column == 0 and 0 <= row < len(children):
-            return self.createIndex(row, 0, children[row])
+        level = self._below(parent)
+        if level is not None and column == 0 and 0 <= row < len(level.rows):
+            return self.createIndex(row, 0, level.id)
         return QModelIndex()
 
     def parent(self, index: Index) -> QModelIndex:  # type: ignore[override]
-        return self._index(self._parents[self._number(index)]) if index.isValid() else QModelIndex()
+        level = self._levels.get(index.internalId()) if index.isValid() else None
+        return QModelIndex() if level is None else self._index_of(level)
+
+    def hasChildren(self, parent: Index = QModelIndex()) -> bool:  # noqa: B008
+        if not parent.isValid():
+            return bool(self._root.rows)
+        return self._levels[parent.internalId()].rows.is_group(parent.row())
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return len(self._children.get(self._number(parent), ()))
+        level = self._below(parent)
+        return 0 if level is None else len(level.rows)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 1
@@ -158,9 +305,9 @@ class RowTreeModel(QAbstractItemModel):
     def flags(self, index: Index) -> Qt.ItemFlag:
         if not index.isValid():
             return _NO_FLAGS
-        row = self._rows[index.internalId()]
-        flags = _GROUP if row.children else _LEAF
-        return _DRAGGED[flags] if self._mime_type and row.name else flags
+        rows = self._levels[index.internalId()].rows
+        flags = _GROUP if rows.is_group(index.row()) else _LEAF
+        return _DRAGGED[flags] if self._mime_type and rows[index.row()].name else flags
 
     def mimeTypes(self) -> list[str]:
         return [self._mime_type] if self._mime_type else []
@@ -171,3 +318,9 @@ class RowTreeModel(QAbstractItemModel):
         if row is not None:
             data.setData(self._mime_type, row.name.encode())
         return data
+
+
+def _common(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
+    """How many entries both begin with."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))

@@ -32,6 +32,7 @@ ROW_HEIGHT = 24
 _MARGIN = 12
 _GAP = 8
 _READABLE = 24  # pixels; of less nothing could be read
+READ = 400  # rows that are opened at once
 _MARK = 16  # room for the fold arrow or the problem sign
 
 
@@ -111,6 +112,7 @@ class RowTree(QTreeView):
         self.setModel(self.rows)
         self.setItemDelegate(RowDelegate(self))
         self._folds: dict[str, bool] = {}
+        self._forced_open = False
         self._quiet = False
         self.setHeaderHidden(True)
         self.setRootIsDecorated(False)
@@ -135,16 +137,33 @@ class RowTree(QTreeView):
         return self._theme()
 
     def set_rows(self, rows: Sequence[Row], forced_open: bool = False) -> None:
-        """Show `rows`; folds are as the user left them, or all open while filtering."""
+        """Show `rows`; folds are as the user left them, or all open while filtering, as far as
+        anybody reads on."""
         selected = self.selected_names()
         self._quiet = True
-        changed = self.rows.set_rows(rows)
-        for row, index in self.rows.groups():
-            if forced_open or self._folds.get(row.key, row.open):
-                self.setExpanded(index, True)
+        if forced_open or self._forced_open:
+            self.rows.reset(rows)
+            changed = True
+        else:
+            changed = self.rows.set_rows(rows)
+        self._forced_open = forced_open
+        if changed:
+            self._unfold(QModelIndex(), READ if forced_open else 0)
         self._quiet = False
         if changed:
             self.select_names(selected)
+        self.viewport().update()
+
+    def _unfold(self, parent: QModelIndex, room: int) -> int:
+        """Open the groups below one row that are to be open. room: for how many rows more they all
+        are. Returns how many rows of that are left."""
+        quiet, self._quiet = self._quiet, True
+        for row, index in self.rows.groups(parent):
+            if room > 0 or self._folds.get(row.key, row.open):
+                self.setExpanded(index, True)
+                room = self._unfold(index, room - len(row.children))
+        self._quiet = quiet
+        return room
 
     def selected_names(self) -> list[str]:
         rows = [index.data(RowRole) for index in self.selectionModel().selectedIndexes()]
@@ -157,8 +176,7 @@ class RowTree(QTreeView):
         first: QModelIndex | None = None
         for start, end in self.rows.ranges(wanted) if wanted else ():
             chosen.select(start, end)
-            if first is None or start.internalId() < first.internalId():
-                first = start
+            first = first or start
         self._quiet = True
         self.selectionModel().select(chosen, QItemSelectionModel.SelectionFlag.ClearAndSelect)
         if first is not None:
@@ -201,7 +219,9 @@ class RowTree(QTreeView):
         if not self._quiet:
             self.chosen.emit(self.selected_names())
 
-    def _remember(self, index: Index, open: bool) -> None:
+    def _remember(self, index: QModelIndex, open: bool) -> None:
         row = self.rows.row_at(index)
         if row is not None and not self._quiet:
             self._folds[row.key] = open
+            if open:  # what is in it was not looked into before
+                self._unfold(index, 0)

@@ -6,16 +6,21 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PySide6.QtCore import QModelIndex, QPoint, Qt
+from PySide6.QtTest import QAbstractItemModelTester
 
+from gradstep.core.document import document_edits
 from gradstep.core.document.document import Document
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.ops.typing.inference import infer
 from gradstep.gui import commands
-from gradstep.gui.panels.outline import outline_panel
 from gradstep.gui.panels.outline.outline_panel import OutlinePanel
-from gradstep.gui.panels.outline.outline_rows import outline_rows
-from gradstep.gui.panels.widgets.row_tree import Row, walk
+from gradstep.gui.panels.outline.outline_rows import Outline, outline_rows
+from gradstep.gui.panels.widgets.row_tree import Row, RowRole, RowTreeModel, walk
+
+NAMES = ("a", "b", "s/a", "s/b", "s/t/a", "s/t/b", "t/a", "t/b", "u/s/a", "gradients/a", "uv")
 
 
 def told(rows: list[Row]) -> dict[str, list[tuple[str, str]]]:
@@ -96,23 +101,87 @@ def test_without_a_document_it_says_what_will_be_here(bench: Any, show: Callable
     assert "appear here" in panel.empty_text
 
 
-def test_a_stop_makes_its_rows_once(
+def test_a_stop_makes_no_row_of_the_graph_anew(
     bench: Any, show: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When the engine has derived the gradients anew, and not before."""
     bench.open("tutorial")
     panel = show(OutlinePanel(bench.space), 220)
-    made: list[int] = []
+    asked: list[int] = []
+    rows = Outline.rows
 
     def counting(*args: Any) -> list[Row]:
-        made.append(1)
-        return outline_rows(*args)
+        asked.append(1)
+        return rows(*args)
 
-    monkeypatch.setattr(outline_panel, "outline_rows", counting)
+    monkeypatch.setattr(Outline, "rows", counting)
+    before = [row.children for row in panel.tree.rows.shown]
     commands.toggle_stop(bench.space, Edge("a", 1))
     panel.rebuild()  # as its timer does
-    assert not made
+    assert not asked, "the engine has not derived the gradients anew"
     bench.space.debugger.flush()
     panel.rebuild()
     panel.rebuild()
-    assert len(made) == 1
+    assert len(asked) == 1
+    drawn = range(4)  # inputs, variables, network, loss
+    assert all(panel.tree.rows.shown[i].children is before[i] for i in drawn)
+
+
+def test_of_a_large_graph_only_rows_that_are_seen_are_made(
+    bench: Any, show: Callable[..., Any]
+) -> None:
+    bench.open("tutorial")
+    many = Graph.of(Operation(f"layer{i // 50}/op{i}", "NoOp") for i in range(3_000))
+    panel = show(OutlinePanel(bench.space), 220)
+    made: list[str] = []
+    describe = panel._outline._describe
+    panel._outline._describe = lambda name: (made.append(name), describe(name))[1]
+    bench.space.open_document(Document(graph=many))
+    panel.grab()
+    assert not made, "all are in scopes that are folded"
+    bench.space.select(["layer3/op170"])
+    panel.grab()
+    assert "layer3/op170" in made
+    assert {name.partition("/")[0] for name in made} == {"layer3"}
+    renamed = document_edits.rename_operation(bench.space.document, "layer9/op460", "layer9/other")
+    made.clear()
+    bench.space.edit("Rename", renamed)
+    panel.rebuild()
+    panel.grab()
+    assert {name.partition("/")[0] for name in made} <= {"layer3"}
+    assert panel.tree.selected_names() == ["layer3/op170"]
+
+
+@settings(max_examples=30)
+@given(steps=st.lists(st.lists(st.sampled_from(NAMES), unique=True, max_size=9), min_size=2))
+def test_rows_that_are_revised_are_those_made_anew(qapp: object, steps: list[list[str]]) -> None:
+    outline, model = Outline(), RowTreeModel()
+    tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    for names in steps:
+        graph = Graph.of(
+            Operation(name, "Const" if len(name) % 2 else "Placeholder") for name in names
+        )
+        args = Document(graph=graph), infer(graph), None
+        model.set_rows(outline.rows(*args))
+        fresh = RowTreeModel()
+        fresh.set_rows(outline_rows(*args))
+        assert unfolded(model) == unfolded(fresh)
+        for first, last in model.ranges({*names[::2]}):
+            assert first.row() <= last.row()
+        chosen = {
+            model.index(row, 0, first.parent()).data(RowRole).name
+            for first, last in model.ranges({*names[::2]})
+            for row in range(first.row(), last.row() + 1)
+        }
+        assert chosen == {*names[::2]}
+    del tester
+
+
+def unfolded(model: RowTreeModel, parent: QModelIndex | None = None) -> list[Any]:
+    """All rows below one, with what they say."""
+    parent = parent or QModelIndex()
+    found = []
+    for number in range(model.rowCount(parent)):
+        index = model.index(number, 0, parent)
+        assert model.parent(index) == parent
+        found.append((index.data(RowRole)[:-1], unfolded(model, index)))
+    return found

@@ -12,7 +12,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QTreeView
 
 from gradstep.gui.look.theme import DARK
-from gradstep.gui.panels.widgets.row_tree import Row, RowTreeModel, walk
+from gradstep.gui.panels.widgets.row_tree import Row, RowTreeModel
 from gradstep.gui.panels.widgets.row_view import RowTree
 
 
@@ -36,13 +36,17 @@ def labels(tree: list[Row]) -> list[Any]:
     return [(row.label, labels(list(row.children))) for row in tree]
 
 
-@given(tree=rows(3))
-def test_the_model_is_the_tree(qapp: object, tree: list[Row]) -> None:
+@given(trees=st.lists(rows(3), min_size=1, max_size=4), looks=st.booleans())
+def test_the_model_is_the_last_tree(qapp: object, trees: list[list[Row]], looks: bool) -> None:
+    """Whether or not somebody looked into all of those before."""
     model = RowTreeModel()
     tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
-    model.set_rows(tree)
-    assert shape(model) == labels(tree)
-    assert [row for row, _ in model.groups()] == [row for row in walk(tree) if row.children]
+    for tree in trees:
+        model.set_rows(tree)
+        assert not looks or shape(model) == labels(tree)
+    assert shape(model) == labels(trees[-1])
+    groups = [row for row, _ in model.groups()]
+    assert groups == [row for row in trees[-1] if row.children]
     del tester
 
 
