@@ -9,13 +9,21 @@ from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops.build.variable import VARIABLES, is_trainable
 
-_TRAINABLE = "trainable"  # kept with the graph
+_TRAINABLE = "trainable"  # kept with the graph,
+_REQUESTS = "requests"  # and with the document
 
 
 def requests(document: Document) -> tuple[GradientRequest, ...]:
     """One for each thing that is differentiated, the document's own first; with respect to what
     it asks for and all that optimizers of the same loss train. Stops and overrides, which are
     drawn at wires and operations, hold for all of them."""
+    if _REQUESTS not in document.__dict__:
+        document.__dict__[_REQUESTS] = _requests(document)
+    known: tuple[GradientRequest, ...] = document.__dict__[_REQUESTS]
+    return known
+
+
+def _requests(document: Document) -> tuple[GradientRequest, ...]:
     own = document.request
     wanted: dict[tuple[TensorRef, ...], list[TensorRef]] = {own.of: [*own.wrt]} if own.of else {}
     for optimizer in document.optimizers:

@@ -103,7 +103,11 @@ def _askers(document: Document) -> _Askers:
     """What is asked for, and by which operations; found once for a graph and its overrides, as it
     is asked after every step."""
     graph = flatten_loops(document.graph)
-    overrides = tuple(one for one in document.request.overrides if one.enabled)
+    overrides = tuple(
+        one
+        for one in document.request.overrides
+        if one.enabled and not is_registered(one.gradient, ())
+    )
     known: tuple[tuple[Override, ...], _Askers] | None = graph.__dict__.get(_ASKERS)
     if known is None or known[0] != overrides:
         table, askers = OverrideTable(overrides), defaultdict(list)

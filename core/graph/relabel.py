@@ -40,6 +40,8 @@ def _names(loop: Loop) -> tuple[object, ...]:
 
 def relabel_operation(op: Operation, name_of: Callable[[str], str]) -> Operation:
     """An operation, and what is in its loop, under other names; the same where none is another."""
+    if LOOP not in op.attrs and ACROSS not in op.attrs and _stays(op, name_of):
+        return op
     attrs, loop = op.attrs, loop_of(op)
     if loop is not None and (other := relabel_loop(loop, name_of)) is not loop:
         attrs = {**attrs, LOOP: other}
@@ -59,3 +61,9 @@ def relabel_operation(op: Operation, name_of: Callable[[str], str]) -> Operation
         attrs=attrs,
         origin=origin,
     )
+
+
+def _stays(op: Operation, name_of: Callable[[str], str]) -> bool:
+    """Whether an operation mentions nothing that gets another name."""
+    mentioned = (op.name, op.origin, *op.control_inputs, *(ref.op for ref in op.inputs if ref))
+    return all(name_of(name) == name for name in mentioned if name)

@@ -69,8 +69,7 @@ def _open_around(workspace: Workspace, names: Iterable[str]) -> None:
 
 
 def _origins(workspace: Workspace) -> Mapping[str, StepInfo]:
-    program = workspace.program
-    return {step.op: step for step in program.steps} if program is not None else {}
+    return workspace.debugger.index.steps
 
 
 def _selected(workspace: Workspace, origins: Mapping[str, StepInfo], name: str) -> list[str]:

@@ -137,10 +137,8 @@ class ToolBar(QToolBar):
 
     def _note_phases(self) -> None:
         program = self._workspace.program
-        found: dict[PhaseName, int] = {}
-        for number, step in enumerate(program.steps if program is not None else ()):
-            found.setdefault(step.phase, number)
-        self._first_steps = found
+        phases: list[PhaseName] = [step.phase for step in program.steps] if program else []
+        self._first_steps = {phase: phases.index(phase) for phase in dict.fromkeys(phases)}
         self.refresh()
 
     def _run_to_phase(self, phase: PhaseName) -> None:

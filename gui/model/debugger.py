@@ -44,9 +44,17 @@ from gradstep.gui.model.engine_bridge import EngineBridge
 from gradstep.gui.model.engine_sync import breakpoints_of, same_but_breakpoints, same_run
 from gradstep.gui.model.gradient_checks import should_check, with_nodes
 from gradstep.gui.model.loss_choice import foremost, shown_loss
+from gradstep.gui.model.program_index import ProgramIndex
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.step_notations import StepNotations
-from gradstep.gui.model.value_cache import HEAD, Later, TensorValue, ValueCache, tensors_of
+from gradstep.gui.model.value_cache import (
+    HEAD,
+    Later,
+    Refs,
+    TensorValue,
+    ValueCache,
+    tensors_of,
+)
 
 SETTLE = 120  # milliseconds without an edit before the engine gets the document
 SURVEY = 0.002  # seconds in which the engine may look for NaN before it says where it stands
@@ -69,7 +77,7 @@ class Debugger(QObject):
     def __init__(self, bridge: EngineBridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.program: ProgramInfo | None = None
-        self._carried: tuple[ProgramInfo | None, Mapping[Edge, str]] = None, {}
+        self._index = ProgramIndex(None)
         self.stop: Stopped | None = None
         self.failure: ErrorInfo | None = None
         self.table: GradientTable | None = None
@@ -86,7 +94,7 @@ class Debugger(QObject):
         self._opening = 0  # how often it was, without an answer yet
         self.shows_sessions = False  # whether a view wants to know of all at every stop
         self._slowest = 0.0
-        self._tensors: list[str] = []  # of the program, in full names
+        self._tensors: Refs = []  # of the program, in full names
         later: Later = lambda call: QTimer.singleShot(0, self, call)  # noqa: E731
         self._values = ValueCache(bridge.send, self.values_changed.emit, later)
         self.notations = StepNotations(
@@ -129,12 +137,16 @@ class Debugger(QObject):
         self.reopen()
 
     @property
+    def index(self) -> ProgramIndex:
+        """Of the program."""
+        if self._index.program is not self.program:
+            self._index = ProgramIndex(self.program)
+        return self._index
+
+    @property
     def carried(self) -> Mapping[Edge, str]:
         """Wire -> the tensor that goes back over it."""
-        if self._carried[0] is not self.program:
-            edges = [] if self.program is None else self.program.edges
-            self._carried = self.program, {Edge(e.op, e.index): e.gradient for e in edges}
-        return self._carried[1]
+        return self.index.carried
 
     def reopen(self) -> None:
         """Something that the engine is told with the document has changed."""
@@ -303,6 +315,10 @@ class Debugger(QObject):
         """The tensor as of the current stop; None while it is unknown."""
         return None if self.stop is None else self._values.get(ref)
 
+    def values(self, refs: Sequence[str]) -> list[TensorValue | None]:
+        """Of tensors in full names, "a:0"."""
+        return [None] * len(refs) if self.stop is None else self._values.get_all(refs)
+
     def gradient(self, ref: str) -> TensorValue | None:
         """The gradient that reaches a tensor; state "none" if there is none."""
         if self.program is None:
@@ -322,9 +338,7 @@ class Debugger(QObject):
 
     def waits_at(self, edge: Edge) -> str:
         """What the gradient that is to come back over a wire waits for; "" for nothing."""
-        found = [] if self.program is None else self.program.waiting_edges
-        waiting = (e.why for e in found if (e.op, e.index) == (edge.op, edge.index))
-        return self.held_up or next(waiting, "")
+        return self.held_up or self.index.waiting.get(edge, "")
 
     # -- replies ----------------------------------------------------------------------------
 
@@ -349,7 +363,7 @@ class Debugger(QObject):
         self.program, self.failure = foremost(program, shown_loss(self.program)), None
         self.notations.renew()
         if self._shown is not None:
-            self._tensors = tensors_of(self.program, self._shown)
+            self._tensors = tensors_of(self.index, self._shown)
         self.program_changed.emit()
 
     def _add_problems(self, found: list[ProblemInfo]) -> None:

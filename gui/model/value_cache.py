@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -16,7 +16,6 @@ from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
     Failed,
     Message,
-    ProgramInfo,
     Read,
     Stats,
     TensorPart,
@@ -24,6 +23,7 @@ from gradstep.core.protocol.messages import (
 )
 from gradstep.core.protocol.tensor_bytes import unpack, unpack_before
 from gradstep.core.protocol.vocabulary import ValueState
+from gradstep.gui.model.program_index import ProgramIndex
 
 HEAD = 64  # elements of each tensor that are kept
 CHUNK = 400  # tensors asked for at a time, so that the nearest ones come first
@@ -115,8 +115,26 @@ class TensorValue:
         return self.update.says_the_same_as(other.update)
 
 
-def tensors_of(program: ProgramInfo, document: Document) -> list[str]:
-    """What of a program is read at every stop: the document's tensors, and then their gradients."""
+class _Made(Container[str]):
+    """All tensors that are made or fed in a run, without a list of them."""
+
+    def __init__(self, index: ProgramIndex, document: Document) -> None:
+        self._steps, self._feeds = index.steps, document.feeds
+
+    def __contains__(self, ref: object) -> bool:
+        step = self._steps.get(str(ref).rpartition(":")[0])
+        return ref in self._feeds or (step is not None and ref in step.outputs)
+
+
+Refs = Sequence[str] | _Made
+
+
+def tensors_of(index: ProgramIndex, document: Document) -> Refs:
+    """What of a program is read at every stop: the document's tensors, and then their gradients; of
+    a large one, whatever it makes."""
+    program = index.program
+    if program is None or len(program.steps) > 2 * ALL:
+        return _Made(index, document)
     own = [step for step in program.steps if step.op in document.graph]
     refs = [*document.feeds, *(ref for step in own for ref in step.outputs)]
     held = [g for r in refs if (g := program.gradients.get(r)) is not None]
@@ -157,15 +175,27 @@ class ValueCache:
                 self._later(self._read_missing)
         return known or self._values.get(name)
 
-    def wanted(self, refs: Sequence[str]) -> list[str]:
+    def get_all(self, refs: Sequence[str]) -> list[TensorValue | None]:
+        """The same of many, each in full ("a:0")."""
+        found = [*map(self._values.get, refs)]
+        self._looked_at.update(refs)
+        if None in found:
+            for ref, value in zip(refs, found, strict=True):
+                if value is None:
+                    self.get(ref)
+        return found
+
+    def wanted(self, refs: Refs) -> list[str]:
         """Of `refs` (in full, "a:0"; each once) those that are to be read when the debugger moves:
         all, or where they are many, those that are looked at."""
         seen = self._looked_at or self._before
-        return [ref for ref in refs if ref in seen] if len(refs) > ALL else [*refs]
+        if isinstance(refs, Sequence):
+            return [ref for ref in refs if ref in seen] if len(refs) > ALL else [*refs]
+        return [ref for ref in seen if ref in refs]
 
     def refresh(
         self,
-        refs: Sequence[str],
+        refs: Refs,
         parts: Sequence[TensorPart] = (),
         buffers: tuple[Buffer, ...] = (),
     ) -> None:

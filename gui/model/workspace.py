@@ -14,7 +14,8 @@ from gradstep.core.document.document import Document
 from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.document.unsaved_changes import has_work
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.changes import Changes, diff
+from gradstep.core.graph.carry_over import continue_graph
+from gradstep.core.graph.changes import Changes, share_and_diff
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.core.io.disk.file_stamp import OnDisk, look
 from gradstep.core.io.disk.memory_budget import DEFAULT
@@ -42,6 +43,7 @@ from gradstep.gui.model.expectation_state import Expected
 from gradstep.gui.model.explanations import Explanations
 from gradstep.gui.model.file_loader import Reader, infer_fed
 from gradstep.gui.model.finiteness import Soundness
+from gradstep.gui.model.gradient_states import GradientStates
 from gradstep.gui.model.profiler import Profiler
 from gradstep.gui.model.python_output import Printed
 from gradstep.gui.model.python_rights import PythonRights
@@ -97,6 +99,7 @@ class Workspace(QObject):
     expected:       what it expects of its runs, and what came.
     sessions:       its sessions, and which of them is shown.
     soundness:      whether the run that is looked at holds NaN or infinity.
+    gradient_states: which of the gradients that it asks for are None, NaN, infinite or zero.
     whys:           why values and gradients are as they are at this stop.
     undo_stack:     Qt's stack of edits. Whether it is clean says nothing: a breakpoint is an edit.
     """
@@ -147,6 +150,7 @@ class Workspace(QObject):
         self.sessions = SessionModel(self)
         self.soundness = Soundness(self)
         self.whys = Explanations(self)
+        self.gradient_states = GradientStates(self)
         self.reader = Reader(self)
         self._rights = PythonRights(self.complain)
         self._waits: tuple[object, dict[str, Waiting]] | None = None
@@ -234,6 +238,7 @@ class Workspace(QObject):
         are one step, until the user selects, saves or runs something."""
         if document is self.document:
             return
+        document = self._continued(document)
         self._rights.edit(self.document, document)
         key = merge_key and f"{merge_key}#{self._round}"
         self.undo_stack.push(Edit(label, self.document, document, self._show, key))
@@ -245,8 +250,8 @@ class Workspace(QObject):
         if last is None or last.after is not self.document or self.document is self.on_disk:
             self.edit("Move", document)
         else:
-            last.after = document
-            self._show(document)
+            last.after = self._continued(document)
+            self._show(last.after)
 
     def retract(self) -> None:
         """Take the last edit back as if it had never been made: there is nothing to redo."""
@@ -458,9 +463,15 @@ class Workspace(QObject):
         self._drop_selection_of_removed()
         self.debugger.show(document, self.permission)
         was_changed, self.is_changed = self.is_changed, self._has_work()
-        self.document_changed.emit(diff(before.graph, document.graph))
+        _, changes = share_and_diff(document.graph, before.graph)
+        self.document_changed.emit(changes)
         if was_changed != self.is_changed:
             self.file_changed.emit()
+
+    def _continued(self, document: Document) -> Document:
+        """`document` as an edit of the one that is open, with what is known of its graph."""
+        graph = continue_graph(document.graph, self.document.graph)
+        return document if graph is document.graph else document.with_(graph=graph)
 
     def _has_work(self) -> bool:
         return self.on_disk is None or has_work(self.document, self.on_disk)

@@ -32,6 +32,8 @@ def find_descendants(graph: Graph, name: str) -> set[str]:
 
 def find_reached(graph: Graph, start: TensorRef, ends: Sequence[TensorRef]) -> TensorRef:
     """The first of `ends` that `start` leads to; the first of all where it leads to none."""
+    if len(ends) == 1:
+        return ends[0]
     below = find_descendants(graph, start.op) if start.op in graph else set()
     return next((end for end in ends if end.op in below), ends[0])
 

@@ -78,9 +78,9 @@ def _link(stage: SceneModel, number: int) -> str:
 
 def _backward(stage: SceneModel, number: int) -> list[str]:
     """What came back over a wire, or why nothing does."""
-    if number in stage.facts.stopped_links:
+    if stage.facts.stopped_links[number]:
         return ["gradient stopped here (S lets it through)"]
-    if number in stage.facts.dead_links:
+    if stage.facts.dead_links[number]:
         why = stage.facts.why_dead(number)
         return [f"no gradient: {why}" if why else "no gradient comes back over this wire"]
     wire = stage.arrays.visible.links[number].wires[0]

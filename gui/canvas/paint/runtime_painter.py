@@ -117,17 +117,18 @@ class RuntimePainter:
         self._drawn_out(painter, arrays, facts)
         numbers = np.flatnonzero(links).tolist()
         flowing = {i: flow for i in numbers if facts.carried and (flow := facts.flow(i))}
-        marked = facts.dead_links | facts.untaken_links | facts.stopped_links
-        shown = [i for i in numbers if i in marked or i in flowing or i == facts.selected_link]
+        dead, stopped = facts.dead_links | facts.untaken_links, facts.stopped_links
+        marked = dead | stopped
+        shown = [i for i in numbers if marked[i] or i in flowing or i == facts.selected_link]
         lines = arrays.routes.lines(np.array(shown, dtype=np.int64), tolerance(painter))
         for number, points in zip(shown, lines, strict=True):
-            if number in facts.dead_links or number in facts.untaken_links:
+            if dead[number]:
                 gradient_flows.draw_dead(painter, points, self.theme)
             if number == facts.selected_link:
                 gradient_flows.draw_selected(painter, points, self.theme)
             if number in flowing:
                 gradient_flows.draw_flow(painter, points, flowing[number], self.theme)
-            if number in facts.stopped_links:
+            if stopped[number]:
                 gradient_flows.draw_bar(painter, points, self.theme)
 
     def _drawn_out(self, painter: QPainter, arrays: SceneArrays, facts: OverlayState) -> None:

@@ -31,6 +31,23 @@ def known(visible: VisibleGraph, positions: Mapping[str, Point]) -> dict[str, Po
     return found
 
 
+def of_renamed(
+    visible: VisibleGraph, before: VisibleGraph, positions: Mapping[str, Point]
+) -> dict[str, Point]:
+    """Where boxes stood that are only called otherwise now, and have no place of their own:
+    renaming moves nothing."""
+    if len(visible.boxes) != len(before.boxes) or visible is before:
+        return {}
+    names = zip(visible.boxes, before.boxes, strict=True)
+    other = [(new.id, old.id) for new, old in names if new is not old and new.id != old.id]
+    gone = {old for _, old in other if old not in visible.number}
+    return {
+        new: positions[old]
+        for new, old in other
+        if old in gone and old in positions and new not in positions
+    }
+
+
 def diagram(
     visible: VisibleGraph,
 ) -> tuple[list[layout_boxes.Box], list[layout_boxes.Arrow]]:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import chain, compress
 
 import numpy as np
 
-from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
-from gradstep.core.graph.model import Graph, Operation
-from gradstep.core.ops.typing.inference import Inference
+from gradstep.core.graph.model import Edge, Operation, TensorRef
+from gradstep.gui.canvas.scene.carried_arrays import carry_over
 from gradstep.gui.canvas.scene.scene_boxes import Boxes
 from gradstep.gui.canvas.scene.visible_graph import (
     Link,
     Source,
     VisibleGraph,
-    badges,
     control_links,
     drawn_of,
     gradient_path,
@@ -24,49 +24,143 @@ from gradstep.gui.canvas.scene.visible_graph import (
 )
 
 
-def revised(
-    before: VisibleGraph, graph: Graph, inference: Inference, request: GradientRequest
-) -> VisibleGraph | None:
-    """As VisibleGraph.of with no scope collapsed; None where all has to be made anew: boxes have
-    other numbers now, wires found or lost their source, or most is another graph."""
-    made = before.source
-    if (
-        made is None
-        or made.collapsed
-        or not made.whole
-        or drawn_of(request) != drawn_of(made.request)
-    ):
+def revised(before: VisibleGraph, made: Source, now: Source) -> tuple[VisibleGraph, Source] | None:
+    """As VisibleGraph.of what `now` says, and that with all that is known of it; `before` itself,
+    where nothing that is visible differs. None where all has to be made anew: boxes have other
+    numbers now, wires found or lost their source, or most is another graph. made: what `before` is
+    a graph of."""
+    if made.collapsed != now.collapsed:
         return None
-    names, old = list(graph.operations), list(made.graph.operations)
-    kept = min(len(names), len(old))
-    if names[:kept] != old[:kept]:
+    edit = _Edit(before, made, now)
+    if edit.is_large or not made.whole:
         return None
-    path = gradient_path(graph, inference, request)
-    now = Source(graph, inference, request, (), passed_by(graph, path), whole=True)
-    changed = [i for i in _changed(made, now) if i < kept]
-    operations = list(graph)
-    touched = [*(operations[i] for i in changed), *operations[kept:]]
-    is_other = len(touched) > len(names) / 2
-    if is_other or _lost(before, kept, changed) or not _is_whole(touched, graph):
+    if made.collapsed and (edit.renamed or not edit.keeps_wires or edit.path != before.on_path):
         return None
-    number = {name: i for i, name in enumerate(names)}
-    make = Boxes(graph, inference, request, now.passed)
-    boxes = [*before.boxes[:kept], *map(make.box, operations[kept:])]
+    now = replace(now, passed=edit.passed, whole=True)
+    changed = edit.list_changed(now.passed)
+    make = Boxes(now.graph, now.inference, now.request, now.passed)
+    if made.collapsed:
+        shown = ((before.boxes[before.box_of[edit.operations[i].name]], i) for i in changed)
+        same = all(box.is_scope or box == make.box(edit.operations[i]) for box, i in shown)
+        return (before, now) if same else None
+    if _lost(before, edit.kept, changed) or not edit.is_whole(changed):
+        return None
+    boxes = [*before.boxes[: edit.kept], *map(make.box, edit.operations[edit.kept :])]
     for i in changed:
-        boxes[i] = make.box(operations[i])
-    links = (*_links(before, operations, changed, kept, number), *control_links(graph, number))
-    return VisibleGraph(tuple(boxes), links, number, path, badges(graph, number, request), now)
+        boxes[i] = make.box(edit.operations[i])
+    number = edit.number
+    links = (
+        *_links(before, edit.operations, changed, edit.kept, number),
+        *control_links(now.graph, number),
+    )
+    if edit.path == before.on_path and links == before.links and tuple(boxes) == before.boxes:
+        return before, now
+    found = VisibleGraph(tuple(boxes), links, number, edit.path, now)
+    if len(boxes) == len(before.boxes):
+        carry_over(found, before, changed)
+    return found, now
 
 
-def _changed(made: Source, now: Source) -> Iterator[int]:
-    """Numbers of the operations whose box, or whose wires, may look different."""
-    old, typed, before = made.graph.operations, now.inference.types.of, made.inference.types.of
-    differ = made.passed ^ now.passed
-    for i, (name, op) in enumerate(now.graph.operations.items()):
-        outputs = typed.get(name)
-        same = outputs and len(outputs) == len(before.get(name, ()))  # of others wires decide
-        if not same or old.get(name) is not op or name in differ:
-            yield i
+class _Edit:
+    """What makes one graph of another, by the places of operations in them. kept: how many places
+    both have; differ: those of them with another operation."""
+
+    def __init__(self, before: VisibleGraph, made: Source, now: Source) -> None:
+        self._before, self._made, self._now = before, made, now
+        self._old, self.operations = [*made.graph], [*now.graph]
+        self.kept = min(len(self._old), len(self.operations))
+        pairs = zip(self._old, self.operations, strict=False)
+        self.differ = [i for i, (old, new) in enumerate(pairs) if old is not new]
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it is easier to make all anew."""
+        return len(self.differ) + len(self.operations) - self.kept > len(self.operations) / 2
+
+    def is_whole(self, changed: Sequence[int]) -> bool:
+        """Whether what is wired in the places `changed`, or is new, is wired to something."""
+        graph = self._now.graph
+        touched = [*(self.operations[i] for i in changed), *self.operations[self.kept :]]
+        return all(ref is None or ref.op in graph for op in touched for ref in op.inputs)
+
+    @cached_property
+    def number(self) -> Mapping[str, int]:
+        """Operation -> its place."""
+        return {name: place for place, name in enumerate(self._now.graph.operations)}
+
+    @cached_property
+    def renamed(self) -> Mapping[str, str]:
+        """The names of operations that are called otherwise in the same place."""
+        pairs = ((self._old[i].name, self.operations[i].name) for i in self.differ)
+        return {old: new for old, new in pairs if old != new}
+
+    @cached_property
+    def keeps_wires(self) -> bool:
+        """Whether the same places are wired in the same way."""
+        if len(self._old) != len(self.operations):
+            return False
+        return all(
+            tuple(map(self._renamed, self._old[i].inputs)) == self.operations[i].inputs
+            and [self.renamed.get(name, name) for name in self._old[i].control_inputs]
+            == [*self.operations[i].control_inputs]
+            for i in self.differ
+        )
+
+    def _renamed(self, ref: TensorRef | None) -> TensorRef | None:
+        if ref is None or ref.op not in self.renamed:
+            return ref
+        return TensorRef(self.renamed[ref.op], ref.index)
+
+    @cached_property
+    def path(self) -> frozenset[Edge]:
+        """The wires on which there may be a gradient."""
+        made, now = self._made, self._now
+        was, asked = drawn_of(made.request), drawn_of(now.request)
+        if self.renamed:
+            name_of = self.renamed.get
+            was = tuple(
+                tuple(TensorRef(name_of(ref.op, ref.op), ref.index) for ref in refs) for refs in was
+            )
+        if not self.keeps_wires or self._retyped or was != asked:
+            return gradient_path(now.graph, now.inference, now.request)
+        if not self.renamed:
+            return self._before.on_path
+        renamed = (made.graph[name] for name in self.renamed)
+        gone = {Edge(op.name, i) for op in renamed for i in range(len(op.inputs))}
+        gone &= self._before.on_path
+        come = {Edge(self.renamed[edge.op], edge.index) for edge in gone}
+        return (self._before.on_path - gone) | come
+
+    @cached_property
+    def passed(self) -> frozenset[str]:
+        """The operations with a gradient at all."""
+        before = self._made.passed
+        if self.path is self._before.on_path:
+            return before
+        if self.keeps_wires and self.renamed:
+            gone = before & self.renamed.keys()
+            return (before - gone) | {self.renamed[name] for name in gone}
+        return passed_by(self._now.graph, self.path)
+
+    @cached_property
+    def _retyped(self) -> list[int]:
+        """The places whose operations have outputs of other types."""
+        old, new = (source.inference.types.of.get for source in (self._made, self._now))
+        outputs = [new(name) for name in self._now.graph.operations][: self.kept]
+        before = [old(name) for name in self._made.graph.operations][: self.kept]
+        pairs = enumerate(zip(before, outputs, strict=True))
+        return [i for i, (a, b) in pairs if a is not b and a != b]
+
+    def list_changed(self, passed: frozenset[str]) -> list[int]:
+        """The places whose box, or whose wires, may look different."""
+        typed = self._now.inference.types.of.get
+        outputs = map(typed, self._now.graph.operations)
+        open_ = compress(
+            range(self.kept), (not types for types in outputs)
+        )  # of those wires decide
+        other = (self.number[name] for name in passed ^ self._made.passed if name in self.number)
+        found = {*self.differ, *self._retyped, *open_, *other}
+        return sorted(i for i in found if i < self.kept)
 
 
 def _lost(before: VisibleGraph, kept: int, changed: Sequence[int]) -> bool:
@@ -76,16 +170,12 @@ def _lost(before: VisibleGraph, kept: int, changed: Sequence[int]) -> bool:
     return not set(gone.tolist()) <= set(changed)
 
 
-def _is_whole(operations: Sequence[Operation], graph: Graph) -> bool:
-    return all(ref is None or ref.op in graph for op in operations for ref in op.inputs)
-
-
 def _links(
     before: VisibleGraph,
     operations: Sequence[Operation],
     changed: Sequence[int],
     kept: int,
-    number: dict[str, int],
+    number: Mapping[str, int],
 ) -> Iterator[Link]:
     """The wires; into the operations `changed`, and those from number `kept` on, anew."""
     targets = before.ends[~before.control, 1]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 from gradstep.core.protocol.messages import BrokenNumbers
 from gradstep.gui.canvas.paint.heat_by_cost import Shares, shares_of
 from gradstep.gui.canvas.scene.node_values import ROOM, NodeValues, gradient, value
+from gradstep.gui.canvas.scene.override_badges import find_badges
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from gradstep.gui.model import variable_change
 from gradstep.gui.model.last_step import last_step
@@ -24,6 +26,7 @@ from gradstep.gui.model.variable_change import Change
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.problems.problem_rows import faults
 
+T = TypeVar("T")
 NOTHING = np.zeros(0, dtype=np.int64)
 
 
@@ -47,14 +50,31 @@ class OverlayState:
     """Read once per stop, edit or selection; a new one is made for the next."""
 
     def __init__(
-        self, workspace: Workspace, visible: VisibleGraph, pointed: np.ndarray = NOTHING
+        self,
+        workspace: Workspace,
+        visible: VisibleGraph,
+        pointed: np.ndarray = NOTHING,
+        before: OverlayState | None = None,
     ) -> None:
-        """pointed: int64[k], the stubs that the mouse points at."""
+        """pointed: int64[k], the stubs that the mouse points at. before: what was said until now:
+        of that stays what follows from nothing that is new."""
         self._pointed = pointed
+        self._kept: dict[str, tuple[tuple[object, ...], Any]] = (
+            {} if before is None else before._kept
+        )
         self._workspace = workspace
         self._visible = visible
         self._graph = workspace.shown
         self._readings: dict[tuple[int, bool, int], NodeValues] = {}
+
+    def _keep(self, what: str, find: Callable[[], T], *follows_from: object) -> T:
+        """What `find` gives; what it gave before, where it follows from the same objects."""
+        key = (self._visible, *follows_from)
+        known = self._kept.get(what)
+        if known is None or any(a is not b for a, b in zip(known[0], key, strict=True)):
+            known = self._kept[what] = (key, find())
+        found: T = known[1]
+        return found
 
     # -- boxes ---------------------------------------------------------------------------------
 
@@ -121,14 +141,21 @@ class OverlayState:
         changed = variable_change.of(found)
         return None if found is None or changed is None else (found, changed)
 
-    @property
+    @cached_property
     def badges(self) -> Mapping[int, str]:
-        """Box -> name of the gradient that replaces its own."""
-        return self._visible.badges
+        """Box -> name of the gradient that replaces the native one of an operation in it."""
+        overrides, number = self._workspace.document.request.overrides, self._visible.box_of
+        find = partial(find_badges, self._graph, number, overrides)
+        return self._keep("badges", find, self._graph, overrides)
 
     @cached_property
     def breakpoints(self) -> dict[int, bool]:
         """Box -> whether one of its breakpoints is enabled."""
+        return self._keep(
+            "breakpoints", self._find_breakpoints, self._workspace.document.breakpoints
+        )
+
+    def _find_breakpoints(self) -> dict[int, bool]:
         found: dict[int, bool] = {}
         for point in self._workspace.document.breakpoints:
             number = self._broken_box(point)
@@ -164,7 +191,9 @@ class OverlayState:
     @cached_property
     def _dead(self) -> frozenset[TensorRef]:
         program = self._workspace.program
-        refs = map(TensorRef.parse, [] if program is None else program.branches)
+        if program is None or not program.branches:
+            return frozenset()
+        refs = map(TensorRef.parse, program.branches)
         shown = [ref for ref in refs if ref.op in self._visible.box_of]
         values = [self._workspace.value(str(ref)) for ref in shown]
         pairs = zip(shown, values, strict=True)
@@ -217,19 +246,31 @@ class OverlayState:
     @property
     def says_of_links(self) -> bool:
         """Whether there is anything to be drawn along links."""
-        lines = self.carried, self.dead_links, self.stopped_links, self.untaken_links
-        return self.selected_link is not None or any(lines) or len(self.drawn_out) > 0
+        lines = self.dead_links, self.stopped_links, self.untaken_links
+        drawn = self.selected_link is not None or len(self.drawn_out) > 0 or bool(self.carried)
+        return drawn or any(links.any() for links in lines)
 
     @cached_property
-    def stopped_links(self) -> frozenset[int]:
-        """Links with a wire that the user stopped, by itself or with its whole tensor."""
+    def stopped_links(self) -> np.ndarray:
+        """bool[m]: links with a wire that the user stopped, by itself or with its whole tensor."""
+        request = self._workspace.document.request
+        stops = request.stopped_edges, request.stops
+        return self._keep("stopped", self._find_stopped, self._graph, *stops)
+
+    def _find_stopped(self) -> np.ndarray:
         request, graph = self._workspace.document.request, self._graph
         wires = [wire for edge in request.stopped_edges for wire in shown_as(graph, edge)]
         for ref in request.stops:
             readers = graph.consumers[ref.op] if ref.op in graph else ()
             wires += (edge for edge in readers if graph.source(edge) == ref)
         links = self._visible.link_of
-        return frozenset(links[wire] for wire in wires if wire in links)
+        return self._flags({links[wire] for wire in wires if wire in links})
+
+    def _flags(self, links: Iterable[int]) -> np.ndarray:
+        """bool[m]: whether a link is among these (their numbers)."""
+        found = np.zeros(len(self._visible.links), dtype=bool)
+        found[[*links]] = True
+        return found
 
     @property
     def carried(self) -> Mapping[Edge, str]:
@@ -237,27 +278,30 @@ class OverlayState:
         return self._workspace.carried
 
     @cached_property
-    def dead_links(self) -> frozenset[int]:
-        """Links on the way from `wrt` to `of` over which no gradient comes back."""
+    def dead_links(self) -> np.ndarray:
+        """bool[m]: links on the way from `wrt` to `of` over which no gradient comes back."""
+        return self._keep("dead", self._find_dead_links, self._workspace.program)
+
+    def _find_dead_links(self) -> np.ndarray:
         if self._workspace.program is None or self._workspace.gradients_wait:
-            return frozenset()
-        waiting = {Edge(e.op, e.index) for e in self._workspace.program.waiting_edges}
-        dead = self._visible.on_path - self.carried.keys() - waiting
-        if not dead:
-            return frozenset()
-        links = enumerate(self._visible.links)
-        return frozenset(i for i, k in links if k.wires and all(e in dead for e in k.wires))
+            return self._flags(())
+        visible, index = self._visible, self._workspace.debugger.index
+        dead = visible.on_path - index.carried.keys() - index.waiting.keys()
+        links = map(visible.link_of.get, dead)
+        shown = np.array([link for link in links if link is not None], dtype=np.int64)
+        counts = np.bincount(shown, minlength=len(visible.links))
+        return np.asarray((counts > 0) & (counts == visible.wire_counts))
 
     @cached_property
-    def untaken_links(self) -> frozenset[int]:
-        """Links that carry what is dead, or wait for it."""
-        found = set()
+    def untaken_links(self) -> np.ndarray:
+        """bool[m]: links that carry what is dead, or wait for it."""
+        found: set[int] = set()
         for number, link in enumerate(self._visible.links if self._dead else ()):
             sources = [self._graph.source(edge) for edge in link.wires]
             dead = sources and all(source in self._dead for source in sources)
             if dead or (link.is_control and link.source in self.untaken):
                 found.add(number)
-        return frozenset(found)
+        return self._flags(found)
 
     def why_dead(self, link: int) -> str:
         """The reason that the engine gives, for this wire or for one that it depends on."""

@@ -66,7 +66,10 @@ class SceneArrays:
         middle = np.array([centres[box.id] for box in visible.boxes]).reshape(-1, 2)
         rects = np.concatenate([middle - sizes / 2, sizes], axis=1)
         ports = _link_ports(visible, rects, np.arange(len(visible.links)))
-        return cls(visible, rects, rerouted(visible, rects, ports, before), raised=raised)
+        found = cls(visible, rects, rerouted(visible, rects, ports, before), raised=raised)
+        if before is not None and before.base is None:
+            found._keep_frames(before)
+        return found
 
     def __len__(self) -> int:
         return len(self.rects)
@@ -77,6 +80,12 @@ class SceneArrays:
         if self.base is not None:
             return self.base.frames
         return frames(self.visible.surroundings, self.rects)
+
+    def _keep_frames(self, before: SceneArrays) -> None:
+        """Those of a scene whose boxes stand in the same places of the same scopes."""
+        same = self.visible.surroundings is before.visible.surroundings
+        if same and "frames" in before.__dict__ and np.array_equal(self.rects, before.rects):
+            self.__dict__["frames"] = before.frames
 
     @cached_property
     def scopes(self) -> list[str]:

@@ -20,7 +20,7 @@ from gradstep.gui.canvas.scene.hit_test import Hit, Port
 from gradstep.gui.canvas.scene.incremental_scene import revised
 from gradstep.gui.canvas.scene.overlay_state import NOTHING, OverlayState
 from gradstep.gui.canvas.scene.scene_arrays import Point, SceneArrays
-from gradstep.gui.canvas.scene.visible_graph import VisibleGraph, drawn_of
+from gradstep.gui.canvas.scene.visible_graph import Source, VisibleGraph, drawn_of
 from gradstep.gui.model.background_work import Background
 from gradstep.gui.model.workspace import Workspace
 
@@ -46,6 +46,7 @@ class SceneModel(QObject):
         self.laying_out = False
         self._document = Document()
         self._drawn = EMPTY.visible  # of the document, also while nothing has a place yet
+        self._source = EMPTY.visible.source  # what that shows now; it may have been made of another
         self._placed: dict[str, Point] = {}  # the places that `arrays` were made of
         self._laid: dict[str, Point] = {}  # places that layout gave and no edit took over yet
         self._pointed = NOTHING  # stubs, by number
@@ -83,8 +84,9 @@ class SceneModel(QObject):
             self._raised = {}
         if not related or (refolded and not new.view.positions):
             self._laid = {}  # nobody arranged it: laid out anew
-        visible = self._visible(old, new)
+        drawn, visible = self._drawn, self._visible(old, new)
         found = {**self._laid, **new.view.positions}
+        found |= box_placement.of_renamed(visible, drawn, found)
         places = box_placement.known(visible, found)
         self.laying_out = not places and not box_placement.is_small(visible)
         if self.laying_out:
@@ -97,10 +99,10 @@ class SceneModel(QObject):
             if visible is self.arrays.visible and places == self._placed:
                 self._new_facts()
                 return
-            drawn = self.arrays.base or self.arrays
-            arrays = SceneArrays.of(visible, places, self._on_top(visible), drawn)
+            stood = self.arrays.base or self.arrays
+            arrays = SceneArrays.of(visible, places, self._on_top(visible), stood)
         self._pointed = NOTHING
-        self.facts = OverlayState(self.workspace, arrays.visible)
+        self.facts = OverlayState(self.workspace, arrays.visible, before=self.facts)
         self.show(arrays)
         self._placed = places
         if related:
@@ -199,17 +201,18 @@ class SceneModel(QObject):
             old.graph is new.graph
             and drawn_of(whole_request(old)) == drawn_of(request)
             and old.view.collapsed == new.view.collapsed
-            and self._drawn.source is not None
+            and self._source is not None
         )
         if kept:
             return self._drawn
-        known = self.workspace.inference
-        again = None
-        if not new.view.collapsed:
-            again = revised(self._drawn, self.workspace.shown, known, request)
-        self._drawn = again or VisibleGraph.of(
-            self.workspace.shown, known, request, new.view.collapsed
-        )
+        graph, known, collapsed = self.workspace.shown, self.workspace.inference, new.view.collapsed
+        if self._source is not None:
+            again = revised(self._drawn, self._source, Source(graph, known, request, collapsed))
+            if again is not None:
+                self._drawn, self._source = again
+                return self._drawn
+        self._drawn = VisibleGraph.of(graph, known, request, collapsed)
+        self._source = self._drawn.source
         return self._drawn
 
     def _raise_selected(self) -> None:
@@ -219,7 +222,8 @@ class SceneModel(QObject):
             self.raise_boxes([] if number is None else [number])
 
     def _new_facts(self) -> None:
-        self.facts = OverlayState(self.workspace, self.arrays.visible, self._pointed)
+        visible = self.arrays.visible
+        self.facts = OverlayState(self.workspace, visible, self._pointed, self.facts)
         self.facts_changed.emit()
 
     def _note_profile(self) -> None:

@@ -10,11 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradstep.core.autodiff.reverse.gradient_request import (
-    GradientRequest,
-    OverrideTable,
-    native_name,
-)
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.graph.scopes import parents
 from gradstep.core.ops.typing.inference import Inference
@@ -40,33 +37,33 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What a visible graph was made of; passed: the operations with a gradient at all; whole:
-    every wire comes from an operation that is there."""
+    """What a visible graph is made of. passed: the operations with a gradient at all; whole: every
+    wire comes from an operation that is there."""
 
     graph: Graph
     inference: Inference
     request: GradientRequest
     collapsed: Collection[str]
-    passed: frozenset[str]
-    whole: bool
+    passed: frozenset[str] = frozenset()
+    whole: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class VisibleGraph:
-    """box_of: operation -> number of the box that shows it; on_path: see gradient_path;
-    badges: box -> name of the gradient that replaces the native one of an operation in it.
-    Links are in the order of their targets; after them those of scopes, then control inputs."""
+    """box_of: operation -> number of the box that shows it; on_path: see gradient_path. Links
+    are in the order of their targets; after them those of scopes, then control inputs."""
 
     boxes: tuple[Box, ...] = ()
     links: tuple[Link, ...] = ()
     box_of: Mapping[str, int] = field(default_factory=dict)
     on_path: frozenset[Edge] = frozenset()
-    badges: Mapping[int, str] = field(default_factory=dict)
     source: Source | None = None
 
     @cached_property
     def number(self) -> dict[str, int]:
         """Box id -> its number."""
+        if self.source is not None and not self.source.collapsed:
+            return dict(self.box_of)
         return {box.id: i for i, box in enumerate(self.boxes)}
 
     @cached_property
@@ -110,6 +107,11 @@ class VisibleGraph:
         return np.array([not link.wires for link in self.links], dtype=bool)
 
     @cached_property
+    def wire_counts(self) -> np.ndarray:
+        """int64[m]: how many wires each link stands for."""
+        return np.fromiter((len(link.wires) for link in self.links), np.int64, len(self.links))
+
+    @cached_property
     def hubs(self) -> Hubs:
         """Where too many links meet to be drawn whole."""
         return find_hubs(self)
@@ -142,12 +144,13 @@ class VisibleGraph:
         whole = all(ref is None or ref.op in number for op in graph for ref in op.inputs)
         source = Source(graph, inference, request, collapsed, passed, whole)
         every = (*links, *control_links(graph, number))
-        return cls(boxes, every, number, path, badges(graph, number, request), source)
+        return cls(boxes, every, number, path, source)
 
 
-def drawn_of(request: GradientRequest) -> tuple[object, ...]:
-    """What a visible graph shows of a request: not its stops, which are facts about links."""
-    return request.of, request.wrt, request.overrides
+def drawn_of(request: GradientRequest) -> tuple[tuple[TensorRef, ...], ...]:
+    """What a visible graph shows of a request: not its stops and overrides, which are facts about
+    links and boxes."""
+    return request.of, request.wrt
 
 
 def passed_by(graph: Graph, path: Iterable[Edge]) -> frozenset[str]:
@@ -165,14 +168,6 @@ def _members(graph: Graph, collapsed: Collection[str]) -> Mapping[str, Sequence[
     return members
 
 
-def badges(graph: Graph, number: Mapping[str, int], request: GradientRequest) -> dict[int, str]:
-    """Box -> name of the gradient that replaces the native one."""
-    changed = [op for op in graph if request.overrides or (op.attrs and op.gradient_op_type)]
-    overrides = OverrideTable(request.overrides)
-    named = ((op, overrides.gradient_name(op)) for op in changed)
-    return {number[op.name]: name for op, name in named if name != native_name(op)}
-
-
 def _table(width: int, rows: Iterable[tuple[int, ...]]) -> np.ndarray:
     return np.fromiter(chain.from_iterable(rows), dtype=np.int64).reshape(-1, width)
 
@@ -180,20 +175,26 @@ def _table(width: int, rows: Iterable[tuple[int, ...]]) -> np.ndarray:
 def gradient_path(graph: Graph, inference: Inference, request: GradientRequest) -> frozenset[Edge]:
     """The wires on some way from `request.wrt` to `request.of` that can carry a gradient at all;
     stops and missing gradients are not looked at."""
-    wrt = {ref.op for ref in request.wrt if ref.op in graph}
-    found: set[Edge] = set()
-    reached = set(wrt)
-    stack = list(wrt)
-    while stack:
-        for edge in graph.consumers[stack.pop()]:
-            kind = inference.types.get(_source(graph, edge))
-            if kind is None or kind.dtype.is_differentiable:
-                found.add(edge)
-                if edge.op not in reached:
-                    reached.add(edge.op)
-                    stack.append(edge.op)
     needed = graph.ancestors(ref.op for ref in request.of if ref.op in graph)
-    return frozenset(edge for edge in found if edge.op in needed)
+    reached = {ref.op for ref in request.wrt if ref.op in needed}
+    consumers, types = graph.consumers, inference.types
+    found: list[Edge] = []
+    stack = list(reached)
+    while stack:
+        name = stack.pop()
+        one_way = all(map(_carries_gradient, types.of.get(name, ())))
+        for edge in consumers[name]:
+            target = edge.op
+            if target in needed and (one_way or _carries_gradient(types.get(_source(graph, edge)))):
+                found.append(edge)
+                if target not in reached:
+                    reached.add(target)
+                    stack.append(target)
+    return frozenset(found)
+
+
+def _carries_gradient(kind: TensorType | None) -> bool:
+    return kind is None or kind.dtype.is_differentiable
 
 
 def _source(graph: Graph, edge: Edge) -> TensorRef:

@@ -7,34 +7,17 @@ from collections.abc import Iterator
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from gradstep.core.autodiff.explain.gradient_paths import find_descendants
-from gradstep.core.document.requests import whole_request
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.protocol.messages import Explanation
 from gradstep.gui import commands
 from gradstep.gui.look.theme import GRID, Theme, mono
-from gradstep.gui.model.explanations import find_differentiated, state_of
+from gradstep.gui.model.explanations import find_differentiated
+from gradstep.gui.model.gradient_states import Row
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.small_labels import Link, SectionHeader, Text, Wrapped
 
 MOST = 12  # lines; a broken network can have hundreds
-_ORDER = ("none", "nan", "inf", "zero")
 _SHOWN = {"none": "None", "nan": "NaN", "inf": "Inf", "zero": "0"}
-
-Row = tuple[TensorRef, str]  # what the gradient is with respect to, and its state
-
-
-def bad_gradients(workspace: Workspace) -> list[Row]:
-    """What of the gradients that the document asks for is None, NaN, infinite or zero, as of the
-    current stop; None first."""
-    program = workspace.program
-    if program is None or workspace.gradients_wait:
-        return []
-    found = [(ref, _state(workspace, ref)) for ref in whole_request(workspace.document).wrt]
-    return sorted((row for row in found if row[1]), key=lambda row: _ORDER.index(row[1]))
-
-
-def _state(workspace: Workspace, ref: TensorRef) -> str:
-    return state_of(workspace.gradient(str(ref)))
 
 
 class BadGradients(QWidget):
@@ -54,7 +37,7 @@ class BadGradients(QWidget):
 
     def refresh(self) -> None:
         """Show those that there are now."""
-        self._shown = bad_gradients(self._workspace)
+        self._shown = self._workspace.gradient_states.bad
         while (item := self._column.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.hide()
@@ -74,7 +57,7 @@ class BadGradients(QWidget):
             self._column.addWidget(rest)
 
     def _refresh_if_changed(self) -> None:
-        if bad_gradients(self._workspace) != self._shown:
+        if self._workspace.gradient_states.bad != self._shown:
             self.refresh()
 
     def _say(self) -> None:

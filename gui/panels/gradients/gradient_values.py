@@ -39,10 +39,11 @@ class GradientValues(CellModel):
 
     def _there(self) -> list[TensorRef]:
         program = self._workspace.program
-        wanted = whole_request(self._workspace.document).wrt if program is not None else ()
         if program is None:
             return []
-        return [ref for ref in wanted if str(ref) in program.gradients.keys() | program.waiting]
+        there = program.gradients.keys() | program.waiting.keys()
+        wrt = whole_request(self._workspace.document).wrt
+        return [ref for ref in wrt if str(ref) in there]
 
     def count(self) -> int:
         return len(self.refs)

@@ -116,8 +116,7 @@ class InspectorPanel(Panel):
         return next((field for field in fields if field is not None), None)
 
     def _step(self, name: str | None) -> StepInfo | None:
-        steps = self.workspace.program.steps if self.workspace.program is not None else []
-        return next((step for step in steps if step.op == name), None)
+        return None if name is None else self.workspace.debugger.index.steps.get(name)
 
     def _show_node(self, op: Operation) -> None:
         space = self.workspace

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gradstep.core.document.requests import every_request
 from gradstep.core.graph.model import Operation, TensorRef
-from gradstep.core.protocol.messages import ProgramInfo, StepInfo
+from gradstep.core.protocol.messages import StepInfo
 from gradstep.gui.look import number_text
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model import variable_change
@@ -76,7 +76,8 @@ class ValueFlow(Flow):
             self.hide()
             return
         value = self._workspace.value(f"{op.name}:0")
-        text = formula(_step_of(self._workspace.program, op.name), self._workspace)
+        step = self._workspace.debugger.index.steps.get(op.name)
+        text = formula(step, self._workspace)
         known = value is not None and value.state == "known"
         shape = f"{value.dtype}[{', '.join(map(str, value.shape))}]" if value and known else ""
         marked = marked_indexes(self._workspace, op.name)
@@ -143,7 +144,7 @@ class GradientFlow(Flow):
         remark = self.tr("from {}").format(sources) if sources else ""
         if ref in program.rows:
             remark = f"IndexedSlices {remark}"
-        made = maker_of_gradient(program, ref)
+        made = maker_of_gradient(self._workspace, ref)
         note = "" if made is None else with_numbers(made, self._workspace)
         self.show_tensor(arriving, remark, self._workspace.gradient(ref), note)
 
@@ -162,22 +163,15 @@ class GradientFlow(Flow):
 
     def _sources(self, name: str) -> str:
         """`a (Mul), d (AddV2)`: the nodes over whose wires a gradient comes."""
-        graph, program = self._workspace.shown, self._workspace.program
-        edges = program.edges if program is not None else []
-        flowing = {(edge.op, edge.index) for edge in edges}
-        ends = [edge for edge in graph.consumers.get(name, ()) if (edge.op, edge.index) in flowing]
+        graph, flowing = self._workspace.shown, self._workspace.carried
+        ends = [edge for edge in graph.consumers.get(name, ()) if edge in flowing]
         return ", ".join(dict.fromkeys(f"{edge.op} ({graph[edge.op].type})" for edge in ends))
 
 
-def maker_of_gradient(program: ProgramInfo, ref: str) -> StepInfo | None:
+def maker_of_gradient(workspace: Workspace, ref: str) -> StepInfo | None:
     """The step that makes the gradient of `ref`."""
-    holder = program.gradients.get(ref)
-    steps = (step for step in program.steps if holder is not None and holder in step.outputs)
-    return next(steps, None)
-
-
-def _step_of(program: ProgramInfo, name: str) -> StepInfo | None:
-    return next((step for step in program.steps if step.op == name), None)
+    holders = {} if workspace.program is None else workspace.program.gradients
+    return workspace.debugger.index.maker(holders.get(ref, ""))
 
 
 def _absent(value: TensorValue, note: str) -> str:

@@ -55,14 +55,14 @@ class WireFacts(FactRows):
                 reason = Wrapped(self._theme, "inspector.wire.why")
                 reason.setText(self.tr("ends here: {}").format(end.why))
                 return reason
-        for flow in program.edges if program is not None else []:
-            if (flow.op, flow.index) == place:
-                value = self._workspace.value(flow.gradient)
-                known = value is not None and value.state == "known"
-                text = number_text.brief(value, 32) if value is not None and known else "waiting"
-                if value is not None and value.state == "dead":
-                    text = f"dead: {value.why}"
-                return self._code(text, "backward" if known else "faint")
+        carried = self._workspace.carried.get(edge)
+        if carried is not None:
+            value = self._workspace.value(carried)
+            known = value is not None and value.state == "known"
+            text = number_text.brief(value, 32) if value is not None and known else "waiting"
+            if value is not None and value.state == "dead":
+                text = f"dead: {value.why}"
+            return self._code(text, "backward" if known else "faint")
         waits = self._workspace.debugger.waits_at(edge)
         return self._code("waiting" if waits else "None", "faint")
 

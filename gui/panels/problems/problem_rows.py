@@ -17,7 +17,6 @@ from gradstep.core.protocol.messages import (
 from gradstep.core.protocol.vocabulary import PhaseName
 from gradstep.gui.model.explanations import Question, find_differentiated
 from gradstep.gui.model.workspace import Workspace
-from gradstep.gui.panels.gradients.bad_gradients import bad_gradients
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,7 @@ def _broken_numbers(first: BrokenNumbers | None) -> list[ProblemRow]:
 def _zero_gradients(workspace: Workspace) -> list[ProblemRow]:
     """Those that teach nothing, as one row, as a network that is dead has many; a remark, as masks
     make them, too."""
-    zero = [ref for ref, state in bad_gradients(workspace) if state == "zero"]
+    zero = [ref for ref, state in workspace.gradient_states.bad if state == "zero"]
     of = find_differentiated(workspace, zero[0]) if zero else None
     if of is None:
         return []

@@ -174,5 +174,5 @@ def _outputs(workspace: Workspace, name: str | None) -> list[str]:
     known = outputs_of(workspace.shown, workspace.inference.types, name)
     if known:
         return [str(ref) for ref in known]
-    steps = workspace.program.steps if workspace.program is not None else []
-    return [ref for step in steps if step.op == name for ref in step.outputs]
+    step = workspace.debugger.index.steps.get(name)
+    return [] if step is None else [*step.outputs]

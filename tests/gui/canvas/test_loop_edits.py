@@ -128,7 +128,7 @@ def test_a_stop_inside_takes_effect_and_is_drawn(looped: Any) -> None:
     for edge, left in ((Edge(INNER, 1), 8), (Edge("while/times/Enter", 0), 8)):
         commands.toggle_stop(space, edge)
         assert slope(looped) == left, "the way through x alone"
-        stopped = looped.view.stage.facts.stopped_links
+        stopped = np.flatnonzero(looped.view.stage.facts.stopped_links)
         assert edge in {wire for link in stopped for wire in visible.links[link].wires}
         commands.toggle_stop(space, edge)
         assert slope(looped) == 32

@@ -109,17 +109,19 @@ def test_the_blocked_path_is_drawn(tutorial) -> None:
     user.click("toolbar.update")
     stage = user.canvas.stage
     links = stage.arrays.visible.links
-    assert {links[i].wires for i in stage.facts.stopped_links} == {(Edge("a", 1),)}
-    assert {links[i].wires[0] for i in stage.facts.dead_links} == {
+    assert {links[i].wires for i in np.flatnonzero(stage.facts.stopped_links)} == {(Edge("a", 1),)}
+    assert {links[i].wires[0] for i in np.flatnonzero(stage.facts.dead_links)} == {
         Edge("a", 1),
         Edge("e", 0),
         Edge("e", 1),
     }
-    assert all(stage.facts.flow(i) is None for i in stage.facts.dead_links)
-    into_k = next(i for i in stage.facts.dead_links if links[i].wires == (Edge("e", 1),))
+    assert all(stage.facts.flow(i) is None for i in np.flatnonzero(stage.facts.dead_links))
+    into_k = next(
+        i for i in np.flatnonzero(stage.facts.dead_links) if links[i].wires == (Edge("e", 1),)
+    )
     assert "ends at a" in stage.facts.why_dead(into_k)
     theme = user.workspace.theme
-    (line,) = stage.arrays.routes.lines(np.array([*stage.facts.stopped_links]), 0.5)
+    (line,) = stage.arrays.routes.lines(np.flatnonzero(stage.facts.stopped_links), 0.5)
     bar = user.canvas.mapFromScene(*polyline.at(line, 0.5)[0].tolist())
     assert user.shows_color(bar, theme.backward, reach=2)
     assert not user.shows_color(user.wire("k", "e"), theme.backward, reach=8)
