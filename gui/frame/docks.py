@@ -144,11 +144,11 @@ class Dock(QDockWidget):
         """A title bar only where there is no tab that says the same."""
         window = self.parent()
         assert isinstance(window, QMainWindow)
-        if self.isFloating():
-            self.setTitleBarWidget(None)  # type: ignore[arg-type]
-        else:
-            alone = not window.tabifiedDockWidgets(self)
-            self.setTitleBarWidget(self._title if alone else self._nothing)
+        wanted: QWidget | None = None
+        if not self.isFloating():
+            wanted = self._nothing if window.tabifiedDockWidgets(self) else self._title
+        if self.titleBarWidget() is not wanted:
+            self.setTitleBarWidget(wanted)  # type: ignore[arg-type]
 
     def hold(self) -> None:
         """Whether it lies in front is not settled until `release`: nothing is made for that."""

@@ -227,9 +227,13 @@ def style_sheet(theme: Theme) -> str:
 
 
 def apply(app: QApplication, theme: Theme) -> None:
-    """Dress the whole application: Fusion, our palette, our fonts, our rules."""
+    """Dress the whole application: Fusion, our palette, our fonts, our rules. One that is dressed
+    so is left alone: every widget there is would be polished anew."""
+    rules = style_sheet(theme)
+    if app.styleSheet() == rules:
+        return
     load_fonts()
     app.setStyle("Fusion")
     app.setPalette(palette(theme))
     app.setFont(sans())
-    app.setStyleSheet(style_sheet(theme))
+    app.setStyleSheet(rules)

@@ -85,11 +85,16 @@ class Bench:
 
 @pytest.fixture
 def bench(qtbot: Any, qapp: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    monkeypatch.setattr(workspace, "EngineBridge", LocalBridge)
     theme.apply(qapp, theme.DARK)
-    space = workspace.Workspace()
-    yield Bench(space)
-    delete(space)
+    bench = made_bench(monkeypatch)
+    yield bench
+    delete(bench.space)
+
+
+def made_bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
+    """A new one; whoever makes it deletes its workspace."""
+    monkeypatch.setattr(workspace, "EngineBridge", LocalBridge)
+    return Bench(workspace.Workspace())
 
 
 @pytest.fixture

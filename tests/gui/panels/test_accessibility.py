@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from statistics import median
 from typing import Any
@@ -13,22 +13,35 @@ from PySide6.QtWidgets import QWidget
 
 from gradstep.gui.frame.docks import PANELS
 from gradstep.gui.look import theme
+from gradstep.gui.model.workspace import Workspace
+from tests.gui.panels.conftest import made_bench
+from tests.support.deleting import delete
 from tests.support.named_widgets import require_names
 
 
+@pytest.fixture(scope="module")
+def stepped(qapp: Any) -> Iterator[Workspace]:
+    """An overridden network that was checked, and stepped into its backward pass. All panels are
+    made on this one; they only look at it."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        bench = made_bench(monkeypatch)
+        bench.open("override_add")
+        bench.space.trust()
+        bench.space.debugger.ask_devices()
+        bench.space.debugger.check()
+        while bench.space.stop.phase != "backward":
+            bench.run("step")
+        bench.space.select(["e"])
+        yield bench.space
+    delete(bench.space)
+
+
 @pytest.fixture(params=PANELS, ids=lambda place: place.id)
-def panel(request: Any, bench: Any, show: Callable[..., Any]) -> Any:
-    """Each panel, on an overridden network that was stepped into its backward pass."""
-    bench.open("override_add")
-    bench.space.trust()
-    bench.space.debugger.ask_devices()
-    bench.space.debugger.check()
-    while bench.space.stop.phase != "backward":
-        bench.run("step")
-    bench.space.select(["e"])
+def panel(request: Any, qapp: Any, stepped: Workspace, show: Callable[..., Any]) -> Any:
+    theme.apply(qapp, theme.DARK)
+    stepped.set_theme(theme.DARK)
     place = request.param
-    made = getattr(import_module(place.module), place.panel)(bench.space)
-    return show(made, 320, 400)
+    return show(getattr(import_module(place.module), place.panel)(stepped), 320, 400)
 
 
 def test_every_control_has_a_name_and_takes_the_focus(panel: QWidget) -> None:
