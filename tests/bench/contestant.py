@@ -19,10 +19,14 @@ class ContestantError(Exception):
     """Why an implementation takes no part."""
 
 
+# What would hold NumPy, and it alone, to less than the processor can do.
+_KERNELS = ("OPENBLAS_", "NPY_DISABLE_", "NPY_ENABLE_")
+
+
 def environment(threads: Threads = "one", **more: str) -> dict[str, str]:
     """The environment variables of a process that is timed."""
-    ours = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    return ours | variables(threads) | more
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHONPATH", *_KERNELS))}
+    return kept | variables(threads) | more
 
 
 class Contestant:

@@ -21,10 +21,12 @@ _NUMPY = "numpy==2.4.6"
 
 @dataclass(frozen=True)
 class Environment:
-    """installs: commands to try in order, until one succeeds; {python} is the environment's."""
+    """installs: commands to try in order, until one succeeds; {python} is the environment's.
+    ours: whether Gradstep itself, of this checkout, is to be imported there."""
 
     name: str
     installs: tuple[tuple[str, ...], ...]
+    ours: bool = False
 
 
 class NotAvailableError(Exception):
@@ -62,6 +64,7 @@ ENVIRONMENTS = {
                     "graphlay>=0.3.1,<0.4",
                 ),
             ),
+            ours=True,
         ),
         # Gradstep itself beside the libraries that its optional kernels use.
         Environment(
@@ -72,6 +75,7 @@ ENVIRONMENTS = {
                     *("networkx>=3.4,<4", "msgspec>=0.20,<0.23", "platformdirs>=4.3,<5"),
                 ),
             ),
+            ours=True,
         ),
     )
 }
@@ -82,12 +86,22 @@ def python_of(name: str, may_install: bool) -> Path:
     if name == OURS:
         return Path(sys.executable)
     python = _python(name)
-    if _ready(name).exists():
-        return python
-    if not may_install:
-        raise NotAvailableError(f"{name} is not installed in .bench/ (./dev bench installs it)")
-    _install(ENVIRONMENTS[name])
+    if not _ready(name).exists():
+        if not may_install:
+            raise NotAvailableError(f"{name} is not installed in .bench/ (./dev bench installs it)")
+        _install(ENVIRONMENTS[name])
+    if ENVIRONMENTS[name].ours:
+        _link_checkout(name)
     return python
+
+
+def _link_checkout(name: str) -> None:
+    """Have `import gradstep` find this checkout, whatever its folder is called."""
+    for packages in (FOLDER / name).glob("lib/python*/site-packages"):
+        link = packages / "gradstep"
+        if not link.exists():
+            link.unlink(missing_ok=True)  # to a checkout that is gone
+            link.symlink_to(ROOT, target_is_directory=True)
 
 
 def _python(name: str) -> Path:

@@ -136,7 +136,7 @@ NOTES: Mapping[str, str] = {
     "W6 LSTM, unrolled: plan + native tables / PyTorch eager": _IN_BLAS,
     "W6 LSTM, unrolled: plan + native tables / JAX jit": _IN_BLAS,
     "W7 memory-bound: plan + native tables / PyTorch eager": _IN_THE_CACHE,
-    "W9 training graph, 10,000 ops: recorded plan / plan": _UPDATES,
+    "W12 training graph, 10,000 ops: recorded plan / plan": _UPDATES,
     "W2: Session.run, fed / plan": (
         "What a run adds to its plan is 5 microseconds of W1, and 15 to 30 of W2, probably because "
         "1,700 calls lie between two looks at a feed. It was 1.18."

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.autodiff.reverse.tf_gradients import gradients
+from gradstep.core.autodiff.reverse.tf_gradients import Gradient, gradients
 from gradstep.core.engine.calls.native_table import extension
 from gradstep.core.engine.kernels.kernel_choice import REFERENCE, Kernels, with_kernels
 from gradstep.core.engine.numpy_backend import NumpyBackend
@@ -161,8 +161,22 @@ def training(
     **how: Any,
 ) -> Program:
     """A training step of `loss`: gradients for `variables` (with these first values), updates."""
+    grads = gradients(loss, [builder.get(f"{name}:0") for name in variables])
+    return updating(builder, loss, grads, variables, feeds, optimizer, **how)
+
+
+def updating(
+    builder: GraphBuilder,
+    loss: Tensor,
+    grads: Sequence[Gradient],
+    variables: Arrays,
+    feeds: Arrays,
+    optimizer: tuple[str, Mapping[str, float]],
+    **how: Any,
+) -> Program:
+    """A step that updates `variables` (with these first values) by their gradients, and tells
+    `loss`."""
     names = list(variables)
-    grads = gradients(loss, [builder.get(f"{name}:0") for name in names])
     pairs = [(name, g) for name, g in zip(names, grads, strict=True) if g is not None]
     updates = apply_updates(builder, *optimizer, pairs)
     initial = {**variables, **updates.initial}
@@ -171,7 +185,10 @@ def training(
         run.step,
         lambda: {
             "loss": float(run.read(loss.ref)),
-            "moved": moved(map(run.variable, names), variables.values()),
+            "moved": moved(
+                map(run.variable, [name for name, _ in pairs]),
+                (variables[name] for name, _ in pairs),
+            ),
         },
         facts={"calls": str(run.calls)},
     )

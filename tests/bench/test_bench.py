@@ -65,7 +65,7 @@ WANTED = {
     ("w8", "kernels", "torch_coalesced"): 0.2,
     ("w4", "recorded", "fast"): 1.05,
     ("w2", "recorded", "fast"): 1.1,
-    ("w9", "recorded", "fast"): 1.15,
+    ("w12", "recorded", "fast"): 1.15,
     ("w1", "native", "fast"): 0.12,
     ("w2", "native", "fast"): 0.12,
     ("w3", "native", "fast"): 0.9,
@@ -83,6 +83,12 @@ WANTED = {
     ("w7", "native", "torch"): 0.2,
     ("w7", "native", "jax"): 1.5,
     ("w7", "native", "torch", "default"): 0.2,
+    ("w9", "fast", "tf1"): 1.3,
+    ("w9", "kernels", "tf1"): 1.3,
+    ("w10", "fast", "tf1"): 1.3,
+    ("w10", "kernels", "tf1"): 1.3,
+    ("w11", "fast", "tf1"): 1.3,
+    ("w11", "kernels", "tf1"): 1.3,
 }
 
 

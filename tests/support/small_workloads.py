@@ -57,6 +57,15 @@ def _w8() -> dict[str, Any]:
     return {"TABLE": _floats(50, 4), "INDICES": indices, "GRADIENT": _floats(200, 4)}
 
 
+def _w9() -> dict[str, Any]:
+    return {"STAGES": ((2, 4, 1), (1, 8, 2)), "STEM": 4, "SIDE": 20, "CLASSES": 9}
+
+
+def _w10() -> dict[str, Any]:
+    """Two layers each; W11's networks, too."""
+    return {"BATCH": 2, "NOISE": 5, "SIDE": 8, "CHANNELS": (8, 4, 3), "CRITIC": (3, 4, 8)}
+
+
 # Workload -> what its module has other values for.
 _SIZES: Mapping[str, Callable[[], dict[str, Any]]] = {
     "w1": _w1,
@@ -68,14 +77,18 @@ _SIZES: Mapping[str, Callable[[], dict[str, Any]]] = {
     "w7": _w7,
     "w7f": _w7,
     "w8": _w8,
+    "w9": _w9,
+    "w10": _w10,
+    "w11": _w10,
 }
+_NETWORKS = {"w7f": "w7", "w11": "w10"}  # whose networks are another workload's
 WORKLOADS = tuple(_SIZES)
 
 
 def workload(name: str) -> Case:
     """What the benchmark would hand to the engine."""
     module = importlib.import_module(f"tests.bench.workloads.{name}")
-    sized = importlib.import_module("tests.bench.workloads.w7") if name == "w7f" else module
+    sized = importlib.import_module(f"tests.bench.workloads.{_NETWORKS.get(name, name)}")
     with patch.multiple(sized, **_SIZES[name]()):
         plan, feeds, initial = ours.handed_over(module.ours, module.RATES["check"])
     return Case(plan.graph, plan.fetches, plan.targets, feeds, dict(initial))
