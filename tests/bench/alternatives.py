@@ -13,11 +13,11 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
-
 from tests.bench.implementations import variables
 
 os.environ.update(variables("one"))  # before the libraries load
+
+import numpy as np
 
 from gradstep.core.engine.kernels.kernel_registry import ALTERNATIVES
 from gradstep.core.ops.build.builder import GraphBuilder

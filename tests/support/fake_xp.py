@@ -17,7 +17,7 @@ import numpy as np
 FUNCTIONS = frozenset(
     "abs absolute add all any arange arccos arccosh arcsin arcsinh arctan arctan2 arctanh "
     "argmax argmin argsort argwhere array asarray bincount bitwise_and bitwise_or bitwise_xor "
-    "broadcast_to ceil clip concatenate conj copyto cos cosh cumprod cumsum empty equal exp "
+    "broadcast_to ceil clip concatenate conj copyto cos cosh cumprod cumsum divide empty equal exp "
     "expand_dims expm1 flip floor floor_divide fmax fmin fmod full full_like greater "
     "greater_equal imag invert isfinite isin isinf isnan left_shift less less_equal log log1p "
     "logical_and logical_not logical_or matmul max maximum min minimum moveaxis multiply "
@@ -46,6 +46,7 @@ class FakeArray:
     size = property(lambda self: self._data.size)
     nbytes = property(lambda self: self._data.nbytes)
     strides = property(lambda self: self._data.strides)
+    flags = property(lambda self: self._data.flags)
     T = property(lambda self: FakeArray(self._data.T))
 
     def item(self) -> Any:

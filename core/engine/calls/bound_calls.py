@@ -158,7 +158,7 @@ def bind_calls(op: Operation, inputs: list[Any], out: Any, room: Scratch) -> Sev
         return None
     if any(inputs[i].flags.writeable for i in host_inputs(definition, len(inputs))):
         return None
-    attrs = definition.keywords(op)
+    attrs = definition.keywords(op, {"op": op})
     listed = definition.kernel.calls(np, *inputs, out=out, room=room.vacated(), **attrs)
     return Several([_made(function, arguments) for function, *arguments in listed])
 

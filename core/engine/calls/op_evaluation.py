@@ -58,8 +58,8 @@ def bind_out(
     backend takes it as it is."""
     definition = lookup(op.type, op.name)
     out_kernel = definition.kernel.out
-    if definition.kernel.calls is not None and backend.xp is not np:
-        return None  # the list of calls is NumPy's
+    if definition.kernel.only_numpy and backend.xp is not np:
+        return None
     if out_kernel is None or not takes_out(backend, op):
         return None
     if definition.kernel.ufunc is not None:

@@ -19,7 +19,7 @@ class Scratch:
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._held: dict[tuple[int, int], Any] = {}
+        self._held: list[Any] = []
         self._given = 0
 
     def vacated(self) -> Scratch:
@@ -29,8 +29,9 @@ class Scratch:
 
     def __call__(self, shape: tuple[int, ...], dtype: np.dtype) -> Any:
         size = math.prod(shape) * dtype.itemsize
-        key = self._given, size
+        if self._given == len(self._held):
+            self._held.append(self._backend.empty((size,), np.dtype(np.uint8)))
+        elif self._held[self._given].size < size:  # what was smaller, calls bound to it keep
+            self._held[self._given] = self._backend.empty((size,), np.dtype(np.uint8))
         self._given += 1
-        if key not in self._held:
-            self._held[key] = self._backend.empty((size,), np.dtype(np.uint8))
-        return self._held[key].view(dtype).reshape(shape)
+        return self._held[self._given - 1][:size].view(dtype).reshape(shape)

@@ -20,6 +20,7 @@ class Kernels:
               there are has to be the same in all (attributes, shapes, types, inputs read on the
               host). Arrays of an elementwise op that writes no variable may have gaps between rows.
     ufunc:    the NumPy function that is all of it: see `ufunc`.
+    only_numpy: whether there is no `out` but by `calls`, whose functions are NumPy's own.
     keywords: names of the keyword-only parameters of `plain`.
     """
 
@@ -28,10 +29,13 @@ class Kernels:
     calls: Kernel | None = None
     ufunc: str | None = None
     keywords: tuple[str, ...] = field(init=False)
+    only_numpy: bool = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keywords", _keywords(self.plain))
-        if self.out is None and self.calls is not None:
+        object.__setattr__(self, "only_numpy", self.out is None and self.calls is not None)
+        if self.only_numpy:
+            assert self.calls is not None
             object.__setattr__(self, "out", from_calls(self.calls))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,13 @@ import numpy as np
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.catalogue.neural.activations import SELU_SCALE, SELU_SCALE_ALPHA
 from gradstep.core.ops.declare.float_attributes import single
+from gradstep.core.ops.declare.kernel_forms import Kernels
+from gradstep.core.ops.declare.result_memory import Elementwise
 from gradstep.core.ops.declare.samples import equal_shapes
 from gradstep.core.ops.declare.table import Sample, op
 from gradstep.core.ops.declare.type_rules import real, real_floating, same_shape
+from gradstep.core.ops.declare.ufunc import Calls
+from gradstep.core.ops.numerics.scalar_operands import number
 from gradstep.core.ops.typing.static_values import select, zeros_like
 
 Pair = tuple[Tensor, Tensor]
@@ -48,6 +53,21 @@ def _leaky_grad(xp: Any, gradients: Any, features: Any, *, alpha: float) -> Any:
     return xp.where(features > 0, gradients, gradients * single(alpha))
 
 
+def _leaky_grad_calls(
+    xp: Any, gradients: Any, features: Any, *, alpha: float, out: Any, room: Any
+) -> Calls:
+    """Times 1 or alpha: NumPy has no branch for it."""
+    slope, above = number(single(alpha), features.dtype), room(features.shape, np.dtype(bool))
+    factor = room(features.shape, features.dtype)
+    yield np.greater, features, number(0, features.dtype), above
+    if 0 <= single(alpha) <= 1:
+        yield partial(np.maximum, out=factor), above, slope
+    else:
+        yield factor.fill, slope
+        yield np.copyto, factor, number(1, features.dtype), "same_kind", above
+    yield np.multiply, gradients, factor, out
+
+
 def _leaky_second(op: OpView, g: Tensor) -> Pair:
     x = op.inputs[1]
     return call("LeakyReluGrad", g, x, alpha=op.get_attr("alpha")), zeros_like(x)
@@ -61,10 +81,13 @@ op(
     type_attrs=TYPES,
     formula="where(features > 0, gradients, gradients * float32(alpha))",
     infer=floats,
-    kernel=_leaky_grad,
+    kernel=Kernels(_leaky_grad, calls=_leaky_grad_calls),
     gradient=_leaky_second,
-    samples=lambda rng: [Sample(s.inputs, {"alpha": 0.3}) for s in _either_side(rng)],
+    samples=lambda rng: [
+        Sample(s.inputs, {"alpha": alpha}) for s in _either_side(rng) for alpha in (0.3, 0.0, 1.5)
+    ],
     arithmetic="rounded",
+    memory=Elementwise("gradients features"),
     doc="The gradient of LeakyRelu: passes where features are above 0, alpha times elsewhere.",
 )
 

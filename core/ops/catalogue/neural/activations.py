@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.declare.float_attributes import single
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.result_causes import Causes
+from gradstep.core.ops.declare.result_memory import Elementwise
 from gradstep.core.ops.declare.samples import unary
 from gradstep.core.ops.declare.table import Sample, op
 from gradstep.core.ops.declare.type_rules import real, real_floats, unref
+from gradstep.core.ops.declare.ufunc import Calls
+from gradstep.core.ops.numerics.scalar_operands import number
 
 SELU_SCALE = 1.0507009873554805
 SELU_SCALE_ALPHA = 1.7580993408473769
@@ -52,6 +57,19 @@ def _leaky(xp: Any, features: Any, *, alpha: float) -> Any:
     return xp.where(features > 0, features, features * single(alpha))
 
 
+def _leaky_calls(xp: Any, features: Any, *, alpha: float, out: Any, room: Any) -> Calls:
+    """The larger one, where that is what is chosen: NumPy has no branch for it."""
+    slope, less = number(single(alpha), features.dtype), room(features.shape, features.dtype)
+    yield np.multiply, features, slope, less
+    if 0 < single(alpha) <= 1:
+        yield partial(np.maximum, out=out), features, less
+        return
+    above = room(features.shape, np.dtype(bool))
+    yield np.greater, features, number(0, features.dtype), above
+    yield np.copyto, less, features, "same_kind", above
+    yield np.copyto, out, less
+
+
 def _leaky_gradient(op: OpView, g: Tensor) -> Tensor:
     return call("LeakyReluGrad", g, op.inputs[0], alpha=op.get_attr("alpha"))
 
@@ -70,10 +88,11 @@ op(
     type_attrs=TYPES,
     formula="where(features > 0, features, features * float32(alpha))",
     infer=real_floats,
-    kernel=_leaky,
+    kernel=Kernels(_leaky, calls=_leaky_calls),
     gradient=_leaky_gradient,
     samples=_leaky_samples,
     arithmetic="rounded",
+    memory=Elementwise("features"),
     causes=Causes(flat="inactive"),
     doc="The value where it is positive, alpha times it elsewhere.",
     kinks="the derivative at 0 is alpha",

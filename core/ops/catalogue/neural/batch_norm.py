@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from functools import wraps
 from typing import Any
 
 import numpy as np
 
-from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import SCALAR, DType, Shape, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call, call_many
+from gradstep.core.ops.catalogue.neural.batch_norm_kernels import normalize_kernels, when_needed
 from gradstep.core.ops.catalogue.neural.image_channels import (
     FORMATS,
     FORMATS_3D,
-    align_channels,
     channel_axis,
-    other_axes,
+    check_size,
 )
-from gradstep.core.ops.declare.float_attributes import single
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import merge_shapes, want_rank, wrong_type
 
@@ -51,27 +48,10 @@ def check_element_types(ctx: InferContext, x: DType, vectors: DType) -> None:
         raise wrong_type(ctx, vectors, f"{wanted.value} vectors with {x.value} images")
 
 
-def check_size(name: str, found: int | None, channels: int | None, when: str = "") -> None:
-    """Raises GradstepError unless a vector of that size has a value for each channel."""
-    if None not in (found, channels) and found != channels:
-        raise GradstepError(
-            f"{when}{name} must have the same number of elements as the channels of x, "
-            f"got {found} and {channels}",
-            hint="one value for each channel",
-        )
-
-
 def _vector_size(ctx: InferContext, index: int) -> int | None:
     want_rank(ctx, index, 1)
     dims = ctx.types[index].shape.dims
     return dims[0] if dims else None
-
-
-def _when(is_training: bool, exponential_avg_factor: float) -> str | None:
-    """Why the mean and the variance are needed; None when they are not."""
-    if not is_training:
-        return "When is_training=false, "
-    return "When exponential_avg_factor != 1, " if exponential_avg_factor != 1 else None
 
 
 def _normalized(ctx: InferContext) -> tuple[TensorType, ...]:
@@ -80,7 +60,7 @@ def _normalized(ctx: InferContext) -> tuple[TensorType, ...]:
     for kind in ctx.types[1:]:
         check_element_types(ctx, ctx.types[0].dtype, kind.dtype)
     channels = channels_of(ctx, x)
-    when = _when(ctx.attr("is_training"), ctx.attr("exponential_avg_factor"))
+    when = when_needed(ctx.attr("is_training"), ctx.attr("exponential_avg_factor"))
     for index, name in enumerate(("scale", "offset", "mean", "variance"), 1):
         size = _vector_size(ctx, index)
         if index < 3 or when is not None:
@@ -91,74 +71,6 @@ def _normalized(ctx: InferContext) -> tuple[TensorType, ...]:
     vector = TensorType(vectors, known)
     results = (TensorType(ctx.types[0].dtype, x), *[vector] * 4)
     return (*results, TensorType(vectors, SCALAR)) if ctx.op.type.endswith("V3") else results
-
-
-def _normalize(
-    xp: Any,
-    x: Any,
-    scale: Any,
-    offset: Any,
-    mean: Any,
-    variance: Any,
-    *,
-    epsilon: float,
-    exponential_avg_factor: float,
-    data_format: str,
-    is_training: bool,
-) -> Any:
-    _check(
-        x, scale, offset, mean, variance, data_format, _when(is_training, exponential_avg_factor)
-    )
-    wide = x.astype(scale.dtype)
-    if is_training:
-        saved = _moments(xp, wide, data_format)
-        running = _running(*saved, mean, variance, x.size, single(exponential_avg_factor))
-    else:
-        saved = running = mean, variance
-    factor = scale / xp.sqrt(saved[1] + single(epsilon))
-    centred = wide - align_channels(saved[0], data_format, x.ndim)
-    y = centred * align_channels(factor, data_format, x.ndim) + align_channels(
-        offset, data_format, x.ndim
-    )
-    return y.astype(x.dtype), *running, *saved
-
-
-def _check(x: Any, scale: Any, offset: Any, mean: Any, variance: Any, form: str, when: Any) -> None:
-    channels = x.shape[channel_axis(form, x.ndim)]
-    check_size("scale", scale.size, channels)
-    check_size("offset", offset.size, channels)
-    if when is not None:
-        check_size("mean", mean.size, channels, when)
-        check_size("variance", variance.size, channels, when)
-
-
-def _moments(xp: Any, x: Any, data_format: str) -> tuple[Any, Any]:
-    """Mean and variance of each channel, over what there is: the variance is biased."""
-    axes = other_axes(data_format, x.ndim)
-    count = x.size // max(x.shape[channel_axis(data_format, x.ndim)], 1)
-    mean = xp.sum(x, axis=axes) / count if count else xp.sum(x, axis=axes) * np.nan
-    centred = x - align_channels(mean, data_format, x.ndim)
-    squares = xp.sum(xp.square(centred), axis=axes)
-    return mean, squares / count if count else squares * np.nan
-
-
-def _running(
-    batch_mean: Any, batch_variance: Any, mean: Any, variance: Any, size: int, factor: float
-) -> tuple[Any, Any]:
-    """What goes on to the running averages: the variance without its bias, both mixed with the
-    old ones by the factor."""
-    count = size // max(batch_mean.size, 1)
-    unbiased = batch_variance * (count / max(count - 1, 1))
-    if factor == 1:
-        return batch_mean, unbiased
-    kept = 1.0 - factor
-    return kept * mean + factor * batch_mean, kept * variance + factor * unbiased
-
-
-@wraps(_normalize)
-def _normalize_v3(xp: Any, x: Any, scale: Any, *vectors: Any, **attrs: Any) -> Any:
-    results = _normalize(xp, x, scale, *vectors, **attrs)
-    return *results, xp.zeros((), dtype=scale.dtype)
 
 
 def _gradient(op: OpView, g: Tensor, *others: Tensor) -> list[Tensor | None]:
@@ -229,7 +141,7 @@ op(
     outputs=_OUTPUTS,
     type_attrs={"T": "x"},
     choices={"data_format": FORMATS},
-    kernel=_normalize,
+    kernel=normalize_kernels(5),
     doc="Each channel shifted and scaled to mean 0 and variance 1, of the batch or as given, then "
     "scaled and offset; and the batch's mean and unbiased variance for the running averages.",
     differs=_WIDER,
@@ -240,7 +152,7 @@ op(
     outputs=_OUTPUTS,
     type_attrs={"T": "x", "U": "scale"},
     choices={"data_format": FORMATS},
-    kernel=_normalize,
+    kernel=normalize_kernels(5),
     doc="FusedBatchNorm, for float16 images too.",
     differs=_WIDER,
     **_WHOLE,
@@ -250,7 +162,7 @@ op(
     outputs=f"{_OUTPUTS} reserve_space_3",
     type_attrs={"T": "x", "U": "scale"},
     choices={"data_format": FORMATS_3D},
-    kernel=_normalize_v3,
+    kernel=normalize_kernels(6),
     doc="FusedBatchNormV2, for images of three dimensions too, with room for what cuDNN keeps.",
     differs=_WIDER,
     **_WHOLE,

@@ -13,14 +13,14 @@ from gradstep.core.ops.catalogue.neural.batch_norm import (
     WIDER,
     channels_of,
     check_element_types,
-    check_size,
     images,
 )
+from gradstep.core.ops.catalogue.neural.batch_norm_kernels import gradient_kernels
 from gradstep.core.ops.catalogue.neural.image_channels import (
     FORMATS,
     FORMATS_3D,
-    align_channels,
     align_channels_tensor,
+    check_size,
     other_axes,
 )
 from gradstep.core.ops.declare.float_attributes import single
@@ -47,35 +47,6 @@ def _gradients(ctx: InferContext) -> tuple[TensorType, ...]:
         check_size(name, dims[0] if dims else None, channels)
     vector, empty = TensorType(vectors, Shape.of(channels)), TensorType(vectors, Shape.of(0))
     return TensorType(dtype, x), vector, vector, empty, empty
-
-
-def _backward(
-    xp: Any,
-    y_backprop: Any,
-    x: Any,
-    scale: Any,
-    reserve_space_1: Any,
-    reserve_space_2: Any,
-    *reserved: Any,
-    epsilon: float,
-    data_format: str,
-    is_training: bool,
-) -> Any:
-    axes, g = other_axes(data_format, x.ndim), y_backprop.astype(scale.dtype)
-    count = x.size // max(scale.size, 1)
-
-    def lined(vector: Any) -> Any:
-        return align_channels(vector, data_format, x.ndim)
-
-    centred = x.astype(scale.dtype) - lined(reserve_space_1)
-    spread = reserve_space_2 + single(epsilon)
-    root = 1.0 / xp.sqrt(spread)
-    to_offset = xp.sum(g, axis=axes)
-    along = xp.sum(g * centred, axis=axes)
-    if is_training and count:
-        g = g - lined(to_offset / count) - centred * lined(along / count / spread)
-    empty = xp.zeros((0,), dtype=scale.dtype)
-    return (g * lined(scale * root)).astype(x.dtype), along * root, to_offset, empty, empty
 
 
 @dataclass(frozen=True)
@@ -207,7 +178,7 @@ _WHOLE: dict[str, Any] = {
     "formula": "batch_norm_grad(y_backprop, x, scale, reserve_space_1, reserve_space_2, epsilon, "
     "data_format, is_training)",
     "infer": _gradients,
-    "kernel": _backward,
+    "kernel": gradient_kernels(),
     "gradient": _second,
     "kinks": "its own gradients go to y_backprop, x and scale; in training they take the reserve "
     "spaces for what they are, functions of x",

@@ -15,7 +15,6 @@ from gradstep.core.ops.catalogue.neural.window_attributes import (
     PADDINGS,
     PADDINGS_EXPLICIT,
 )
-from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.table import Sample, op
 
 _Sizes = tuple[int, ...]
@@ -64,9 +63,6 @@ def _sample(rng: np.random.Generator, image: _Sizes, filter: _Sizes, attrs: _Att
     return Sample((rng.normal(size=image), rng.normal(size=filter)), attrs)
 
 
-_KERNEL_2D, _OUT_KERNEL_2D = out_kernels(CONV2D)
-_KERNEL_3D, _OUT_KERNEL_3D = out_kernels(CONV3D)
-
 op(
     "Conv2D",
     inputs="input filter",
@@ -82,7 +78,7 @@ op(
     choices={"padding": PADDINGS_EXPLICIT, "data_format": FORMATS_2D},
     formula="correlate(input, filter, slide)",
     infer=out_type(CONV2D),
-    kernel=Kernels(_KERNEL_2D, out=_OUT_KERNEL_2D),
+    kernel=out_kernels(CONV2D),
     gradient=out_gradient(CONV2D),
     samples=conv_samples,
     arithmetic="product",
@@ -103,7 +99,7 @@ op(
     choices={"padding": PADDINGS, "data_format": FORMATS_3D},
     formula="correlate(input, filter, slide)",
     infer=out_type(CONV3D),
-    kernel=Kernels(_KERNEL_3D, out=_OUT_KERNEL_3D),
+    kernel=out_kernels(CONV3D),
     gradient=out_gradient(CONV3D),
     samples=volume_samples,
     arithmetic="product",

@@ -9,7 +9,7 @@ import numpy as np
 from gradstep.core.ops.catalogue.neural.convolution import conv_samples, volume_samples
 from gradstep.core.ops.catalogue.neural.convolution_kernels import (
     filter_gradient,
-    filter_kernel,
+    filter_kernels,
     input_gradient,
     input_kernels,
 )
@@ -27,7 +27,6 @@ from gradstep.core.ops.catalogue.neural.window_attributes import (
     PADDINGS,
     PADDINGS_EXPLICIT,
 )
-from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.table import Sample, Samples, op
 
@@ -76,8 +75,6 @@ _CHOICES_2D = {"padding": PADDINGS_EXPLICIT, "data_format": FORMATS_2D}
 _CHOICES_3D = {"padding": PADDINGS, "data_format": FORMATS_3D}
 _EVERYWHERE = "every format, dilations and groups work everywhere, in TensorFlow only on a GPU"
 
-_KERNEL_2D, _OUT_KERNEL_2D = input_kernels(CONV2D)
-_KERNEL_3D, _OUT_KERNEL_3D = input_kernels(CONV3D)
 
 op(
     "Conv2DBackpropInput",
@@ -87,7 +84,7 @@ op(
     choices=_CHOICES_2D,
     formula="correlate_to_input(input_sizes, filter, out_backprop, slide)",
     infer=input_type(CONV2D),
-    kernel=Kernels(_KERNEL_2D, out=_OUT_KERNEL_2D),
+    kernel=input_kernels(CONV2D),
     gradient=input_gradient(CONV2D),
     samples=input_samples(CONV2D, conv_samples),
     arithmetic="product",
@@ -102,7 +99,7 @@ op(
     choices=_CHOICES_2D,
     formula="correlate_to_filter(input, filter_sizes, out_backprop, slide)",
     infer=filter_type(CONV2D),
-    kernel=filter_kernel(CONV2D),
+    kernel=filter_kernels(CONV2D),
     gradient=filter_gradient(CONV2D),
     samples=filter_samples(CONV2D, conv_samples),
     arithmetic="product",
@@ -117,7 +114,7 @@ op(
     choices=_CHOICES_3D,
     formula="correlate_to_input(input_sizes, filter, out_backprop, slide)",
     infer=input_type(CONV3D),
-    kernel=Kernels(_KERNEL_3D, out=_OUT_KERNEL_3D),
+    kernel=input_kernels(CONV3D),
     gradient=input_gradient(CONV3D),
     samples=input_samples(CONV3D, volume_samples),
     arithmetic="product",
@@ -132,7 +129,7 @@ op(
     choices=_CHOICES_3D,
     formula="correlate_to_filter(input, filter_sizes, out_backprop, slide)",
     infer=filter_type(CONV3D),
-    kernel=filter_kernel(CONV3D),
+    kernel=filter_kernels(CONV3D),
     gradient=filter_gradient(CONV3D),
     samples=filter_samples(CONV3D, volume_samples),
     arithmetic="product",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.catalogue.neural.convolution_types import (
@@ -14,103 +16,115 @@ from gradstep.core.ops.catalogue.neural.convolution_types import (
     out_sizes,
     whole_image,
 )
+from gradstep.core.ops.catalogue.neural.image_blocks import contiguous
 from gradstep.core.ops.catalogue.neural.sliding_windows import Sizes, Slide, certain
 from gradstep.core.ops.declare.host_arrays import integers
-from gradstep.core.ops.declare.ufunc import Kernel
+from gradstep.core.ops.declare.kernel_forms import Kernels
+from gradstep.core.ops.declare.ufunc import Calls, Kernel, from_calls
 from gradstep.core.ops.typing.static_values import shape_of
-
-Kernels = tuple[Kernel, Kernel]  # plain, and with a place for the result
 
 
 def out_kernels(method: Method) -> Kernels:
     """Kernels of `op(input, filter)`."""
 
-    def compute(xp: Any, x: Any, w: Any, op: Operation, out: Any = None) -> Any:
+    def sizes(x: Any, w: Any, op: Operation) -> Sizes:
+        return out_sizes(method, Slide.of(op.attrs), x.shape, w.shape)
+
+    def calls(xp: Any, x: Any, w: Any, *, op: Operation, out: Any, room: Any) -> Calls:
         slide = Slide.of(op.attrs)
-        sizes = out_sizes(method, slide, x.shape, w.shape)
-        image, filter = _last(xp, slide, x), _wide(w)
+        sizes(x, w, op)  # raises where they do not fit
+        image = yield from _last(xp, slide, x, room)
+        filter = yield from contiguous(xp, w, wide(w.dtype), room)
         axes = slide.axes(image.shape[1:-1], filter.shape[:-2])
+        place = _place(slide, out, room)
+        yield from method.forward(xp, image, filter, axes, place, room)
+        yield from _given_back(xp, slide, place, out)
 
-        def fill(result: Any) -> None:
-            method.forward(xp, image, filter, axes, result)
-
-        return _image(xp, slide, sizes, x.dtype, fill, out)
-
-    def kernel(xp: Any, x: Any, w: Any, *, op: Operation) -> Any:
-        return compute(xp, x, w, op)
-
-    def out_kernel(xp: Any, x: Any, w: Any, *, op: Operation, out: Any) -> Any:
-        return compute(xp, x, w, op, out)
-
-    return kernel, out_kernel
+    return _kernels(calls, sizes)
 
 
 def input_kernels(method: Method) -> Kernels:
     """Kernels of `op(input_sizes, filter, out_backprop)`."""
 
-    def compute(xp: Any, told: Any, w: Any, g: Any, op: Operation, out: Any = None) -> Any:
+    def sizes(told: Any, w: Any, g: Any, op: Operation) -> Sizes:
         slide = Slide.of(op.attrs)
-        sizes = whole_image(method, slide, integers(told), w.shape, g.shape)
-        check_way_back(method, method.labels[0], slide, sizes, w.shape, g.shape)
-        backprop, filter = _last(xp, slide, g), _wide(w)
-        axes = slide.axes(certain(slide.split(sizes)[1]), filter.shape[:-2])
+        found = whole_image(method, slide, integers(told), w.shape, g.shape)
+        check_way_back(method, method.labels[0], slide, found, w.shape, g.shape)
+        return found
 
-        def fill(result: Any) -> None:
-            method.to_input(xp, backprop, filter, axes, result)
+    def calls(xp: Any, told: Any, w: Any, g: Any, *, op: Operation, out: Any, room: Any) -> Calls:
+        slide, whole = Slide.of(op.attrs), sizes(told, w, g, op)
+        backprop = yield from _last(xp, slide, g, room)
+        filter = yield from contiguous(xp, w, wide(w.dtype), room)
+        axes = slide.axes(certain(slide.split(whole)[1]), filter.shape[:-2])
+        place = _place(slide, out, room)
+        yield from method.to_input(xp, backprop, filter, axes, place, room)
+        yield from _given_back(xp, slide, place, out)
 
-        return _image(xp, slide, sizes, g.dtype, fill, out)
-
-    def kernel(xp: Any, told: Any, w: Any, g: Any, *, op: Operation) -> Any:
-        return compute(xp, told, w, g, op)
-
-    def out_kernel(xp: Any, told: Any, w: Any, g: Any, *, op: Operation, out: Any) -> Any:
-        return compute(xp, told, w, g, op, out)
-
-    return kernel, out_kernel
+    return _kernels(calls, sizes)
 
 
-def filter_kernel(method: Method) -> Kernel:
-    """Kernel of `op(input, filter_sizes, out_backprop)`."""
+def filter_kernels(method: Method) -> Kernels:
+    """Kernels of `op(input, filter_sizes, out_backprop)`."""
 
-    def kernel(xp: Any, x: Any, told: Any, g: Any, *, op: Operation) -> Any:
-        slide, sizes = Slide.of(op.attrs), integers(told)
-        not_negative(sizes)
-        check_way_back(method, method.labels[1], slide, x.shape, sizes, g.shape)
-        image, backprop = _last(xp, slide, x), _last(xp, slide, g)
-        axes = slide.axes(image.shape[1:-1], sizes[:-2])
-        result = xp.empty(sizes, image.dtype)
-        method.to_filter(xp, image, backprop, axes, result)
-        return result.astype(x.dtype) if result.dtype != x.dtype else result
+    def sizes(x: Any, told: Any, g: Any, op: Operation) -> Sizes:
+        found = integers(told)
+        not_negative(found)
+        check_way_back(method, method.labels[1], Slide.of(op.attrs), x.shape, found, g.shape)
+        return found
 
-    return kernel
+    def calls(xp: Any, x: Any, told: Any, g: Any, *, op: Operation, out: Any, room: Any) -> Calls:
+        slide, filter = Slide.of(op.attrs), certain(sizes(x, told, g, op))
+        image = yield from _last(xp, slide, x, room)
+        backprop = yield from _last(xp, slide, g, room)
+        axes = slide.axes(image.shape[1:-1], filter[:-2])
+        place = _writable(out, room)
+        yield from method.to_filter(xp, image, backprop, axes, place, room)
+        if place is not out:
+            yield xp.copyto, out, place
+
+    return _kernels(calls, sizes)
 
 
-def _wide(x: Any) -> Any:
+def _kernels(calls: Kernel, sizes: Callable[..., Sizes]) -> Kernels:
+    """What makes these calls, plain and with a place for the result of these sizes."""
+    into = from_calls(calls)
+
+    def plain(xp: Any, *inputs: Any, op: Operation) -> Any:
+        return into(xp, *inputs, op=op, out=xp.empty(sizes(*inputs, op), inputs[-1].dtype))
+
+    return Kernels(plain, out=into, calls=calls)
+
+
+def wide(dtype: Any) -> Any:
     """Half precision is computed in single precision: it is quicker, and sums stay exact."""
-    return x.astype("float32") if x.dtype == "float16" else x
+    return np.dtype(np.float32) if dtype == "float16" else dtype
 
 
-def _last(xp: Any, slide: Slide, x: Any) -> Any:
-    return slide.channels_last(xp, _wide(x))
+def _last(xp: Any, slide: Slide, x: Any, room: Any) -> Any:
+    """`x` with the channels last, in contiguous memory, once the calls given are made."""
+    x = slide.channels_last(xp, x)
+    return (yield from contiguous(xp, x, wide(x.dtype), room))
 
 
-def _image(
-    xp: Any, slide: Slide, sizes: Sizes, dtype: Any, fill: Callable[[Any], None], out: Any
-) -> Any:
-    """The image of `sizes` and `dtype` that `fill` writes into an array with the channels last;
-    that is `out` itself where it can be."""
-    batch, places, channels = slide.split(sizes)
-    wide = "float32" if dtype == "float16" else dtype
-    if out is not None and not slide.channels_first and wide == dtype and out.flags.c_contiguous:
-        fill(out)
+def _writable(out: Any, room: Any) -> Any:
+    """`out` itself where algorithms can write into it."""
+    if out.flags.c_contiguous and wide(out.dtype) == out.dtype:
         return out
-    result = xp.empty((batch, *places, channels), wide)
-    fill(result)
-    result = slide.back(xp, result if wide == dtype else result.astype(dtype))
-    if out is None:
-        return result
-    out[...] = result
-    return out
+    return room(out.shape, wide(out.dtype))
+
+
+def _place(slide: Slide, out: Any, room: Any) -> Any:
+    """Where the image `out` is made, with the channels last: there itself where that can be."""
+    if not slide.channels_first:
+        return _writable(out, room)
+    batch, channels, *places = out.shape
+    return room((batch, *places, channels), wide(out.dtype))
+
+
+def _given_back(xp: Any, slide: Slide, place: Any, out: Any) -> Calls:
+    if place is not out:
+        yield xp.copyto, out, slide.back(xp, place)
 
 
 # -- gradients: TensorFlow's, by the other two ops of the method ---------------------------------

@@ -26,9 +26,11 @@ from gradstep.core.ops.declare.host_arrays import integers
 from gradstep.core.ops.declare.shape_rules import one_dtype
 from gradstep.core.ops.declare.table import Infer, InferContext
 from gradstep.core.ops.declare.type_rules import want_rank, wrong_type
+from gradstep.core.ops.declare.ufunc import Calls
 
-# (xp, one array, the other, axes, place for the result), images with the channels last
-Algorithm = Callable[[Any, Any, Any, Sequence[Axis], Any], None]
+# (xp, one array, the other, axes, place for the result, room) -> the calls that compute it; images
+# have the channels last, arrays are contiguous
+Algorithm = Callable[[Any, Any, Any, Sequence[Axis], Any, Any], Calls]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import numpy as np
 from gradstep.core.ops.catalogue.neural.convolution_gradients import filter_samples, input_samples
 from gradstep.core.ops.catalogue.neural.convolution_kernels import (
     filter_gradient,
-    filter_kernel,
+    filter_kernels,
     input_gradient,
     input_kernels,
     out_gradient,
@@ -16,7 +16,6 @@ from gradstep.core.ops.catalogue.neural.convolution_kernels import (
 from gradstep.core.ops.catalogue.neural.convolution_types import filter_type, input_type, out_type
 from gradstep.core.ops.catalogue.neural.depthwise_planes import DEPTHWISE
 from gradstep.core.ops.catalogue.neural.window_attributes import FORMATS_2D, PADDINGS_EXPLICIT
-from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.table import Sample, op
 
 
@@ -49,8 +48,7 @@ _ATTRS = {
 }
 _CHOICES = {"padding": PADDINGS_EXPLICIT, "data_format": FORMATS_2D}
 _EVERYWHERE = "NCHW and dilations work everywhere, which TensorFlow computes on a GPU only"
-_KERNEL, _OUT_KERNEL = out_kernels(DEPTHWISE)
-_INPUT_KERNEL, _INPUT_OUT_KERNEL = input_kernels(DEPTHWISE)
+
 
 op(
     "DepthwiseConv2dNative",
@@ -60,7 +58,7 @@ op(
     choices=_CHOICES,
     formula="correlate_planes(input, filter, slide)",
     infer=out_type(DEPTHWISE),
-    kernel=Kernels(_KERNEL, out=_OUT_KERNEL),
+    kernel=out_kernels(DEPTHWISE),
     gradient=out_gradient(DEPTHWISE),
     samples=_samples,
     arithmetic="product",
@@ -75,7 +73,7 @@ op(
     choices=_CHOICES,
     formula="correlate_planes_to_input(input_sizes, filter, out_backprop, slide)",
     infer=input_type(DEPTHWISE),
-    kernel=Kernels(_INPUT_KERNEL, out=_INPUT_OUT_KERNEL),
+    kernel=input_kernels(DEPTHWISE),
     gradient=input_gradient(DEPTHWISE),
     samples=input_samples(DEPTHWISE, _samples),
     arithmetic="product",
@@ -90,7 +88,7 @@ op(
     choices=_CHOICES,
     formula="correlate_planes_to_filter(input, filter_sizes, out_backprop, slide)",
     infer=filter_type(DEPTHWISE),
-    kernel=filter_kernel(DEPTHWISE),
+    kernel=filter_kernels(DEPTHWISE),
     gradient=filter_gradient(DEPTHWISE),
     samples=filter_samples(DEPTHWISE, _samples),
     arithmetic="product",

@@ -11,13 +11,9 @@ from typing import Any
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.ops.catalogue.neural.convolution_types import Method
-from gradstep.core.ops.catalogue.neural.im2col_convolution import (
-    Axes,
-    blocks,
-    every_tap,
-    pad_images,
-)
+from gradstep.core.ops.catalogue.neural.image_blocks import Axes, Padded, blocks, every_tap
 from gradstep.core.ops.catalogue.neural.sliding_windows import Size, Sizes, differ
+from gradstep.core.ops.declare.ufunc import Calls
 
 
 def _outputs(channels: Size, filter: Sizes) -> Size:
@@ -43,52 +39,62 @@ def _seen(taps: tuple[int, ...], axes: Axes) -> tuple[slice, ...]:
     )
 
 
-def _forward(xp: Any, x: Any, w: Any, axes: Axes, out: Any) -> None:
+def _forward(xp: Any, x: Any, w: Any, axes: Axes, out: Any, room: Any) -> Calls:
     """out[n, o…, c, m] = the sum of x[n, o * stride + tap…, c] * w[tap…, c, m] over taps."""
     if out.size == 0:
         return
     split = out.reshape(*out.shape[:-1], *w.shape[-2:])
-    for images in blocks(xp, x, prod(out.shape[1:])):
-        _forward_block(xp, pad_images(xp, x[images], axes), w, axes, split[images])
+    several = list(blocks(xp, x, prod(out.shape[1:])))
+    padded = Padded(x, axes, several[0].stop, room)
+    memory = room(split[several[0]].shape, out.dtype)
+    for images in several:
+        calls, seen = padded.take(xp, x[images], first=images.start == 0)
+        yield from calls
+        place = split[images]
+        part = memory[: place.shape[0]]
+        for number, (taps, _, _) in enumerate(every_tap(axes)):
+            shown = seen[_seen(taps, axes)][..., None]
+            yield xp.multiply, shown, w[taps], part if number else place
+            if number:
+                yield xp.add, place, part, place
 
 
-def _forward_block(xp: Any, x: Any, w: Any, axes: Axes, out: Any) -> None:
-    part = None
-    for taps, _, _ in every_tap(axes):
-        seen = x[_seen(taps, axes)][..., None]
-        if part is None:
-            xp.multiply(seen, w[taps], out=out)
-            part = xp.empty(out.shape, out.dtype)
-        else:
-            xp.add(out, xp.multiply(seen, w[taps], out=part), out=out)
-
-
-def _to_filter(xp: Any, x: Any, g: Any, axes: Axes, out: Any) -> None:
+def _to_filter(xp: Any, x: Any, g: Any, axes: Axes, out: Any, room: Any) -> Calls:
     """out[tap…, c, m] = the sum of x[n, o * stride + tap…, c] * g[n, o…, c, m] over n and o."""
-    out.fill(0)
+    yield out.fill, 0
     if g.size == 0 or out.size == 0:
         return
     split = g.reshape(*g.shape[:-1], *out.shape[-2:])
     summed = tuple(range(g.ndim - 1))
-    for images in blocks(xp, x, prod(g.shape[1:])):
-        room, some = pad_images(xp, x[images], axes), split[images]
+    several = list(blocks(xp, x, prod(g.shape[1:])))
+    padded = Padded(x, axes, several[0].stop, room)
+    memory, total = room(split[several[0]].shape, g.dtype), room(out.shape[-2:], g.dtype)
+    for images in several:
+        calls, seen = padded.take(xp, x[images], first=images.start == 0)
+        yield from calls
+        some = split[images]
+        products = memory[: some.shape[0]]
         for taps, _, _ in every_tap(axes):
-            product = xp.multiply(room[_seen(taps, axes)][..., None], some)
-            out[taps] += xp.sum(product, axis=summed)
+            yield xp.multiply, seen[_seen(taps, axes)][..., None], some, products
+            yield xp.sum, products, summed, None, total
+            yield xp.add, out[taps], total, out[taps]
 
 
-def _to_input(xp: Any, g: Any, w: Any, axes: Axes, out: Any) -> None:
+def _to_input(xp: Any, g: Any, w: Any, axes: Axes, out: Any, room: Any) -> Calls:
     """out[n, o * stride + tap…, c] += g[n, o…, c, m] * w[tap…, c, m], summed over m."""
-    out.fill(0)
+    yield out.fill, 0
     if g.size == 0 or out.size == 0:
         return
     split = g.reshape(*g.shape[:-1], *w.shape[-2:])
-    for images in blocks(xp, g, prod(g.shape[1:])):
+    several = list(blocks(xp, g, prod(g.shape[1:])))
+    memory = room(split[several[0]].shape[:-1], g.dtype)
+    for images in several:
         for taps, outputs, elements in every_tap(axes):
             place = out[images][elements]
+            part = memory[: place.shape[0]][outputs]
             for m in range(w.shape[-1]):
-                part = split[images][outputs][..., m] * w[taps][..., m]
-                xp.add(place, part, out=place)
+                yield xp.multiply, split[images][outputs][..., m], w[taps][..., m], part
+                yield xp.add, place, part, place
 
 
 DEPTHWISE = Method(

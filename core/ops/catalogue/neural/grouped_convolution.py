@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.ops.catalogue.neural.convolution_types import Algorithm, Method
-from gradstep.core.ops.catalogue.neural.im2col_convolution import (
-    Axes,
-    correlate,
-    correlate_filter,
-    spread,
-)
+from gradstep.core.ops.catalogue.neural.im2col_convolution import correlate, correlate_filter
+from gradstep.core.ops.catalogue.neural.image_blocks import Axes, contiguous
 from gradstep.core.ops.catalogue.neural.sliding_windows import Size, Sizes
+from gradstep.core.ops.catalogue.neural.spread_convolution import spread
+from gradstep.core.ops.declare.ufunc import Calls
 
 
 def _outputs(channels: Size, filter: Sizes) -> Size:
@@ -41,41 +39,63 @@ def _outputs(channels: Size, filter: Sizes) -> Size:
     return outputs
 
 
-def _forward(xp: Any, x: Any, w: Any, axes: Axes, out: Any) -> None:
-    for ins, outs in _groups(x.shape[-1], w.shape):
-        _into(xp, out, outs, correlate, x[..., ins], w[..., outs], axes)
+def _forward(xp: Any, x: Any, w: Any, axes: Axes, out: Any, room: Any) -> Calls:
+    for ins, outs, memory in _groups(x.shape[-1], w.shape, room):
+        work = correlate, x[..., ins], w[..., outs]
+        yield from _into(xp, out[..., outs], *work, axes, memory)
 
 
-def _to_input(xp: Any, g: Any, w: Any, axes: Axes, out: Any) -> None:
-    for ins, outs in _groups(out.shape[-1], w.shape):
-        _into(xp, out, ins, spread, g[..., outs], w[..., outs], axes)
+def _to_input(xp: Any, g: Any, w: Any, axes: Axes, out: Any, room: Any) -> Calls:
+    for ins, outs, memory in _groups(out.shape[-1], w.shape, room):
+        work = spread, g[..., outs], w[..., outs]
+        yield from _into(xp, out[..., ins], *work, axes, memory)
 
 
-def _to_filter(xp: Any, x: Any, g: Any, axes: Axes, out: Any) -> None:
-    for ins, outs in _groups(x.shape[-1], out.shape):
-        _into(xp, out, outs, correlate_filter, x[..., ins], g[..., outs], axes)
+def _to_filter(xp: Any, x: Any, g: Any, axes: Axes, out: Any, room: Any) -> Calls:
+    for ins, outs, memory in _groups(x.shape[-1], out.shape, room):
+        work = correlate_filter, x[..., ins], g[..., outs]
+        yield from _into(xp, out[..., outs], *work, axes, memory)
 
 
-def _groups(channels: int, filter: Sequence[int]) -> list[tuple[slice, slice]]:
-    """For each group its channels in the input and in the output."""
+def _groups(channels: int, filter: Sequence[int], room: Any) -> Iterator[tuple[slice, slice, Any]]:
+    """For each group its channels in the input and in the output, and memory: all have the same."""
     count = channels // filter[-2]
     size = filter[-1] // max(count, 1)
-    return [
-        (slice(i * filter[-2], (i + 1) * filter[-2]), slice(i * size, (i + 1) * size))
-        for i in range(count)
-    ]
+    memory = _Shared(room)
+    for i in range(count):
+        ins, outs = slice(i * filter[-2], (i + 1) * filter[-2]), slice(i * size, (i + 1) * size)
+        yield ins, outs, memory.vacated()
 
 
-def _into(
-    xp: Any, out: Any, channels: slice, algorithm: Algorithm, a: Any, b: Any, axes: Axes
-) -> None:
-    """Have `algorithm` write some channels of `out`; only all of them are contiguous memory."""
-    if channels == slice(0, out.shape[-1]):
-        algorithm(xp, a, b, axes, out)
+class _Shared:
+    """Memory that is asked for by one group after the other, for the same arrays each time."""
+
+    def __init__(self, room: Any) -> None:
+        self._room = room
+        self._held: list[Any] = []
+        self._given = 0
+
+    def vacated(self) -> _Shared:
+        self._given = 0
+        return self
+
+    def __call__(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        if self._given == len(self._held):
+            self._held.append(self._room(shape, dtype))
+        self._given += 1
+        return self._held[self._given - 1]
+
+
+def _into(xp: Any, out: Any, algorithm: Algorithm, a: Any, b: Any, axes: Axes, room: Any) -> Calls:
+    """Have `algorithm` work on these channels, in contiguous memory."""
+    a = yield from contiguous(xp, a, a.dtype, room)
+    b = yield from contiguous(xp, b, b.dtype, room)
+    if out.flags.c_contiguous:
+        yield from algorithm(xp, a, b, axes, out, room)
         return
-    place = xp.empty(out[..., channels].shape, out.dtype)
-    algorithm(xp, a, b, axes, place)
-    out[..., channels] = place
+    place = room(out.shape, out.dtype)
+    yield from algorithm(xp, a, b, axes, place, room)
+    yield xp.copyto, out, place
 
 
 CONV2D = Method(

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gradstep.core.errors import GradstepError
 from gradstep.core.ops.build.builder import Tensor, call
 
 FORMATS = ("NHWC", "NCHW")
 FORMATS_3D = (*FORMATS, "NDHWC", "NCDHW")
+
+
+def check_size(name: str, found: int | None, channels: int | None, when: str = "") -> None:
+    """Raises GradstepError unless a vector of that size has a value for each channel."""
+    if None not in (found, channels) and found != channels:
+        raise GradstepError(
+            f"{when}{name} must have the same number of elements as the channels of x, "
+            f"got {found} and {channels}",
+            hint="one value for each channel",
+        )
 
 
 def channel_axis(data_format: str, rank: int) -> int:
@@ -22,13 +31,9 @@ def other_axes(data_format: str, rank: int) -> tuple[int, ...]:
     return tuple(axis for axis in range(rank) if axis != channel)
 
 
-def align_channels(vector: Any, data_format: str, rank: int) -> Any:
-    """An array with a value for each channel, to broadcast against images."""
-    return vector.reshape(_sizes(data_format, rank))
-
-
 def align_channels_tensor(vector: Tensor, data_format: str, rank: int) -> Tensor:
-    """The same of a tensor; no op where the channels are last."""
+    """A vector with a value for each channel, to broadcast against images; no op where the channels
+    are last."""
     if channel_axis(data_format, rank) == rank - 1:
         return vector
     return call("Reshape", vector, np.array(_sizes(data_format, rank), np.int32))

@@ -11,7 +11,7 @@ import numpy as np
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.build.builder import OpView, Tensor, call
-from gradstep.core.ops.catalogue.neural.im2col_convolution import every_tap
+from gradstep.core.ops.catalogue.neural.image_blocks import every_tap
 from gradstep.core.ops.catalogue.neural.sliding_windows import (
     Axis,
     Slide,

@@ -12,7 +12,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import INDEX, DType, Shape, TensorType
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.build.builder import OpView, Tensor, call
-from gradstep.core.ops.catalogue.neural.im2col_convolution import Axes
+from gradstep.core.ops.catalogue.neural.image_blocks import Axes
 from gradstep.core.ops.catalogue.neural.pooling import mean_samples
 from gradstep.core.ops.catalogue.neural.pooling_kernels import first_largest
 from gradstep.core.ops.catalogue.neural.pooling_rules import check_pool

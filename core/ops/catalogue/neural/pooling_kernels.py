@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.ops.catalogue.neural.im2col_convolution import Axes, blocks, every_tap
+from gradstep.core.ops.catalogue.neural.image_blocks import Axes, blocks, every_tap
 
 
 def largest(xp: Any, x: Any, axes: Axes, out: Any) -> None:

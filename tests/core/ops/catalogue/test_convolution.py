@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
-from gradstep.core.ops.catalogue.neural import im2col_convolution
+from gradstep.core.ops.catalogue.neural import image_blocks
 from tests.support.interpret import evaluate
 from tests.support.windows import STILL, explicit, first, ints, numbers, pattern, run
 
@@ -186,20 +189,43 @@ def test_groups_are_convolutions_side_by_side() -> None:
 
 
 @pytest.mark.parametrize("type", FAMILIES)
-@pytest.mark.parametrize("channels", [2, 6])
-def test_images_are_taken_a_few_at_a_time(
-    type: str, channels: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("channels", [2, 6, 9])
+@pytest.mark.parametrize("outputs", [60, 8, 1])  # three images, two rows, less than one row
+@pytest.mark.parametrize("stride", [1, 2])
+def test_images_are_taken_in_parts(
+    type: str, channels: int, outputs: int, stride: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     x, w = pattern((7, 5, 4, channels), 11), pattern((3, 3, channels, 2), 5)
-    outputs = 2 if type == "Conv2D" else 2 * channels
-    g = pattern((7, 5, 4, outputs), 7)
-    attrs = {"strides": STILL, "padding": "SAME"}
+    rows, columns = (5, 4) if stride == 1 else (3, 2)
+    g = pattern((7, rows, columns, 2 if type == "Conv2D" else 2 * channels), 7)
+    attrs = {"strides": (1, stride, stride, 1), "padding": "SAME"}
     together = all_three(type, x, w, g, **attrs)
-    monkeypatch.setattr(
-        im2col_convolution, "_HOST_BLOCK", 3 * 4 * 20 * 9 * channels
-    )  # 3 images of patches
+    monkeypatch.setattr(image_blocks, "_HOST_BLOCK", 4 * outputs * 9 * channels)
     for found, expected in zip(all_three(type, x, w, g, **attrs), together, strict=True):
         assert np.array_equal(found, expected)
+
+
+windows = st.tuples(*(st.integers(1, top) for top in (3, 3, 2)))  # taps, stride, dilation
+
+
+@given(
+    axes=st.tuples(windows, windows),
+    sizes=st.tuples(st.integers(1, 3), st.integers(5, 9), st.integers(5, 9)),
+    channels=st.sampled_from([1, 3, 9]),
+    padding=st.sampled_from(["SAME", "VALID"]),
+    block=st.sampled_from([64, 4096]),
+)
+def test_both_gradients_are_adjoint_to_the_output(
+    axes: Any, sizes: tuple[int, ...], channels: int, padding: str, block: int
+) -> None:
+    """<y(x, w), g> = <x, dx(w, g)> = <w, dw(x, g)>, of whole numbers exactly."""
+    taps, strides, dilations = ((1, *one, 1) for one in zip(*axes, strict=True))
+    attrs = {"strides": strides, "dilations": dilations, "padding": padding}
+    x, w = pattern((*sizes, channels), 11), pattern((*taps[1:3], channels, 4), 5)
+    with patch.object(image_blocks, "_HOST_BLOCK", block):
+        g = pattern(run("Conv2D", x, w, **attrs).shape, 7)
+        y, dx, dw = all_three("Conv2D", x, w, g, **attrs)
+    assert np.sum(y * g) == np.sum(x * dx) == np.sum(w * dw)
 
 
 @pytest.mark.parametrize("type", FAMILIES)

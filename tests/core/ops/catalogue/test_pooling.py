@@ -10,7 +10,7 @@ import pytest
 from gradstep.core.errors import GradstepError
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, call
-from gradstep.core.ops.catalogue.neural import im2col_convolution
+from gradstep.core.ops.catalogue.neural import image_blocks
 from tests.support import oracle
 from tests.support.derivatives import derivatives
 from tests.support.interpret import evaluate
@@ -153,7 +153,7 @@ def test_images_are_taken_a_few_at_a_time(type: str, monkeypatch: pytest.MonkeyP
         return call(type, x, ksize=(1, 3, 3, 1), strides=TWOS, padding="SAME")
 
     together = derivatives(build, x, 1, weights)
-    monkeypatch.setattr(im2col_convolution, "_HOST_BLOCK", 3 * 4 * 60)  # three images
+    monkeypatch.setattr(image_blocks, "_HOST_BLOCK", 3 * 4 * 60)  # three images
     for ours, expected in zip(derivatives(build, x, 1, weights), together, strict=True):
         assert np.array_equal(ours, expected)
 
