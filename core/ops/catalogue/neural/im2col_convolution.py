@@ -116,6 +116,8 @@ def _windows(xp: Any, x: Any, axes: Axes) -> Any:
 
 
 def _strided(xp: Any, x: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+    """Along axes of one element nobody goes: how far would be the document's word, of any size."""
+    strides = tuple(step if size > 1 else 0 for size, step in zip(shape, strides, strict=True))
     return xp.lib.stride_tricks.as_strided(x, shape=shape, strides=strides)
 
 

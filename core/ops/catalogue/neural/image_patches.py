@@ -19,8 +19,10 @@ from gradstep.core.ops.catalogue.neural.sliding_windows import (
     require_rank,
 )
 from gradstep.core.ops.catalogue.neural.window_attributes import (
+    MAX_INT32,
     PADDINGS,
     check_slide,
+    require_int32,
     unimplemented,
     wrong,
 )
@@ -29,11 +31,13 @@ from gradstep.core.ops.declare.type_rules import wrong_type
 from gradstep.core.ops.typing.static_values import shape_of
 
 _LISTS = ("ksizes", "strides", "rates")
+_WRITTEN = 512  # filters that are written into the graph; more of them are made as it runs
 
 
 def _slide(attrs: Mapping[str, Any]) -> Slide:
     for name in _LISTS:
         values = attrs[name]
+        require_int32(name, values)
         if len(values) != 4:
             raise wrong(
                 f"ExtractImagePatches requires the {name} attribute to contain 4 values, but got: "
@@ -64,6 +68,11 @@ def _cut(ctx: InferContext) -> TensorType:
     require_rank("images", sizes, 4)
     slide = _slide({name: ctx.attr(name) for name in (*_LISTS, "padding")})
     taps = prod(ksizes[1:3])
+    if taps * (sizes[3] or 1) > MAX_INT32:
+        raise wrong(
+            f"a patch of {taps} pixels has more channels than a tensor can have",
+            hint="make ksizes smaller",
+        )
     channels = None if sizes[3] is None else sizes[3] * taps
     return TensorType(
         kind.dtype, Shape((sizes[0], *slide.out_sizes(sizes[1:3], ksizes[1:3]), channels))
@@ -98,7 +107,7 @@ def _gradient(op: OpView, g: Tensor) -> Tensor:
 def _picking(g: Tensor, window: Sequence[int], channels: Any) -> Any:
     """[*window, channels, window's elements]: the filters. channels: a number, or a tensor."""
     count = prod(window) * channels
-    if not isinstance(channels, Tensor):
+    if not isinstance(channels, Tensor) and count <= _WRITTEN:
         return np.eye(int(count), dtype=g.dtype.numpy).reshape((*window, int(channels), -1))
     ones = call("Fill", call("Pack", count), np.ones((), g.dtype.numpy))
     rows = [*(np.int32(size) for size in window), channels, count]

@@ -72,8 +72,10 @@ class Pool:
                 )
 
     def axes(self, sizes: Sequence[int]) -> tuple[Axis, ...]:
-        """Every axis but the batch, for an image of these sizes."""
-        return tuple(self.slide.axis(i, sizes[i], self.ksize[i]) for i in range(1, RANK))
+        """Every axis but the batch, for an image of these sizes. Padding is in no result, so that
+        taps which are nothing else are left out."""
+        whole = (self.slide.axis(i, sizes[i], self.ksize[i]) for i in range(1, RANK))
+        return tuple(axis.without_idle_taps() for axis in whole)
 
     def out_sizes(self, image: Sizes) -> Sizes:
         """The output's sizes, as far as they are known. Raises GradstepError where no window

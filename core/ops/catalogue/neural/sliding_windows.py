@@ -7,7 +7,7 @@ the channels come last (NHWC) or second (NCHW). Sizes that are not known before 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,16 @@ class Axis:
         start = first * self.stride + shift
         stop = (last - 1) * self.stride + shift + 1
         return slice(first, last), slice(start, stop, self.stride)
+
+    def without_idle_taps(self) -> Axis:
+        """The same outputs, each of the same elements, without the first and the last taps of a
+        window that are padding for all: of a window that is larger than the image nearly all."""
+        if self.out == 0:
+            return replace(self, window=1, before=0)
+        first = max(0, -(((self.out - 1) * self.stride - self.before) // self.dilation))
+        last = min(self.window - 1, (self.size - 1 + self.before) // self.dilation)
+        before = self.before - first * self.dilation
+        return replace(self, window=last - first + 1, before=before)
 
     def counts(self) -> np.ndarray:
         """For each output, how many of its elements are no padding."""

@@ -15,6 +15,7 @@ FORMATS_2D = ("NHWC", "NCHW")
 FORMATS_3D = ("NDHWC", "NCDHW")
 PADDINGS = ("SAME", "VALID")
 PADDINGS_EXPLICIT = (*PADDINGS, "EXPLICIT")
+MAX_INT32 = 2**31 - 1
 
 
 def wrong(message: str, hint: str = "") -> GradstepError:
@@ -31,9 +32,17 @@ def attributes(ctx: InferContext) -> dict[str, Any]:
     """All attributes by name, defaults included, those of sliding windows checked one by one."""
     found = {name: ctx.attr(name) for name in ctx.definition.attrs}
     for name in ("ksize", "strides", "dilations", "explicit_paddings"):
-        if not all(_whole(value) for value in found.get(name, ())):
-            raise wrong(f"attribute '{name}' must be a list of whole numbers, not {found[name]!r}")
+        require_int32(name, found.get(name, ()))
     return found
+
+
+def require_int32(name: str, values: Sequence[Any]) -> None:
+    """Raises GradstepError unless attribute `name` is a list of what TensorFlow reads of it."""
+    if not all(_whole(value) for value in values):
+        raise wrong(f"attribute '{name}' must be a list of whole numbers, not {values!r}")
+    for value in values:
+        if not -MAX_INT32 - 1 <= value <= MAX_INT32:
+            raise wrong(f"Attr {name} has value {value} out of range for an int32")
 
 
 def _whole(value: Any) -> bool:
