@@ -48,6 +48,7 @@ def shot(
     application(windowless=True)
     window = new_window(theme_for(theme), engine, remember=False)
     window.resize(*size)
+    window.looks_ahead = False
     driver = Driver(window)
     failures: list[str] = []
     driver.workspace.message.connect(lambda level, text: failures.append(text))

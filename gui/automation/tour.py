@@ -28,6 +28,7 @@ def tour(
     each in `folder`, a table of values and gradients through `say`. The exit status."""
     application(windowless=True)
     window = new_window(theme.theme_for(look), engine, remember=False)
+    window.looks_ahead = False
     driver = Driver(window)
     try:
         for number, (name, title) in enumerate(_stages(driver), 1):

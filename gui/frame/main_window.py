@@ -89,6 +89,7 @@ class MainWindow(QMainWindow):
         self._build()
         self._blink = QTimer(self, singleShot=True, interval=BLINK)
         self._blink.timeout.connect(self._show_opening)
+        self.looks_ahead = True  # makes panels before they are wanted, for who will want them
         self._prepare = QTimer(self, interval=AHEAD)
         self._prepare.timeout.connect(self._prepare_next)
         self._restore()
@@ -301,7 +302,7 @@ class MainWindow(QMainWindow):
 
     def prepare(self) -> None:
         """Make what the first document will need while nothing else is to do."""
-        if self._canvas is None:
+        if self._canvas is None and self.looks_ahead:
             self._prepare.start()
 
     def _prepare_next(self) -> None:
