@@ -137,8 +137,10 @@ class ToolBar(QToolBar):
 
     def _note_phases(self) -> None:
         program = self._workspace.program
-        phases: list[PhaseName] = [step.phase for step in program.steps] if program else []
-        self._first_steps = {phase: phases.index(phase) for phase in dict.fromkeys(phases)}
+        index, steps = self._workspace.debugger.index, program.steps if program is not None else []
+        first = (names[0] for names in index.by_phase.values())
+        starts = (steps.index(index.steps[name]) for name in first)
+        self._first_steps = {steps[number].phase: number for number in starts}
         self.refresh()
 
     def _run_to_phase(self, phase: PhaseName) -> None:

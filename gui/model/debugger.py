@@ -319,6 +319,11 @@ class Debugger(QObject):
         """Of tensors in full names, "a:0"."""
         return [None] * len(refs) if self.stop is None else self._values.get_all(refs)
 
+    @property
+    def knows_this_stop(self) -> bool:
+        """Whether no value is of an earlier stop."""
+        return self._values.is_current
+
     def gradient(self, ref: str) -> TensorValue | None:
         """The gradient that reaches a tensor; state "none" if there is none."""
         if self.program is None:
@@ -376,6 +381,7 @@ class Debugger(QObject):
 
     def _stand(self, stop: Stopped, buffers: tuple[Buffer, ...] = ()) -> None:
         self.stop = stop
+        self._values.leave()
         self.stopped.emit()
         if self.program is not None and self._shown is not None:
             parts = () if stop.seen is None else stop.seen.parts

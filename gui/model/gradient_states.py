@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
-from functools import cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from gradstep.core.document.requests import whole_request
 from gradstep.core.graph.model import TensorRef
-from gradstep.core.protocol.messages import ProgramInfo
+from gradstep.core.protocol.messages import Stopped
 from gradstep.gui.model.explanations import state_of
+from gradstep.gui.model.program_index import ProgramIndex
 
 if TYPE_CHECKING:
     from gradstep.gui.model.workspace import Workspace
@@ -19,37 +21,37 @@ _ORDER = ("none", "nan", "inf", "zero")
 Row = tuple[TensorRef, str]  # what the gradient is with respect to, and its state
 
 
-class _Asked:
-    """The gradients that a request asks for, as a program has them."""
+class _Held:
+    """The gradients that a request asks for and a program has, in the order in which it makes
+    them."""
 
-    def __init__(self, wrt: Sequence[TensorRef], program: ProgramInfo) -> None:
-        self._key = wrt, program
-        self._refs = [(ref, str(ref)) for ref in wrt]
-        self._program = program
+    def __init__(self, wrt: Sequence[TensorRef], index: ProgramIndex) -> None:
+        self._wrt, self._index = wrt, index
+        program = index.program
+        assert program is not None  # asked before
+        names = [(ref, str(ref)) for ref in wrt]
+        there = program.gradients.keys() | program.waiting.keys()
+        self.missing: list[Row] = [(ref, "none") for ref, name in names if name not in there]
+        held = [(ref, program.gradients[name]) for ref, name in names if name in program.gradients]
+        self.order = {ref: place for place, (ref, _) in enumerate(held)}
+        number = index.numbers.get
+        made = [(number(holder.rpartition(":")[0], -1), ref, holder) for ref, holder in held]
+        made.sort(key=itemgetter(0))
+        self.made, self.numbers = made, [n for n, _, _ in made]
 
-    def is_of(self, wrt: Sequence[TensorRef], program: ProgramInfo) -> bool:
-        return self._key[0] is wrt and self._key[1] is program
-
-    @cached_property
-    def missing(self) -> list[Row]:
-        """Those that are None."""
-        there = self._program.gradients.keys() | self._program.waiting.keys()
-        return [(ref, "none") for ref, name in self._refs if name not in there]
-
-    @cached_property
-    def held(self) -> tuple[list[TensorRef], list[str]]:
-        """What the others are with respect to, and the tensors that hold them."""
-        holders = self._program.gradients
-        found = [(ref, holders[name]) for ref, name in self._refs if name in holders]
-        return [ref for ref, _ in found], [holder for _, holder in found]
+    def is_of(self, wrt: Sequence[TensorRef], index: ProgramIndex) -> bool:
+        return self._index is index and self._wrt == wrt
 
 
 class GradientStates:
-    """As of the current stop; found once for each thing that could change it."""
+    """As of the current stop. Each gradient is read once in a run: it stays as it was made."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._asked: _Asked | None = None
+        self._held: _Held | None = None
+        self._place: tuple[object, ...] = ()  # the run of which `_states` are
+        self._states: list[str] = []  # of the first that were made; "" for any other number
+        self._unknown: set[int] = set()  # those of them that are not known yet
         self._bad: list[Row] | None = None
         for signal in (
             workspace.document_changed,
@@ -68,16 +70,39 @@ class GradientStates:
 
     def _find(self) -> list[Row]:
         space = self._workspace
-        program = space.program
-        if program is None or space.gradients_wait:
+        if space.program is None or space.gradients_wait:
             return []
-        wrt = whole_request(space.document).wrt
-        if self._asked is None or not self._asked.is_of(wrt, program):
-            self._asked = _Asked(wrt, program)
-        refs, holders = self._asked.held
-        states = map(state_of, space.debugger.values(holders))
-        found = [row for row in zip(refs, states, strict=True) if row[1]]
-        return self._asked.missing + sorted(found, key=lambda row: _ORDER.index(row[1]))
+        held = self._follow_program()
+        if space.stop is not None:
+            self._follow_stop(held, space.stop)
+        refs = (ref for _, ref, _ in held.made)
+        found = [row for row in zip(refs, self._states, strict=False) if row[1]]
+        found.sort(key=lambda row: (_ORDER.index(row[1]), held.order[row[0]]))
+        return held.missing + found
+
+    def _follow_program(self) -> _Held:
+        wrt = whole_request(self._workspace.document).wrt
+        index = self._workspace.debugger.index
+        if self._held is None or not self._held.is_of(wrt, index):
+            self._held, self._place = _Held(wrt, index), ()
+        return self._held
+
+    def _follow_stop(self, held: _Held, stop: Stopped) -> None:
+        """Read those that were made since; forget those that are still to be made."""
+        debugger = self._workspace.debugger
+        place = held, stop.run, self._workspace.sessions.current
+        if place != self._place:
+            self._place, self._states, self._unknown = place, [], set()
+        count = bisect_left(held.numbers, stop.step)
+        self._unknown.update(range(len(self._states), count))
+        self._unknown.difference_update(range(count, len(self._states)))
+        self._states[count:] = [""] * (count - len(self._states))
+        unknown = [*self._unknown]
+        values = debugger.values([held.made[i][2] for i in unknown])
+        for i, value in zip(unknown, values, strict=True):
+            if value is not None and debugger.knows_this_stop:
+                self._states[i] = state_of(value)
+                self._unknown.discard(i)
 
     def _forget(self) -> None:
         self._bad = None

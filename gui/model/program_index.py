@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import count
 from operator import attrgetter
 
 from gradstep.core.graph.model import Edge
@@ -23,6 +24,19 @@ class ProgramIndex:
         """Operation -> its step."""
         steps = () if self.program is None else self.program.steps
         return dict(zip(map(_OP, steps), steps, strict=True))
+
+    @cached_property
+    def numbers(self) -> Mapping[str, int]:
+        """Operation -> the number of its step."""
+        return dict(zip(self.steps, count(), strict=False))
+
+    @cached_property
+    def by_phase(self) -> Mapping[str, Sequence[str]]:
+        """Phase -> the operations whose steps are of it, in their order."""
+        found: dict[str, list[str]] = {}
+        for step in () if self.program is None else self.program.steps:
+            found.setdefault(step.phase, []).append(step.op)
+        return found
 
     def maker(self, tensor: str) -> StepInfo | None:
         """The step that makes a tensor ("a:0")."""

@@ -162,6 +162,11 @@ class ValueCache:
         self._looked_at: set[str] = set()  # since the last move,
         self._before: set[str] = set()  # and before it
         self._stop = 0
+        self.is_current = True  # whether no value is of an earlier stop
+
+    def leave(self) -> None:
+        """The debugger stands elsewhere: what is known is of an earlier stop until `refresh`."""
+        self.is_current = False
 
     def get(self, ref: str) -> TensorValue | None:
         """The value, or None while it is on its way; asks for it if nobody has."""
@@ -206,6 +211,7 @@ class ValueCache:
         names = self.wanted(refs)
         if self._looked_at:
             self._before, self._looked_at = self._looked_at, set()
+        self.is_current = not names
         if not names:
             self._values = {}
         self._asked = {*names, *(part.ref for part in parts)}
@@ -237,7 +243,7 @@ class ValueCache:
         self, names: list[str], reply: Message, buffers: tuple[Buffer, ...], fresh: bool
     ) -> None:
         if fresh:
-            self._values, self._earlier = {}, self._values
+            self._values, self._earlier, self.is_current = {}, self._values, True
         if isinstance(reply, Values):
             self._values.update((p.ref, self._kept(p, buffers)) for p in reply.parts)
         elif isinstance(reply, Failed):  # not in this program: the same as not computed

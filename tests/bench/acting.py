@@ -52,7 +52,7 @@ VIEWS = ("folded", "open")  # how the scopes stand
 COLUMNS = ("window", "engine", "deaf")
 REST = 0.002  # seconds between rounds of the event loop, so that waiting takes no time itself
 QUIET = 0.2  # seconds in which nothing may happen any more: as long as timers put work off
-NOTHING = 0.0005  # seconds that a round takes in which nothing happens
+NOTHING = 0.0002  # seconds that a round takes in which nothing happens
 # Seconds of window and engine together; of "deaf" the window's alone.
 _EDIT = {1_000: 0.016, 10_000: 0.060, 50_000: 0.150, 200_000: 0.500}
 _LOOK = {1_000: 0.008, 10_000: 0.016, 50_000: 0.030, 200_000: 0.060}
@@ -62,16 +62,6 @@ DEAF = {1_000: 0.05, 10_000: 0.1, 50_000: 0.1, 200_000: 0.1}
 TARGETS = {"edit": _EDIT, "undo": _EDIT, "look": _LOOK, "step": _STEP, "open": _OPEN}
 Costs = dict[str, float]  # seconds, by COLUMNS
 Tables = dict[str, dict[int, dict[str, Costs]]]  # view -> size -> action -> costs
-
-
-class Stopwatch:
-    """Seconds of CPU time of the window's thread, and of the engine's processes."""
-
-    def __init__(self, space: Workspace) -> None:
-        self._space = space
-
-    def read(self) -> tuple[float, float]:
-        return time.thread_time(), _cpu_seconds(self._space.bridge.pid)
 
 
 def _cpu_seconds(pid: int) -> float:
@@ -99,7 +89,6 @@ class Sitting:
         self.space.start()
         self.driver = Driver(self.window)
         self.driver.settle()
-        self._clock = Stopwatch(self.space)
 
     def open(self, path: Path) -> None:
         """The file, until it is seen."""
@@ -196,29 +185,33 @@ class Sitting:
         self, key: str, action: Callable[[], object], happened: Callable[[], bool] = lambda: True
     ) -> None:
         """An action, until it has had its effect and all of that is shown."""
-        before, profile = self._clock.read(), self.profile if key == self._profiled else None
+        profile = self.profile if key == self._profiled else None
+        engine, start = _cpu_seconds(self.space.bridge.pid), time.thread_time()
         with Ticks(time.thread_time) as ticks:
             if profile is not None:
                 profile.enable()
             action()
-            after = self._until(happened)
+            window = time.thread_time() - start + self._until(happened)
             if profile is not None:
                 profile.disable()
-        spent = (b - a for a, b in zip(before, after, strict=True))
-        costs = dict(zip(COLUMNS, (*spent, ticks.longest), strict=True))
+        spent = _cpu_seconds(self.space.bridge.pid) - engine
+        costs = dict(zip(COLUMNS, (window, spent, ticks.longest), strict=True))
         self.found.setdefault(key, []).append(costs)
 
-    def _until(self, happened: Callable[[], bool]) -> tuple[float, float]:
-        """The clocks when the last thing had happened."""
-        since, last = time.monotonic(), self._clock.read()
+    def _until(self, happened: Callable[[], bool]) -> float:
+        """Seconds of CPU time of the rounds in which anything happened."""
+        since, spent = time.monotonic(), 0.0
         while time.monotonic() - since < QUIET:
-            before = time.thread_time()
+            start = time.thread_time()
             QApplication.processEvents()
+            took = time.thread_time() - start
+            if took > NOTHING:
+                spent += took
             idle = self.space.is_idle and not self.window.canvas.stage.laying_out and happened()
-            if not idle or time.thread_time() - before > NOTHING:
-                since, last = time.monotonic(), self._clock.read()
+            if not idle or took > NOTHING:
+                since = time.monotonic()
             time.sleep(REST)
-        return last
+        return spent
 
 
 def measured(nodes: int, is_open: bool, rounds: int, profiled: str = "") -> dict[str, Costs]:

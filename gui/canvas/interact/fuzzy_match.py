@@ -23,15 +23,33 @@ def rank(text: str, name: str) -> int | None:
         return 0
     if lower.startswith(wanted):
         return 10 + len(name)
-    starts = "".join(c for i, c in enumerate(name) if i == 0 or c.isupper() or name[i - 1] in "_/ ")
-    if starts.lower().startswith(wanted) or any(
-        lower[i:].startswith(wanted) for i, c in enumerate(name) if c.isupper()
-    ):
+    is_part = wanted in lower
+    if not is_part and not _in_order(wanted, lower):  # nor does it begin words then
+        return None
+    if _begins_words(wanted, name, lower):
         return 100 + len(name)
-    if wanted in lower:
-        return 200 + len(name)
+    return (200 if is_part else 300) + len(name)
+
+
+def _in_order(wanted: str, lower: str) -> bool:
     letters = iter(lower)
-    return 300 + len(name) if all(c in letters for c in wanted) else None
+    return all(c in letters for c in wanted)
+
+
+def _begins_words(wanted: str, name: str, lower: str) -> bool:
+    """Whether words begin with its letters, the first one among them, or one with all of them."""
+    if lower[0] == wanted[0] and _starts(name).startswith(wanted):
+        return True
+    at = lower.find(wanted)
+    while 0 <= at < len(name) and not name[at].isupper():
+        at = lower.find(wanted, at + 1)
+    return 0 <= at < len(name)
+
+
+def _starts(name: str) -> str:
+    return "".join(
+        c for i, c in enumerate(name) if i == 0 or c.isupper() or name[i - 1] in "_/ "
+    ).lower()
 
 
 class Searched(NamedTuple):

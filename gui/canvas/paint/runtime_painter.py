@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from gradstep.gui.canvas.paint import batch_drawing, gradient_flows, heat_colours
+from gradstep.gui.canvas.paint import batch_drawing, glow, gradient_flows, heat_colours
 from gradstep.gui.canvas.paint.heat_by_cost import SharePainter
 from gradstep.gui.canvas.paint.link_painter import shown, tolerance, within
 from gradstep.gui.canvas.paint.node_cards import INSET, RADIUS, row_of
@@ -20,7 +20,6 @@ from gradstep.gui.canvas.scene.overlay_state import OverlayState
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.look.theme import Theme, fade
 
-GLOW = 10.0  # scene units that the current node shines beyond its card
 DOT = 4.5  # radius of a breakpoint
 DRAWN_OUT = 0.7  # opacity of links of which else only the ends are seen
 OPEN = 6.0  # radius of the ring around an input that is open
@@ -155,7 +154,7 @@ class RuntimePainter:
         if number == facts.current:
             color = theme.problem if number in facts.problems else theme.current
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            _glow(painter, rect, color)
+            glow.draw(painter, rect, color)
             _outline(painter, rect, color, max(2.0, 1.5 / scale))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         if number in facts.selected:
@@ -291,12 +290,3 @@ def _fade_out(painter: QPainter, rect: QRectF, theme: Theme) -> None:
     pen.setDashPattern([4, 4])
     painter.setPen(pen)
     painter.drawRoundedRect(rect, RADIUS, RADIUS)
-
-
-def _glow(painter: QPainter, rect: QRectF, color: QColor) -> None:
-    """Rings that fade outwards."""
-    for ring in range(int(GLOW)):
-        strength = 1 - ring / GLOW
-        painter.setPen(QPen(fade(color, 0.30 * strength**2), 1.5))
-        grown = rect.adjusted(-ring - 1, -ring - 1, ring + 1, ring + 1)
-        painter.drawRoundedRect(grown, RADIUS + ring, RADIUS + ring)

@@ -90,7 +90,8 @@ class OutlinePanel(Panel):
         shown = (document.graph, document.optimizers, space.program, words)
         if asked != self._asked or any(a is not b for a, b in zip(shown, self._shown, strict=True)):
             self._asked, self._shown = asked, shown  # a move, a stop or a value changes no row
-            rows = self._outline.rows(space.document, space.inference, space.program, words)
+            known = space.document, space.inference, space.program, words, space.debugger.index
+            rows = self._outline.rows(*known)
             self.tree.set_rows(rows, forced_open=bool(words))
             self.tree.select_names(space.selection)
         self.show_content()

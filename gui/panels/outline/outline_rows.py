@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import compress, filterfalse
-from operator import attrgetter
+from itertools import filterfalse
 
 from gradstep.core.document.document import Document
 from gradstep.core.document.requests import whole_request
@@ -14,6 +13,7 @@ from gradstep.core.ops.typing.flatten_loops import flatten_loops
 from gradstep.core.ops.typing.inference import Inference
 from gradstep.core.protocol.messages import ProgramInfo
 from gradstep.gui.look.theme import Tone
+from gradstep.gui.model.program_index import ProgramIndex
 from gradstep.gui.panels.problems.problem_rows import faults
 from gradstep.gui.panels.widgets.row_tree import Row, RowList
 
@@ -21,7 +21,6 @@ INPUTS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
 VARIABLES = frozenset({"Variable", "VariableV2", "VarHandleOp"})
 # What differentiation and the optimizer add, closed at first -> the phase of its steps.
 _ADDED: Mapping[str, str] = {"gradients": "backward", "updates": "update"}
-_OP, _PHASE = attrgetter("op"), attrgetter("phase")
 
 
 class ScopeRows(RowList):
@@ -97,6 +96,28 @@ class ScopeRows(RowList):
         return {key: place for place, key in enumerate(self.keys)}
 
 
+class Groups(RowList):
+    """The groups of the outline. titles_of: those in which an operation may be."""
+
+    def __init__(self, rows: Sequence[Row], titles_of: Callable[[str], Collection[str]]) -> None:
+        self._rows, self._titles_of = rows, titles_of
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def make(self, place: int) -> Row:
+        return self._rows[place]
+
+    def holding(self, names: Collection[str]) -> Iterator[tuple[int, Collection[str]]]:
+        found: dict[str, list[str]] = {}
+        for name in names:
+            for title in self._titles_of(name):
+                found.setdefault(title, []).append(name)
+        for place, row in enumerate(self._rows):
+            if row.label in found:
+                yield place, found[row.label]
+
+
 class Outline:
     """The rows of a document as it is edited: those of a group stay as long as the same operations
     are in it, and say of each what is known by then."""
@@ -110,19 +131,28 @@ class Outline:
         inference: Inference,
         program: ProgramInfo | None,
         words: str = "",
-    ) -> list[Row]:
+        index: ProgramIndex | None = None,
+    ) -> Groups:
         """Groups in the order inputs, variables, network, loss, gradients, updates; empty ones are
-        left out. With `words`, only operations whose name or type contains each of them."""
+        left out. With `words`, only operations whose name or type contains each of them. index: of
+        the program, where somebody has it."""
         self._inference, self._program = inference, program
+        self._index = index or ProgramIndex(program)
         self._loss = _derivative_of(document)
         self._graph = flatten_loops(document.graph)
         self._asked = frozenset(ref.op for ref in whole_request(document).of)
         self._problems = dict(reversed(faults(inference.problems, program)))
-        self._derived: dict[str, str] | None = None
-        found = _by_role(self._graph, self._asked) | _added(program, document.graph)
+        found = _by_role(self._graph, self._asked) | _added(self._index, document.graph)
         if words:
             found = {title: _matching(words, names, self._type) for title, names in found.items()}
-        return [self._group(title, found[title], bool(words)) for title in found if found[title]]
+        rows = [self._group(title, found[title], bool(words)) for title in found if found[title]]
+        return Groups(rows, self._titles)
+
+    def _titles(self, name: str) -> Collection[str]:
+        """The groups in which an operation may be."""
+        if name not in self._graph:
+            return _ADDED
+        return (_role(self._graph[name], self._asked),)
 
     def _group(self, title: str, names: Sequence[str], searched: bool) -> Row:
         """The row of all with one role. searched: it is open."""
@@ -151,17 +181,23 @@ class Outline:
     def _type(self, name: str) -> str:
         if name in self._graph:
             return self._graph[name].type
-        if self._derived is None:
-            steps = () if self._program is None else self._program.steps
-            self._derived = {step.op: step.type for step in steps}
-        return self._derived.get(name, "")
+        step = self._index.steps.get(name)
+        return "" if step is None else step.type
 
 
 def outline_rows(
     document: Document, inference: Inference, program: ProgramInfo | None, words: str = ""
-) -> list[Row]:
+) -> Groups:
     """Those of a document by itself."""
     return Outline().rows(document, inference, program, words)
+
+
+def _role(op: Operation, asked: Collection[str]) -> str:
+    if op.name in asked:
+        return "loss"
+    if op.type in INPUTS:
+        return "inputs"
+    return "variables" if op.type in VARIABLES else "network"
 
 
 def _by_role(graph: Graph, asked: Collection[str]) -> dict[str, list[str]]:
@@ -177,15 +213,11 @@ def _by_role(graph: Graph, asked: Collection[str]) -> dict[str, list[str]]:
     }
 
 
-def _added(program: ProgramInfo | None, graph: Graph) -> dict[str, list[str]]:
+def _added(index: ProgramIndex, graph: Graph) -> dict[str, list[str]]:
     """The operations that differentiation and the optimizer added."""
-    steps = () if program is None else program.steps
-    names, phases = [*map(_OP, steps)], [*map(_PHASE, steps)]
-    found = {}
-    for title, phase in _ADDED.items():
-        all_of_it = compress(names, map(phase.__eq__, phases))
-        found[title] = [*filterfalse(graph.operations.__contains__, all_of_it)]
-    return found
+    is_drawn = graph.operations.__contains__
+    phases = ((title, index.by_phase.get(phase, ())) for title, phase in _ADDED.items())
+    return {title: [*filterfalse(is_drawn, names)] for title, names in phases}
 
 
 def _matching(words: str, names: Sequence[str], type_of: Callable[[str], str]) -> list[str]:

@@ -61,6 +61,7 @@ class TimelinePanel(Panel):
         self.loop.setContentsMargins(12, 0, 12, 0)
         self.unfold = Link(lambda: workspace.theme, self.tr("Open its box"), "timeline.unfold")
         self.unfold.hide()
+        self._groups: Rows = StepRows(())  # of the program
         self._loop = ""  # whose steps the table shows; "" for the run's own
         self._reached: list[int] = [0]
         self._session = workspace.sessions.current
@@ -103,8 +104,9 @@ class TimelinePanel(Panel):
             )
             return
         self._loop = ""
+        groups = self._groups = GroupRows(program, self.workspace.debugger.index)
         self._show_rows(self._rows(program))
-        self.bars.show_rows(GroupRows(program), self._captions(program))
+        self.bars.show_rows(groups, self._captions(program))
         self._reached = [0]
         self.show_content()
         self.show_position()
@@ -161,7 +163,7 @@ class TimelinePanel(Panel):
             self.show_position()
 
     def _rows(self, program: ProgramInfo) -> Rows:
-        return StepRows(program.steps) if self.every.isChecked() else GroupRows(program)
+        return StepRows(program.steps) if self.every.isChecked() else self._groups
 
     def _show_current(self) -> None:
         """Bring the current row into view, and what is around it as far as there is room."""

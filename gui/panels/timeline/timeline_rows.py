@@ -10,6 +10,7 @@ from itertools import groupby, pairwise
 from typing import overload
 
 from gradstep.core.protocol.messages import ProgramInfo, StepInfo
+from gradstep.gui.model.program_index import ProgramIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,22 +101,19 @@ class StepRows(Rows):
 class GroupRows(Rows):
     """One row for each forward operation, its gradient, and each variable's update."""
 
-    def __init__(self, program: ProgramInfo) -> None:
+    def __init__(self, program: ProgramInfo, index: ProgramIndex | None = None) -> None:
+        """index: of the program, where somebody has it."""
         pairs = enumerate(pairwise(program.steps), start=1)
         more = [i for i, (a, b) in pairs if a.origin != b.origin or a.phase != b.phase]
         super().__init__(program.steps, [0, *more] if program.steps else [])
-        self._program = program
+        self._program, self._index = program, index or ProgramIndex(program)
 
     @property
     def longest_name(self) -> int:
-        types = self._types
-        named = {s.origin or s.op: s.type for s in self.steps}
-        said = (f"{name} ({types.get(name, type)})" for name, type in named.items())
-        return max(map(len, said), default=0)
-
-    @cached_property
-    def _types(self) -> dict[str, str]:
-        return {step.op: step.type for step in self.steps}
+        steps = self._index.steps
+        named = {s.origin or s.op: s for s in self.steps}
+        said = (len(name) + len(steps.get(name, s).type) for name, s in named.items())
+        return max(said, default=0) + len(" ()")
 
     @cached_property
     def _gradients(self) -> frozenset[str]:
@@ -124,7 +122,7 @@ class GroupRows(Rows):
     def make(self, number: int) -> StepRow:
         start = self.starts[number]
         stop = self.starts[number + 1] if number + 1 < len(self) else self.stop
-        return _group(self.steps[start:stop], start, self._types, self._gradients, self._program)
+        return _group(self.steps[start:stop], start, self._index, self._gradients, self._program)
 
 
 def _gradient_tensors(program: ProgramInfo) -> frozenset[str]:
@@ -134,7 +132,7 @@ def _gradient_tensors(program: ProgramInfo) -> frozenset[str]:
 def _group(
     steps: Sequence[StepInfo],
     start: int,
-    types: dict[str, str],
+    index: ProgramIndex,
     gradients: frozenset[str],
     program: ProgramInfo,
 ) -> StepRow:
@@ -144,14 +142,15 @@ def _group(
     if last.phase == "backward":
         refs = dict.fromkeys(r for r in refs if r in gradients)
     node = last.origin or last.op
+    own = index.steps.get(node)
     return StepRow(
         start,
         start + len(steps),
         last.phase,
         node,
-        types.get(node, last.type),
+        last.type if own is None else own.type,
         tuple(s.op for s in telling),
-        (f"{node}:0",) if last.phase == "update" and node in types else tuple(refs),
+        (f"{node}:0",) if last.phase == "update" and own is not None else tuple(refs),
         program.custom.get(node, "") if last.phase == "backward" else "",
     )
 
