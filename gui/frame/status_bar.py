@@ -86,7 +86,8 @@ class StatusBar(QStatusBar):
         self._show_place()
 
     def show_zoom(self, scale: float) -> None:
-        self.zoom.setText(f"zoom {round(100 * scale)} %")
+        percent = 100 * scale
+        self.zoom.setText(f"zoom {percent:.0f} %" if percent >= 1 else f"zoom {percent:.1g} %")
 
     def _state(self) -> str:
         workspace, stop = self._workspace, self._workspace.stop

@@ -92,10 +92,11 @@ class Sitting:
 
     def open(self, path: Path) -> None:
         """The file, until it is seen."""
+        opened: list[bool] = []
         self._timed(
             "open: first picture",
-            lambda: self.space.open_path(path),
-            lambda: self.space.is_open and self.window.canvas.framing.is_seen,
+            lambda: self.space.open_path(path, lambda: opened.append(True)),
+            lambda: bool(opened) and self.window.canvas.framing.is_seen,
         )
         commands.set_feed(self.space, "x:0", training_graph.FEED)
         commands.set_request(

@@ -84,3 +84,17 @@ def test_stops_are_found_on_their_links(canvas: Any, name: str) -> None:
             assert wanted
             assert {*np.flatnonzero(canvas.view.stage.facts.stopped_links)} == wanted
             canvas.space.undo_stack.undo()
+
+
+def test_renaming_what_nobody_arranged_moves_nothing(canvas: Any) -> None:
+    canvas.open("tutorial")
+    space, stage = canvas.space, canvas.view.stage
+    space.open_document(space.document.with_(view=View()))
+    before = stage.arrays.rects.copy()
+    for old, new in (("e", "other"), ("loss", "error"), ("other", "third")):
+        commands.rename(space, old, new)
+        assert np.array_equal(stage.arrays.rects, before), "each box where it was"
+        assert new in stage.arrays.visible.number
+    for _ in range(3):
+        space.undo_stack.undo()
+        assert np.array_equal(stage.arrays.rects, before)

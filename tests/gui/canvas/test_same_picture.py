@@ -1,0 +1,116 @@
+"""What is taken over from edit to edit looks as if it had been made anew."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication
+
+from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideKind
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Edge
+from gradstep.gui import commands
+from gradstep.gui.canvas.view import GraphView
+from tests.support.deleting import delete
+
+MOVES = 40
+LOOKS = (0.3, 1.0)  # scales
+
+
+def picture(view: GraphView, scale: float) -> np.ndarray:
+    """The graph's middle at a scale, as pixels."""
+    view.camera.zoom_to(scale)
+    view.camera.look_at(view.stage.area.center())
+    while view.camera.zooming:
+        QApplication.processEvents()
+    image = view.viewport().grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+    return np.array(image.constBits()).reshape(image.height(), -1)
+
+
+def assert_as_new(canvas: Any) -> None:
+    """Against a canvas that is opened on the workspace as it stands now."""
+    view, fresh = canvas.view, GraphView(canvas.space)
+    fresh.resize(view.size())
+    fresh.show()
+    fresh.stage._laid = dict(view.stage._laid)  # where layout put what nobody moved
+    fresh.stage.rebuild()
+    for own in (view, fresh):
+        own.minimap.hide()
+        own.legend.hide()
+    try:
+        for name in ("stopped_links", "dead_links", "untaken_links"):
+            mine, other = (getattr(each.stage.facts, name) for each in (view, fresh))
+            assert np.array_equal(mine, other), name
+        assert view.stage.facts.badges == fresh.stage.facts.badges
+        for scale in LOOKS:
+            assert np.array_equal(picture(view, scale), picture(fresh, scale))
+    finally:
+        delete(fresh)
+
+
+def moves_of(canvas: Any, random: Random) -> Any:
+    """One thing that a user does, at random."""
+    space, graph = canvas.space, canvas.space.document.graph
+    name = random.choice([*graph.operations])
+    wires = [Edge(op.name, i) for op in graph for i, ref in enumerate(op.inputs) if ref is not None]
+    if not wires:
+        return space.undo_stack.undo
+    wire = random.choice(wires)
+    return random.choice(
+        [
+            lambda: commands.toggle_stop(space, wire),
+            lambda: commands.set_override(space, Override("Identity", name, OverrideKind.OP)),
+            lambda: commands.set_attr(space, name, "_note", f"{random.random()}"),
+            lambda: commands.rename(space, name, f"named{random.randrange(99)}"),
+            lambda: commands.disconnect(space, wire),
+            lambda: commands.toggle_breakpoint(space, name),
+            lambda: commands.remove_nodes(space, [name]),
+            lambda: space.select([name]),
+            *[space.undo_stack.undo] * 4,
+            space.undo_stack.redo,
+            lambda: canvas.step(random.randrange(1, 9)),
+        ]
+    )
+
+
+@pytest.mark.parametrize(("name", "seed"), [("tutorial", 1), ("name_scopes", 2), ("while_loop", 3)])
+def test_after_any_edits_it_is_the_picture_of_a_new_canvas(
+    canvas: Any, name: str, seed: int
+) -> None:
+    canvas.open(name)
+    random = Random(seed)
+    for number in range(MOVES):
+        try:
+            moves_of(canvas, random)()
+        except GradstepError:
+            continue  # refused
+        canvas.space.debugger.flush()
+        if number % 8 == 7:
+            canvas.space.select([])
+            assert_as_new(canvas)
+
+
+def test_an_edit_undone_leaves_the_picture_as_it_was(canvas: Any) -> None:
+    canvas.open("tutorial")
+    before = [picture(canvas.view, scale) for scale in LOOKS]
+    space = canvas.space
+    for edit in (
+        lambda: commands.toggle_stop(space, Edge("a", 1)),
+        lambda: commands.rename(space, "e", "other"),
+        lambda: commands.disconnect(space, Edge("a", 1)),
+        lambda: commands.set_override(space, Override("Identity", "e", OverrideKind.OP)),
+    ):
+        edit()
+        space.debugger.flush()
+        assert any(
+            (picture(canvas.view, s) != was).any() for s, was in zip(LOOKS, before, strict=True)
+        )
+        space.undo_stack.undo()
+        space.debugger.flush()
+        space.select([])
+        for scale, was in zip(LOOKS, before, strict=True):
+            assert np.array_equal(picture(canvas.view, scale), was)
