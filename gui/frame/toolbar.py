@@ -136,11 +136,8 @@ class ToolBar(QToolBar):
         self.addWidget(pill)
 
     def _note_phases(self) -> None:
-        program = self._workspace.program
-        index, steps = self._workspace.debugger.index, program.steps if program is not None else []
-        first = (names[0] for names in index.by_phase.values())
-        starts = (steps.index(index.steps[name]) for name in first)
-        self._first_steps = {steps[number].phase: number for number in starts}
+        index = self._workspace.debugger.index
+        self._first_steps = {phase: index.numbers[ops[0]] for phase, ops in index.by_phase.items()}
         self.refresh()
 
     def _run_to_phase(self, phase: PhaseName) -> None:

@@ -367,6 +367,7 @@ class Debugger(QObject):
     def _show_program(self, program: ProgramInfo) -> None:
         self.program, self.failure = foremost(program, shown_loss(self.program)), None
         self.notations.renew()
+        self._values.leave()
         if self._shown is not None:
             self._tensors = tensors_of(self.index, self._shown)
         self.program_changed.emit()

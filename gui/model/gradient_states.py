@@ -85,6 +85,7 @@ class GradientStates:
         index = self._workspace.debugger.index
         if self._held is None or not self._held.is_of(wrt, index):
             self._held, self._place = _Held(wrt, index), ()
+            self._states, self._unknown = [], set()
         return self._held
 
     def _follow_stop(self, held: _Held, stop: Stopped) -> None:

@@ -9,6 +9,7 @@ from operator import attrgetter
 
 from gradstep.core.graph.model import Edge
 from gradstep.core.protocol.messages import ProgramInfo, StepInfo
+from gradstep.core.protocol.vocabulary import PhaseName
 
 _OP = attrgetter("op")
 
@@ -28,12 +29,13 @@ class ProgramIndex:
     @cached_property
     def numbers(self) -> Mapping[str, int]:
         """Operation -> the number of its step."""
-        return dict(zip(self.steps, count(), strict=False))
+        steps = () if self.program is None else self.program.steps
+        return dict(zip(map(_OP, steps), count(), strict=False))
 
     @cached_property
-    def by_phase(self) -> Mapping[str, Sequence[str]]:
+    def by_phase(self) -> Mapping[PhaseName, Sequence[str]]:
         """Phase -> the operations whose steps are of it, in their order."""
-        found: dict[str, list[str]] = {}
+        found: dict[PhaseName, list[str]] = {}
         for step in () if self.program is None else self.program.steps:
             found.setdefault(step.phase, []).append(step.op)
         return found

@@ -18,7 +18,8 @@ def find_badges(
 ) -> dict[int, str]:
     """Box -> that name. box_of: operation -> number of its box."""
     table = OverrideTable(overrides)
-    named = ((op, table.gradient_name(op)) for op in _may_differ(graph, overrides))
+    shown = (op for op in _may_differ(graph, overrides) if op.name in box_of)
+    named = ((op, table.gradient_name(op)) for op in shown)
     return {box_of[op.name]: name for op, name in named if name != native_name(op)}
 
 

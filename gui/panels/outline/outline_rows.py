@@ -12,6 +12,7 @@ from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.typing.flatten_loops import flatten_loops
 from gradstep.core.ops.typing.inference import Inference
 from gradstep.core.protocol.messages import ProgramInfo
+from gradstep.core.protocol.vocabulary import PhaseName
 from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.program_index import ProgramIndex
 from gradstep.gui.panels.problems.problem_rows import faults
@@ -20,7 +21,7 @@ from gradstep.gui.panels.widgets.row_tree import Row, RowList
 INPUTS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
 VARIABLES = frozenset({"Variable", "VariableV2", "VarHandleOp"})
 # What differentiation and the optimizer add, closed at first -> the phase of its steps.
-_ADDED: Mapping[str, str] = {"gradients": "backward", "updates": "update"}
+_ADDED: Mapping[str, PhaseName] = {"gradients": "backward", "updates": "update"}
 
 
 class ScopeRows(RowList):
