@@ -61,7 +61,7 @@ ENVIRONMENTS = {
                 _uv(
                     *("atheris==3.0.0", _NUMPY, "networkx>=3.4,<4", "msgspec>=0.20,<0.23"),
                     *("platformdirs>=4.3,<5", "protobuf>=5,<8", "tensorboardX>=2.6.4,<3"),
-                    "graphlay>=0.3.1,<0.4",
+                    *("graphlay>=0.3.1,<0.4", "threadpoolctl>=3.5,<4"),
                 ),
             ),
             ours=True,
@@ -73,6 +73,7 @@ ENVIRONMENTS = {
                 _uv(
                     *("scipy==1.17.1", "onednn-cpu-gomp==2023.2.0", "numba==0.68.1", _NUMPY),
                     *("networkx>=3.4,<4", "msgspec>=0.20,<0.23", "platformdirs>=4.3,<5"),
+                    "threadpoolctl>=3.5,<4",
                 ),
             ),
             ours=True,

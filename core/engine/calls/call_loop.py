@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.engine.calls.native_table import Table, table_of
+from gradstep.core.engine.calls.split_calls import Split, one_blas_thread
 
 Call = Callable[[], Any]
 Runner = Callable[[], tuple[int, Exception | None]]  # see run_through
@@ -61,6 +62,12 @@ def _run_table(table: Table, first: int, last: int) -> tuple[int, Exception | No
         _SETTING.reset(before)
 
 
+def _with_parts(run: Runner) -> tuple[int, Exception | None]:
+    """The same of calls some of which are split: the parts have the processors, and not BLAS."""
+    with one_blas_thread():
+        return run()
+
+
 def pack_calls(calls: Iterable[Call]) -> list[Call]:
     """The same calls, made anew one after another, so that they lie in memory in the order in which
     they run. Of a thousand small ones that takes a tenth off."""
@@ -71,8 +78,9 @@ def pack_calls(calls: Iterable[Call]) -> list[Call]:
 
 
 def _slice_of(calls: Sequence[Call], first: int, last: int) -> Runner:
-    every = (first, last) == (0, len(calls))
-    return partial(run_through, calls if every else calls[first:last])
+    some = calls if (first, last) == (0, len(calls)) else calls[first:last]
+    run = partial(run_through, some)
+    return partial(_with_parts, run) if any(type(call) is Split for call in some) else run
 
 
 class CallRun:
@@ -80,15 +88,17 @@ class CallRun:
     all: what makes them all."""
 
     def __init__(self, calls: Sequence[Call]) -> None:
+        self._split = any(type(call) is Split for call in calls)
         self._table: Table | None = table_of(calls)
         self.calls = calls if self._table is not None else pack_calls(calls)
         self.all = self.between(0, len(calls))
 
     def between(self, first: int, last: int) -> Runner:
         """What makes calls `first` to `last`."""
-        if self._table is not None:
-            return partial(_run_table, self._table, first, last)
-        return _slice_of(self.calls, first, last)
+        if self._table is None:
+            return _slice_of(self.calls, first, last)
+        run = partial(_run_table, self._table, first, last)
+        return partial(_with_parts, run) if self._split else run
 
     def each(self) -> Sequence[Call]:
         """What makes them one by one."""

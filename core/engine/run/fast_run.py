@@ -13,6 +13,9 @@ from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.bound_calls import Several, into_places, parts
 from gradstep.core.engine.calls.call_loop import Call, CallRun
 from gradstep.core.engine.calls.op_evaluation import NO_FUNCTIONS, Functions
+from gradstep.core.engine.calls.scratch_memory import Scratch
+from gradstep.core.engine.calls.split_calls import WORTH_SPLITTING, split_call
+from gradstep.core.engine.calls.striped_blocks import Stripes
 from gradstep.core.engine.memory.reuse_layout import ReuseLayout
 from gradstep.core.engine.plan.execution_plan import Blocked, Plan
 from gradstep.core.engine.plan.steps import Step
@@ -22,6 +25,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.ops.declare.ufunc import BLOCK
 from gradstep.core.ops.state.opaque_state import OpaqueState
+from gradstep.core.thread_pool import thread_count
 
 
 class FastRun(Recording):
@@ -111,19 +115,46 @@ class FastRun(Recording):
         return self._first[name] if self.plan.variables[name].anew else variables[name]
 
     def _blocks(self, run: Blocked) -> Iterator[tuple[int, Call]]:
-        """The calls of a blocked run, block after block."""
+        """The calls of a blocked run, block after block; of a large one as many at a time as there
+        are threads. Which thread has which block changes no bit: each element is by itself."""
         steps = [*enumerate(self.plan.steps)][run.start : run.stop]
         size = max(math.prod(self._cells[v].shape) for _, s in steps for v in s.reads or s.writes)
-        for at in range(0, size, BLOCK):
+        starts = range(0, size, BLOCK)
+        count = min(thread_count(), len(starts)) if size * len(steps) >= WORTH_SPLITTING else 1
+        if count == 1:
+            yield from self._block_calls(steps, starts, size, {}, self._room)
+            return
+        stripes = [[*self._block_calls(steps, starts[::count], size, {}, self._room)]]
+        for first in range(1, count):
+            own = self._another_block(steps)
+            room = Scratch(self.backend)
+            stripes.append([*self._block_calls(steps, starts[first::count], size, own, room)])
+        yield run.start, Stripes(stripes)
+
+    def _another_block(self, steps: Sequence[tuple[int, Step]]) -> dict[int, Any]:
+        """Memory for one more block of those values that are never made in full."""
+        values = {v for _, step in steps for v in step.writes if v in self.layout.partial}
+        return {v: self.backend.empty((BLOCK,), self._cells[v].dtype) for v in values}
+
+    def _block_calls(
+        self,
+        steps: Sequence[tuple[int, Step]],
+        starts: Iterable[int],
+        size: int,
+        own: Mapping[int, Any],
+        room: Scratch,
+    ) -> Iterator[tuple[int, Call]]:
+        for at in starts:
             for index, step in steps:
-                inputs = [self._part(v, at, size) for v in step.reads]
-                places = [self._part(v, at, size) for v in step.writes]
-                call = into_places(self.backend, step, self.functions, inputs, places, self._room)
+                inputs = [self._part(v, at, size, own) for v in step.reads]
+                places = [self._part(v, at, size, own) for v in step.writes]
+                call = into_places(self.backend, step, self.functions, inputs, places, room)
                 yield from ((index, part) for part in parts(call))
 
-    def _part(self, value: int, at: int, size: int) -> Any:
-        """The block of a value from element `at`; a scalar as it is."""
-        cell, count = self._cells[value], min(BLOCK, size - at)
+    def _part(self, value: int, at: int, size: int, own: Mapping[int, Any]) -> Any:
+        """The block of a value from element `at`, in memory of its own where it has some; a scalar
+        as it is."""
+        cell, count = own.get(value, self._cells[value]), min(BLOCK, size - at)
         if value in self.layout.partial:
             return cell[:count]
         return cell.reshape(-1)[at : at + count] if cell.ndim else cell
@@ -134,7 +165,9 @@ class FastRun(Recording):
             return super().run(start, stop)
         done, error = self._run_calls.all()
         if error is not None:
-            failed = self._step_of[done]
+            call, failed = self._run_calls.calls[done], self._step_of[done]
+            if isinstance(call, Stripes):
+                failed = call.failed
             return failed, self.located(error, failed)
         return len(self.plan.steps), None
 
@@ -163,7 +196,7 @@ class FastRun(Recording):
         for index, step in enumerate(self.plan.steps):
             run = blocked.get(index)
             if run is None:
-                yield from ((index, part) for part in parts(self._call(step)))
+                yield from ((index, split_call(part)) for part in parts(self._call(step)))
             elif index == run.start:
                 yield from self._blocks(run)
 

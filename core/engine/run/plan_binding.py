@@ -13,6 +13,7 @@ from gradstep.core.engine.calls.constant_steps import constants_of
 from gradstep.core.engine.calls.liveness_guards import Checked, guard_call, new_versions
 from gradstep.core.engine.calls.op_evaluation import Functions, locate_error
 from gradstep.core.engine.calls.scratch_memory import Scratch
+from gradstep.core.engine.calls.split_calls import split_call
 from gradstep.core.engine.loops.loop_pause import Pausing, never
 from gradstep.core.engine.memory.arena import Arena
 from gradstep.core.engine.memory.record_layout import RecordLayout, Slot
@@ -160,7 +161,9 @@ class Binding:
         elif other:
             taken = {s: calls for s, calls in taken.items() if other.isdisjoint(s.reads)}
         calls = [
-            tuple(parts(self._call(step))) if (calls := taken.get(step)) is None else calls
+            tuple(map(split_call, parts(self._call(step))))
+            if (calls := taken.get(step)) is None
+            else calls
             for step in steps
         ]
         self._taken = {}

@@ -23,6 +23,7 @@ from gradstep.core.ops.numerics.index_bounds import (
     subscript,
     want_indices,
 )
+from gradstep.core.ops.numerics.taken_rows import take_rows
 
 Dims = tuple[int | None, ...]
 
@@ -77,7 +78,8 @@ def _gather(
         return xp.full(shape, fill_value(params.dtype, rules.gather), dtype=params.dtype)
     fill = fill_value(params.dtype, rules.gather)
     if batch == 0:
-        return _blank_from(xp, xp.take(params, safe, axis=at), at, outside, fill)
+        taken = xp.take(params, safe, axis=at) if at else take_rows(xp, params, safe)
+        return _blank_from(xp, taken, at, outside, fill)
     return _batched(xp, params, safe, at, batch, outside, fill)
 
 
@@ -97,7 +99,7 @@ def _batched(
     size = rows.shape[batch]
     flat = rows.reshape((count * size, *rows.shape[batch + 1 :]))
     starts = (xp.arange(count) * size).reshape(safe.shape[:batch] + (1,) * (safe.ndim - batch))
-    values = fill_outside(xp, xp.take(flat, safe + starts, axis=0), outside, fill)
+    values = fill_outside(xp, take_rows(xp, flat, safe + starts), outside, fill)
     outer = axis - batch  # axes of params between the batch and the gathered one
     order = [*range(batch), *range(safe.ndim, safe.ndim + outer), *range(batch, safe.ndim)]
     return xp.transpose(values, (*order, *range(safe.ndim + outer, values.ndim)))

@@ -22,6 +22,7 @@ from gradstep.core.ops.numerics.index_bounds import (
     want_indices,
 )
 from gradstep.core.ops.numerics.row_updates import flat_rows
+from gradstep.core.ops.numerics.taken_rows import take_rows
 from gradstep.core.ops.typing.static_values import shape_of
 
 Dims = tuple[int | None, ...]
@@ -75,7 +76,7 @@ def _gather_nd(
     if 0 in params.shape[:depth]:
         return xp.full(rows.shape + params.shape[depth:], fill, dtype=params.dtype)
     count = int(np.prod(params.shape[:depth], dtype=np.int64))
-    values = xp.take(params.reshape((count, *params.shape[depth:])), rows, axis=0)
+    values = take_rows(xp, params.reshape((count, *params.shape[depth:])), rows)
     return values if policy == "raise" else fill_outside(xp, values, outside, fill)
 
 

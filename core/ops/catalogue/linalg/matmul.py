@@ -154,7 +154,10 @@ def _batch_outer_sizes(ctx: InferContext) -> tuple[Size, Size]:
 
 
 def _adjoint(xp: Any, x: Any, wanted: bool) -> Any:
-    return xp.conj(xp.swapaxes(x, -1, -2)) if wanted else x
+    if not wanted:
+        return x
+    flipped = xp.swapaxes(x, -1, -2)
+    return xp.conj(flipped) if x.dtype.kind == "c" else flipped
 
 
 def _check_batches(x: Any, y: Any) -> None:
@@ -193,6 +196,28 @@ def _batch_matmul(xp: Any, x: Any, y: Any, *, adj_x: bool, adj_y: bool) -> Any:
     _check_batches(x, y)
     _check_inner(x, y, adj_x, adj_y)
     return xp.matmul(_adjoint(xp, x, adj_x), _adjoint(xp, y, adj_y))
+
+
+def _batch_calls(
+    xp: Any, x: Any, y: Any, *, adj_x: bool, adj_y: bool, out: Any, room: Any
+) -> Calls:
+    _check_batches(x, y)
+    _check_inner(x, y, adj_x, adj_y)
+    if x.dtype.kind == "c":  # whose adjoint is no view
+        yield _multiply_into, xp, x, y, adj_x, adj_y, out
+    else:
+        yield np.matmul, _adjoint(xp, x, adj_x), _adjoint(xp, y, adj_y), out
+
+
+def _multiply_into(xp: Any, x: Any, y: Any, adj_x: bool, adj_y: bool, out: Any) -> None:
+    xp.matmul(_adjoint(xp, x, adj_x), _adjoint(xp, y, adj_y), out=out)
+
+
+def _equal_batch_calls(
+    xp: Any, x: Any, y: Any, *, adj_x: bool, adj_y: bool, out: Any, room: Any
+) -> Calls:
+    _check_equal_batches(x, y)
+    return _batch_calls(xp, x, y, adj_x=adj_x, adj_y=adj_y, out=out, room=room)
 
 
 def _equal_batch_matmul(xp: Any, x: Any, y: Any, *, adj_x: bool, adj_y: bool) -> Any:
@@ -256,7 +281,7 @@ op(
     type_attrs={"T": "x"},
     formula=_FORMULA,
     infer=only(PRODUCTS, _equal_batches_type),
-    kernel=_equal_batch_matmul,
+    kernel=Kernels(_equal_batch_matmul, calls=_equal_batch_calls),
     gradient=_factor_gradients,
     samples=_batch_samples(((2,), (2,)), ((1, 2), (1, 2))),
     arithmetic="product",
@@ -269,7 +294,7 @@ op(
     type_attrs={"T": "x"},
     formula=_FORMULA,
     infer=only(_MANY, _broadcasting_type),
-    kernel=_batch_matmul,
+    kernel=Kernels(_batch_matmul, calls=_batch_calls),
     gradient=_broadcast_gradients,
     samples=_batch_samples(*_BROADCAST),
     arithmetic="product",
