@@ -140,7 +140,10 @@ class Timeline:
     def _begin_run(self) -> None:
         assert self._done == self.length
         self.link.pull(self._live, self.runs - 1, self._done)
-        self._keep(self.runs - 1, self._live.record(self._make_room(self._live.nbytes)))
+        if self._live.nbytes > self.limit_bytes:  # it would be dropped as soon as it is kept
+            self._keep_start(self.runs - 1, lambda: self._live.variables(0))
+        else:
+            self._keep(self.runs - 1, self._live.record(self._make_room(self._live.nbytes)))
         self._loops.reckon()
         self._live.begin(self._live.variables())
         self.runs += 1
@@ -270,12 +273,17 @@ class Timeline:
         return False
 
     def _drop(self, run: int) -> RunSnapshot:
-        if self._is_start(run) and run not in self._starts:
-            self._starts[run] = VariableStore(self.backend, self._started(run))
-            self._thin_starts()
+        self._keep_start(run, lambda: self._started(run))
         dropped = self._kept.pop(run)
         self._kept_bytes -= dropped.nbytes
         return dropped
+
+    def _keep_start(self, run: int, started: Callable[[], Mapping[str, Any]]) -> None:
+        """Keep the variables that a run started from which itself is not kept, if runs are to be
+        repeated from there."""
+        if self._is_start(run) and run not in self._starts:
+            self._starts[run] = VariableStore(self.backend, started())
+            self._thin_starts()
 
     def _started(self, run: int) -> dict[str, Any]:
         """The variables that kept run number `run` started from."""

@@ -14,6 +14,7 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import assign
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.run.recording import Recording
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import TensorRef
@@ -164,6 +165,19 @@ def test_a_dropped_run_is_replayed_once_for_all_that_is_asked_of_it(
     for step in (length, 1, 2, length):
         session.frame(0, step).value("count")
     assert calls == [1.0]
+
+
+def test_a_run_larger_than_what_runs_may_keep_is_not_copied(
+    chain: Callable[[int], Program], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = chain(6)
+    small, large = DebugSession(program, limit_bytes=100), DebugSession(program)
+    large.run_to("3:0")
+    with monkeypatch.context() as patched:
+        patched.setattr(Recording, "record", lambda *_: pytest.fail("copied"))
+        small.run_to("3:0")
+    one, other = (s.frame(1, len(s.plan.steps)).value("n") for s in (small, large))
+    np.testing.assert_array_equal(one, other)
 
 
 def test_a_run_that_was_changed_twice_by_hand_is_replayed_with_both_changes(
