@@ -26,29 +26,34 @@ class Edit:
 
     before: weak[Graph]
     changes: Changes
+    is_large: bool  # the one is another graph, rather
 
 
 def edit_before(graph: Graph) -> tuple[Graph, Changes] | None:
     """The graph that `graph` was before an edit, while somebody has that, and the edit."""
     edit: Edit | None = graph.__dict__.get(_EDIT)
-    before = None if edit is None else edit.before()
+    before = None if edit is None or edit.is_large else edit.before()
     return None if edit is None or before is None else (before, edit.changes)
 
 
 def continue_graph(graph: Graph, before: Graph) -> Graph:
     """`graph` as `before` after an edit: with its operations where they are alike, and with what is
     known of it; `before` itself where all are."""
+    known: Edit | None = graph.__dict__.get(_EDIT)
+    if known is not None and known.before() is before:
+        return graph
     found, changes = share_and_diff(graph, before)
     if found is not before:
-        _carry_over(found, before, changes)
+        remember_edit(found, before, changes)
     return found
 
 
-def _carry_over(graph: Graph, before: Graph, changes: Changes) -> None:
+def remember_edit(graph: Graph, before: Graph, changes: Changes) -> None:
+    """Let `graph` go on from `before`, of which these are the changes that led to it."""
     known, there = before.__dict__, graph.__dict__
-    if 4 * changes.size > len(graph):
-        return  # another graph, rather
-    there[_EDIT] = Edit(weak(before), changes)
+    edit = there[_EDIT] = Edit(weak(before), changes, 4 * changes.size > len(graph))
+    if edit.is_large:
+        return
     ranks = _Ranks(before, graph)
     if "order" in known and "order" not in there and _stays_ordered(graph, before, changes, ranks):
         there["order"] = tuple(graph.operations)

@@ -38,6 +38,11 @@ class TensorRef(NamedTuple):
     index: int = 0  # type: ignore[assignment]  # not tuple's method
 
     @classmethod
+    def first(cls, op: str) -> TensorRef:
+        """Output 0 of `op`, for who makes very many."""
+        return tuple.__new__(cls, (op, 0))
+
+    @classmethod
     def parse(cls, text: str) -> TensorRef:
         """`"name:1"` or `"name"` (output 0). Raises GradstepError for anything else."""
         name, colon, index = text.rpartition(":")

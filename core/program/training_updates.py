@@ -15,6 +15,7 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.document.requests import loss_of, requests, trained_variables
 from gradstep.core.errors import GradstepError, only_errors_of_ours
+from gradstep.core.graph.carry_over import continue_graph
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
 from gradstep.core.graph.problems import UNFINISHED, Problem
@@ -23,6 +24,7 @@ from gradstep.core.ops.build.indexed_slices import IndexedSlices
 from gradstep.core.ops.build.used_names import names_of
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.declare.attribute_kinds import attribute
+from gradstep.core.ops.typing.inference import has_loops
 from gradstep.core.program.acyclic_part import refuse_broken, refuse_cyclic
 from gradstep.core.train.optimizers import Pair, UpdateRecord, Updates, apply_updates
 
@@ -133,7 +135,7 @@ def _with_gradients(
     blocked = first_entries(d.blocked for d in derived)
     run = [d for d in derived if _is_run(document, d)]
     # What an iteration of a loop computes cannot be fetched.
-    gradients = [ref for d in run for ref in d.gradients.values() if ref.op in d.graph]
+    gradients = [ref for d in run for ref in _fetchable(d)]
     return replace(
         program,
         graph=_together(derived),
@@ -149,6 +151,11 @@ def _with_gradients(
     )
 
 
+def _fetchable(derived: Differentiation) -> Iterable[TensorRef]:
+    found, there = derived.gradients.values(), derived.graph.operations
+    return [ref for ref in found if ref.op in there] if has_loops(derived.graph) else found
+
+
 def _together(derived: Sequence[Differentiation]) -> Graph:
     """The gradient operations of all, after the forward graph that they share."""
     first, *others = (d.graph for d in derived)
@@ -157,9 +164,8 @@ def _together(derived: Sequence[Differentiation]) -> Graph:
     builder = GraphBuilder(first)
     for graph in others:
         names = [name for name in graph.operations if not builder.has(name)]
-        builder.names.take_all(names)
         builder.repeat(graph, names)
-    return builder.build()
+    return builder.build(goes_on=True)
 
 
 def first_entries(maps: Iterable[Mapping[_K, _V]]) -> Mapping[_K, _V]:
@@ -195,21 +201,48 @@ def _with_updates(program: Program, document: Document, previous: Program | None
         of = loss_of(document, optimizer)
         if of not in derived:
             continue  # why not has been said
-        builder = GraphBuilder(program.graph, before)
+        base = program.graph
         try:
             with only_errors_of_ours(f"the updates of {optimizer.type} could not be made"):
-                pairs = _pairs(builder, derived[of], document, optimizer)
-                name = optimizer.name or "train"
-                updates = apply_updates(
-                    builder, optimizer.type, optimizer.hyper, pairs, name, last.get(number)
-                )
+                given = document, optimizer, derived[of]
+                base, graph, updates = _make_updates(base, *given, last.get(number), before)
         except GradstepError as error:
             problems.append(Problem.of(error, "optimizer"))
             continue
-        program = _with_operations(program, builder.build(goes_on=True), updates, optimizer.enabled)
-        made[number] = updates.record(program.graph)
-        updated.update([variable for variable, _ in pairs if optimizer.enabled])
+        program = _with_operations(program, graph, updates, optimizer.enabled)
+        if (record := updates.record(graph, base)) is not None:
+            made[number] = record
+        updated.update(updates.variables if optimizer.enabled else ())
     return replace(program, updates=made), [*problems, *_updated_twice(updated)]
+
+
+def _make_updates(
+    base: Graph,
+    document: Document,
+    optimizer: Optimizer,
+    derived: Differentiation,
+    last: UpdateRecord | None,
+    before: Graph | None,
+) -> tuple[Graph, Graph, Updates]:
+    """Upon `base`, which comes first of what is returned, as it is known. last: how it was done
+    before an edit, if it was; before: the whole graph then, whose operations are taken where others
+    like them are made."""
+    name = optimizer.name or "train"
+    if last is not None:
+        base = continue_graph(base, last.base)
+    again = None if last is None else last.rebuild(base, name)
+    builder = again or GraphBuilder(base, before)
+    try:
+        builder.names.begin_log()
+        pairs = _pairs(builder, derived, document, optimizer)
+        updates = apply_updates(builder, optimizer.type, optimizer.hyper, pairs, name, last)
+    except GradstepError:
+        if not builder.names.met_kept:
+            raise
+    else:
+        if not builder.names.met_kept:
+            return base, builder.finish(updates.order), updates
+    return _make_updates(base, document, optimizer, derived, None, before)
 
 
 def _with_operations(program: Program, graph: Graph, updates: Updates, run: bool) -> Program:

@@ -15,7 +15,8 @@ from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.build.indexed_slices import IndexedSlices
 from gradstep.core.train.dense_updates import PLAIN, apply_plain
 from gradstep.core.train.sparse_updates import adam_rows, descend_rows
-from gradstep.core.train.update_ops import Pair, Update, UpdateRecord, Updates
+from gradstep.core.train.update_ops import Pair, Update, Updates
+from gradstep.core.train.update_reuse import UpdateRecord
 
 
 def apply_updates(

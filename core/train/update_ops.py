@@ -2,78 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
+from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape
 from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
 from gradstep.core.graph.splat_array import element_of, splat
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.build.indexed_slices import IndexedSlices
-from gradstep.core.ops.build.used_names import TakenNames
+from gradstep.core.ops.build.rebuilding import Rebuilder
 from gradstep.core.ops.declare.attribute_kinds import attribute
 from gradstep.core.train.unique_rows import sum_duplicate_rows
+from gradstep.core.train.update_reuse import (
+    Key,
+    MadeOperations,
+    UpdateRecord,
+    VariableUpdate,
+    are_nested,
+)
 
 Gradient = Tensor | IndexedSlices
 Pair = tuple[str, Gradient]  # variable, gradient of the loss with respect to it
-Key = tuple[Hashable, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class VariableUpdate:
-    """What was made for one variable, for the next time. declared, gradient, kind: what it was made
-    of; names: its operations, in order; taken: what else was asked of names; done: those of its
-    operations that finish it."""
-
-    declared: Operation
-    gradient: TensorRef
-    kind: TensorType
-    names: tuple[str, ...]
-    taken: TakenNames
-    slots: tuple[str, ...]
-    initial: Mapping[str, np.ndarray]
-    done: tuple[str, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class UpdateRecord:
-    """How updates were made. graph: where; of: the optimizer, and what all variables share;
-    initial: what they all start with."""
-
-    graph: Graph
-    of: Key
-    by_variable: Mapping[str, VariableUpdate]
-    initial: Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True)
 class Updates:
-    """What was added. targets: operations that do the updates when run; slots: variable -> its
-    slot variables; initial: slot or other new variable -> its value before training; of, made: for
-    the record of it."""
+    """What was added. targets: operations that do the updates when run; variables: what they
+    update; slots: variable -> its slot variables; initial: slot or other new variable -> its value
+    before training; order: all that was made, in order; of, first, made, last: for the record."""
 
     targets: tuple[str, ...]
+    variables: tuple[str, ...]
     slots: Mapping[str, tuple[str, ...]]
     initial: Mapping[str, np.ndarray]
-    of: Key = ()
-    made: Mapping[str, VariableUpdate] = field(default_factory=dict)
+    order: list[str]
+    of: Key
+    first: MadeOperations
+    made: Mapping[str, VariableUpdate]
+    last: MadeOperations
 
-    def record(self, graph: Graph) -> UpdateRecord:
-        """For updates after an edit. graph: what was built with these."""
-        return UpdateRecord(graph, self.of, self.made, self.initial)
+    def record(self, graph: Graph, base: Graph) -> UpdateRecord | None:
+        """For updates after an edit; None where a variable is updated twice. graph: what was built
+        with these; base: upon which graph."""
+        if len(self.made) < len(self.variables):
+            return None
+        (scope,) = self.targets
+        parts = self.first, self.made, self.last
+        return UpdateRecord(graph, base, scope, self.of, *parts, self.initial)
 
 
 class Update:
     """The operations of one call of `apply_updates`, in a scope `name`.
 
     Each belongs to a variable, so that the debugger shows one step for each variable.
-    type: the optimizer's. before: how they were made before an edit; those of a variable that would
-    come out the same are taken from there, the very same operations.
+    type: the optimizer's. before: how they were made before an edit; where `builder` goes on from
+    that, those of a variable that would come out the same stay.
     """
 
     def __init__(
@@ -87,67 +76,76 @@ class Update:
         self.builder = builder
         self._type = type
         self._before = before
+        self._again = before if isinstance(builder, Rebuilder) else None
         self._of: Key = ()
+        self._first = MadeOperations(tuple(builder.made_since(0)), builder.names.end_log())
         self._made: dict[str, VariableUpdate] = {}
-        self._known: Mapping[str, VariableUpdate] = {}  # those that may be taken over
+        self._parts = [self._first]  # all that is made, in order
+        self._known: Mapping[str, VariableUpdate] = self._again.by_variable if self._again else {}
+        self._new_names = builder.new_names if isinstance(builder, Rebuilder) else set()
         self._shared: list[Tensor] = []  # what the updates of all variables read
-        self._again: list[str] = []  # operations that are to be taken over, not there yet
         self.slots: dict[str, tuple[str, ...]] = {}
         self.initial: dict[str, np.ndarray] = {}
         self._hyper = hyper
         self._reads: dict[TensorRef, Tensor] = {}  # ref variable that is read once -> its read
         self._done: list[str] = []  # operations that update something
-        with builder.scope(name) as scope:
+        name = self._again.scope if self._again else name
+        with builder.scope(name, exact=self._again is not None) as scope:
             self._scope = scope
 
     def each(self, pairs: Sequence[Pair]) -> Iterator[Pair]:
         """The pairs whose updates have to be made, with what is made belonging to them. The first
         always has to: what all share is made with it."""
-        builder = self.builder
-        for variable, gradient in pairs:
-            if self._made_before(variable, gradient):
+        builder, known = self.builder, self._known
+        self._variables = tuple([variable for variable, _ in pairs])
+        if known and are_nested({*known, *self._variables}):
+            builder.names.met_kept = True
+        for variable in known.keys() - self._variables:
+            self._drop(variable)
+        for number, (variable, gradient) in enumerate(pairs):
+            if number and self._stays(variable, gradient):
+                found = self._made[variable] = known[variable]
+                self._parts.append(found.made)
+                self._done += found.done
                 continue
-            self._flush()
+            self._drop(variable)
             self.belongs(variable)
+            if variable in self._made:
+                builder.names.met_kept = True
             size, done = builder.size, len(self._done)
             builder.names.begin_log()
             yield variable, gradient
-            taken = builder.names.end_log()
-            if not self._of:
+            apart = gradient if isinstance(gradient, Tensor) and number > 0 else None
+            made = MadeOperations(tuple(builder.made_since(size)), builder.names.end_log())
+            self._parts.append(made)
+            self._made[variable] = VariableUpdate(
+                builder.operation(variable),
+                None if apart is None or made.taken.met_others else apart.ref,
+                None if apart is None else builder.type_of(apart.ref),
+                made,
+                self.slots.get(variable, ()),
+                {name: self.initial[name] for name in made.names if name in self.initial},
+                tuple(self._done[done:]),
+            )
+            if not number:
                 self._share()
-            elif isinstance(gradient, Tensor):
-                self._remember(variable, gradient, builder.size - size, done, taken)
-        self._flush()
+                known = self._known
         self.belongs(pairs[-1][0])
+        self._size = builder.size
+        builder.names.begin_log()
 
     def _share(self) -> None:
         """What all variables share has been made: where it is as before the edit, what follows from
         it may be, too."""
         kinds = ((x.ref, self.builder.type_of(x.ref)) for x in self._shared)
         self._of = (self._type, *self._hyper.items(), self._scope, *kinds)
-        if self._before is not None and self._before.of == self._of:
-            self._known = self._before.by_variable
+        if self._again is not None and self._again.of != self._of:
+            for variable in self._known.keys() - self._made.keys():
+                self._drop(variable)
+            self._known = {}
 
-    def _remember(
-        self, variable: str, gradient: Tensor, made: int, done: int, taken: TakenNames
-    ) -> None:
-        """Keep how the latest update was made: so many operations, and what is done from number
-        `done` on."""
-        builder = self.builder
-        names = tuple(op.name for op in reversed(builder.latest(made)))
-        self._made[variable] = VariableUpdate(
-            builder.operation(variable),
-            gradient.ref,
-            builder.type_of(gradient.ref),
-            names,
-            taken,
-            self.slots.get(variable, ()),
-            {name: self.initial[name] for name in names if name in self.initial},
-            tuple(self._done[done:]),
-        )
-
-    def _made_before(self, variable: str, gradient: Gradient) -> bool:
-        """Take over what was made for a variable before the edit, if it would be the same."""
+    def _stays(self, variable: str, gradient: Gradient) -> bool:
+        """Whether what was made for a variable before the edit would be the same."""
         found, builder = self._known.get(variable), self.builder
         if found is None or not isinstance(gradient, Tensor) or found.gradient != gradient.ref:
             return False
@@ -155,20 +153,13 @@ class Update:
             return False
         if found.kind != builder.type_of(gradient.ref):
             return False
-        if not builder.names.take_again(found.taken):
-            return False
-        self._again += found.names
-        self._made[variable] = found
-        if found.slots:
-            self.slots[variable] = found.slots
-        self.initial.update(found.initial)
-        self._done += found.done
-        return True
+        return self._new_names.isdisjoint(found.made.taken.asked)
 
-    def _flush(self) -> None:
-        if self._again and self._before is not None:
-            self.builder.repeat(self._before.graph, self._again)
-            self._again = []
+    def _drop(self, variable: str) -> None:
+        """Let go what was made for a variable before the edit."""
+        found = self._known.get(variable)
+        if found is not None and isinstance(self.builder, Rebuilder):
+            found.made.drop_from(self.builder)
 
     def belongs(self, origin: str) -> None:
         """What is made from here on belongs to the update of `origin`."""
@@ -310,7 +301,16 @@ class Update:
         self._add(self._scope, "NoOp", control_inputs=tuple(sorted((*self._done, *more))))
 
     def result(self) -> Updates:
-        return Updates((self._scope,), self.slots, self.initial, self._of, self._made)
+        made, builder = self._made, self.builder
+        last = MadeOperations(tuple(builder.made_since(self._size)), builder.names.end_log())
+        order = [*chain.from_iterable(part.names for part in (*self._parts, last))]
+        slots = {name: one.slots for name, one in made.items() if one.slots}
+        initial: dict[str, np.ndarray] = {}
+        for one in made.values():
+            initial.update(one.initial)
+        initial.update(self.initial)
+        given = self._of, self._first, made, last
+        return Updates((self._scope,), self._variables, slots, initial, order, *given)
 
     def _variable(self, name: str, value: np.ndarray, type: str = "VariableV2") -> Tensor:
         dtype, shape = DType.of(value.dtype), Shape(tuple(value.shape))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from operator import attrgetter
 
@@ -23,14 +24,16 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
 from gradstep.core.autodiff.reverse.seed_cotangents import seed_cotangents
 from gradstep.core.autodiff.reverse.vjp_result import LoopGradients, VjpResult
-from gradstep.core.autodiff.reverse.vjp_reuse import PassRecord, run_again
+from gradstep.core.autodiff.reverse.vjp_reuse import PassRecord, RepeatedPass, rebuild
 from gradstep.core.autodiff.reverse.vjp_templates import TemplatedPass
+from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.carry_over import edit_before
 from gradstep.core.graph.changes import Changes
 from gradstep.core.graph.loop import Loop
 from gradstep.core.graph.model import Edge, Graph, Operation, Phase, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.build.rebuilding import Rebuilder
 from gradstep.core.ops.typing.inference import infer_declared
 
 _INSIDE = attrgetter("inside")
@@ -103,40 +106,66 @@ def _reuse_or_start(
     previous: Differentiation | None,
     scope: str,
 ) -> Differentiation:
+    again = None if previous is None else _run_again(graph, request, functions, previous, scope)
+    if again is not None and again.record is not None:
+        return again  # else a function made operations outside its VJP's scope
     known = None if previous is None else previous.graph
-    record = None if previous is None else previous.record
-    if record is not None:
-        again = _run(graph, request, functions, known, record, scope)
-        if again.record is not None:
-            return again  # else a function made operations outside its VJP's scope
-    return _run(graph, request, functions, known, None, scope)
-
-
-def _run(
-    graph: Graph,
-    request: GradientRequest,
-    functions: Mapping[str, GradientFunction],
-    known: Graph | None,
-    before: PassRecord | None,
-    scope: str,
-) -> Differentiation:
-    """known: a graph whose operations are taken where equal ones are made. before: how the pass
-    went that led to it, if its VJPs are to be taken."""
-    builder, path = GraphBuilder(graph, known), _find_slice(graph, request, before)
-    with (
-        builder.belonging_to("", Phase.BACKWARD),
-        builder.as_default(),
-        builder.scope(scope) as root,
-    ):
+    builder, path = GraphBuilder(graph, known), _find_slice(graph, request, None)
+    with _making(builder), builder.scope(scope) as root:
         backward = TemplatedPass(builder, path, request, functions, _loop_rule, root)
         seed_cotangents(backward)
         record = PassRecord.start(backward)
-        if before is None or known is None:
-            backward.run()
-        else:
-            run_again(backward, before, known)
+        backward.run()
         zeros = _make_zeros(backward) if request.unconnected_zero else {}
-    return _collect(backward, zeros, record)
+    return _collect(backward, zeros, record, builder.finish(builder.made_since(0)))
+
+
+def _run_again(
+    graph: Graph,
+    request: GradientRequest,
+    functions: Mapping[str, GradientFunction],
+    previous: Differentiation,
+    scope: str,
+) -> Differentiation | None:
+    """From what was made before an edit; None where nothing of it can be taken."""
+    before, known = previous.record, previous.graph
+    builder = None if before is None else rebuild(graph, request, before, known, scope)
+    if before is None or builder is None:
+        return None
+    try:
+        again, zeros, made = _repeat(builder, graph, request, functions, before, known)
+    except GradstepError:
+        if builder.names.met_kept:
+            return None  # a name that may be taken later only
+        raise
+    met = builder.names.met_kept
+    return _collect(again.backward, zeros, None if met else again.record, builder.finish(made))
+
+
+def _repeat(
+    builder: Rebuilder,
+    graph: Graph,
+    request: GradientRequest,
+    functions: Mapping[str, GradientFunction],
+    before: PassRecord,
+    known: Graph,
+) -> tuple[RepeatedPass, dict[TensorRef, TensorRef], list[str]]:
+    """The pass, its zeros, and all that was made."""
+    path = _find_slice(graph, request, before)
+    with _making(builder), builder.scope(before.root, exact=True) as root:
+        backward = TemplatedPass(builder, path, request, functions, _loop_rule, root)
+        again = RepeatedPass(backward, builder, before, known)
+        seed_cotangents(backward)
+        again.run()
+        size = builder.size
+        zeros = _make_zeros(backward) if request.unconnected_zero else {}
+    return again, zeros, again.order_made() + builder.made_since(size)
+
+
+@contextmanager
+def _making(builder: GraphBuilder) -> Iterator[None]:
+    with builder.belonging_to("", Phase.BACKWARD), builder.as_default():
+        yield
 
 
 def _find_slice(graph: Graph, request: GradientRequest, before: PassRecord | None) -> BackwardSlice:
@@ -176,7 +205,10 @@ def _make_zeros(backward: BackwardPass) -> dict[TensorRef, TensorRef]:
 
 
 def _collect(
-    backward: BackwardPass, zeros: Mapping[TensorRef, TensorRef], record: PassRecord
+    backward: BackwardPass,
+    zeros: Mapping[TensorRef, TensorRef],
+    record: PassRecord | None,
+    graph: Graph,
 ) -> Differentiation:
     gradients: dict[TensorRef, TensorRef] = {}
     slices: dict[TensorRef, Slices] = {}
@@ -194,8 +226,8 @@ def _collect(
         if vjp.custom:
             custom[name] = vjp.custom
     gradients.update(zeros)
-    graph, made = backward.builder.build(goes_on=True), backward.builder.variables.initial
-    left = record if record.is_reusable(graph) else None
+    made = backward.builder.variables.initial
+    left = record if record is not None and record.is_reusable(graph) else None
     return Differentiation(
         graph, gradients, slices, edges, blocked, custom, backward.request, left, made
     )

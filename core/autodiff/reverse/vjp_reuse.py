@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
-from itertools import accumulate
+from itertools import accumulate, islice
 from operator import attrgetter
 
 from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
@@ -23,12 +23,15 @@ from gradstep.core.autodiff.reverse.gradient_request import (
 )
 from gradstep.core.autodiff.reverse.vjp_result import VjpResult
 from gradstep.core.autodiff.reverse.vjp_templates import TemplatedPass
-from gradstep.core.graph.changes import find_others
+from gradstep.core.graph.carry_over import edit_before
+from gradstep.core.graph.changes import Changes, find_others
 from gradstep.core.graph.loop import loop_of
 from gradstep.core.graph.model import Graph, Operation
-from gradstep.core.ops.typing.inference import agree, has_loops, infer_declared
+from gradstep.core.ops.build.rebuilding import Rebuilder, rebuild_upon
+from gradstep.core.ops.build.used_names import names_of
+from gradstep.core.ops.typing.inference import agree, find_retyped, has_loops, infer_declared
 
-_MADE, _SCOPE = attrgetter("made"), attrgetter("scope")
+_MADE = attrgetter("made")
 
 Seeds = Mapping[str, Sequence[tuple[int, Contribution]]]
 
@@ -42,7 +45,7 @@ class PassRecord:
     root:      the scope of all that it made.
     seeds:     operation -> what its outputs started with.
     vjps:      in their order.
-    first:     number of operations of the derived graph before those of the first VJP.
+    first:     number of operations that were made before those of the first VJP.
     """
 
     slice: BackwardSlice
@@ -64,10 +67,14 @@ class PassRecord:
         """Whether the names that a VJP gave are its own affair. graph: the derived one."""
         return not self.slice.has_gradient_scopes and not any(self._strayed(graph))
 
+    def made(self, graph: Graph) -> list[str]:
+        """The operations of the derived graph that were made, in order."""
+        return [*islice(graph.operations, len(self.slice.graph), None)]
+
     @cached_property
     def starts(self) -> list[int]:
-        """For each VJP the number of operations of the derived graph before its own, and that
-        before what comes after the last."""
+        """For each VJP the number of operations that were made before its own, and that before what
+        comes after the last."""
         return [*accumulate(map(_MADE, self.vjps.values()), initial=self.first)]
 
     def _strayed(self, graph: Graph) -> Iterator[str]:
@@ -75,40 +82,111 @@ class PassRecord:
         called = {name: vjp for name, vjp in self.vjps.items() if vjp.rule in self.functions}
         if not called:
             return
-        names, places = list(graph.operations), {name: i for i, name in enumerate(self.vjps)}
+        names, places = self.made(graph), {name: i for i, name in enumerate(self.vjps)}
         for name, vjp in called.items():
             start = self.starts[places[name]]
             made = names[start : start + vjp.made]
             yield from (other for other in made if not other.startswith(f"{vjp.scope}/"))
 
 
-def run_again(backward: TemplatedPass, before: PassRecord, graph: Graph) -> None:
+def rebuild(
+    graph: Graph, request: GradientRequest, before: PassRecord, derived: Graph, scope: str
+) -> Rebuilder | None:
+    """A builder that goes on from `derived`, to which the pass `before` led; None where nothing of
+    that can be taken."""
+    if request.gate != before.request.gate or names_of(graph).unique(scope) != before.root:
+        return None
+    return rebuild_upon(graph, derived, before.slice.graph)
+
+
+class RepeatedPass:
     """What `backward.run()` does, with VJPs of `before`, which led to `graph`, where they would be
-    the same: only those that differ are visited, and those that they send something else to."""
-    now = PassRecord.start(backward)
-    if (now.root, now.request.gate) != (before.root, before.request.gate):
-        backward.run()
-        return
-    path, places = backward.slice.path, backward.slice.places
-    names = list(path)
-    reuse, differing = _Reuse(backward, before, graph, names), _find_differing(before, now)
-    if not reuse.same:
-        differing |= path.keys() - before.vjps.keys()
-    queue = sorted(places[name] for name in differing if name in places)
-    queued = set(queue)
-    done = 0
-    while queue:
-        place = heappop(queue)
-        name = names[place]
-        reuse.take(done, place)
-        done = place + 1
-        vjp = backward.vjps[name] = backward.visit(path[name])
-        if not reuse.went_alike(name, vjp):
-            sources = {places[ref.op] for ref in path[name].inputs if ref and ref.op in places}
-            for other in sources - queued:
-                queued.add(other)
-                heappush(queue, other)
-    reuse.take(done, len(names))
+    the same: only those that differ are visited, and those that they send something else to.
+
+    visited: operation -> its VJP then, if it had one; gone: those that were visited then alone.
+    record:  of this pass, once it has run.
+    """
+
+    def __init__(
+        self, backward: TemplatedPass, builder: Rebuilder, before: PassRecord, graph: Graph
+    ) -> None:
+        self.backward, self._builder, self._before = backward, builder, before
+        self._graph, self._known = graph, infer_declared(graph)
+        self._made_before = before.made(graph)
+        self._made: dict[str, list[str]] = {}  # by those that are visited
+        self.visited: dict[str, VjpResult | None] = {}
+        path, vjps = backward.slice.path, before.vjps
+        self.same = list(vjps) == list(path)  # whether the path is what it was
+        self.gone = {} if self.same else {n: vjp for n, vjp in vjps.items() if n not in path}
+        builder.drop(self._made_before[: before.first])
+        builder.drop(self._made_before[before.starts[-1] :])
+
+    def run(self) -> None:
+        """After the pass has got its seeds."""
+        now = self.record = PassRecord.start(self.backward)
+        self._seeds = self._builder.made_since(0)
+        backward, vjps = self.backward, self._before.vjps
+        path, places = backward.slice.path, backward.slice.places
+        differing = _find_differing(self._before, now)
+        if self.same:
+            backward.vjps.update(vjps)
+        else:
+            backward.vjps.update(zip(path, map(vjps.get, path), strict=True))  # type: ignore[arg-type]
+            differing |= path.keys() - vjps.keys()
+        for name, vjp in self.gone.items():
+            self._drop(name, vjp)
+        names = list(path)
+        queue = sorted(places[name] for name in differing if name in places)
+        queued = set(queue)
+        while queue:
+            name = names[heappop(queue)]
+            if not self._visit_again(path[name]):
+                sources = {places[ref.op] for ref in path[name].inputs if ref and ref.op in places}
+                for other in sources - queued:
+                    queued.add(other)
+                    heappush(queue, other)
+
+    def order_made(self) -> list[str]:
+        """All that was made, in order."""
+        before, made, now = self._before, self._made_before, self._seeds
+        places = before.slice.places
+        if self.same:
+            done = before.first
+            for name in sorted(self.visited, key=places.__getitem__):
+                start, stop = self._made_for(name)
+                now += made[done:start]
+                now += self._made[name]
+                done = stop
+            return now + made[done : before.starts[-1]]
+        for name in self.backward.slice.path:
+            now += self._made[name] if name in self._made else made[slice(*self._made_for(name))]
+        return now
+
+    def _made_for(self, name: str) -> tuple[int, int]:
+        """Where what was made for an operation began, and ended."""
+        place = self._before.slice.places[name]
+        return self._before.starts[place], self._before.starts[place + 1]
+
+    def _drop(self, name: str, vjp: VjpResult) -> None:
+        if vjp.scope:
+            self._builder.clear(vjp.scope, self._made_before[slice(*self._made_for(name))])
+
+    def _visit_again(self, op: Operation) -> bool:
+        """Visit it; whether that gave what it gave before."""
+        builder, name, before = self._builder, op.name, self._before.vjps.get(op.name)
+        self.visited[name] = before
+        if before is not None:
+            self._drop(name, before)
+        size = builder.size
+        vjp = self.backward.vjps[name] = self.backward.visit(op)
+        self._made[name] = builder.made_since(size)
+        if before is None or before.made != vjp.made or before.sent != vjp.sent:
+            return False
+        return all(map(self._is_known, self._made[name]))
+
+    def _is_known(self, name: str) -> bool:
+        there = self._graph.operations.get(name) is self._builder.operation(name)
+        return there and agree(self._known, self._builder.known, name)
 
 
 def _find_differing(before: PassRecord, now: PassRecord) -> set[str]:
@@ -152,58 +230,11 @@ def _redrawn(before: Graph, now: BackwardSlice) -> Iterator[str]:
     """Operations of `now` that are not what they were, or see other types or values."""
     old, new = infer_declared(before), infer_declared(now.graph)
     then, here = before.operations, now.graph.operations
-    known = ((then, here), (old.types.of, new.types.of), (old.constants, new.constants))
-    others = {name for one, other in known for name in find_others(one, other)}
-    others = others.union(*(one.keys() - other.keys() for one, other in known))
+    edited, changes = edit_before(now.graph) or (None, Changes())
+    others = {*changes.added, *changes.changed, *changes.removed}
+    if edited is not before:
+        others = {*find_others(then, here), *(then.keys() - here.keys())}
+    others |= find_retyped(before, now.graph)
     touched = {n for n in others if then.get(n) is not here.get(n) or not agree(old, new, n)}
     readers = {edge.op for name in touched & here.keys() for edge in now.graph.consumers[name]}
     return filter(now.path.__contains__, touched | readers)
-
-
-class _Reuse:
-    """Takes VJPs of `record`, which led to `graph`, into the graph that `backward` builds."""
-
-    def __init__(
-        self, backward: TemplatedPass, record: PassRecord, graph: Graph, names: Sequence[str]
-    ) -> None:
-        self._builder, self._graph, self._known = backward.builder, graph, infer_declared(graph)
-        self._now, self._vjps, self._starts = backward.vjps, record.vjps, record.starts
-        self._names = list(graph.operations)
-        self._all = list(record.vjps.values())
-        self._path, self._places = names, record.slice.places
-        self.same = list(record.vjps) == names  # whether the path is what it was
-        for scope in backward.slice.scopes:
-            self._builder.names.open(f"{record.root}/{scope}" if scope else record.root)
-
-    def take(self, start: int, stop: int) -> None:
-        """The VJPs of the operations from number `start` to `stop` of the path, as they were: those
-        at once that followed one another."""
-        names, places = self._path, self._places
-        while start < stop:
-            first, end = places[names[start]], stop
-            if not self.same:
-                end = start + 1
-                while end < stop and places[names[end]] == first + end - start:
-                    end += 1
-            self._take(names[start:end], first)
-            start = end
-
-    def _take(self, names: Sequence[str], first: int) -> None:
-        """Those which were number `first` and the next ones."""
-        vjps = self._all[first : first + len(names)]
-        self._now.update(zip(names, vjps, strict=True))
-        made = self._names[self._starts[first] : self._starts[first + len(names)]]
-        if made:
-            self._builder.names.seal(filter(None, map(_SCOPE, vjps)), made)
-            self._builder.repeat(self._graph, made)
-
-    def went_alike(self, name: str, vjp: VjpResult) -> bool:
-        """Whether `vjp`, made anew, gave what that of operation `name` gave before."""
-        before = self._vjps.get(name)
-        if before is None or before.made != vjp.made or before.sent != vjp.sent:
-            return False
-        return all(self._is_known(op) for op in self._builder.latest(vjp.made))
-
-    def _is_known(self, op: Operation) -> bool:
-        there = self._graph.operations.get(op.name) is op
-        return there and agree(self._known, self._builder.known, op.name)

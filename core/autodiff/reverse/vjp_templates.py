@@ -132,7 +132,7 @@ class VjpTemplates:
         """Keep `vjp`, the latest, as a template, if it can be copied."""
         if key in self._known:
             return
-        made = self._builder.latest(vjp.made)[::-1]
+        made = self._builder.latest(vjp.made)
         places = {ref: (_OUTSIDE, i) for i, ref in reversed([*enumerate(refs)])}
         for number, other in enumerate(made):
             for index in range(len(self._types[other.name])):
@@ -205,7 +205,7 @@ class _Copy:
         op = Operation(name, made.type, inputs, waits, made.attrs, "", origin, Phase.BACKWARD)
         self._builder.add_typed(op, made.outputs, made.constant)
         self._names.append(name)
-        self._firsts.append(TensorRef(name))
+        self._firsts.append(TensorRef.first(name))
 
     def _at(self, place: Place) -> TensorRef:
         number, index = place

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 
 from gradstep.core.engine.plan.execution_plan import Plan, assemble
 from gradstep.core.engine.plan.fed_types import RunTypes
@@ -24,6 +25,7 @@ from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import Graph, TensorRef, unknown_name
 from gradstep.core.ops.typing.inference import infer_declared
 
+_OP = itemgetter(0)  # of a TensorRef
 _LOG = logging.getLogger("gradstep.engine")
 
 
@@ -58,11 +60,12 @@ def _compiled(
     types: Mapping[TensorRef, TensorType],
     previous: Plan | None,
 ) -> Plan:
-    fetched = [ref.op for ref in fetches]
+    fetched = [*map(_OP, fetches)]
     for name in (*targets, *fetched) if not graph.operations.keys() >= {*targets, *fetched} else ():
         if name not in graph:
             raise unknown_name(name, graph.operations)
-    wanted = (*targets, *(fetched if not types else _computed(fetches, types)))
+    cut = {ref.op for ref in types}
+    wanted = (*targets, *(fetched if cut.isdisjoint(fetched) else _computed(fetches, types)))
     if previous is not None and previous.types.fed == types:
         needed = previous.needed.after(graph, wanted)
         taken = IncrementalResolver(previous, compile_body)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ from gradstep.core.graph.tensor_dict import ByTensor
 if TYPE_CHECKING:
     from gradstep.core.engine.kernels.kernel_alternative import Alternative
 
+_OP = itemgetter(0)  # of a TensorRef
 _WRITES = attrgetter("writes")
 _NONE: Mapping[str, Step] = MappingProxyType({})
 _ALIVE: Mapping[TensorRef, Condition] = MappingProxyType({})
@@ -115,6 +116,13 @@ class Plan:
         return tuple(i for i, step in enumerate(self.steps) if step.iteration is not None)
 
     @cached_property
+    def overtaken(self) -> frozenset[int]:
+        """The versions of variables that have more than one."""
+        return frozenset(
+            v for versions in self.versions.values() if len(versions) > 1 for v in versions
+        )
+
+    @cached_property
     def made_by(self) -> Sequence[int]:
         """For each value, the step that makes it; -1: it is there when the run starts."""
         found = [-1] * len(self.values)
@@ -167,7 +175,7 @@ def assemble(
     """The plan of what `resolver` has been given. touched: the steps that were looked at, where
     the others are those of the plan before."""
     where = resolver.where
-    for ref in fetches:
+    for ref in _new_fetches(fetches, touched):
         there = where.get(ref.op, ())
         if ref.index >= len(there) or there[ref.index] is None:
             _require_failure(resolver, ref)
@@ -182,7 +190,7 @@ def assemble(
         values=tuple(resolver.values),
         tensors=ByTensor(resolver.where),
         variables=resolver.variables,
-        versions={name: tuple(ids) for name, ids in resolver.versions.items()},
+        versions=_versions(resolver, touched),
         failures=resolver.failures,
         fed=tuple(range(len(resolver.types.fed))),
         fetches=tuple(fetches),
@@ -196,7 +204,23 @@ def assemble(
     )
     if touched is not None:
         plan.__dict__.update(step_of=touched.places, users=touched.users, loops=())
+        if plan.versions is touched.previous.versions:
+            plan.__dict__["overtaken"] = touched.previous.overtaken
     return plan
+
+
+def _new_fetches(fetches: Sequence[TensorRef], touched: TouchedSteps | None) -> Iterable[TensorRef]:
+    """Those that may not be there."""
+    if touched is None or touched.previous.fetches != fetches:
+        return fetches
+    return () if touched.seen.isdisjoint(map(_OP, fetches)) else fetches
+
+
+def _versions(resolver: Resolver, touched: TouchedSteps | None) -> Mapping[str, tuple[int, ...]]:
+    before = {} if touched is None or touched.opened else touched.previous.versions
+    if len(before) == len(resolver.versions):
+        return before
+    return {name: tuple(ids) for name, ids in resolver.versions.items()}
 
 
 def _require_failure(resolver: Resolver, ref: TensorRef) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain, count
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from gradstep.core.engine.plan.fed_types import Outputs
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 
 MOST_TOUCHED = 0.25  # of the steps; beyond that all are looked at, one after the other
 
-_NAME = attrgetter("op.name")
-
 
 class IncrementalResolver(Resolver):
     """See Resolver. What comes out means the same as without the plan before; only the numbers of
@@ -43,15 +40,13 @@ class IncrementalResolver(Resolver):
         self._previous = previous
         self.branches = previous.branches
         self._same = True  # whether the operation at hand gives tensors of the same types
-        self._before = dict(zip(map(_NAME, previous.steps), previous.steps, strict=True))
         self.retired = dict(previous.retired)
         self.values = [*previous.values]
         self.where = dict(previous.tensors.of)
         self.touched: TouchedSteps | None = None  # where not all steps are looked at
         self._changed: set[str] = set()  # operations whose readers have to be looked at
         # What these used to read, and what may be overtaken by another version of a variable.
-        self._watched: set[int] = set()
-        self._watched.update(*(v for v in previous.versions.values() if len(v) > 1))
+        self._watched: set[int] = {*previous.overtaken}
 
     def take(self, needed: Needed) -> None:
         """Append the steps that execute what is needed."""
@@ -68,21 +63,27 @@ class IncrementalResolver(Resolver):
             return False
         if not all(_has_plain_state(needed.graph[name]) for name in visited):
             return False
-        then, now = previous.step_of, dict(zip(names, count(), strict=False))
-        both = filter(now.__contains__, then), filter(then.__contains__, now)
-        if list(both[0]) != list(both[1]):
-            return False
-        self.touched = touched = TouchedSteps(now, previous.users, previous.versions)
+        then = now = previous.step_of
+        if names is not previous.needed.names:
+            now = dict(zip(names, count(), strict=False))
+            both = filter(now.__contains__, then), filter(then.__contains__, now)
+            if list(both[0]) != list(both[1]):
+                return False
+        self.touched = touched = TouchedSteps(now, previous)
         self.variables = dict(previous.variables)
         # To those that are not opened nobody adds.
         self.versions.update(previous.versions)  # type: ignore[arg-type]
         for name in needed.left:
-            self._open(self._used(self._before[name]), 0)
-            touched.move(name, self._used(self._before[name]), set())
-            touched.note(self._before[name], None)
+            step = previous.steps[then[name]]
+            self._open(self._used(step), 0)
+            touched.move(name, self._used(step), set())
+            touched.note(name, step, None)
         self._retire(needed.left)
         touched.push(visited)
-        steps: list[Step] = [*map(self._before.get, names)]  # type: ignore[list-item]
+        steps = [*previous.steps]
+        if now is not then:
+            there = dict(zip(then, previous.steps, strict=True))
+            steps = [*map(there.get, names)]  # type: ignore[list-item]
         for place in touched:
             steps[place] = self._look_at(needed.graph[names[place]])
         self.steps = steps
@@ -93,7 +94,7 @@ class IncrementalResolver(Resolver):
         """The step of an operation that may have been touched."""
         assert self.touched is not None
         touched, previous = self.touched, self._previous
-        old, place = self._before.get(op.name), touched.place
+        old, place = self._step_before(op.name), touched.place
         used = set() if old is None else self._used(old)
         sources = (self.where.get(ref.op, ()) for ref in op.inputs if ref is not None)
         names = {x for x in chain(used, *sources) if isinstance(x, str) and x in previous.versions}
@@ -105,9 +106,14 @@ class IncrementalResolver(Resolver):
         for name in read - touched.opened:
             self.versions[name] = previous.versions[name]  # type: ignore[assignment]
         step = self.steps.pop()
-        touched.note(old, step)
+        touched.note(op.name, old, step)
         touched.move(op.name, used, self._used(step))
         return step
+
+    def _step_before(self, name: str) -> Step | None:
+        """What an operation was in the plan before."""
+        place = self._previous.step_of.get(name)
+        return None if place is None else self._previous.steps[place]
 
     def _used(self, step: Step) -> set[Used]:
         return used_by(step, self.values, self.where)
@@ -119,7 +125,8 @@ class IncrementalResolver(Resolver):
         places = self.touched.places
         writers = self.touched.users_before((variable,)) if more else ()
         early = (name for name in writers if places.get(name, place) < place)
-        made = {value for name in early for value in self._before[name].writes}
+        steps, step_of = self._previous.steps, self._previous.step_of
+        made = {value for name in early for value in steps[step_of[name]].writes}
         return [first, *(value for value in more if value in made)]
 
     def _open(self, used: Iterable[Used | None], place: int) -> None:
@@ -150,8 +157,9 @@ class IncrementalResolver(Resolver):
         self.versions = {name: self.versions[name] for name in names}
 
     def _take_all(self, needed: Needed) -> None:
-        self._retire(self._before.keys() - needed.counts.keys())
-        self._retire(self._before.keys() & needed.missing)
+        there = self._previous.step_of.keys()
+        self._retire(there - needed.counts.keys())
+        self._retire(there & needed.missing)
         for name in needed.missing:
             self.types.forget(name)  # it may have been known before anybody asked for it
             self._note_change(name, self._previous.tensors.of.get(name))
@@ -160,7 +168,7 @@ class IncrementalResolver(Resolver):
 
     def _take_one(self, op: Operation) -> None:
         """Append the step of `op`: the one that there was, if it can be."""
-        old = self._before.get(op.name)
+        old = self._step_before(op.name)
         if old is None or old.op is not op:
             self.add(op)
         elif old.plain and self._watched.isdisjoint(old.reads):
@@ -169,7 +177,7 @@ class IncrementalResolver(Resolver):
             self.add(op)
 
     def add(self, op: Operation) -> None:
-        old = self._before.get(op.name) or self.retired.pop(op.name, None)
+        old = self._step_before(op.name) or self.retired.pop(op.name, None)
         definition = find(op.type)
         there = self._vacate(op.name)
         self._spare = [*self._values_of(old, op, definition, there)]
@@ -220,7 +228,7 @@ class IncrementalResolver(Resolver):
     def _retire(self, names: Iterable[str]) -> None:
         """Forget these operations. Nobody who is needed asks for them."""
         for name in names:
-            self.retired[name] = self._before[name]
+            self.retired[name] = self._previous.steps[self._previous.step_of[name]]
             self.types.forget(name)
             self._vacate(name)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import compress
+from itertools import chain, compress
 from operator import is_not
 
 from gradstep.core.graph.carry_over import edit_before
@@ -23,7 +23,7 @@ class Needed:
     before, and that are not needed any more.
     """
 
-    def __init__(self, graph: Graph, fed: Collection[TensorRef], wanted: Iterable[str]) -> None:
+    def __init__(self, graph: Graph, fed: Collection[TensorRef], wanted: Sequence[str]) -> None:
         self.graph = graph
         self._fed = fed
         self._cut = {ref.op for ref in fed}
@@ -49,7 +49,7 @@ class Needed:
         """What must run, in order."""
         return [*map(self.graph.operations.__getitem__, self.names)]
 
-    def after(self, graph: Graph, wanted: Iterable[str]) -> Needed:
+    def after(self, graph: Graph, wanted: Sequence[str]) -> Needed:
         """The same for an edited graph: only what has changed is looked at."""
         old, new = self.graph.operations, graph.operations
         if any(old.get(name) is not new.get(name) for name in self._cut):
@@ -60,7 +60,8 @@ class Needed:
         other = Needed(graph, self._fed, ())
         other.counts = self.counts.copy()
         other._wanted = self._not_replaced(wanted)
-        then, now = Counter(self._wanted), Counter(other._wanted)
+        same = self._wanted == other._wanted
+        then, now = (Counter(() if same else each._wanted) for each in (self, other))
         other.changed = frozenset(changed)
         for name in changed:
             other._ask(other.asked_by(name))
@@ -70,6 +71,10 @@ class Needed:
         other._drop((then - now).elements())
         other.entered = {n for n in other.entered if n in other.counts and n not in self.counts}
         other.left = {n for n in other.left if n in self.counts and n not in other.counts}
+        if not other.entered and not other.left and graph.order == self.graph.order:
+            other.names = self.names
+        absent = chain(self.missing, changed, other.entered)
+        other.missing = {n for n in absent if n in other.counts and n not in new}
         return other
 
     def _find_changed(self, graph: Graph) -> list[str]:
@@ -92,7 +97,9 @@ class Needed:
             if not self._is_replaced(other):
                 yield other
 
-    def _not_replaced(self, names: Iterable[str]) -> list[str]:
+    def _not_replaced(self, names: Sequence[str]) -> list[str]:
+        if self._cut.isdisjoint(names):
+            return [*names]
         return [n for n in names if n not in self._cut or not self._is_replaced(n)]
 
     def _is_cut(self, ref: TensorRef) -> bool:

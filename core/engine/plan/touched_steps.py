@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gradstep.core.engine.plan.steps import PlanValue, Step
+
+if TYPE_CHECKING:
+    from gradstep.core.engine.plan.execution_plan import Plan
 
 # A value that is no variable's; a variable, by the name of its storage; that it is written.
 Used = int | str | tuple[str]
@@ -51,21 +54,21 @@ class Exchanged(NamedTuple):
 class TouchedSteps:
     """Those that are still to be looked at, ascending, while looking at one may add others.
 
-    places: of the operations, in the order after the edit. users, versions: those of the plan
-    before it. opened: variables that it may have touched.
+    places: of the operations, in the order after the edit. previous: the plan before it. opened:
+    variables that it may have touched. seen: see `note`.
     """
 
-    def __init__(
-        self, places: Mapping[str, int], users: Users, versions: Mapping[str, tuple[int, ...]]
-    ) -> None:
+    def __init__(self, places: Mapping[str, int], previous: Plan) -> None:
         self.places, self.place = places, 0
-        self._before = users
+        self.previous = previous
+        self.seen: set[str] = set()  # operations whose steps were looked at, or are gone
+        self._before = previous.users
         self._less: dict[Used, set[str]] = {}  # users that are none any more
         self._more: dict[Used, list[str]] = {}
         self._queue: list[int] = []
         self._queued: set[int] = set()
         self.opened: set[str] = set()
-        self._versions = versions
+        self._versions = previous.versions
         self._gone: set[Step] = set()
         self._new: set[Step] = set()
 
@@ -88,8 +91,9 @@ class TouchedSteps:
     def users_before(self, used: Used) -> tuple[str, ...]:
         return self._before.get(used, ())
 
-    def note(self, then: Step | None, now: Step | None) -> None:
+    def note(self, name: str, then: Step | None, now: Step | None) -> None:
         """The one is in the place of the other."""
+        self.seen.add(name)
         if then is not now:
             self._gone.update(() if then is None else (then,))
             self._new.update(() if now is None else (now,))
@@ -110,6 +114,8 @@ class TouchedSteps:
     @property
     def users(self) -> Users:
         """After the edit."""
+        if not self._less and not self._more:
+            return self._before
         users = dict(self._before)
         for used, gone in self._less.items():
             users[used] = tuple(name for name in users[used] if name not in gone)

@@ -68,7 +68,7 @@ class Surroundings:
         full = name[:-1] if name.endswith("/") else f"{outer}/{name}" if outer else name
         if not exact and not name.endswith("/"):
             full = self.unique(name)
-            self._names.open(full)
+            self._names.open_new(full)
         self._scope = full
         try:
             yield full

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -38,6 +37,7 @@ class GraphBuilder(Surroundings):
         super().__init__()
         self._before = {} if before is None else before.operations
         self._operations: dict[str, Operation] = {}
+        self._made: list[str] = []
         self._inferrer = Inferrer()
         self._in_order = True  # every operation comes after all that it waits for
         self._inside: dict[str, tuple[TensorType, ...]] = {}  # operations of loops made here
@@ -52,15 +52,20 @@ class GraphBuilder(Surroundings):
         graph = Graph.ordered(self._operations)
         declare(graph, self._inferrer.found())
         if goes_on:
-            keep_names(graph, self._names.copy())
+            keep_names(graph, self._names)
+            self._names = self._names.fork()
         return graph
+
+    def finish(self, made: Sequence[str]) -> Graph:
+        """What is there, for who builds on. made: all that has been made here, in order."""
+        return self.build(goes_on=True)
 
     # -- looking ---------------------------------------------------------------------------
 
     @property
     def size(self) -> int:
-        """How many operations there are."""
-        return len(self._operations)
+        """How many operations have been made here."""
+        return len(self._made)
 
     @property
     def known(self) -> Inference:
@@ -73,8 +78,12 @@ class GraphBuilder(Surroundings):
         return self._names
 
     def latest(self, count: int) -> list[Operation]:
-        """The last operations made."""
-        return list(islice(reversed(self._operations.values()), count))
+        """The last operations made, in order."""
+        return [self._operations[name] for name in self.made_since(self.size - count)]
+
+    def made_since(self, size: int) -> list[str]:
+        """The names of what has been made since there were so many."""
+        return self._made[size:]
 
     def operation(self, name: str) -> Operation:
         return self._operations[name]
@@ -130,9 +139,11 @@ class GraphBuilder(Surroundings):
             self._inferrer.constants[operation.name] = constant
 
     def repeat(self, graph: Graph, names: Sequence[str]) -> None:
-        """Add operations of `graph` again, which it has typed and which fit here as they did
-        there. Their names are the caller's affair: see `names`."""
+        """Add operations of `graph` again, which it has typed and which fit here as they did there.
+        Raises GradstepError for a name that is taken."""
         known = infer_declared(graph)
+        self._names.take_all(names)
+        self._made += names
         self._operations.update(zip(names, map(graph.operations.__getitem__, names), strict=True))
         self._inferrer.types.of.update(
             zip(names, map(known.types.of.__getitem__, names), strict=True)
@@ -202,7 +213,8 @@ class GraphBuilder(Surroundings):
 
     def detach(self, names: Collection[str]) -> Graph:
         """Take operations out, as a graph of their own: a loop's body. Their names stay taken."""
-        operations = {n: op for n, op in self._operations.items() if n in names}
+        operations = {n: self._operations[n] for n in self._made if n in names}
+        self._made = [n for n in self._made if n not in operations]
         for name in operations:
             del self._operations[name]
             self._inside[name] = self._inferrer.types.of.pop(name)  # type: ignore[assignment]
@@ -232,6 +244,7 @@ class GraphBuilder(Surroundings):
         if waits and not self._operations.keys() >= {*waits}:
             self._in_order = False
         self._operations[name] = operation
+        self._made.append(name)
 
     def _start_from(self, graph: Graph) -> None:
         order, known = graph.order, infer_declared(graph)

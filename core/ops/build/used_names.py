@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from functools import reduce
 from itertools import chain
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -10,26 +11,31 @@ from weakref import WeakKeyDictionary
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.carry_over import edit_before
 from gradstep.core.graph.changes import Changes
-from gradstep.core.graph.loop import loop_of, within
+from gradstep.core.graph.loop import within
 from gradstep.core.graph.model import Graph
 from gradstep.core.graph.scopes import parents
 
 _FEW = 20  # operations whose scopes are looked for one by one, whether something is left in them
+_DEEPEST = 32  # layers of names that are looked through before they are put together
 
 
 class TakenNames(NamedTuple):
     """What was asked of names while something was made: the same is made again where none of what
     it asked for is taken by others.
 
-    asked: names that were looked up; around: the scopes that those lie in. operations, scopes:
-    taken meanwhile. met_others: whether one that was asked for had been taken before.
+    asked: names that were looked up. operations, scopes: taken meanwhile. met_others: whether one
+    that was asked for had been taken before.
     """
 
     asked: tuple[str, ...]
-    around: tuple[str, ...]
     operations: tuple[str, ...]
     scopes: tuple[str, ...]
     met_others: bool
+
+    @property
+    def own_scopes(self) -> set[str]:
+        """Those that nobody else has a part in: it asked for them."""
+        return {*self.scopes}.intersection(self.asked)
 
 
 class _Log:
@@ -47,41 +53,92 @@ class _Log:
             self.met_others = True
 
 
+class _Layer(NamedTuple):
+    """Names that were taken after others. gone, gone_scopes: those among these that are free again;
+    cleared: scopes that are, with all in them."""
+
+    operations: set[str]
+    scopes: set[str]
+    gone: set[str]
+    gone_scopes: set[str]
+    cleared: set[str]
+
+    def clears(self, lower: str) -> bool:
+        """Whether all that was called so before this, or lay there, is gone."""
+        while self.cleared and lower:
+            if lower in self.cleared:
+                return True
+            lower = lower.rpartition("/")[0]
+        return False
+
+    def onto(self, before: _Layer) -> _Layer:
+        """Both in one."""
+        operations, scopes = before.operations - self.gone, before.scopes - self.gone_scopes
+        if self.cleared:
+            inside = set[str]()
+            for scope in sorted(before.scopes):  # each after those around it
+                if scope in self.cleared or scope.rpartition("/")[0] in inside:
+                    inside.add(scope)
+            scopes -= inside
+            operations = {n for n in operations if n.rpartition("/")[0] not in inside}
+        gone = (x | y for x, y in zip(before[2:], self[2:], strict=True))
+        return _Layer(operations | self.operations, scopes | self.scopes, *gone)
+
+
 class Names:
-    """Those of operations, and the scopes that they lie in."""
+    """Those of operations, and the scopes that they lie in: those of a base, to which nothing is
+    added any more, and one's own, in layers, of which the last is added to.
 
-    def __init__(self) -> None:
-        self._operations: set[str] = set()
-        self._scopes: set[str] = set()
+    met_kept: whether one was asked for that is taken in an earlier layer, see `again`.
+    """
+
+    def __init__(self, base: Names | None = None, earlier: tuple[_Layer, ...] = ()) -> None:
+        self._base = base
+        self._earlier = earlier  # the latest first
+        self._own = _Layer(set(), set(), set(), set(), set())
+        self._operations, self._scopes = self._own.operations, self._own.scopes
+        self._fresh: set[str] = set()  # scopes that nothing lay in when they were opened
         self._last: dict[str, int] = {}  # name -> the last number that was put to it
-        self._later: list[Collection[str]] = []  # taken, and not looked at yet
-        self._sealed: set[str] = set()  # scopes that all of these lie in
         self._log: _Log | None = None
+        self.met_kept = False
 
-    def copy(self) -> Names:
-        copy = Names()
-        copy._operations, copy._scopes = self._operations.copy(), self._scopes.copy()
-        copy._last = self._last.copy()
-        copy._later, copy._sealed = self._later.copy(), self._sealed.copy()
-        return copy
+    def fork(self) -> Names:
+        """For somebody who adds to these, to which nobody else adds from here on."""
+        return Names(self)
+
+    def again(self, base: Names) -> Names:
+        """What these have besides their base, upon another one; to be taken from by `drop`."""
+        return Names(base, self._layers())
+
+    def everything(self) -> tuple[set[str], set[str]]:
+        """All operations, and all scopes."""
+        own = reduce(_Layer.onto, self._layers())
+        if self._base is None:
+            return own.operations, own.scopes
+        operations, scopes = self._base.everything()
+        return operations | own.operations, scopes | own.scopes
+
+    def drop(self, names: Iterable[str], scopes: Iterable[str] = ()) -> None:
+        """Let names go that are not in the base."""
+        gone, gone_scopes = ({*map(str.lower, each)} for each in (names, scopes))
+        self._own.gone.update(gone)
+        self._own.gone_scopes.update(gone_scopes)
+        self._operations -= gone
+        self._scopes -= gone_scopes
+
+    def clear(self, scope: str) -> None:
+        """Let a scope go that is not in the base, with all in it; nothing has been added yet."""
+        self._own.cleared.add(scope.lower())
 
     def take_all(self, names: Collection[str]) -> None:
         """`take` for each."""
         lower = list(map(str.lower, names))
-        if len({*lower}) < len(lower) or not self._operations.isdisjoint(lower):
+        if len({*lower}) < len(lower) or any(map(self._is_operation, lower)):
             for name in names:
                 self.take(name)
         self._operations.update(lower)
         for scope in {name.rpartition("/")[0] for name in lower}:
             self._open(scope)
-
-    def seal(self, scopes: Iterable[str], names: Collection[str]) -> None:
-        """Take names that are known to be free, and all lie in these scopes, which are open; the
-        work waits until somebody asks for what lies there."""
-        lower = {*map(str.lower, scopes)}
-        self._scopes |= lower
-        self._sealed |= lower
-        self._later.append(names)
 
     def take(self, name: str) -> None:
         """For an operation. Raises GradstepError when another is called so."""
@@ -95,8 +152,7 @@ class Names:
     def check(self, name: str) -> None:
         """Raises GradstepError when an operation is called so."""
         lower = name.lower()
-        self._settle(lower)
-        taken = lower in self._operations
+        taken = self._is_operation(lower)
         if self._log is not None:
             self._log.note(lower, taken)
         if taken:
@@ -105,6 +161,11 @@ class Names:
     def open(self, scope: str) -> None:
         """A scope that is there is taken, too."""
         self._open(scope.lower())
+
+    def open_new(self, scope: str) -> None:
+        """One that nothing lies in: what is made there has to be looked for nowhere else."""
+        self.open(scope)
+        self._fresh.add(scope.lower())
 
     def unique(self, name: str) -> str:
         """`name`, numbered if it is taken; TensorFlow's rule."""
@@ -124,60 +185,74 @@ class Names:
     def end_log(self) -> TakenNames:
         """What was noted."""
         log, self._log = self._log or _Log(), None
-        around = {scope for name in log.asked for scope in parents(name)}
-        taken = tuple(log.operations), tuple(log.scopes)
-        return TakenNames(tuple(log.asked), tuple(around), *taken, log.met_others)
-
-    def take_again(self, log: TakenNames) -> bool:
-        """Take what was taken then, if all would come out the same; whether it would."""
-        if log.met_others or (self._later and not self._sealed.isdisjoint(log.around)):
-            return False
-        asked = log.asked
-        if not self._operations.isdisjoint(asked) or not self._scopes.isdisjoint(asked):
-            return False
-        self._operations.update(log.operations)
-        self._scopes.update(log.scopes)
-        return True
+        asked, operations, scopes = tuple(log.asked), tuple(log.operations), tuple(log.scopes)
+        return TakenNames(asked, operations, scopes, log.met_others)
 
     def after(self, before: Graph, graph: Graph, changes: Changes) -> Names | None:
         """Those of `graph`, if these are of the one before; None where two operations may be called
-        the same, or loops have changed, whose operations count, too."""
-        touched = [before.operations[name] for name in (*changes.removed, *changes.changed)]
-        touched += [graph.operations[name] for name in (*changes.added, *changes.changed)]
-        old, new = ({*map(str.lower, names)} for names in (changes.removed, changes.added))
-        if any(loop_of(op) is not None for op in touched) or len(new) < len(changes.added):
+        the same."""
+        was = [before.operations[name] for name in (*changes.removed, *changes.changed)]
+        made = [graph.operations[name] for name in (*changes.added, *changes.changed)]
+        old, new = ([op.name.lower() for op in within(ops)] for ops in (was, made))
+        gone, come = {*old} - {*new}, {*new} - {*old}
+        if len({*new}) < len(new) or len(gone) > _FEW:
             return None
-        if len(old) > _FEW:
+        after = Names(self._base, self._layers())
+        after.drop(gone)
+        if any(map(after._is_operation, come | gone)):
             return None
-        copy = self.copy()
-        copy._operations -= old
-        if not copy._operations.isdisjoint(new):
-            return None
-        for scope in {*chain.from_iterable(map(parents, old))}:
-            if not any(name.startswith(f"{scope}/") for name in copy._operations):
-                copy._scopes.discard(scope)
-        copy.take_all(new)
-        return copy
+        left = after.everything()[0] if gone else set[str]()
+        for scope in {*chain.from_iterable(map(parents, gone))}:
+            if not any(name.startswith(f"{scope}/") for name in left):
+                after._own.gone_scopes.add(scope)
+        after.take_all(come)
+        return after
 
-    def _settle(self, lower: str) -> None:
-        """Look at what was taken before, if `lower` may be among it."""
-        if self._later and self._is_sealed(lower):
-            self._sealed.clear()
-            while self._later:
-                self.take_all(self._later.pop())
+    def _layers(self) -> tuple[_Layer, ...]:
+        found = (self._own, *self._earlier)
+        if len(found) <= _DEEPEST:
+            return found
+        latest, first = reduce(_Layer.onto, found[:-1]), found[-1]
+        if 4 * len(latest.operations) < len(first.operations):
+            return latest, first
+        return (latest.onto(first),)
 
-    def _is_sealed(self, lower: str) -> bool:
-        return any(scope in self._sealed for scope in parents(lower))
+    def _is_operation(self, lower: str) -> bool:
+        return self._is_there(lower, True, False)
 
     def _is_taken(self, lower: str) -> bool:
-        self._settle(lower)
-        taken = lower in self._operations or lower in self._scopes
+        taken = self._is_there(lower, True, True)
         if self._log is not None:
             self._log.note(lower, taken)
         return taken
 
+    def _is_there(self, lower: str, operation: bool, scope: bool) -> bool:
+        """As an operation, or as a scope."""
+        if (operation and lower in self._operations) or (scope and lower in self._scopes):
+            return True
+        if lower.rpartition("/")[0] in self._fresh:
+            return False
+        if self._earlier and self._is_kept(lower, operation, scope):
+            self.met_kept = True
+            return True
+        return self._base is not None and self._base._is_there(lower, operation, scope)
+
+    def _is_kept(self, lower: str, operation: bool, scope: bool) -> bool:
+        later = self._own
+        for layer in self._earlier:
+            operation = operation and lower not in later.gone
+            scope = scope and lower not in later.gone_scopes
+            if later.clears(lower):
+                return False
+            if (operation and lower in layer.operations) or (scope and lower in layer.scopes):
+                return True
+            later = layer
+        return False
+
     def _open(self, scope: str) -> None:
-        while scope and scope not in self._scopes:  # those around a known scope are known
+        while scope and scope not in self._scopes:
+            if self._base is not None and self._base._is_there(scope, False, True):
+                return  # those around a known scope are known
             self._scopes.add(scope)
             if self._log is not None:
                 self._log.scopes.add(scope)
@@ -194,10 +269,21 @@ _known: WeakKeyDictionary[Graph, Names] = WeakKeyDictionary()
 def names_of(graph: Graph) -> Names:
     """To be added to; those inside loops are among them. Raises GradstepError when two operations
     are called the same."""
+    return _kept_names(graph).fork()
+
+
+def _kept_names(graph: Graph) -> Names:
     names = _known.get(graph)
     if names is None:
         names = _known[graph] = _names_again(graph) or _all_names(graph)
-    return names.copy()
+    return names
+
+
+def names_again(built: Graph, base: Graph) -> Names | None:
+    """Those of `base`, and what was taken when `built` was built upon what `base` was before an
+    edit; None where that is not known."""
+    known = _known.get(built)
+    return None if known is None else known.again(_kept_names(base))
 
 
 def _all_names(graph: Graph) -> Names:
@@ -214,5 +300,6 @@ def _names_again(graph: Graph) -> Names | None:
 
 
 def keep_names(graph: Graph, names: Names) -> None:
-    """Let `names_of(graph)` say `names`: whoever made the graph has them already."""
+    """Let `names_of(graph)` say `names`, to which nobody adds any more: whoever made the graph has
+    them already."""
     _known[graph] = names

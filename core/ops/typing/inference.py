@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from itertools import chain
 from operator import attrgetter
 from typing import Any
 from weakref import WeakKeyDictionary
+from weakref import ref as weak
 
 import numpy as np
 
 from gradstep.core.errors import GradstepError, unforeseen
 from gradstep.core.graph.carry_over import edit_before
+from gradstep.core.graph.changes import find_others
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.loop import LOOP, loop_of, within
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
@@ -38,6 +40,27 @@ class Inference:
     types: TensorTypes
     constants: Mapping[str, np.ndarray]
     problems: tuple[Problem, ...] = ()
+    since: Retyped | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Retyped:
+    """Operations of which something else may be known than in the graph before an edit."""
+
+    before: weak[Graph]
+    names: Set[str]
+
+
+def find_retyped(before: Graph, graph: Graph) -> Set[str]:
+    """Those operations, of either graph, of which not the very same is known in both."""
+    old, new = infer_declared(before), infer_declared(graph)
+    if new is old:
+        return frozenset()
+    if new.since is not None and new.since.before() is before:
+        return new.since.names
+    both = (old.types.of, new.types.of), (old.constants, new.constants)
+    others = (chain(find_others(a, b), a.keys() - b.keys()) for a, b in both)
+    return frozenset(chain.from_iterable(others))
 
 
 def agree(a: Inference, b: Inference, name: str) -> bool:
@@ -218,7 +241,8 @@ def _infer_again(graph: Graph) -> Inference | None:
                 queued.add(rank)
                 heappush(queue, rank)
                 inferrer.constants.pop(graph.order[rank], None)
-    return found
+    names = {graph.order[rank] for rank in queued}.union(changes.removed)
+    return replace(found, since=Retyped(weak(edit[0]), names))
 
 
 def _waited(graph: Graph) -> set[str]:

@@ -9,7 +9,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.carry_over import continue_graph, edit_before
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder
-from gradstep.core.ops.build.used_names import Names, names_of
+from gradstep.core.ops.build.used_names import names_of
 from gradstep.core.ops.typing.inference import infer, infer_declared
 from tests.support.edited_graphs import edited
 from tests.support.layouts import Case
@@ -30,10 +30,6 @@ def _find_all(graph: Graph) -> tuple[object, ...]:
     return order, consumers, graph.readers[1], graph.by_type, graph.unwired, known
 
 
-def _taken(names: Names) -> tuple[set[str], set[str]]:
-    return names._operations, names._scopes
-
-
 @given(networks(), st.data())
 def test_it_is_as_found_anew(case: Case, data: st.DataObject) -> None:
     graph = case.graph
@@ -48,7 +44,7 @@ def test_it_is_as_found_anew(case: Case, data: st.DataObject) -> None:
         anew = Graph(dict(graph.operations))
         for found, wanted in zip(_find_all(graph), _find_all(anew), strict=True):
             assert found == wanted
-        assert _taken(names_of(graph)) == _taken(names_of(anew))
+        assert names_of(graph).everything() == names_of(anew).everything()
         assert infer_declared(graph).types.of == infer(anew).types.of
 
 

@@ -1,0 +1,138 @@
+"""Building a graph again after an edit, from the graph that was built before it.
+
+What is not dropped stays: its operations, its names, what is known of its tensors. So the work is
+that of what the edit touched, and of copying tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from itertools import chain
+from typing import TypeVar
+from weakref import ref as weak
+
+from gradstep.core.graph.carry_over import edit_before, remember_edit
+from gradstep.core.graph.changes import Changes, find_others
+from gradstep.core.graph.loop import within
+from gradstep.core.graph.model import Graph
+from gradstep.core.graph.scopes import parents
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.build.used_names import Names, keep_names, names_again
+from gradstep.core.ops.typing.inference import (
+    Inference,
+    Inferrer,
+    Retyped,
+    declare,
+    find_retyped,
+    infer_declared,
+)
+
+_MANY = 8  # to one that is dropped there are no more than so many that stay
+_T = TypeVar("_T")
+
+
+class Rebuilder(GraphBuilder):
+    """A builder of what `built` has, which was made upon the graph `on`, upon the graph `base`.
+
+    names: those of `base`, and what was taken upon `on`.
+    """
+
+    def __init__(self, base: Graph, built: Graph, on: Graph, names: Names) -> None:
+        super().__init__(before=built)
+        self._base, self._built, self._names = base, built, names
+        self._touched: set[str] = set()  # operations that may be others than in `built`
+        self._dropped: set[str] = set()
+        self._retyped: Set[str] = frozenset()  # of which something else may be known
+        self._operations = dict(built.operations)
+        self._inferrer = Inferrer(infer_declared(built))
+        if base is not on:
+            self._edit_base(on)
+
+    def drop(self, names: Iterable[str], scopes: Iterable[str] = ()) -> None:
+        """What is called so is made again, or not at all. scopes: that are nobody else's."""
+        self._names.drop(names, scopes)
+        self._dropped.update(names)
+
+    def clear(self, scope: str, names: Iterable[str]) -> None:
+        """The same for operations that are all that lies in a scope."""
+        self._names.clear(scope)
+        self._dropped.update(names)
+
+    @property
+    def new_names(self) -> set[str]:
+        """Those of operations and scopes that the base may not have had, in small letters."""
+        there = self._base.operations
+        new = {op.name.lower() for op in within(there[n] for n in self._touched if n in there)}
+        return new.union(*map(parents, new))
+
+    def finish(self, made: Sequence[str]) -> Graph:
+        order = (*self._base.order, *made)
+        self._forget(self._dropped.difference(made, self._base.operations), order)
+        if tuple(self._operations) != order:
+            self._operations = _part(self._operations, order)
+        changes = self._find_changes()
+        if not changes and order == self._built.order:
+            return self._built
+        graph = Graph(self._operations)
+        if self._in_order:
+            graph.__dict__["order"] = order
+            since = Retyped(weak(self._built), self._retyped | self._dropped | {*self._made})
+            known = Inference(self._inferrer.types, self._inferrer.constants, since=since)
+            declare(graph, known)
+            keep_names(graph, self._names)
+        remember_edit(graph, self._built, changes)
+        return graph
+
+    def _edit_base(self, on: Graph) -> None:
+        """Put in what the base has otherwise than `on`."""
+        then, now = on.operations, self._base.operations
+        known, (before, changes) = self._inferrer, edit_before(self._base) or (None, Changes())
+        if before is on:
+            self._touched.update(changes.added, changes.changed, changes.removed)
+        else:
+            self._touched.update(find_others(then, now), then.keys() - now.keys())
+        for name in self._touched:
+            if name in now:
+                self._operations[name] = now[name]
+            else:
+                del self._operations[name]
+        self._retyped = find_retyped(on, self._base)
+        types, constants = infer_declared(self._base).types.of, infer_declared(self._base).constants
+        for name in self._retyped | self._touched:
+            known.forget(name)
+            if name in types:
+                known.types.of[name] = types[name]
+            if name in constants:
+                known.constants[name] = constants[name]
+
+    def _forget(self, gone: set[str], order: Sequence[str]) -> None:
+        """What is not there any more. order: what is."""
+        if _MANY * len(gone) > len(order):  # one by one would take longer
+            self._operations = _part(self._operations, order)
+            self._inferrer.types.of = _part(self._inferrer.types.of, order)
+            gone &= self._inferrer.constants.keys()
+        for name in gone:
+            self._operations.pop(name, None)
+            self._inferrer.forget(name)
+
+    def _find_changes(self) -> Changes:
+        then, now = self._built.operations, self._operations
+        touched = {*chain(self._touched, self._dropped, self._made)}
+        there, here = ({*filter(each.__contains__, touched)} for each in (then, now))
+        return Changes(
+            added=frozenset(here - there),
+            removed=frozenset(there - here),
+            changed=frozenset(name for name in here & there if then[name] is not now[name]),
+        )
+
+
+def _part(mapping: Mapping[str, _T], names: Sequence[str]) -> dict[str, _T]:
+    return dict(zip(names, map(mapping.__getitem__, names), strict=True))
+
+
+def rebuild_upon(base: Graph, built: Graph, on: Graph) -> Rebuilder | None:
+    """A Rebuilder; None where something about the graphs is wrong, or not known."""
+    if any(infer_declared(graph).problems for graph in (base, built, on)):
+        return None
+    names = names_again(built, base)
+    return None if names is None else Rebuilder(base, built, on, names)

@@ -1,0 +1,79 @@
+"""How updates were made: those of variables that an edit did not touch are not made again."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradstep.core.graph.carry_over import edit_before
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.graph.scopes import parents
+from gradstep.core.ops.build.rebuilding import Rebuilder, rebuild_upon
+from gradstep.core.ops.build.used_names import TakenNames, names_of
+
+Key = tuple[Hashable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MadeOperations:
+    """Operations that were made one after the other, and what else was asked of names meanwhile."""
+
+    names: tuple[str, ...]
+    taken: TakenNames
+
+    def drop_from(self, builder: Rebuilder) -> None:
+        """Let them go, and the names that are nobody else's."""
+        builder.drop(self.names, self.taken.own_scopes)
+
+
+@dataclass(frozen=True, slots=True)
+class VariableUpdate:
+    """What was made for one variable. declared, gradient, kind: what it was made of; gradient is
+    None where it cannot be taken again. done: those of its operations that finish it."""
+
+    declared: Operation
+    gradient: TensorRef | None
+    kind: TensorType | None
+    made: MadeOperations
+    slots: tuple[str, ...]
+    initial: Mapping[str, np.ndarray]
+    done: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class UpdateRecord:
+    """How updates were made. graph: where; base: upon which graph; scope: of all of them; of: the
+    optimizer, and what all variables share; first: what was made before any update; last: what
+    was made after all; initial: what new variables start with."""
+
+    graph: Graph
+    base: Graph
+    scope: str
+    of: Key
+    first: MadeOperations
+    by_variable: Mapping[str, VariableUpdate]
+    last: MadeOperations
+    initial: Mapping[str, np.ndarray]
+
+    def rebuild(self, base: Graph, name: str) -> Rebuilder | None:
+        """A builder that goes on from these, upon what their base is now, in a scope `name`; None
+        where that cannot be."""
+        known = base is self.base or (edit_before(base) or (None,))[0] is self.base
+        if not known or names_of(base).unique(name) != self.scope:
+            return None
+        builder = rebuild_upon(base, self.graph, self.base)
+        if builder is not None:
+            self.first.drop_from(builder)
+            self.last.drop_from(builder)
+        return builder
+
+
+def are_nested(variables: Iterable[str]) -> bool:
+    """Whether one lies in a scope that is called as another: then the update of the one lies in the
+    scope of the other's."""
+    names = {*map(str.lower, variables)}
+    scopes = {name.rpartition("/")[0] for name in names}
+    return not names.isdisjoint(scopes.union(*map(parents, scopes)))
