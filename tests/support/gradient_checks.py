@@ -113,9 +113,9 @@ def _weights(value: np.ndarray, number: int) -> np.ndarray:
     a + ib, the sum has ax + by."""
     steps = 0.7 * np.arange(value.size).reshape(value.shape)
     weights = steps + (0.3 + number)
-    return (weights + 1j * (weights + 1) if value.dtype.kind == "c" else weights).astype(
-        value.dtype
-    )
+    if value.dtype.kind == "c":
+        weights = weights + 1j * (weights + 1)
+    return weights.astype(value.dtype)
 
 
 def _against_differences(
