@@ -172,6 +172,23 @@ def test_fortran_order_is_read_right(tmp_path: Path) -> None:
     np.testing.assert_array_equal(read, array)
 
 
+def test_what_does_not_get_smaller_is_not_packed() -> None:
+    """Weights as training leaves them; zeros, counts and text are, and all come back."""
+    weights = np.random.default_rng(1).standard_normal(50_000, np.float32).tobytes()
+    members = {
+        "counts": np.arange(50_000).tobytes(),
+        "half": bytes(len(weights)) + weights,
+        "text": b'{"name": "layer", "inputs": []}' * 5_000,
+        "weights": weights,
+    }
+    data = zip_archive.pack(members)
+    with zipfile.ZipFile(io.BytesIO(data)) as zipped:
+        kinds = {info.filename: info.compress_type for info in zipped.infolist()}
+        assert {name: zipped.read(name) for name in members} == members
+    packed = {name for name, kind in kinds.items() if kind == zipfile.ZIP_DEFLATED}
+    assert packed == {"counts", "half", "text"}
+
+
 def _zip(members: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", compression) as zipped:
