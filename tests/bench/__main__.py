@@ -14,6 +14,7 @@ from tests.bench import (
     deriving,
     edits,
     engine,
+    memory,
     report,
     run,
     scaling,
@@ -30,6 +31,7 @@ _ALONE = {
     "edits": edits.main,
     "derive": deriving.main,
     "window": acting.main,
+    "memory": memory.main,
 }
 GROUPS = ("engine", "run", "canvas", "debug", "start", *_ALONE)
 
