@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count
+from itertools import count, filterfalse
 from weakref import ref as weak
 
 from gradstep.core.graph.changes import Changes, share_and_diff
@@ -168,13 +168,16 @@ def _place(edges: tuple[Edge, ...], reader: str, ranks: Mapping[str, int]) -> in
     return bisect_left(edges, ranks[reader], key=lambda edge: ranks[edge.op])
 
 
-def _by_type_after(graph: Graph, before: Graph, changes: Changes) -> dict[str, frozenset[str]]:
+def _by_type_after(graph: Graph, before: Graph, changes: Changes) -> dict[str, tuple[str, ...]]:
+    then, now = before.operations, graph.operations
     less, more = (defaultdict[str, set[str]](set) for _ in range(2))
-    for name in changes.removed | changes.changed:
-        less[before.operations[name].type].add(name)
-    for name in changes.added | changes.changed:
-        more[graph.operations[name].type].add(name)
+    retyped = {name for name in changes.changed if then[name].type != now[name].type}
+    for name in changes.removed | retyped:
+        less[then[name].type].add(name)
+    for name in changes.added | retyped:
+        more[now[name].type].add(name)
     found = dict(before.by_type)
     for type in less.keys() | more.keys():
-        found[type] = (found.get(type, frozenset()) - less[type]) | more[type]
+        kept = filterfalse(less[type].__contains__, found.get(type, ()))
+        found[type] = (*kept, *more[type])
     return {type: names for type, names in found.items() if names}

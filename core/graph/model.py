@@ -240,12 +240,12 @@ class Graph:
         return {name: tuple(edges) for name, edges in found.items()}, frozenset(missing)
 
     @cached_property
-    def by_type(self) -> Mapping[str, frozenset[str]]:
-        """The names of the operations of each type that there is."""
-        found: dict[str, set[str]] = {}
+    def by_type(self) -> Mapping[str, tuple[str, ...]]:
+        """The names of the operations of each type that there is, in no order."""
+        found: dict[str, list[str]] = {}
         for op in self:
-            found.setdefault(op.type, set()).add(op.name)
-        return {type: frozenset(names) for type, names in found.items()}
+            found.setdefault(op.type, []).append(op.name)
+        return {type: tuple(names) for type, names in found.items()}
 
     @cached_property
     def unwired(self) -> frozenset[str]:

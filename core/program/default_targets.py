@@ -82,7 +82,7 @@ def _disturbing(document: Document, graph: Graph) -> set[str]:
     calls = (asked for asked in missing_code(document) if asked.kind is CodeKind.PYFUNC)
     lacking = {name for asked in calls for name in asked.nodes}
     fed = {TensorRef.parse(name).op for name in document.feeds}
-    found = {*lacking, *graph.by_type.get("Placeholder", frozenset()) - fed}
+    found = {*lacking, *{*graph.by_type.get("Placeholder", ())} - fed}
     found.update(*(names for type, names in graph.by_type.items() if _writes(type)))
     for name in graph.order if found else ():
         if any(before in found for before in predecessors(graph[name])):

@@ -50,7 +50,9 @@ def with_training(
     idle = [_nothing_to_minimize(o) for o in document.optimizers if not loss_of(document, o)]
     if not asked:
         return program, idle
-    last = () if previous is None else _own(previous)
+    # Scopes of gradients that are empty after an edit keep their names: nobody else asks for them.
+    among = any(o.name.lower().startswith("gradients") for o in document.optimizers)
+    last = () if previous is None or among else _own(previous)
     of = [ref for request in asked if _is_run(document, request) for ref in request.of]
     there = [ref for ref in of if ref.op in program.graph]
     fetches = tuple(dict.fromkeys((*there, *program.fetches)))
@@ -135,7 +137,7 @@ def _with_gradients(
     blocked = first_entries(d.blocked for d in derived)
     run = [d for d in derived if _is_run(document, d)]
     # What an iteration of a loop computes cannot be fetched.
-    gradients = [ref for d in run for ref in _fetchable(d)]
+    gradients = [ref for d in run for ref in _fetchable(d, program.forward)]
     return replace(
         program,
         graph=_together(derived),
@@ -151,9 +153,9 @@ def _with_gradients(
     )
 
 
-def _fetchable(derived: Differentiation) -> Iterable[TensorRef]:
+def _fetchable(derived: Differentiation, forward: Graph) -> Iterable[TensorRef]:
     found, there = derived.gradients.values(), derived.graph.operations
-    return [ref for ref in found if ref.op in there] if has_loops(derived.graph) else found
+    return [ref for ref in found if ref.op in there] if has_loops(forward) else found
 
 
 def _together(derived: Sequence[Differentiation]) -> Graph:

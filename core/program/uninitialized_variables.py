@@ -19,8 +19,8 @@ def find_uninitialized(program: Program) -> list[Problem]:
     """A warning at each variable that has no value before the first run, and is read in it by an
     operation that wants one. With TensorFlow's words, and what initialises it."""
     graph = program.graph
-    variables = frozenset().union(*(graph.by_type.get(type, ()) for type in VARIABLES))
-    if not variables - program.initial.keys():
+    there = program.initial.keys()
+    if all(there >= {*graph.by_type.get(type, ())} for type in VARIABLES):
         return []  # nearly always so, and said by sets
     empty = [graph[n] for n in graph.of_types(VARIABLES) if n not in program.initial]
     needed = graph.ancestors([*(ref.op for ref in program.fetches), *program.targets])

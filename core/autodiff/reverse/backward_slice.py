@@ -38,12 +38,12 @@ class BackwardSlice:
         self.exits = _exits(graph, wrt)
         below, self.live = _below(graph, types, self.asked.keys())
         self.path: dict[str, Operation] = {}
-        self.arrivals: dict[str, list[Arrival]] = {}
-        self._walk(below)
+        found = self._walk(below)
         rank = rank_operations(graph, of, self.path.keys() & self.live)
-        for arrivals in self.arrivals.values():
+        for arrivals in found.values():
             if len(arrivals) > 1:
                 arrivals.sort(key=lambda arrival: rank.get(arrival[1], len(rank)))
+        self.arrivals = {name: tuple(arrivals) for name, arrivals in found.items()}
 
     def after(
         self, graph: Graph, types: TensorTypes, changed: Iterable[str]
@@ -100,8 +100,9 @@ class BackwardSlice:
             found.update(name for name in a.keys() | b.keys() if a.get(name) != b.get(name))
         return found & path.keys()
 
-    def _walk(self, below: set[str]) -> None:
-        operations, arrivals = self.graph.operations, self.arrivals
+    def _walk(self, below: set[str]) -> dict[str, list[Arrival]]:
+        """Fills the path; the arrivals in the order in which they are met."""
+        operations, arrivals = self.graph.operations, dict[str, list[Arrival]]()
         needed = {ref.op for ref in self.of}
         for name in reversed(self.graph.order):
             if name not in needed or name not in below:
@@ -111,6 +112,7 @@ class BackwardSlice:
                 if ref is not None and ref.op in below:
                     needed.add(ref.op)
                     arrivals.setdefault(ref.op, []).append((ref.index, name, index))
+        return arrivals
 
 
 def _carriers(types: TensorTypes, name: str) -> list[bool]:

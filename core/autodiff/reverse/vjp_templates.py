@@ -21,6 +21,7 @@ from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.typing.type_memo import attrs_key
 
 Key = tuple[Hashable, ...]
+_NOTHING: dict[Any, Any] = {}  # of very many VJPs, which nobody adds to once they are copied
 Place = tuple[int, int]  # number of an operation of the VJP, and which of its outputs
 _OUTSIDE = -1  # in the number's place: which of the tensors that the rule got
 
@@ -188,14 +189,15 @@ class _Copy:
             sent[index] = Contribution(grad)
         return VjpResult(
             {TensorRef(name, index): self._at(place) for index, place in template.gradients},
-            {},
+            _NOTHING,
             edges,
-            {Edge(name, index): why for index, why in template.blocked},
+            {Edge(name, i): why for i, why in template.blocked} if template.blocked else _NOTHING,
             template.custom,
             template.rule,
             scope,
             len(template.made),
             tuple(sent),
+            _NOTHING,
         )
 
     def _add(self, made: _TemplateOp, name: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar, copy_context
@@ -113,7 +114,8 @@ class StepCalls:
     def __init__(self, by_step: Sequence[tuple[Call, ...]] = ()) -> None:
         self.by_step = by_step
         self._calls = [*chain.from_iterable(by_step)]
-        self._starts = [0, *accumulate(map(len, by_step))]  # of each step, and where all end
+        # Of each step, and where all end.
+        self._starts = array("q", accumulate(map(len, by_step), initial=0))
         self._again: CallRun | None = None
 
     def __iter__(self) -> Iterator[tuple[int, Call]]:

@@ -202,6 +202,7 @@ def assemble(
         branches=resolver.branches,
         exchanged=None if resolver.branches or touched is None else touched.exchanged,
     )
+    needed.forget_changes()
     if touched is not None:
         plan.__dict__.update(step_of=touched.places, users=touched.users, loops=())
         if plan.versions is touched.previous.versions:

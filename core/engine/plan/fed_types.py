@@ -24,54 +24,65 @@ class RunTypes:
     def __init__(self, known: Inference, fed: Mapping[TensorRef, TensorType]) -> None:
         self.fed = fed
         self._fed_operations = {ref.op for ref in fed}
-        self._inferrer = Inferrer(known)
+        self._known = known  # until something is other than that
+        self._own: Inferrer | None = None
         self._differing: set[str] = set()  # operations whose outputs are not what was known
         for ref, kind in fed.items():
             if known.types.get(ref) != kind or (ref.index == 0 and ref.op in known.constants):
-                self._inferrer.feed(ref, kind)
+                self._mine().feed(ref, kind)
                 self._differing.add(ref.op)
+
+    @property
+    def _now(self) -> Inference | Inferrer:
+        return self._own or self._known
+
+    def _mine(self) -> Inferrer:
+        """To be changed; the graph's own tables are not copied before that."""
+        if self._own is None:
+            self._own = Inferrer(self._known)
+        return self._own
 
     def after(self) -> RunTypes:
         """For another graph that is fed the same: ask `anew` of what is other than in this one."""
-        return RunTypes(Inference(self._inferrer.types, self._inferrer.constants), self.fed)
+        return RunTypes(Inference(self._now.types, self._now.constants), self.fed)
 
     def type(self, ref: TensorRef) -> TensorType:
         """Of a tensor whose operation has been asked for."""
-        return self._inferrer.types[ref]
+        return self._now.types[ref]
 
     def of(self, op: Operation) -> Outputs:
         """The types of `op`'s outputs. Raises GradstepError located at `op`."""
-        outputs = self._inferrer.types.of.get(op.name)
+        outputs = self._now.types.of.get(op.name)
         if outputs is None or None in outputs or op.name in self._fed_operations:
             return self._inferred(op)
         if self._differing and not self._differing.isdisjoint([r.op for r in op.inputs if r]):
-            before, value = outputs, self._inferrer.constants.get(op.name)
+            before, value = outputs, self._now.constants.get(op.name)
             outputs = self._inferred(op)
-            if outputs != before or not _same(value, self._inferrer.constants.get(op.name)):
+            if outputs != before or not _same(value, self._now.constants.get(op.name)):
                 self._differing.add(op.name)
         return outputs  # type: ignore[return-value]
 
     def anew(self, op: Operation) -> tuple[Outputs, bool]:
         """The same for an operation that is new, or has new inputs; whether that is what an
         operation of this name gave before."""
-        before = self._inferrer.types.of.get(op.name), self._inferrer.constants.get(op.name)
+        before = self._now.types.of.get(op.name), self._now.constants.get(op.name)
         outputs = self._inferred(op)
-        same = before[0] == self._inferrer.types.of.get(op.name)
-        return outputs, same and _same(before[1], self._inferrer.constants.get(op.name))
+        same = before[0] == self._now.types.of.get(op.name)
+        return outputs, same and _same(before[1], self._now.constants.get(op.name))
 
     def forget(self, name: str) -> None:
         """There is no operation of this name any more."""
-        self._inferrer.constants.pop(name, None)
-        self._inferrer.types.of.pop(name, None)
+        self._mine().forget(name)
         if name in self._fed_operations:  # its readers go on to see the feed
             for ref, kind in self.fed.items():
                 if ref.op == name:
-                    self._inferrer.feed(ref, kind)
+                    self._mine().feed(ref, kind)
 
     def _inferred(self, op: Operation) -> Outputs:
-        self._inferrer.constants.pop(op.name, None)
+        inferrer = self._mine()
+        inferrer.constants.pop(op.name, None)
         try:
-            outputs = self._inferrer.infer(op)
+            outputs = inferrer.infer(op)
         except GradstepError:
             self._differing.add(op.name)
             self.forget(op.name)
@@ -79,7 +90,7 @@ class RunTypes:
         if op.name in self._fed_operations:  # it runs for a control dependency or another output
             for ref in map(op.output, range(len(outputs))):
                 if ref in self.fed:
-                    self._inferrer.feed(ref, self.fed[ref])
+                    inferrer.feed(ref, self.fed[ref])
         return outputs
 
 

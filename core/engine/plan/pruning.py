@@ -34,6 +34,10 @@ class Needed:
         self.left: set[str] = set()
         self._ask(self._wanted)
 
+    def forget_changes(self) -> None:
+        """Nobody asks what is other than before any more."""
+        self.changed, self.entered, self.left = frozenset(), set(), set()
+
     @cached_property
     def missing(self) -> set[str]:
         """Names that are asked for, but are not in the graph: their readers fail."""

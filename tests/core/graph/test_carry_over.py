@@ -27,7 +27,8 @@ def _find_all(graph: Graph) -> tuple[object, ...]:
     constants = {name: value.tobytes() for name, value in inferred.constants.items()}
     known = (inferred.types.of, constants, inferred.problems)
     consumers = list(graph.consumers.items())
-    return order, consumers, graph.readers[1], graph.by_type, graph.unwired, known
+    by_type = {type: sorted(names) for type, names in graph.by_type.items()}
+    return order, consumers, graph.readers[1], by_type, graph.unwired, known
 
 
 @given(networks(), st.data())

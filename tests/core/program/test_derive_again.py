@@ -23,6 +23,7 @@ from gradstep.core.graph.model import Constant, Edge, Graph, TensorRef
 from gradstep.core.host.session_restore import begin
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.build.used_names import names_of
 from gradstep.core.program.derive import derive
 from gradstep.core.program.runnable_part import drop_unfinished
 
@@ -107,6 +108,9 @@ def assert_same_program(again: Program, anew: Program) -> None:
     for name in ("fetches", "targets", "init", "request"):
         assert getattr(again, name) == getattr(anew, name)
     assert [str(p) for p in again.problems] == [str(p) for p in anew.problems]
+    names, others = (names_of(program.graph).everything() for program in (again, anew))
+    assert names[0] == others[0]
+    assert names[1] >= others[1]  # scopes that are empty now may be left
     one, other = ([(n, x.tobytes()) for n, x in p.initial.items()] for p in (again, anew))
     assert one == other
 
