@@ -104,20 +104,32 @@ class _Plain(RowList):
         return self._rows[place]
 
 
-class _Without(RowList):
-    """The others but for `count` from `start` on."""
+class _Spliced(RowList):
+    """`rows`, with `came` of `others` from `start` on in the place of `gone` of its own."""
 
-    def __init__(self, rows: RowList, start: int, count: int) -> None:
-        self._rows, self._start, self._count = rows, start, count
+    def __init__(
+        self, rows: RowList, others: RowList, start: int, gone: int, came: int = 0
+    ) -> None:
+        self._rows, self._others = rows, others
+        self._start, self._stop, self._by = start, start + came, gone - came
 
     def __len__(self) -> int:
-        return len(self._rows) - self._count
+        return len(self._rows) - self._by
 
     def make(self, place: int) -> Row:
-        return self._rows[place if place < self._start else place + self._count]
+        rows, own = self._at(place)
+        return rows[own]
 
     def is_group(self, place: int) -> bool:
-        return self._rows.is_group(place if place < self._start else place + self._count)
+        rows, own = self._at(place)
+        return rows.is_group(own)
+
+    def _at(self, place: int) -> tuple[RowList, int]:
+        if place < self._start:
+            return self._rows, place
+        if place < self._stop:
+            return self._others, place
+        return self._rows, place + self._by
 
 
 def _listed(rows: Sequence[Row]) -> RowList:
@@ -237,15 +249,15 @@ class RowTreeModel(QAbstractItemModel):
         gone, came = len(old) - first - last, len(new) - first - last
         if gone == came == 1 and not (level.rows.is_group(first) or rows.is_group(first)):
             return  # another name, and nothing moves
-        parent = self._index_of(level)
+        parent, before = self._index_of(level), level.rows
         if gone:
             self.beginRemoveRows(parent, first, first + gone - 1)
-            level.rows = _Without(rows, first, came)
+            level.rows = _Spliced(before, rows, first, gone)
             self._move_below(level, first, first + gone, -gone)
             self.endRemoveRows()
         if came:
             self.beginInsertRows(parent, first, first + came - 1)
-            level.rows = rows
+            level.rows = _Spliced(before, rows, first, gone, came)
             self._move_below(level, first, first, came)
             self.endInsertRows()
 
