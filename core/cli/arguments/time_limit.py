@@ -52,7 +52,8 @@ def time_limit(seconds: float | None) -> Iterator[TimeLimit]:
         faulthandler.dump_traceback_later(seconds + 4 * _GRACE, exit=True, file=sys.__stderr__)
     threading.Thread(target=watch, name="timeout", daemon=True).start()
     try:
-        yield limit
+        with _heeding_interrupts(limit):
+            yield limit
     except KeyboardInterrupt:
         if not limit.is_over:
             raise
@@ -60,6 +61,25 @@ def time_limit(seconds: float | None) -> Iterator[TimeLimit]:
     finally:
         done.set()
         faulthandler.cancel_dump_traceback_later()
+
+
+@contextlib.contextmanager
+def _heeding_interrupts(limit: TimeLimit) -> Iterator[None]:
+    """Also where they are ignored, as by what a script's shell runs in the background: those that
+    the limit makes, and no others."""
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        yield
+        return
+
+    def heed(number: int, frame: object) -> None:
+        if limit.is_over:
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, heed)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _interrupt() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 
 import pytest
@@ -65,6 +66,21 @@ def test_python_that_holds_on_to_an_interrupt_is_asked_again() -> None:
     with pytest.raises(GradstepError, match="as long as --timeout allows"), time_limit(0.2):
         stubborn()
     assert time.monotonic() - began < 20
+
+
+def test_where_interrupts_are_ignored_only_those_of_the_limit_count() -> None:
+    """As in the background of a script's shell."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with time_limit(60):
+            signal.raise_signal(signal.SIGINT)
+        began = time.monotonic()
+        with pytest.raises(GradstepError, match="as long as --timeout allows"), time_limit(0.2):
+            time.sleep(8)
+        assert time.monotonic() - began < 5
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_run_that_nobody_would_wait_for_is_refused(cli: Cli) -> None:
