@@ -60,6 +60,7 @@ def circles(graph: nx.DiGraph) -> list[str]:
     return sorted(f"{a}:{line} -> {b}" for part in tied for a, b, line in part.edges(data="line"))
 
 
+@pytest.mark.slow
 def test_no_module_imports_itself_by_way_of_others() -> None:
     graph = imports(sources())
     assert graph.number_of_edges() > 4000

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 OURS = ("core", "gui", "gpu")
 
@@ -25,6 +27,7 @@ def is_there(module: ModuleType, name: str) -> bool:
     return hasattr(module, name) or bool(within)
 
 
+@pytest.mark.slow
 def test_every_name_that_is_imported_is_there(qapp: object) -> None:
     named: dict[tuple[str, str], str] = {}
     for folder in OURS:

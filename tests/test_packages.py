@@ -5,6 +5,8 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 
+import pytest
+
 from tests.support.project_names import ROOT, SPAN, docstring, is_in, packages
 
 
@@ -36,6 +38,7 @@ def test_every_package_names_what_is_in_it() -> None:
     assert not wrong
 
 
+@pytest.mark.slow
 def test_every_first_line_is_a_sentence() -> None:
     """It is all that docs/modules.md shows of a module."""
     wrong = []

@@ -54,6 +54,7 @@ def test_links_lead_to_what_they_name(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", CLOSELY_READ, ids=by_name)
+@pytest.mark.slow
 def test_names_in_backticks_are_there(page: Path) -> None:
     spans = {span.partition("(")[0] for span in SPAN.findall(page.read_text(encoding="utf-8"))}
     names = {span for span in spans if _CODE.fullmatch(span)} - _OTHERS

@@ -190,6 +190,7 @@ def test_who_computes_something_else_is_not_timed() -> None:
 
 
 @pytest.mark.parametrize("workload", ["w1", "w2", "w4"])
+@pytest.mark.slow
 def test_hand_written_numpy_recorded_and_fast_compute_the_same(workload: str) -> None:
     numbers: dict[str, list[Mapping[str, float]]] = {}
     for name in ("raw", "recorded", "fast"):

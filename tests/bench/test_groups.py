@@ -54,6 +54,7 @@ def test_a_measurement_that_breaks_is_a_fault_of_its_group(
     assert all(r.fault and r.why == "it broke" and r.measured is None for r in rows)
 
 
+@pytest.mark.slow
 def test_a_process_answers_or_its_last_words_are_the_reason() -> None:
     variables = environment()
     found = asking.ask("debugging", 1, 0.001, environment=variables)
@@ -62,12 +63,14 @@ def test_a_process_answers_or_its_last_words_are_the_reason() -> None:
         asking.ask("debugging", "often", 0.001, environment=variables)
 
 
+@pytest.mark.slow
 def test_runs_are_measured_in_every_way() -> None:
     found = asking.ask("running", 1, 0.001, environment=environment())
     assert set(found) == {t.key for t in RUNNING}
     assert all(value > 0 for values in found.values() for value in values)
 
 
+@pytest.mark.slow
 def test_the_canvas_is_measured_in_every_way(qapp: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small graph, a frame or two of each kind."""
     monkeypatch.setattr(training, "QUIET", 0.02)

@@ -26,6 +26,7 @@ def work(shape: str, ops: int) -> dict[str, Counter[str]]:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.slow
 def test_twice_the_operations_are_twice_the_work(shape: str) -> None:
     small, large = work(shape, SMALL), work(shape, 2 * SMALL)
     grown = [

@@ -31,6 +31,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_it_says_which_examples_hold(elsewhere: Path, qapp: Any, capsys: Any) -> None:
     assert show.main(["gather", "gather_nd", "--json"]) == 1
     good, bad = json.loads(capsys.readouterr().out)["examples"]

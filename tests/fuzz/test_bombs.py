@@ -57,6 +57,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, i
 
 
 @pytest.mark.parametrize("bomb", BOMBS, ids=lambda bomb: bomb.name)
+@pytest.mark.slow
 def test_a_bomb_costs_little(bomb: Bomb, measured: dict[str, tuple[str, int]]) -> None:
     said, cost = measured[bomb.name]
     assert bool(said) != bomb.opens, said

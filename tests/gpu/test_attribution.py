@@ -109,6 +109,7 @@ def test_what_no_rule_explains_is_laid_to_none(profile: str) -> None:
     assert found["half"].rule == ""
 
 
+@pytest.mark.slow
 def test_a_comparison_holds_only_what_is_still_read() -> None:
     b = GraphBuilder()
     y = b.placeholder("x", shape=(50_000,))

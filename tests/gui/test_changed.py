@@ -220,6 +220,7 @@ class Changing(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
+@pytest.mark.slow
 def test_changed(silent: None) -> None:
     run_state_machine_as_test(
         Changing, settings=hypothesis_settings(max_examples=20, stateful_step_count=25)

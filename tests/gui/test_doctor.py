@@ -131,6 +131,7 @@ def test_a_machine_that_cannot_be_asked_is_said(
     ],
     ids=["status bar", "menu"],
 )
+@pytest.mark.slow
 def test_the_window_says_what_the_command_line_says(
     tutorial: Driver, open_it: Callable[[Driver], None]
 ) -> None:

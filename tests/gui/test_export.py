@@ -20,6 +20,7 @@ OVERRIDE = ROOT / "assets/examples/override_add.gradstep"
 
 
 @pytest.mark.parametrize("name", ["graph.png", "graph.svg"])
+@pytest.mark.slow
 def test_convert_writes_pictures(tmp_path: Path, name: str) -> None:
     """In a process of its own: it makes an application without a display."""
     out = tmp_path / name

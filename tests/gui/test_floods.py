@@ -54,6 +54,7 @@ def longest_gap(driver: Driver) -> float:
     return ticks.longest
 
 
+@pytest.mark.slow
 def test_no_flood_stops_the_window(driver: Driver, examples: Path) -> None:
     driver.window.docks.by_id["output"].show()
     for name, body in FLOODS.items():

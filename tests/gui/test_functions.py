@@ -144,6 +144,7 @@ def test_the_gradient_menu_and_numpy(driver: Driver, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["CustomGradient-1", "class", "2nd"])
+@pytest.mark.slow
 def test_a_name_that_no_function_can_have(driver: Driver, tmp_path: Path, name: str) -> None:
     space = opened(driver, tmp_path, "article_forward").workspace
     document = space.document

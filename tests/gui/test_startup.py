@@ -88,18 +88,21 @@ def started(*arguments: str) -> tuple[list[str], set[str]]:
     return first.split(";"), set(last.split(";"))
 
 
+@pytest.mark.slow
 def test_the_start_page_is_painted_before_numpy_is_loaded() -> None:
     first, missing = started()
     assert first == ["the start page"]
     assert missing == set(HEAVY), "the rest follows, and nothing besides"
 
 
+@pytest.mark.slow
 def test_a_document_is_the_first_thing_that_is_seen() -> None:
     (page, *loaded), _ = started(str(ROOT / "assets/examples/tutorial.gradstep"))
     assert page == "the document"
     assert not set(HEAVY) & set(loaded)
 
 
+@pytest.mark.slow
 def test_a_shot_is_the_real_window(tmp_path: Path) -> None:
     out = tmp_path / "shot.png"
     document = str(ROOT / "assets/examples/tutorial.gradstep")
@@ -122,6 +125,7 @@ def test_a_shot_is_the_real_window(tmp_path: Path) -> None:
     assert "#f4f5f7" in colors
 
 
+@pytest.mark.slow
 def test_a_shot_shows_a_profile_or_says_why_there_is_none(tmp_path: Path) -> None:
     out, examples = tmp_path / "shot.png", ROOT / "assets/examples"
     wish = (str(out), "--profile", "fast", "--colour", "bytes", "--theme", "dark")

@@ -82,6 +82,7 @@ READS = 'def forward(c, k, d):\n    return open("/etc/passwd").read()\n'
 
 
 @needs_sandbox
+@pytest.mark.slow
 def test_without_network_and_files_is_what_enter_means(driver: Driver, foreign: Path) -> None:
     driver.open(foreign)
     shown(driver)
@@ -101,6 +102,7 @@ def test_without_network_and_files_is_what_enter_means(driver: Driver, foreign: 
 
 
 @needs_sandbox
+@pytest.mark.slow
 def test_refused_then_allowed_at_the_same_step(driver: Driver, examples: Path) -> None:
     """The node says who refused it; the other answer runs it, in another process, from there."""
     document = gradstep_file.load(examples / "override_add.gradstep")

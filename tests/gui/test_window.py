@@ -272,6 +272,7 @@ def test_an_error_is_shown_until_something_works(tutorial: Driver) -> None:
 
 
 @pytest.mark.parametrize("choice", ["light", "dark"])
+@pytest.mark.slow
 def test_themes_dress_everything_and_are_remembered(tutorial: Driver, choice: str) -> None:
     tutorial.window.actions_.run(f"view.{choice}")
     tutorial.settle()

@@ -46,6 +46,7 @@ class Replay(Walk):
 
 
 @pytest.mark.parametrize("part", range(4))
+@pytest.mark.slow
 def test_the_journal_leads_back(part: int) -> None:
     """Edits after copies between sessions, restarts of these, threads with breakpoints, …"""
     found = Found()
@@ -55,6 +56,7 @@ def test_the_journal_leads_back(part: int) -> None:
     assert (found.lost, found.internal_errors) == (0, 0), found.notes
 
 
+@pytest.mark.slow
 def test_killed_engines_come_back() -> None:
     found = campaign(4, 5, lambda _: None)
     assert found.cases == 4

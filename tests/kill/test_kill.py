@@ -16,6 +16,7 @@ from tests.kill.window import Due, Life, _check
 
 
 @pytest.mark.parametrize("kind", saves.KINDS)
+@pytest.mark.slow
 def test_saves_survive_every_call(kind: str) -> None:
     tally = Tally()
     saves.every_call(kind, tally)

@@ -100,6 +100,7 @@ def test_the_report_names_what_survived(bench: Bench) -> None:
     assert measured.as_json()["survivors"][0]["line"] == 5
 
 
+@pytest.mark.slow
 def test_tests_that_do_not_run_are_no_measurement(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text("import nothing_of_that_name\n")
     with (

@@ -59,6 +59,7 @@ def test_tensorflow_gives_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
+@pytest.mark.slow
 def test_it_is_the_same_on_any_processor(seed: int) -> None:
     """Sums in another order and functions of another library are no mismatch."""
     with other_processor(seed):
@@ -68,6 +69,7 @@ def test_it_is_the_same_on_any_processor(seed: int) -> None:
     ] == []
 
 
+@pytest.mark.slow
 def test_what_is_no_rounding_is_a_mismatch() -> None:
     """Every recorded tensor off by a hundred thousandth (a billionth in float64) is noticed, but
     for those that follow long sums or many steps."""

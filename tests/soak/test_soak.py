@@ -198,6 +198,7 @@ def test_a_finding_comes_with_what_shows_it_again(monkeypatch: Any) -> None:
     assert finding["command"] in said[0]
 
 
+@pytest.mark.slow
 def test_a_short_walk_through_the_window(qapp: Any) -> None:
     campaign = Campaign(window=True, say=print)
     try:

@@ -41,6 +41,7 @@ _FEW = settings(max_examples=50, database=None, phases=[Phase.generate], deadlin
 @pytest.mark.timeout(3600)
 @settings(max_examples=COUNT, deadline=None, suppress_health_check=[*HealthCheck], print_blob=True)
 @given(graphs())
+@pytest.mark.slow
 def test_gradients_agree_with_finite_differences(drawn: Drawn) -> None:
     _check(drawn)
 

@@ -74,6 +74,7 @@ deeds = st.one_of(
     st.lists(st.sampled_from(BREAKPOINTS), max_size=2, unique=True),
     st.lists(deeds, min_size=20, max_size=60),
 )
+@pytest.mark.slow
 def test_a_legal_move_is_made_and_everything_is_seen_there(
     program: Any, limit: int, of_loops: int, breakpoints: list[Breakpoint], deeds: list[Any]
 ) -> None:

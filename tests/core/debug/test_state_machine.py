@@ -219,6 +219,7 @@ class Moves(RuleBasedStateMachine):
 
 @pytest.mark.parametrize("limit_bytes", [1 << 30, 5000, 0], ids=["all", "some", "none"])
 @pytest.mark.parametrize("name", ["tutorial", "dynamic"])
+@pytest.mark.slow
 def test_values_never_depend_on_the_path(
     name: str, limit_bytes: int, request: pytest.FixtureRequest
 ) -> None:

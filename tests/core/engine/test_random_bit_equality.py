@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +24,7 @@ some_passes = st.sets(st.sampled_from(EXACT))
 
 
 @given(anything)
+@pytest.mark.slow
 def test_layouts_and_debugger_agree(case: Case) -> None:
     check(case)
 

@@ -130,6 +130,7 @@ def test_loops_are_alike_by_what_goes_round() -> None:
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[*HealthCheck])
 @given(drawn=graphs(), data=st.data())
+@pytest.mark.slow
 def test_a_copy_is_alike_under_other_names_and_in_another_order(
     drawn: Drawn, data: st.DataObject
 ) -> None:

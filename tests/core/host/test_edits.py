@@ -82,6 +82,7 @@ def as_run(document: Document) -> bytes:
     st.sampled_from(DOCUMENTS),
     st.lists(st.tuples(DOINGS, st.integers(0, 2**20)), min_size=1, max_size=8),
 )
+@pytest.mark.slow
 def test_edits_lead_where_opening_their_result_does(
     name: str, doings: list[tuple[str, int]]
 ) -> None:

@@ -28,6 +28,7 @@ from tests.support import article
 from tests.support import gradient_facts as facts
 
 
+@pytest.mark.slow
 def test_an_engine_answers_the_same_whatever_its_hashes() -> None:
     """What Python's sets give first differs from process to process: a restarted engine must list
     what the one before it listed."""

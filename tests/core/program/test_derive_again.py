@@ -137,6 +137,7 @@ def _bits(value: Any) -> object:
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[*HealthCheck])
 @given(st.sampled_from([1.0, incremental.MOST_TOUCHED]), st.data())
+@pytest.mark.slow
 def test_after_any_edits_it_is_as_afresh(touched: float, data: st.DataObject) -> None:
     """touched: the share of the steps up to which only those are looked at that an edit may have
     touched."""

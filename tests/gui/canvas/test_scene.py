@@ -70,6 +70,7 @@ def test_links_take_no_notice_of_each_other(scene: Scene, data: st.DataObject) -
 
 @settings(max_examples=60)
 @given(scenes(), st.sets(st.integers(0, 2), min_size=1), PLACES)
+@pytest.mark.slow
 def test_a_drag_leads_to_the_scene_of_the_new_places(
     scene: Scene, moved: set[int], by: tuple[float, float]
 ) -> None:
@@ -94,6 +95,7 @@ def test_a_drag_leads_to_the_scene_of_the_new_places(
 
 @settings(max_examples=60)
 @given(scenes(), st.lists(st.tuples(st.integers(0, 12), PLACES | AFAR), min_size=1, max_size=4))
+@pytest.mark.slow
 def test_moves_lead_to_the_scene_of_the_new_places(
     scene: Scene, moves: list[tuple[int, tuple[float, float]]]
 ) -> None:

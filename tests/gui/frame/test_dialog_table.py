@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import get_args
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
@@ -44,6 +45,7 @@ def test_each_stands_in_its_menu_behind_what_it_names() -> None:
     assert all(sections == sorted(sections) for sections in by_menu.values())
 
 
+@pytest.mark.slow
 def test_each_opens_by_its_name_and_can_be_used_without_a_mouse(
     driver: Driver, examples: Path
 ) -> None:

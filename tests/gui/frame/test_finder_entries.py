@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
@@ -20,6 +21,7 @@ def opened(driver: Driver, name: str) -> Finder:
     return finder
 
 
+@pytest.mark.slow
 def test_the_key_opens_it_and_enter_runs_the_best_match(tutorial: Driver) -> None:
     tutorial.key("Ctrl+Shift+P")
     finder = opened(tutorial, "palette")

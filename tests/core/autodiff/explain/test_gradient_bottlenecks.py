@@ -79,6 +79,7 @@ def arrives(graph: Graph, request: GradientRequest, stopped: Collection[Edge]) -
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[*HealthCheck])
 @given(graphs())
+@pytest.mark.slow
 def test_no_gradient_arrives_without_them_and_with_less_one_does(drawn: Drawn) -> None:
     graph, of = drawn.graph, drawn.of[0]
     for wrt in list(drawn.point)[:3]:

@@ -57,6 +57,7 @@ def attempted(*given: Any) -> Differentiation | str:
 
 @settings(max_examples=COUNT, deadline=None, suppress_health_check=[*HealthCheck])
 @given(graphs(), st.data())
+@pytest.mark.slow
 def test_it_is_as_from_scratch(drawn: Drawn, data: st.DataObject) -> None:
     graph, request = drawn.graph, drawn.request
     functions: Functions = {}

@@ -43,6 +43,7 @@ def assert_same(graph: Graph, request: GradientRequest) -> None:
 
 @settings(max_examples=COUNT, deadline=None, suppress_health_check=[*HealthCheck])
 @given(graphs())
+@pytest.mark.slow
 def test_each_operation_beside_its_twin(drawn: Drawn) -> None:
     """Of the same tensors, or of the twins of what it takes."""
     sources = {ref.op for ref in drawn.point}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -92,6 +93,7 @@ def found(draw: Any) -> Found:
 
 @settings(max_examples=300)
 @given(found())
+@pytest.mark.slow
 def test_a_row_that_is_wrong_is_never_followed_by_agreement(case: Found) -> None:
     end = conclusion(case.problems, case.table, case.expectations, case.known)
     for text in (case.table.text, end.text):
@@ -106,6 +108,7 @@ def test_a_row_that_is_wrong_is_never_followed_by_agreement(case: Found) -> None
 
 @settings(max_examples=300)
 @given(found())
+@pytest.mark.slow
 def test_the_status_follows_from_the_rows(case: Found) -> None:
     end = conclusion(case.problems, case.table, case.expectations, case.known)
     wrong = {r.name for r in case.table.rows if r.verdict == "wrong"}

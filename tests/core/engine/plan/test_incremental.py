@@ -146,6 +146,7 @@ def _edit(run: Edited, data: st.DataObject) -> None:
 
 
 @given(networks(), st.data())
+@pytest.mark.slow
 def test_after_any_requests_all_is_as_if_compiled_anew(case: Case, data: st.DataObject) -> None:
     """Stops, overrides, other tensors to differentiate by."""
     with looking_at_few(data):

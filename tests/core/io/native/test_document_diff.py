@@ -80,6 +80,7 @@ def _edit(document: Document, draw: Any) -> Document:
 
 @given(st.sampled_from(NAMES), st.data())
 @settings(max_examples=40)
+@pytest.mark.slow
 def test_after_edits_of_examples(name: str, data: Any) -> None:
     """One by one, as a journal has them, and all at once."""
     first = kept = current = example(name)

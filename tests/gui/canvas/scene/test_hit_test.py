@@ -153,6 +153,7 @@ def test_a_wire_ends_at_its_ports() -> None:
 
 @settings(max_examples=60)
 @given(scenes(), st.data())
+@pytest.mark.slow
 def test_the_wire_that_is_hit_is_the_nearest(places: Scene, data: st.DataObject) -> None:
     arrays = SceneArrays.of(*places)
     lines = arrays.routes.lines(np.arange(len(arrays.routes)), 0.01)
