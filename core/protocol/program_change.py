@@ -92,8 +92,10 @@ def compare_programs(before: ProgramInfo, after: ProgramInfo) -> ProgramChange:
     for name in _VALUES:
         old, new = getattr(before, name), getattr(after, name)
         changes[name] = None if old == new else new
-    if before.losses != after.losses:
-        changes["losses"] = _compare_losses(before.losses, after.losses)
+    losses = _compare_losses(before.losses, after.losses)
+    same_names = [one.of for one in before.losses] == [one.of for one in losses]
+    if not same_names or any(one.gradients or one.edges for one in losses):
+        changes["losses"] = losses
     return ProgramChange(base=before.number, number=after.number, **changes)
 
 

@@ -85,6 +85,24 @@ def test_a_change_makes_the_other_program_in_the_same_order(
 
 
 @settings(max_examples=20)
+@given(PROGRAMS)
+def test_the_same_entries_in_another_order_are_another_program(before: ProgramInfo) -> None:
+    def turned(mapping: dict[str, Any]) -> dict[str, Any]:
+        return dict(reversed(mapping.items()))
+
+    after = msgspec.structs.replace(
+        before,
+        gradients=turned(before.gradients),
+        slots=turned(before.slots),
+        losses=[
+            msgspec.structs.replace(one, gradients=turned(one.gradients)) for one in before.losses
+        ],
+    )
+    made = apply_change(before, carried(compare_programs(before, after)))
+    assert msgspec.msgpack.encode(made) == msgspec.msgpack.encode(after)
+
+
+@settings(max_examples=20)
 @given(PROGRAMS, st.data())
 def test_what_stays_is_not_told_again(before: ProgramInfo, data: st.DataObject) -> None:
     """Some entries are taken out of each list, and others come at the end."""
