@@ -146,10 +146,9 @@ class TimelinePanel(Panel):
         if program is None or loop == self._loop:
             return
         self._loop = loop
-        if loop:
-            self._show_rows(StepRows(next(x.steps for x in program.loops if x.loop == loop)))
-        else:
-            self._show_rows(self._rows(program))
+        # After an edit that took the loop away nobody has said yet where the debugger stands now.
+        steps = next((one.steps for one in program.loops if one.loop == loop), None)
+        self._show_rows(self._rows(program) if steps is None else StepRows(steps))
 
     def _fetch_words(self, then: Callable[[], None]) -> None:
         ops = (op for row in self.model.rows for op in row.told)

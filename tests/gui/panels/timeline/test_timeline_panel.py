@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
@@ -13,6 +14,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 
 from gradstep.core.autodiff.notation.step_notation import Notation, Sentence
 from gradstep.core.graph.model import Operation
+from gradstep.core.protocol.message_parts import LoopPlace
 from gradstep.core.protocol.messages import Notate, ProgramInfo, StepInfo
 from gradstep.gui.panels.timeline.timeline_model import (
     NUMBER,
@@ -238,3 +240,15 @@ def test_the_current_row_stays_in_view(bench: Any, show: Callable[..., Any], qtb
         bench.run("step")
         rect = panel.table.visualRect(panel.model.index(panel.model.current, 0))
         assert panel.table.viewport().rect().contains(rect.center())
+
+
+def test_a_loop_that_an_edit_took_away_leaves_the_steps_of_the_run(
+    bench: Any, show: Callable[..., Any]
+) -> None:
+    """The program is there before it is said where the debugger stands in it."""
+    panel = show(TimelinePanel(bench.space))
+    bench.open("while_loop")
+    rows = panel.model.count()
+    inside = [LoopPlace(loop="gone", iteration=0, step=0, length=1)]
+    panel._show_steps(msgspec.structs.replace(bench.space.stop, inside=inside))
+    assert panel.model.count() == rows > 0
