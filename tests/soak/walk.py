@@ -238,8 +238,10 @@ class Walk:
         if not go():
             raise NothingError
         self.counts.done["undos"] += 1
+        # In the window an arrangement comes when it is laid out, perhaps amid another move: what
+        # lies between two edits of one move nobody has seen.
         now = _hash(self.user.document)
-        if now != self._versions.get(self.user.index):
+        if now != self._versions.get(self.user.index, now):
             raise BrokenError("undo", f"edit number {self.user.index} is not what it was")
         self._changed()
         self._arrive()
