@@ -6,7 +6,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar, copy_context
-from functools import partial
+from functools import cached_property, partial
 from itertools import accumulate, chain, repeat
 from operator import length_hint
 from typing import Any
@@ -69,6 +69,16 @@ def _with_parts(run: Runner) -> tuple[int, Exception | None]:
         return run()
 
 
+def _runner(run: Runner, is_split: bool) -> Runner:
+    """is_split: whether any of all calls is, also where `run` makes others of them: a product is to
+    have the same bits in a step as in a whole run."""
+    return partial(_with_parts, run) if is_split else run
+
+
+def _is_split(calls: Iterable[Call]) -> bool:
+    return any(type(call) is Split for call in calls)
+
+
 def pack_calls(calls: Iterable[Call]) -> list[Call]:
     """The same calls, made anew one after another, so that they lie in memory in the order in which
     they run. Of a thousand small ones that takes a tenth off."""
@@ -79,9 +89,8 @@ def pack_calls(calls: Iterable[Call]) -> list[Call]:
 
 
 def _slice_of(calls: Sequence[Call], first: int, last: int) -> Runner:
-    some = calls if (first, last) == (0, len(calls)) else calls[first:last]
-    run = partial(run_through, some)
-    return partial(_with_parts, run) if any(type(call) is Split for call in some) else run
+    every = (first, last) == (0, len(calls))
+    return partial(run_through, calls if every else calls[first:last])
 
 
 class CallRun:
@@ -89,7 +98,7 @@ class CallRun:
     all: what makes them all."""
 
     def __init__(self, calls: Sequence[Call]) -> None:
-        self._split = any(type(call) is Split for call in calls)
+        self._is_split = _is_split(calls)
         self._table: Table | None = table_of(calls)
         self.calls = calls if self._table is not None else pack_calls(calls)
         self.all = self.between(0, len(calls))
@@ -97,9 +106,8 @@ class CallRun:
     def between(self, first: int, last: int) -> Runner:
         """What makes calls `first` to `last`."""
         if self._table is None:
-            return _slice_of(self.calls, first, last)
-        run = partial(_run_table, self._table, first, last)
-        return partial(_with_parts, run) if self._split else run
+            return _runner(_slice_of(self.calls, first, last), self._is_split)
+        return _runner(partial(_run_table, self._table, first, last), self._is_split)
 
     def each(self) -> Sequence[Call]:
         """What makes them one by one."""
@@ -141,7 +149,11 @@ class StepCalls:
         first, last = self._starts[start], self._starts[stop]
         if self._again is not None:
             return self._again.between(first, last)
-        return _slice_of(self._calls, first, last)
+        return _runner(_slice_of(self._calls, first, last), self._is_split)
+
+    @cached_property
+    def _is_split(self) -> bool:
+        return _is_split(self._calls)
 
     def step_at(self, start: int, done: int) -> int:
         """The step that comes next when so many of the calls from step `start` on are done."""

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from gradstep.core.engine.calls import split_calls
+from gradstep.core.engine.calls.call_loop import StepCalls
 from gradstep.core.engine.calls.split_calls import Split, one_blas_thread, split_call
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
@@ -181,3 +182,20 @@ def test_blas_has_one_thread_while_parts_run() -> None:
             assert counts() == [1] * len(before)
         assert counts() == [1] * len(before)
     assert counts() == before
+
+
+def test_a_step_and_a_run_have_as_many_threads_of_blas() -> None:
+    """Also a step that is not split, of a plan in which another one is."""
+    found: list[list[int]] = []
+
+    def note() -> None:
+        found.append([library["num_threads"] for library in threadpool_info()])
+
+    with threadpool_limits(2):
+        calls = StepCalls(((note,), (Split([note]),)))
+        for pack in (False, True):
+            if pack:
+                calls.pack()
+            for steps in ((0, 1), (1, 2), (0, 2)):
+                calls.between(*steps)()
+    assert found == [[1] * len(found[0])] * 8
