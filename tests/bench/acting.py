@@ -34,17 +34,12 @@ from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideKi
 from gradstep.core.document.document import Optimizer
 from gradstep.core.graph.model import Edge
 from gradstep.gui import commands
-from gradstep.gui.automation.driver import Driver
-from gradstep.gui.frame.main_window import MainWindow
-from gradstep.gui.garbage_collection import Collector
 from gradstep.gui.look import theme
-from gradstep.gui.model.workspace import Workspace
 from tests.bench import training_graph
 from tests.bench.choices import say
-from tests.bench.reacting import Ticks
-from tests.bench.sized import answer, parser_of
+from tests.bench.sized import answer, parser_of, row_of
 from tests.bench.starting import without_settings
-from tests.support.deleting import end
+from tests.bench.watched_window import Ticks, WatchedWindow
 
 SIZES = (1_000, 10_000)
 ROUNDS = 3
@@ -74,21 +69,14 @@ def _cpu_seconds(pid: int) -> float:
     return own + sum(map(_cpu_seconds, map(int, children)))
 
 
-class Sitting:
+class Sitting(WatchedWindow):
     """A window, and what each action in it took. profiled: the action to look into."""
 
     def __init__(self, nodes: int, profiled: str = "") -> None:
-        self._nodes = nodes
+        super().__init__(nodes)
         self._profiled = profiled
         self.profile = cProfile.Profile()
         self.found: dict[str, list[Costs]] = {}
-        self.space = Workspace()
-        self.window = MainWindow(self.space, remember=False)
-        self.window.resize(1600, 1000)
-        Collector(self.window)  # as the program does
-        self.space.start()
-        self.driver = Driver(self.window)
-        self.driver.settle()
 
     def open(self, path: Path) -> None:
         """The file, until it is seen."""
@@ -98,10 +86,7 @@ class Sitting:
             lambda: self.space.open_path(path, lambda: opened.append(True)),
             lambda: bool(opened) and self.window.canvas.framing.is_seen,
         )
-        commands.set_feed(self.space, "x:0", training_graph.FEED)
-        commands.set_request(
-            self.space, [training_graph.LOSS], training_graph.variables(self._nodes)
-        )
+        self.train()
         commands.set_optimizers(self.space, [Optimizer("Adam", {"learning_rate": 0.01})])
         self._until(lambda: True)
 
@@ -125,7 +110,7 @@ class Sitting:
         for kind, edit in self._edits().items():
             self._timed(f"edit: {kind}", edit)
             self._timed(f"undo: {kind}", space.undo_stack.undo)
-        box = self._nodes // 12 % len(space.document.graph)
+        box = self.nodes // 12 % len(space.document.graph)
         other = [*space.document.graph.operations][box]
         self._timed("look: select", lambda: space.select([other]))
         self._timed("look: select by click", self._click)
@@ -134,17 +119,14 @@ class Sitting:
         self._timed("step: F10", lambda: space.control("step"))
         self._timed("step: Shift+F10", lambda: space.control("step_back"))
 
-    def close(self) -> None:
-        end(self.window)
-
     # -- inside --------------------------------------------------------------------------------
 
     @property
     def _name(self) -> str:
-        return training_graph.wire(self._nodes).op
+        return training_graph.wire(self.nodes).op
 
     def _edits(self) -> Mapping[str, Callable[[], object]]:
-        space, name, wire = self.space, self._name, training_graph.wire(self._nodes)
+        space, name, wire = self.space, self._name, training_graph.wire(self.nodes)
         override = Override("Sub", name, OverrideKind.OP)
         return {
             "stop": lambda: commands.toggle_stop(space, wire),
@@ -248,14 +230,9 @@ def rows(found: Tables) -> list[dict[str, Any]]:
             for action, each in costs.items():
                 name = f"{view}, {size:,} operations: {action}"
                 target = TARGETS[action.partition(":")[0]].get(size)
-                made.append(_row(name, each["window"] + each["engine"], target) | each)
-                made.append(_row(f"{name}: deaf", each["deaf"], DEAF.get(size)))
+                made.append(row_of(name, each["window"] + each["engine"], target) | each)
+                made.append(row_of(f"{name}: deaf", each["deaf"], DEAF.get(size)))
     return made
-
-
-def _row(name: str, value: float, target: float | None) -> dict[str, Any]:
-    met = None if target is None else value <= target
-    return {"name": name, "value": value, "target": target, "met": met}
 
 
 def table(size: int, costs: Mapping[str, Costs]) -> str:

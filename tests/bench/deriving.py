@@ -31,7 +31,7 @@ from tests.bench import training_graph
 from tests.bench.choices import say
 from tests.bench.scaling import cpu_seconds, exponent
 from tests.bench.shapes import chain, training, tree
-from tests.bench.sized import answer, parser_of
+from tests.bench.sized import answer, parser_of, row_of
 
 SIZES = (1_000, 10_000, 50_000)
 ROUNDS = 5
@@ -175,17 +175,12 @@ def rows(found: Tables) -> list[dict[str, Any]]:
             for name, seconds in costs_of_size.items():
                 target = TARGETS.get(size) if name.endswith(": all") else None
                 target = ARMING.get(size) if name == "breakpoints" else target
-                made.append(_row(f"{shape}, {size:,} operations: {name}", seconds, target))
+                made.append(row_of(f"{shape}, {size:,} operations: {name}", seconds, target))
         for name in next(iter(by_size.values())):
             grows = exponent({size: by_size[size][name] for size in by_size})
             if grows is not None:
-                made.append(_row(f"{shape}: {name}: exponent", grows, STEEPEST))
+                made.append(row_of(f"{shape}: {name}: exponent", grows, STEEPEST))
     return made
-
-
-def _row(name: str, value: float, target: float | None) -> dict[str, Any]:
-    met = None if target is None else value <= target
-    return {"name": name, "value": value, "target": target, "met": met}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

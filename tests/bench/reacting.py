@@ -14,57 +14,19 @@ import sys
 import time
 from collections.abc import Callable
 
-from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.gui import commands
-from gradstep.gui.automation.driver import Driver
-from gradstep.gui.frame.main_window import MainWindow
-from gradstep.gui.garbage_collection import Collector
 from gradstep.gui.look import theme
-from gradstep.gui.model.workspace import Workspace
 from tests.bench.drawing import document, middle
-from tests.support.deleting import end
+from tests.bench.watched_window import Ticks, WatchedWindow
 
 STEPS = 12  # for each repeat
 
 
-class Ticks:
-    """The longest time between two ticks while the `with` lasts."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-
-    def __enter__(self) -> Ticks:
-        self.longest = 0.0
-        self._last = self._clock()
-        self._timer = QTimer(interval=0)
-        self._timer.timeout.connect(self._tick)
-        self._timer.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._timer.stop()
-
-    def _tick(self) -> None:
-        now = self._clock()
-        self.longest = max(self.longest, now - self._last)
-        self._last = now
-
-
-class Reactions:
+class Reactions(WatchedWindow):
     """A window, and how deaf it gets."""
-
-    def __init__(self, nodes: int) -> None:
-        self.nodes = nodes
-        self.space = Workspace()
-        self.window = MainWindow(self.space, remember=False)
-        self.window.resize(1600, 1000)
-        Collector(self.window)  # as the program does
-        self.space.start()
-        self.driver = Driver(self.window)
-        self.driver.settle()
 
     def gap(self, change: Callable[[], object]) -> float:
         """Seconds that the event loop stood still, at most, until the change is shown."""
@@ -103,9 +65,6 @@ class Reactions:
             self._until_idle()
             found.append(time.process_time() - start)
         return found
-
-    def close(self) -> None:
-        end(self.window)
 
     def _until_idle(self) -> None:
         """Without a rest between the rounds of the event loop, as the program runs it."""

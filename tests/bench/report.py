@@ -67,12 +67,12 @@ def doubts(rows: Sequence[Row], races: Races) -> list[str]:
     found = []
     if (waited := max((race.waited for race in races.values()), default=1.0)) > _WAITED:
         found.append(f"other programs had the core {1 - 1 / waited:.0%} of the time")
-    ratios = [row for row in rows if row.unit == "ratio" and row.measured is not None]
-    wide = [row for row in ratios if row.measured is not None and row.measured.width > _WIDE]
-    if len(wide) > _FEW * len(ratios):
-        widest = max(wide, key=lambda row: row.measured.width if row.measured else 0.0)
-        count = f"of {len(wide)} of {len(ratios)} ratios the quartiles are"
-        found.append(f"{count} more than {_WIDE:.0%} apart, most of '{widest.name}'")
+    widths = {row.name: row.measured.width for row in rows if row.measured and row.unit == "ratio"}
+    wide = [name for name, width in widths.items() if width > _WIDE]
+    if len(wide) > _FEW * len(widths):
+        widest = max(wide, key=widths.__getitem__)
+        count = f"of {len(wide)} of {len(widths)} ratios the quartiles are"
+        found.append(f"{count} more than {_WIDE:.0%} apart, most of '{widest}'")
     return found
 
 

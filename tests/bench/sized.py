@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 
 def parser_of(
@@ -33,6 +34,12 @@ def parser_of(
 
 def _numbers(text: str) -> list[int]:
     return [int(number) for number in text.split(",")]
+
+
+def row_of(name: str, value: float, target: float | None) -> dict[str, Any]:
+    """A measurement by itself; whether it meets its target, if it has one."""
+    met = None if target is None else value <= target
+    return {"name": name, "value": value, "target": target, "met": met}
 
 
 def answer(is_json: bool, data: object, tables: Iterable[tuple[str, str]]) -> int:

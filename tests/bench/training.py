@@ -20,40 +20,26 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication
 
 from gradstep.gui import commands
-from gradstep.gui.automation.driver import Driver
-from gradstep.gui.frame.main_window import MainWindow
-from gradstep.gui.garbage_collection import Collector
 from gradstep.gui.look import theme
-from gradstep.gui.model.workspace import Workspace
 from tests.bench import training_graph
-from tests.bench.reacting import Ticks
-from tests.support.deleting import end
+from tests.bench.watched_window import Ticks, WatchedWindow
 
 REST = 0.002  # seconds between rounds of the event loop, so that waiting takes no time itself
 QUIET = 0.25  # seconds in which nothing may happen any more: as long as timers put work off
 
 
-class Sitting:
+class Sitting(WatchedWindow):
     """A window, a file of a training graph, and what each action on it took."""
 
     def __init__(self, nodes: int) -> None:
-        self.nodes = nodes
+        super().__init__(nodes)
         self.found: dict[str, list[float]] = {}
-        self.space = Workspace()
-        self.window = MainWindow(self.space)
-        self.window.resize(1600, 1000)
-        Collector(self.window)  # as the program does
-        self.space.start()
-        self.driver = Driver(self.window)
-        self.driver.settle()
 
     def open(self, path: Path) -> None:
         """The file, with its scopes folded, and then every operation in its own box."""
         opened: list[None] = []
         self._timed("open", lambda: self.space.open_path(path, lambda: opened.append(None)), opened)
-        commands.set_feed(self.space, "x:0", training_graph.FEED)
-        wrt = training_graph.variables(self.nodes)
-        commands.set_request(self.space, [training_graph.LOSS], wrt)
+        self.train()
         self._until(lambda: True)
         self._timed("expand", self.window.canvas.stage.open_scopes)
 
@@ -75,9 +61,6 @@ class Sitting:
         self._timed("move undone", self.space.undo_stack.undo)
         self._timed("stop", lambda: commands.toggle_stop(self.space, wire))
         self._timed("stop undone", self.space.undo_stack.undo)
-
-    def close(self) -> None:
-        end(self.window)
 
     # -- inside --------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from gradstep.core.io.open_document import read
 from gradstep.core.protocol.messages import Output
 from gradstep.gui.automation.driver import Driver
 from gradstep.gui.panels.output_panel import OutputPanel
-from tests.bench.reacting import Ticks
+from tests.bench.watched_window import Ticks
 
 LONGEST = 0.1  # seconds in which the event loop may stand still
 FLOODS = {
