@@ -16,7 +16,7 @@ from gradstep.gui.canvas.interact.fuzzy_match import FAR, Searched, score
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.panel_base import Panel, search_row
-from gradstep.gui.panels.widgets.row_tree import Row
+from gradstep.gui.panels.widgets.row_list import Row
 from gradstep.gui.panels.widgets.row_view import RowTree
 
 _COMMAND = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier

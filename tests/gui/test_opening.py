@@ -20,7 +20,7 @@ from gradstep.gui.frame import banners
 from gradstep.gui.frame.banners import Banners
 from gradstep.gui.frame.main_window import BLINK
 from gradstep.gui.model.workspace import Workspace
-from gradstep.gui.panels.widgets.row_tree import walk
+from gradstep.gui.panels.widgets.row_list import walk
 
 
 class Slow:

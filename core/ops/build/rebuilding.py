@@ -97,7 +97,8 @@ class Rebuilder(GraphBuilder):
             else:
                 del self._operations[name]
         self._retyped = find_retyped(on, self._base)
-        types, constants = infer_declared(self._base).types.of, infer_declared(self._base).constants
+        base = infer_declared(self._base)
+        types, constants = base.types.of, base.constants
         for name in self._retyped | self._touched:
             known.forget(name)
             if name in types:

@@ -11,7 +11,7 @@ from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.outline.outline_rows import Outline
 from gradstep.gui.panels.widgets.panel_base import Panel, search_row
-from gradstep.gui.panels.widgets.row_tree import Row
+from gradstep.gui.panels.widgets.row_list import Row
 from gradstep.gui.panels.widgets.row_view import RowTree
 
 SOON = 20  # milliseconds after an edit: the canvas is painted first

@@ -16,7 +16,7 @@ from gradstep.core.protocol.vocabulary import PhaseName
 from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.program_index import ProgramIndex
 from gradstep.gui.panels.problems.problem_rows import faults
-from gradstep.gui.panels.widgets.row_tree import Row, RowList
+from gradstep.gui.panels.widgets.row_list import PlainRows, Row, RowList
 
 INPUTS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
 VARIABLES = frozenset({"Variable", "VariableV2", "VarHandleOp"})
@@ -56,7 +56,8 @@ class ScopeRows(RowList):
         if place >= len(self._scopes):
             return self._describe(self._names[place - len(self._scopes)])
         scope, names = self._scopes[place], self._split[self._scopes[place]]
-        label, key = scope.rpartition("/")[2], f"{self._key}/{scope.rpartition('/')[2]}"
+        label = scope.rpartition("/")[2]
+        key = f"{self._key}/{label}"
         rows = ScopeRows(key, names, self._describe, f"{scope}/")
         return Row(key, label, str(len(names)), open=False, children=rows)
 
@@ -97,24 +98,19 @@ class ScopeRows(RowList):
         return {key: place for place, key in enumerate(self.keys)}
 
 
-class Groups(RowList):
+class Groups(PlainRows):
     """The groups of the outline. titles_of: those in which an operation may be."""
 
     def __init__(self, rows: Sequence[Row], titles_of: Callable[[str], Collection[str]]) -> None:
-        self._rows, self._titles_of = rows, titles_of
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def make(self, place: int) -> Row:
-        return self._rows[place]
+        super().__init__(rows)
+        self._titles_of = titles_of
 
     def holding(self, names: Collection[str]) -> Iterator[tuple[int, Collection[str]]]:
         found: dict[str, list[str]] = {}
         for name in names:
             for title in self._titles_of(name):
                 found.setdefault(title, []).append(name)
-        for place, row in enumerate(self._rows):
+        for place, row in enumerate(self):
             if row.label in found:
                 yield place, found[row.label]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from typing import Any, NamedTuple, overload
+from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QMimeData, QModelIndex, QPersistentModelIndex, Qt
 
 from gradstep.gui.look.plain_text import plain
-from gradstep.gui.look.theme import Tone
+from gradstep.gui.panels.widgets.row_list import Row, RowList, listed
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -19,89 +19,6 @@ _NO_FLAGS = Qt.ItemFlag.NoItemFlags
 _GROUP = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 _LEAF = _GROUP | Qt.ItemFlag.ItemNeverHasChildren
 _DRAGGED = {flags: flags | Qt.ItemFlag.ItemIsDragEnabled for flags in (_GROUP, _LEAF)}
-
-
-class Row(NamedTuple):
-    """key:     stable identity, by which expansion and selection survive a rebuild.
-    detail:  right-aligned remark, drawn in the theme colour named `tone`.
-    name:    what the row stands for (an operation's name, an op type); "" for groups and scopes.
-    heading: a group of the top level, drawn bold.
-    open:    whether its children show at first.
-    problem: text of the problem at this row, or "".
-    yields:  the detail leaves the label all the room that it needs.
-    tip:     tool tip; where there is none, what the model's `describe` says of the name.
-    """
-
-    key: str
-    label: str
-    detail: str = ""
-    tone: Tone = "muted"
-    name: str = ""
-    heading: bool = False
-    open: bool = True
-    problem: str = ""
-    yields: bool = False
-    tip: str = ""
-    children: Sequence[Row] = ()
-
-
-def walk(rows: Sequence[Row]) -> Iterator[Row]:
-    """Every row, parents before their children."""
-    for row in rows:
-        yield row
-        yield from walk(row.children)
-
-
-class RowList(Sequence[Row]):
-    """The rows of one level, as a tree asks for them: it looks only at those that are seen."""
-
-    @property
-    def keys(self) -> Sequence[Hashable]:
-        """What each row is known by from one tree to the next."""
-        return [(row.key, bool(row.children)) for row in self]
-
-    @property
-    def groups(self) -> Sequence[int]:
-        """Which rows have children."""
-        return [place for place, row in enumerate(self) if row.children]
-
-    def is_group(self, place: int) -> bool:
-        return bool(self[place].children)
-
-    def holding(self, names: Collection[str]) -> Iterator[tuple[int, Collection[str]]]:
-        """The rows of these names, in order, each with no names; and those in which others may be,
-        with these."""
-        for place, row in enumerate(self):
-            if row.name in names:
-                yield place, ()
-            elif row.children:
-                yield place, names
-
-    @overload
-    def __getitem__(self, place: int) -> Row: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Row]: ...
-    def __getitem__(self, place: int | slice) -> Row | Sequence[Row]:
-        if isinstance(place, slice):
-            return [self[i] for i in range(*place.indices(len(self)))]
-        return self.make(range(len(self))[place])
-
-    def make(self, place: int) -> Row:
-        """The row at a place, counted from 0."""
-        raise NotImplementedError
-
-
-class _Plain(RowList):
-    """Rows that are there."""
-
-    def __init__(self, rows: Sequence[Row]) -> None:
-        self._rows = rows
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def make(self, place: int) -> Row:
-        return self._rows[place]
 
 
 class _Spliced(RowList):
@@ -132,10 +49,6 @@ class _Spliced(RowList):
         return self._rows, place + self._by
 
 
-def _listed(rows: Sequence[Row]) -> RowList:
-    return rows if isinstance(rows, RowList) else _Plain(rows)
-
-
 class _Level:
     """The rows below the one at `place` of the level `above`. below: of those of its rows that were
     looked into."""
@@ -160,7 +73,7 @@ class RowTreeModel(QAbstractItemModel):
         return self._root.rows
 
     def _clear(self, rows: Sequence[Row]) -> None:
-        self._root = _Level(0, None, 0, _listed(rows))
+        self._root = _Level(0, None, 0, listed(rows))
         self._levels = {0: self._root}
         self._count = 0
 
@@ -173,7 +86,7 @@ class RowTreeModel(QAbstractItemModel):
     def set_rows(self, rows: Sequence[Row]) -> bool:
         """Let the tree become this one: rows with the same keys stay. Returns whether rows came or
         went."""
-        return self._revise(self._root, _listed(rows))
+        return self._revise(self._root, listed(rows))
 
     def row_at(self, index: Index) -> Row | None:
         return self._levels[index.internalId()].rows[index.row()] if index.isValid() else None
@@ -214,7 +127,7 @@ class RowTreeModel(QAbstractItemModel):
         found = level.below.get(place)
         if found is None and level.rows.is_group(place):
             self._count += 1
-            rows = _listed(level.rows[place].children)
+            rows = listed(level.rows[place].children)
             found = level.below[place] = _Level(self._count, level, place, rows)
             self._levels[found.id] = found
         return found
@@ -234,7 +147,7 @@ class RowTreeModel(QAbstractItemModel):
             self._put(level, rows, old, new)
         level.rows = rows
         for place, below in [*level.below.items()]:
-            is_other |= self._revise(below, _listed(rows[place].children))
+            is_other |= self._revise(below, listed(rows[place].children))
         if rows:
             first, last = (self.createIndex(i, 0, level.id) for i in (0, len(rows) - 1))
             self.dataChanged.emit(first, last)

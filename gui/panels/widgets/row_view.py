@@ -25,7 +25,8 @@ from PySide6.QtWidgets import (
 from gradstep.core.visible_text import visible
 from gradstep.gui.look.theme import Theme, mono, sans
 from gradstep.gui.panels.widgets import panel_marks
-from gradstep.gui.panels.widgets.row_tree import Index, Row, RowRole, RowTreeModel
+from gradstep.gui.panels.widgets.row_list import Row
+from gradstep.gui.panels.widgets.row_tree import Index, RowRole, RowTreeModel
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 ROW_HEIGHT = 24

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 
 from gradstep.core.ops.declare.table import all_ops
 from gradstep.gui.panels.palette_panel import MIME_TYPE, PalettePanel, palette_rows
-from gradstep.gui.panels.widgets.row_tree import walk
+from gradstep.gui.panels.widgets.row_list import walk
 
 
 def test_every_op_type_is_there_once(bench: Any, show: Callable[..., Any]) -> None:

@@ -18,7 +18,8 @@ from gradstep.core.ops.typing.inference import infer
 from gradstep.gui import commands
 from gradstep.gui.panels.outline.outline_panel import OutlinePanel
 from gradstep.gui.panels.outline.outline_rows import Outline, outline_rows
-from gradstep.gui.panels.widgets.row_tree import Row, RowRole, RowTreeModel, walk
+from gradstep.gui.panels.widgets.row_list import Row, walk
+from gradstep.gui.panels.widgets.row_tree import RowRole, RowTreeModel
 
 NAMES = ("a", "b", "s/a", "s/b", "s/t/a", "s/t/b", "t/a", "t/b", "u/s/a", "gradients/a", "uv")
 

@@ -12,7 +12,8 @@ from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QTreeView
 
 from gradstep.gui.look.theme import DARK
-from gradstep.gui.panels.widgets.row_tree import Row, RowTreeModel
+from gradstep.gui.panels.widgets.row_list import Row
+from gradstep.gui.panels.widgets.row_tree import RowTreeModel
 from gradstep.gui.panels.widgets.row_view import RowTree
 
 
