@@ -9,6 +9,8 @@ import gc
 
 from PySide6.QtCore import QObject, QTimer
 
+from gradstep.core.memory_release import return_free_pages
+
 INTERVAL = 2000  # milliseconds
 FULL = 15  # every how many times all generations are collected
 
@@ -26,4 +28,7 @@ class Collector(QObject):
 
     def collect(self) -> None:
         self._count += 1
-        gc.collect(2 if self._count % FULL == 0 else 1)
+        is_full = self._count % FULL == 0
+        gc.collect(2 if is_full else 1)
+        if is_full:
+            return_free_pages()

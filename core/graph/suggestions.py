@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from gradstep.core.errors import GradstepError
+from gradstep.core.memory_release import forget_with_document
 
 _LISTED = 5  # names, where none is near
 _VERSION = re.compile(r"(?:_?v?\d+)$")  # of MatMul_1, GatherV2
@@ -65,6 +66,9 @@ class _Name:
         """How many letters only one of the two has."""
         mine, its = (sum(a.values()) for a in (self.bag - other.bag, other.bag - self.bag))
         return mine + its
+
+
+forget_with_document(_Name.of.cache_clear)
 
 
 def _slips(a: str, b: str) -> int:

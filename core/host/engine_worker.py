@@ -23,11 +23,13 @@ from gradstep.core.host.process.event_outlet import Outlet
 from gradstep.core.host.process.logging_setup import start_logging
 from gradstep.core.host.process.standard_streams import take_over_stdio
 from gradstep.core.host.process.supervisor import GRACE
+from gradstep.core.memory_release import release_memory
 from gradstep.core.protocol import framing
 from gradstep.core.protocol.error_records import info_of, unexpected_error
 from gradstep.core.protocol.message_base import kind_of
-from gradstep.core.protocol.messages import Control, Event, Failed, Message
+from gradstep.core.protocol.messages import Control, Event, Failed, Message, Open
 
+REST = 1.0  # seconds without a request after which nobody is waiting
 _log = logging.getLogger("gradstep.host")
 
 
@@ -51,6 +53,7 @@ class Worker:
         self._writing = threading.Lock()
         self._waiting: queue.SimpleQueue[framing.Packet | None] = queue.SimpleQueue()
         self._finished = threading.Event()
+        self._has_opened = False
         self._outlet = Outlet(self._emit)
         self._service = EngineService(devices, emit=self._outlet.offer)
 
@@ -58,11 +61,22 @@ class Worker:
         """Answer requests until their stream ends or nobody reads the answers."""
         threading.Thread(target=self._read, name="requests", daemon=True).start()
         try:
-            while (packet := self._waiting.get()) is not None:
+            while (packet := self._next()) is not None:
                 self._answer(packet)
         except BrokenPipeError:
             pass  # the window is gone; there is nobody to tell
         self._finished.set()
+
+    def _next(self) -> framing.Packet | None:
+        """The next request; None after the last. Once another document is open, what the one before
+        has left goes when nobody waits for an answer."""
+        if self._has_opened:
+            try:
+                return self._waiting.get(timeout=REST)
+            except queue.Empty:
+                release_memory()
+                self._has_opened = False
+        return self._waiting.get()
 
     def _read(self) -> None:
         try:
@@ -97,6 +111,7 @@ class Worker:
             raise
         except BaseException as error:  # what user code raises does not end the engine
             reply = Failed(error=unexpected_error(error))
+        self._has_opened |= isinstance(packet.message, Open)
         self._outlet.flush()
         size = self._send(reply, buffers, packet.request)
         if _log.isEnabledFor(logging.DEBUG):

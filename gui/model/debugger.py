@@ -13,6 +13,7 @@ from gradstep.core.document.document import Document
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.core.host.engine_document import EngineDocument
 from gradstep.core.host.followed_program import FollowedProgram
+from gradstep.core.memory_release import forget_memos
 from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
@@ -115,6 +116,7 @@ class Debugger(QObject):
             self._settle.start(SETTLE)
         else:
             self._forget()
+            forget_memos()
             self._settle.start(0)  # the views show it meanwhile
 
     def retrust(self, permission: Permission) -> None:

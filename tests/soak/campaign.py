@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gradstep.core.errors import GradstepError
+from gradstep.core.host.engine_worker import REST
+from gradstep.core.memory_release import release_memory
 from tests.soak import documents
 from tests.soak.engines import ProcessEngine, Tracebacks
 from tests.soak.faults import BrokenError, Counts, Finding, OverError, figures
@@ -18,7 +20,8 @@ from tests.soak.user import ProtocolUser
 from tests.soak.walk import LENGTH, RAN, Walk, kills
 
 _TRAIL = 12  # last moves that are shown
-_REST = "tutorial"  # what is open while memory is measured
+_AT_REST = "tutorial"  # what is open while memory is measured
+_WALKS = 10  # between two looks at memory
 _SHRINKING = 20.0  # seconds for each finding
 
 
@@ -39,17 +42,19 @@ class Campaign:
         self, seed: int, seconds: float, until: int = LENGTH, only: Sequence[int] | None = None
     ) -> None:
         """Walk from `seed` on until the time is over; with `until` or `only` that walk alone."""
-        start = time.monotonic()
+        start, first = time.monotonic(), seed
         alone = until != LENGTH or only is not None
         user, logged = self._user(), Tracebacks()
         try:
             while True:
                 user = self._next(seed, user, logged, until, only)
-                self.seconds = time.monotonic() - start
-                self.watch.look(self.seconds, self._pids(user))
-                if alone or self.seconds > seconds:
-                    break
                 seed += 1
+                self.seconds = time.monotonic() - start
+                is_over = alone or self.seconds > seconds
+                if is_over or (seed - first) % _WALKS == 0:
+                    self._look(user)
+                if is_over:
+                    break
         finally:
             self.seconds = time.monotonic() - start
             logged.close()
@@ -141,11 +146,17 @@ class Campaign:
 
     def _at_rest(self, user: Any) -> Any:
         try:
-            user.open(documents.load(_REST), True, 2 << 30)
+            user.open(documents.load(_AT_REST), True, 2 << 30)
         except (BrokenError, OverError):
             user = self._after(user)
-            user.open(documents.load(_REST), True, 2 << 30)
+            user.open(documents.load(_AT_REST), True, 2 << 30)
         return user
+
+    def _look(self, user: Any) -> None:
+        """At memory, once the engine and this process have let go what earlier documents left."""
+        user.rest(1.3 * REST)
+        release_memory()
+        self.watch.look(self.seconds, self._pids(user))
 
     def _pids(self, user: Any) -> dict[str, int]:
         if self.window:

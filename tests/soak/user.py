@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from random import Random
 from typing import Any, Protocol
@@ -114,6 +115,10 @@ class ProtocolUser:
                 self._take(reply)
         if self._shown is not self.document or self.program is None:
             self._open(keep_position=True)
+
+    def rest(self, seconds: float) -> None:
+        """Ask for nothing for so long."""
+        time.sleep(seconds)
 
     def journal(self) -> SessionJournal:
         return self.engine.journal()

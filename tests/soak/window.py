@@ -335,6 +335,13 @@ class WindowUser:
                 raise BrokenError("hang", f"waited in vain for {what}")
             time.sleep(0.002)
 
+    def rest(self, seconds: float) -> None:
+        """Ask for nothing for so long."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self._turn("nothing")
+            time.sleep(0.02)
+
     def _turn(self, what: str) -> None:
         """One turn of the event loop, timed."""
         began = time.monotonic()

@@ -14,6 +14,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from gradstep.core.graph.loop import anywhere
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
+from gradstep.core.memory_release import forget_with_document
 from gradstep.core.ops.declare.input_spec import InputSpec
 from gradstep.core.ops.declare.resource_handles import element_type
 from gradstep.core.ops.declare.table import InferContext, OpDef, find
@@ -23,7 +24,8 @@ Kinds = Sequence[TensorType | None]  # of an op's inputs; None: open, or not kno
 
 _MOST_OPEN = 3  # inputs of which every likely type is tried; with more of them nothing is refused
 _MOST_KNOWN = 20_000
-_known: dict[tuple[Hashable, ...], GradstepError | None] = {}
+_known: dict[tuple[Hashable, ...], tuple[GradstepError | None]] = {}
+forget_with_document(_known.clear)
 # What an open input may turn out to be, after what the others are.
 _LIKELY = (DType.FLOAT32, DType.INT32, DType.BOOL, DType.STRING, DType.COMPLEX64, DType.RESOURCE)
 
@@ -83,12 +85,13 @@ def misfit(op: Operation, index: int, kinds: Kinds) -> GradstepError | None:
     if attrs is None:
         return _misfit(op, index, kinds)
     key = (op.type, attrs, index, *kinds)
-    if key not in _known:
+    known = _known.get(key)
+    if known is None:
         if len(_known) >= _MOST_KNOWN:
             _known.clear()
         found = _misfit(op, index, kinds)
-        _known[key] = None if found is None else found.bare()
-    return _known[key]
+        known = _known[key] = (None if found is None else found.bare(),)
+    return known[0]
 
 
 def _misfit(op: Operation, index: int, kinds: Kinds) -> GradstepError | None:

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.memory_release import forget_with_document
 from gradstep.core.ops.declare.table import InferContext, OpDef
 
 Key = tuple[Hashable, ...]
@@ -62,5 +63,12 @@ def intern_type(kind: TensorType) -> TensorType:
 
 def _make_room() -> None:
     if len(_answers) >= _MOST:
-        _answers.clear()
-        _shared.clear()
+        _forget()
+
+
+def _forget() -> None:
+    _answers.clear()
+    _shared.clear()
+
+
+forget_with_document(_forget)
