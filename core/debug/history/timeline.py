@@ -7,13 +7,17 @@ from the nearest earlier start that is kept.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from gradstep.core.cancellation import Cancelled, check_cancelled
 from gradstep.core.debug.concurrency.shared_variables import Link, SharedVariables
+from gradstep.core.debug.history.fast_runs import FastRuns, Fetched, Go, Pace
 from gradstep.core.debug.history.loop_iterations import LoopIterations, kept_iterations, trace_of
+from gradstep.core.debug.history.run_starts import RunStarts
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.op_evaluation import Functions
 from gradstep.core.engine.loops.loop_run import LoopRun
@@ -25,9 +29,17 @@ from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.progress import tell_progress
 
 if TYPE_CHECKING:
     from gradstep.core.debug.history.manual_assignments import Assignment
+
+After = Callable[[int, Fetched], Go]
+
+
+def go_on(run: int, values: Fetched) -> Go:
+    """Whatever the values are."""
+    return Go.ON
 
 
 class Timeline:
@@ -61,6 +73,7 @@ class Timeline:
         self.link = Link(shared or SharedVariables(start), plan)
         self._functions = functions
         self._feeds = feeds
+        self._fed: WeakKeyDictionary[Recording, object] = WeakKeyDictionary()  # with what
         self._loops = LoopMemory(self)
         self._live: Recording = self._new_recording(None if before is None else before._live)
         self._spare: Recording | None = None  # for replays; the live run must not be disturbed
@@ -75,8 +88,8 @@ class Timeline:
         self._kept: OrderedDict[int, RunSnapshot] = OrderedDict()
         self._kept_bytes = 0
         self._replayed: tuple[int, RunSnapshot] | None = None
-        self._starts: dict[int, VariableStore] = {0: self.start}
-        self._stride = 1
+        self.starts = RunStarts(0, self.start)
+        self._quick: dict[tuple[TensorRef, ...], FastRuns] = {}  # by what they give
         self.link.reset()
         self._loops.reckon()
         self._live.begin(self.start)
@@ -138,18 +151,86 @@ class Timeline:
             self._begin_run()
 
     def _begin_run(self) -> None:
+        self._keep_last()
+        self._begin(self.runs, self._live.variables())
+
+    def _keep_last(self) -> None:
+        """Record the last run, which is done."""
         assert self._done == self.length
         self.link.pull(self._live, self.runs - 1, self._done)
         if self._live.nbytes > self.limit_bytes:  # it would be dropped as soon as it is kept
             self._keep_start(self.runs - 1, lambda: self._live.variables(0))
         else:
             self._keep(self.runs - 1, self._live.record(self._make_room(self._live.nbytes)))
+
+    def _begin(self, run: int, variables: Mapping[str, Any]) -> None:
         self._loops.reckon()
-        self._live.begin(self._live.variables())
-        self.runs += 1
+        self._feed(self._live, run)
+        self._live.begin(variables)
+        self.runs = run + 1
         self._done = 0
         while self.link.seen.nbytes > self.limit_bytes // 4 and self.first < self.runs - 1:
             self._forget()
+
+    # -- runs of which little is kept ----------------------------------------------------------
+
+    @property
+    def can_skip(self) -> bool:
+        """Whether runs depend on nothing but the variables that they start from."""
+        return not self.link.names and self.length > 0
+
+    def skip(self, count: int, fetches: Sequence[TensorRef] = (), after: After = go_on) -> None:
+        """Make `count` runs after the last one, which is done, on the fast plan, and begin the one
+        behind them; or the one that fails, once more. Nothing is kept of them but, here and there,
+        what a run started from.
+
+        after: gets the number of each run, and its values of `fetches`; says whether to begin the
+        one behind it already, or that one once more."""
+        self._keep_last()
+        quick, first = self._fast_runs(fetches), self.runs
+        quick.begin(self._live.variables())
+        run = self._make_runs(quick, range(first, first + count), after)
+        self._begin(run, self._before(run))
+
+    def _make_runs(self, quick: FastRuns, runs: range, after: After) -> int:
+        """The run that is to be made next."""
+        pace = Pace(self.starts.stride)
+        for run in runs:
+            if pace.wants(run) or run == runs.start:
+                self.keep_start(run, quick.variables.copy())
+            try:
+                go = after(run, quick.run(self.feeds_at(run)))
+            except (GradstepError, Cancelled):  # it is made again, and stopped where it stands
+                return run
+            if go is not Go.ON:
+                runs = range(runs.start, run + 1)
+                break
+        if go is Go.AGAIN:
+            return run
+        self.keep_start(runs.stop, quick.variables.copy())
+        return runs.stop
+
+    def keep_start(self, run: int, variables: VariableStore) -> None:
+        """Let runs be repeated from `run`, which starts from these variables."""
+        self.starts.keep(run, variables, self.limit_bytes // 4)
+
+    def _fast_runs(self, fetches: Sequence[TensorRef]) -> FastRuns:
+        """Those that give `fetches`; the last ones are kept, for the next time."""
+        key = tuple(fetches)
+        if key not in self._quick:
+            made = FastRuns(self.plan, self.backend, self._functions, key)
+            self._quick = {key: made}
+        return self._quick[key]
+
+    def feeds_at(self, run: int) -> Mapping[TensorRef, np.ndarray]:
+        """What a run is given: where it is what another one is given, the same object."""
+        return self._feeds
+
+    def _feed(self, recording: Recording, run: int) -> None:
+        feeds = self.feeds_at(run)
+        if self._fed.get(recording) is not feeds:
+            self._fed[recording] = feeds
+            recording.feed(feeds)
 
     def loop(self, run: int, step: int) -> LoopRun | None:
         """The run of the loop that is step number `step` of `run`, to be driven on; None where that
@@ -187,18 +268,24 @@ class Timeline:
     def _new_recording(self, before: Recording | None = None) -> Recording:
         recording = Recording(self.plan, self.backend, self._functions, before=before)
         recording.loop_memory = self._loops
-        recording.feed(self._feeds)
+        self._feed(recording, 0)
         return recording
 
     def _forget(self) -> None:
         """Let go of the runs before the next one that starts from something kept: what they saw of
         other threads takes too much memory, and they cannot be repeated without."""
         last = self.runs - 1
-        later = min((r for r in (*self._starts, *self._kept) if r > self.first), default=last)
-        if later == last:
-            self._starts[last] = VariableStore(self.backend, self._live.variables(0))
+        kept = [r for r in self._kept if r > self.first]
+        later = min(kept, default=last)
+        later = min(later, self.starts.after(self.first) or later)
+        if later in self.starts:
+            begun = self.starts[later]
+        else:
+            live = later == last
+            held = self._live.variables(0) if live else self._started(later)
+            begun = VariableStore(self.backend, held)
         self.first = later
-        self._starts = {r: store for r, store in self._starts.items() if r >= later}
+        self.starts.begin_at(later, begun)
         for run in [r for r in self._kept if r < later]:
             self._drop(run)
         self.link.seen.forget(later)
@@ -224,26 +311,34 @@ class Timeline:
         return self._replayed[1]
 
     def _replay(self, run: int) -> RunSnapshot:
+        return self._repeat(run, self._before(run)).record()
+
+    def _before(self, run: int) -> Mapping[str, Any]:
+        """The variables that a run started from, or is to start from, that is not kept."""
+        kept = (r for r in self._kept if r <= run)
+        first = max(self.starts.before(run), max(kept, default=0))
+        variables = self.starts[first] if first in self.starts else self._started(first)
+        for number in range(first, run):
+            check_cancelled()
+            tell_progress("Repeating steps", number - first, run - first)
+            variables = self._repeat(number, variables).variables()
+        return variables
+
+    def _repeat(self, run: int, variables: Mapping[str, Any]) -> Recording:
+        """Do all steps of a run again, which starts from `variables`, with what others had changed
+        in between."""
         if self._spare is None:
             self._spare = self._new_recording()
-        spare = self._spare
-        first = max(r for r in (*self._starts, *self._kept) if r <= run)
-        spare.begin(self._starts[first] if first in self._starts else self._started(first))
-        for number in range(first, run + 1):
-            if number > first:
-                spare.begin(spare.variables())
-            self._repeat(spare, number)
-        return spare.record()
-
-    def _repeat(self, spare: Recording, run: int) -> None:
-        """Do all steps of `run` again, with what others had changed in between."""
-        done = 0
+        spare, done = self._spare, 0
+        self._feed(spare, run)
+        spare.begin(variables)
         for step, values in self.link.seen.of(run):
             _run(spare, done, step)
             for index, value in values.items():
                 spare.replace(index, value)
             done = step
         _run(spare, done, self.length)
+        return spare
 
     def _keep(self, run: int, record: RunSnapshot) -> None:
         self._kept[run] = record
@@ -281,28 +376,14 @@ class Timeline:
     def _keep_start(self, run: int, started: Callable[[], Mapping[str, Any]]) -> None:
         """Keep the variables that a run started from which itself is not kept, if runs are to be
         repeated from there."""
-        if self._is_start(run) and run not in self._starts:
-            self._starts[run] = VariableStore(self.backend, started())
-            self._thin_starts()
+        if self.starts.wants(run):
+            self.keep_start(run, VariableStore(self.backend, started()))
 
     def _started(self, run: int) -> dict[str, Any]:
         """The variables that kept run number `run` started from."""
         record = self._kept[run]
         found = {name: record.value(ids[0]) for name, ids in self.plan.versions.items()}
         return {name: array for name, array in found.items() if array is not None}
-
-    def _thin_starts(self) -> None:
-        """Kept starts take a quarter of the limit at most; every second one goes, then again."""
-        while len(self._starts) > 1 and self._starts_bytes() > self.limit_bytes // 4:
-            self._stride *= 2
-            self._starts = {r: s for r, s in self._starts.items() if self._is_start(r)}
-
-    def _is_start(self, run: int) -> bool:
-        """Whether runs that were dropped may be repeated from the start of this one."""
-        return run == self.first or (run > self.first and run % self._stride == 0)
-
-    def _starts_bytes(self) -> int:
-        return sum(store.nbytes for run, store in self._starts.items() if run > 0)
 
 
 def _run(recording: Recording, start: int, stop: int) -> None:

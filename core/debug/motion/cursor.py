@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.breaks.compiled_breakpoints import CompiledBreakpoints
@@ -147,6 +148,12 @@ class Cursor:
         track = self.level.track
         return self.loop_points.of(track.name, track.plan)
 
+    @property
+    def has_stops(self) -> bool:
+        """Whether breakpoints may stop somewhere in a run, or in its loops."""
+        plan = self.timeline.plan
+        return bool(self._points.at) or bool(self.loop_points.loops(plan))
+
     def halts(self, limit: int, loops: Sequence[int], heed: bool) -> list[int]:
         """Where to look around on the way to step `limit` of this level, ascending, `limit`
         included: at breakpoints if it is to `heed` them, before `loops`, and now and then."""
@@ -189,6 +196,17 @@ class Cursor:
     def is_pausing(self) -> bool:
         """Whether the move that is under way is to end."""
         return self._pausing.is_set()
+
+    @contextmanager
+    def unheeded(self) -> Iterator[None]:
+        """Inside, a pause waits."""
+        pausing, self._pausing = self._pausing, threading.Event()
+        self.timeline.heed(self._pausing.is_set)
+        try:
+            yield
+        finally:
+            self._pausing = pausing
+            self.timeline.heed(pausing.is_set)
 
     def pause(self) -> None:
         """From any thread: end the move that is under way."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.debug.breaks.curves import Curves, Holders
 from gradstep.core.debug.concurrency.shared_variables import SharedVariables
 from gradstep.core.debug.history.first_variables import first_variables
 from gradstep.core.debug.history.frame import Frame
@@ -27,6 +28,7 @@ from gradstep.core.debug.motion.move_logging import MoveLog
 from gradstep.core.debug.motion.move_table import Moves
 from gradstep.core.debug.motion.stepping import Stepper
 from gradstep.core.debug.motion.stopped_state import Reason, Stop
+from gradstep.core.debug.motion.training import Trainer, Training, Wish
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.plan.compile_plan import compile_plan
@@ -34,7 +36,7 @@ from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.step_groups import owner
 from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
 from gradstep.core.garbage_collection import collector_paused
-from gradstep.core.graph.model import Operation
+from gradstep.core.graph.model import Operation, TensorRef
 
 
 class DebugSession(Moves[Stop]):
@@ -103,6 +105,23 @@ class DebugSession(Moves[Stop]):
         self._cursor.ready()
         stepper = self._stepper
         return self._arrive(stepper.to_run() or stepper.forward(limit) or Reason.STEP)
+
+    def train(self, wish: Wish) -> Training:
+        """Run after run from the newest one on; where each is recorded, past no breakpoint. Raises
+        GradstepError for a curve that cannot be read."""
+        require_legal(find_command("continue_"), self.state)
+        self._log.begin("train", self.stop)
+        self._cursor.ready()
+        trainer = Trainer(self._cursor)
+        stop = self._arrive(trainer.train(wish) or Reason.STEP)
+        return Training(stop, trainer.made, trainer.ended)
+
+    def curves(
+        self, texts: Sequence[str] = (), until: str = "", subject: TensorRef | None = None
+    ) -> Curves:
+        """Numbers to be followed in this program's runs; see Curves."""
+        holders = Holders(self.program.gradients, self.program.losses)
+        return Curves(self.plan, holders, texts, until, subject)
 
     def pause(self) -> None:
         """Stop a command that another thread is executing, at the next opportunity."""

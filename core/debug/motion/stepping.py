@@ -12,6 +12,8 @@ from gradstep.core.debug.motion.travel import Travel
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.scopes import is_inside
 
+_FAR = 64  # runs ahead; fewer than that are all recorded
+
 # Where a move leads: a step of the level that it has come to, which is still to be gone on to by
 # `forward`; or it has gone there itself: None, or what stopped it.
 Onward = int | Reason | None
@@ -116,6 +118,10 @@ class Stepper(Travel):
 
     def _onto(self, number: int, step: int) -> Reason | None:
         """To `step` of run or iteration `number`, this one or one to come."""
+        if not self.cursor.is_inside:
+            stopped = self._near(number)
+            if stopped is not None:
+                return stopped
         level = self.cursor.level
         while level.number < number:
             stopped = self.forward(level.length, heed=False)
@@ -125,6 +131,17 @@ class Stepper(Travel):
             if stopped is not None:
                 return stopped
         return self.forward(step, heed=False)
+
+    def _near(self, number: int) -> Reason | None:
+        """Where run `number` is far off, to the one before it, by runs that are not recorded."""
+        timeline = self.cursor.timeline
+        far = number - timeline.runs
+        if far < _FAR or not timeline.can_skip:
+            return None
+        stopped = self.forward(self._length, heed=False)
+        if stopped is None:
+            self.skip(far)
+        return stopped
 
     def _before(self, index: int) -> Reason | None:
         """Forward to step `index`, in the next run if it is past in this one."""

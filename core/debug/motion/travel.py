@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradstep.core.cancellation import check_cancelled
+from gradstep.core.cancellation import cancelled_when, check_cancelled
+from gradstep.core.debug.history.fast_runs import Fetched, Go
+from gradstep.core.debug.history.timeline import After, go_on
 from gradstep.core.debug.motion.cursor import Cursor
+from gradstep.core.debug.motion.level import Level
 from gradstep.core.debug.motion.stopped_state import Reason
+from gradstep.core.graph.model import TensorRef
 
 
 class Travel:
@@ -57,6 +61,19 @@ class Travel:
             return cursor.stopped_by(error)
         level.number, level.step = level.number + 1, 0
         return Reason.BREAKPOINT if heed and cursor.meets() else None
+
+    def skip(self, count: int, fetches: Sequence[TensorRef] = (), after: After = go_on) -> None:
+        """From the end of the newest run to the start of one behind it: see `Timeline.skip`. A
+        pause ends that."""
+        cursor = self.cursor
+
+        def heed(run: int, values: Fetched) -> Go:
+            go = after(run, values)
+            return Go.NO_FARTHER if go is Go.ON and cursor.is_pausing else go
+
+        with cancelled_when(lambda: cursor.is_pausing):
+            cursor.timeline.skip(count, fetches, heed)
+        cursor.levels = [Level(cursor.timeline, cursor.timeline.runs - 1)]
 
     def past_loop(self) -> Reason | None:
         """Out of the innermost loop, however often it goes round."""

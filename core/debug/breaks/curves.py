@@ -1,0 +1,114 @@
+"""Numbers of a run that are followed from run to run: expressions over its values at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from gradstep.core.debug.breaks.expression import Expression, Scope, Values, parse
+from gradstep.core.debug.breaks.expression_names import find_mentions
+from gradstep.core.debug.history.frame import Losses
+from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+
+Gradients = Mapping[TensorRef, TensorRef]
+
+
+@dataclass(frozen=True)
+class Holders:
+    """Where gradients are held, as of a Frame."""
+
+    gradients: Gradients
+    losses: Losses
+
+    def of(self, ref: TensorRef, loss: str = "") -> TensorRef | None:
+        """The tensor that holds the gradient of `ref`; None where there is none."""
+        return (self.losses.get(loss, {}) if loss else self.gradients).get(ref)
+
+
+@dataclass(frozen=True)
+class FetchedValues:
+    """What an expression reads, of tensors that were fetched."""
+
+    values: Mapping[TensorRef, np.ndarray | None]
+    holders: Holders
+
+    def value(self, ref: TensorRef) -> np.ndarray | None:
+        return self.values.get(ref)
+
+    def gradient(self, ref: TensorRef, of: str = "") -> np.ndarray | None:
+        held = self.holders.of(ref, of)
+        return None if held is None else self.values.get(held)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """texts: the expressions; until: one that ends it all where it holds, "" for none; subject:
+    what `value` and `grad` mean in them.
+
+    Raises GradstepError for what cannot be read, and names no tensor that a run computes."""
+
+    plan: Plan
+    holders: Holders
+    texts: Sequence[str] = ()
+    until: str = ""
+    subject: TensorRef | None = None
+
+    def __post_init__(self) -> None:
+        for text in (*self.texts, *filter(None, [self.until])):
+            parse(text)
+        for ref in self.fetches:
+            if ref not in self.plan.tensors:
+                raise GradstepError(
+                    f"runs do not compute '{ref.short}'",
+                    kind="KeyError",
+                    node=ref.op,
+                    hint="fetch it, or follow something that is computed",
+                )
+
+    @cached_property
+    def fetches(self) -> tuple[TensorRef, ...]:
+        """The tensors that they read."""
+        found = [] if self.subject is None else self._read("x", self.subject)
+        for text in (*self.texts, self.until):
+            for table, ref in find_mentions(text):
+                found += self._read(table, ref)
+            if self.subject is not None and "grad" in text:
+                found += self._read("grad", self.subject)
+        return tuple(dict.fromkeys(found))
+
+    def read(self, values: Values) -> list[float]:
+        """The number that each is; NaN where it is not there. Raises GradstepError for one that is
+        several numbers."""
+        scope = Scope(values, self.subject)
+        return [_number(text, term.evaluate(scope)) for text, term in self._terms]
+
+    def ends(self, values: Values) -> bool:
+        """Whether it is time to stop. Raises GradstepError where that cannot be told."""
+        return bool(self.until) and parse(self.until).holds(Scope(values, self.subject))
+
+    @cached_property
+    def _terms(self) -> list[tuple[str, Expression]]:
+        return [(text, parse(text)) for text in self.texts]
+
+    def _read(self, table: str, ref: TensorRef) -> list[TensorRef]:
+        held = ref if table == "x" else self.holders.of(ref)
+        losses = (of.get(ref) for of in self.holders.losses.values()) if table == "grad" else ()
+        return [found for found in (held, *losses) if found is not None]
+
+
+def _number(text: str, value: object) -> float:
+    if value is None:
+        return np.nan
+    array = np.asarray(value)
+    if array.size != 1:
+        raise GradstepError(
+            f"'{text}' is {array.size} numbers, and a curve has one at each step",
+            kind="ValueError",
+            hint=f"write mean({text}), norm({text}) or {text}[0]",
+        )
+    return float(array.real.item())

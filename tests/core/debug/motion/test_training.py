@@ -1,0 +1,256 @@
+"""Training comes to where stepping through its runs comes, to the bit, however it is stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.debug.history import fast_runs
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.history.manual_assignments import assign
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.debug.motion.stopped_state import Reason
+from gradstep.core.debug.motion.training import Training, Wish
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
+from tests.core.debug.conftest import floats, trained
+
+LOSS = TensorRef("loss")
+MOST = 90
+
+
+def noisy() -> Program:
+    """It trains `w` by Adam on what is noise in every run: each run hangs on the one before, and
+    draws numbers of its own."""
+    b = GraphBuilder()
+    x, w = b.placeholder("x", shape=(3,)), b.variable("w", shape=(3,))
+    noise = b.one(
+        "RandomStandardNormal",
+        np.array([3], np.int32),
+        name="noise",
+        seed=3,
+        seed2=4,
+        dtype=DType.FLOAT32,
+    )
+    d = b.one("Sub", b.one("Mul", w, x, name="p"), noise, name="d")
+    b.op("Sum", b.one("Mul", d, d, name="q"), np.array([0], np.int32), name="loss")
+    program = trained(b, "loss", {"w": floats(1, 2, 3)}, {"x": floats(1, -2, 0.5)})
+    gradient = program.gradients[TensorRef("w")]
+    return replace(program, fetches=(*program.fetches, gradient))
+
+
+@cache
+def stepped() -> tuple[Program, Sequence[dict[str, np.ndarray]]]:
+    """What every run of it ends with, each recorded in the debugger."""
+    program = noisy()
+    session = DebugSession(program)
+    ends = []
+    for _ in range(MOST):
+        session.continue_()
+        ends.append(held(session))
+    return program, ends
+
+
+def held(session: DebugSession) -> dict[str, np.ndarray]:
+    frame = session.frame()
+    found = {name: frame.value(name) for name in ("w", "w/Adam", "w/Adam_1", "noise", "loss")}
+    found["gradient"] = frame.gradient("w")
+    assert all(value is not None for value in found.values())
+    return {name: np.asarray(value) for name, value in found.items()}
+
+
+def at_end(session: DebugSession, ends: Sequence[dict[str, np.ndarray]], run: int) -> None:
+    """It stands at the end of a run, with everything there that stepping found there."""
+    assert (session.stop.run, session.stop.step) == (run, len(session.plan.steps))
+    for name, value in held(session).items():
+        np.testing.assert_array_equal(value, ends[run][name], err_msg=name)
+
+
+class Followed:
+    """What is told of a training, and what it is asked to do after some run."""
+
+    def __init__(self, session: DebugSession, stop_after: int = -1) -> None:
+        self.session, self.stop_after = session, stop_after
+        self.told: list[tuple[int, float]] = []
+
+    def __call__(self, run: int, numbers: Sequence[float]) -> None:
+        self.told.append((run, numbers[0]))
+        if run == self.stop_after:
+            self.session.pause()
+
+
+def train(
+    session: DebugSession, steps: int, until: str = "", stop_after: int = -1
+) -> tuple[Training, list[tuple[int, float]]]:
+    followed = Followed(session, stop_after)
+    curves = session.curves(['x["loss:0"]'], until, LOSS)
+    return session.train(Wish(steps, curves, [LOSS], followed)), followed.told
+
+
+MOVES = st.one_of(
+    st.tuples(st.just("train"), st.integers(1, 30)),
+    st.tuples(st.just("pause"), st.integers(0, 20)),
+    st.tuples(st.just("continue"), st.just(0)),
+    st.tuples(st.just("click"), st.floats(0, 1, exclude_max=True)),
+    st.tuples(st.just("step"), st.just(0)),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    moves=st.lists(MOVES, min_size=2, max_size=7),
+    limit=st.sampled_from([0, 3000, 1 << 30]),
+    blink=st.sampled_from([0.0, 1e9]),
+)
+def test_every_way_leads_to_what_stepping_finds(
+    moves: list[tuple[str, float]], limit: int, blink: float
+) -> None:
+    program, ends = stepped()
+    session, newest = DebugSession(program, limit_bytes=limit), -1
+    whole = len(session.plan.steps)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fast_runs.Pace, "BLINK", blink)  # every start is kept, or nearly none
+        for move, number in moves:
+            done = session.stop.runs - (session.timeline.done(session.stop.runs - 1) < whole)
+            if move == "step":
+                session.step()
+            elif move == "continue":
+                session.continue_()
+            elif move == "click" and done:
+                run = int(number * done)
+                session.run_to(f"{run}:{whole}")
+                at_end(session, ends, run)
+            elif move in ("train", "pause"):
+                steps = int(number) if move == "train" else 25
+                if done + steps >= MOST:
+                    break
+                last = done + (int(number) if move == "pause" else -1)
+                went, told = train(session, steps, stop_after=last)
+                assert [run for run, _ in told] == [*range(done, done + went.made)]
+                assert [x for _, x in told] == [float(ends[r]["loss"]) for r, _ in told]
+                if move == "train":
+                    assert (went.made, went.stop.reason) == (steps, Reason.END)
+                else:
+                    assert went.made in (int(number) + 1, int(number) + 2)
+                newest = done + went.made - 1
+                at_end(session, ends, newest)
+
+
+def test_it_stands_at_the_step_after_which_the_condition_holds() -> None:
+    program, ends = stepped()
+    session = DebugSession(program)
+    wanted = max(range(5, 60), key=lambda run: float(ends[run]["loss"]))
+    most = float(ends[wanted]["loss"])
+    first = next(run for run in range(60) if float(ends[run]["loss"]) >= most)
+    went, told = train(session, 80, f"value >= {most!r}")
+    at_end(session, ends, first)
+    assert went.made == len(told) == first + 1
+    assert "holds" in went.ended
+
+
+def test_a_run_to_a_place_far_ahead_records_only_the_last() -> None:
+    program, ends = stepped()
+    session = DebugSession(program)
+    session.run_to(f"{MOST - 1}:{len(session.plan.steps)}")
+    at_end(session, ends, MOST - 1)
+    assert len(session.timeline._kept) < 3
+    session.run_to(f"40:{len(session.plan.steps)}")
+    at_end(session, ends, 40)
+
+
+def test_breakpoints_stop_it_at_their_operation_in_the_first_run_in_which_they_hold() -> None:
+    program, ends = stepped()
+    session = DebugSession(program)
+    limit = max(float(end["loss"]) for end in ends[:20])
+    first = next(run for run in range(60) if float(ends[run]["loss"]) >= limit)
+    session.set_breakpoints([Breakpoint("loss", condition=f"value >= {limit!r}")])
+    went, told = train(session, 80)
+    assert (went.stop.reason, went.stop.run, went.stop.hit) == (Reason.BREAKPOINT, first, "loss")
+    assert went.made == len(told) == first
+
+
+def test_a_variable_that_was_changed_by_hand_is_trained_from_there() -> None:
+    program, _ = stepped()
+    slow, fast = DebugSession(program), DebugSession(program)
+    for session in (slow, fast):
+        session.run_to(f"3:{len(session.plan.steps)}")
+        assign([session], {"w": floats(9, 9, 9)})
+    for _ in range(30):
+        slow.continue_()
+    train(fast, 30)
+    for name, value in held(slow).items():
+        np.testing.assert_array_equal(held(fast)[name], value)
+    for session in (slow, fast):
+        session.run_to(f"12:{len(session.plan.steps)}")
+    for name, value in held(slow).items():
+        np.testing.assert_array_equal(held(fast)[name], value)
+
+
+def diverging(build: Callable[[GraphBuilder], object]) -> Program:
+    """`w` doubles in every run, which ends badly."""
+    b = GraphBuilder()
+    w = b.variable("w", shape=())
+    b.one("Assign", w, b.one("Mul", w, np.float32(2), name="twice"), name="up")
+    build(b)
+    graph = b.build()
+    return Program(
+        graph,
+        graph,
+        fetches=(LOSS,),
+        targets=("up",),
+        initial={"w": np.float32(1)},
+    )
+
+
+def test_a_step_that_fails_is_where_it_stands_with_all_values_before() -> None:
+    def build(b: GraphBuilder) -> None:
+        index = b.one("Cast", b.get("w"), name="index", DstT=DType.INT32)
+        b.one("GatherV2", np.zeros(1000, np.float32), index, np.int32(0), name="loss")
+
+    session = DebugSession(diverging(build))
+    went, told = train(session, 100)
+    assert went.stop.reason is Reason.EXCEPTION
+    assert (went.stop.run, went.stop.op, went.made) == (9, "loss", 9)
+    assert session.frame().value("index") == 1024
+    assert len(told) == 9
+
+
+def test_a_loss_that_is_not_finite_any_more_ends_it_there() -> None:
+    session = DebugSession(diverging(lambda b: b.one("Square", b.get("w"), name="loss")))
+    went, told = train(session, 500)
+    assert went.ended == "loss is infinite"
+    assert (went.stop.run, went.stop.reason) == (63, Reason.END)
+    assert np.isinf(session.frame().value("loss"))
+    assert np.isinf(told[-1][1])
+    assert np.isfinite(told[-2][1])
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [('x["nothing:0"]', "runs do not compute 'nothing'"), ("x[", "cannot evaluate")],
+)
+def test_what_cannot_be_followed_is_said_before_anything_runs(text: str, says: str) -> None:
+    session = DebugSession(stepped()[0])
+    with pytest.raises(GradstepError, match=says):
+        session.train(Wish(3, session.curves([text])))
+    assert session.stop.runs == 1
+
+
+@pytest.mark.parametrize("before", [0, 5])
+def test_a_curve_of_several_numbers_ends_it_at_its_first_step(before: int) -> None:
+    program, ends = stepped()
+    session = DebugSession(program)
+    if before:
+        train(session, before)
+    went = session.train(Wish(30, session.curves(['x["w:0"]'])))
+    assert "is 3 numbers" in went.ended
+    at_end(session, ends, before)
