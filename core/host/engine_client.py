@@ -35,7 +35,7 @@ class EngineClient:
     """Requests to one engine process, and its replacement when it dies.
 
     argv:     the command that starts it; `ssh host gradstep engine --stdio` works as well.
-    on_event: gets Output and Progress messages.
+    on_event: gets Output, Progress and TrainingProgress messages.
     on_death: gets a GradstepError (EngineDied) when the process ends unasked, or by `kill`.
 
     Callbacks come on the client's threads (`send`'s at once when the engine has died), and must
@@ -73,7 +73,7 @@ class EngineClient:
         """Start the process. Raises GradstepError (EngineDied) when it cannot be started."""
         with self._lock:  # a process that ends at once is told only after it is known
             argv = [*self.argv, CONFINED] if self.confined else self.argv
-            self._connection = Connection(argv, self._on_event, self._ended)
+            self._connection = Connection(argv, self._heard, self._ended)
 
     def send(
         self, message: Message, buffers: Sequence[Buffer] = (), reply_to: Callback = _ignore
@@ -152,6 +152,11 @@ class EngineClient:
             self.start()
         assert self._connection is not None
         return self._connection
+
+    def _heard(self, event: Message) -> None:
+        with self._lock:
+            self._journal = self._journal.on_the_way(event)
+        self._on_event(event)
 
     def _ended(self, connection: Connection, error: GradstepError) -> None:
         with self._lock:

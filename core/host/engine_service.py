@@ -49,6 +49,7 @@ from gradstep.core.host.step_words import notate
 from gradstep.core.host.stop_view import see
 from gradstep.core.host.tensor_reads import known_in, read
 from gradstep.core.host.told_program import ToldProgram
+from gradstep.core.host.training_answers import train
 from gradstep.core.io.native.document_diff import differences
 from gradstep.core.ops.state.print_output import printing_to, say
 from gradstep.core.ops.typing.flatten_loops import flatten_loops
@@ -57,6 +58,7 @@ from gradstep.core.program.derive import compile_functions, derive, of_kind
 from gradstep.core.program.gradient_context import Situation, situation_about, situation_of
 from gradstep.core.program.runnable_part import drop_unfinished
 from gradstep.core.program.user_code import Function
+from gradstep.core.progress import progress_to
 from gradstep.core.protocol import messages as m
 from gradstep.core.protocol.error_records import info_of, info_of_problem
 from gradstep.core.protocol.framing import Buffer
@@ -68,7 +70,7 @@ _PROGRESS = 0.1  # seconds between two reports of progress
 
 
 # What a pause leaves where it is by then, to be gone on with.
-_MOVES = (m.Open, m.Edit, m.Control, m.ManageSessions)
+_MOVES = (m.Open, m.Edit, m.Control, m.Train, m.ManageSessions)
 _CANCELLED = GradstepError("it was cancelled", kind="CancelledError")
 
 
@@ -89,12 +91,18 @@ class EngineService:
         self._told = ToldProgram()
         self._surveyor: Surveyor | None = None
         self._interrupted = threading.Event()
+        self._told_at = 0.0  # when progress was, or nothing yet of this request
 
     def handle(self, message: m.Message, buffers: Sequence[Buffer] = ()) -> Answer:
         """The reply to a request, with its buffers; Failed for what the user can put right."""
         moves = isinstance(message, _MOVES)
         try:
-            with printing_to(self._print), nullcontext() if moves else self._cancellable():
+            with (
+                printing_to(self._print),
+                progress_to(self._tell_progress),
+                nullcontext() if moves else self._cancellable(),
+            ):
+                self._told_at = time.monotonic()
                 return self._HANDLERS[type(message)](self, message, buffers)
         except OtherRevisionError:
             held = NO_REVISION if self._loaded is None else self._loaded.revision
@@ -184,6 +192,15 @@ class EngineService:
         if threads.current != before:
             said = structs.replace(said, program=self._told.whole(threads.session))
         return self._seen(said, request.look)
+
+    def _train(self, request: m.Train, buffers: Sequence[Buffer]) -> Answer:
+        threads = self._threads
+        if self._interrupted.is_set():
+            stopped = structs.replace(report_stop(threads), reason="pause")
+            return m.Trained(stopped=stopped, made=0), ()
+        went = train(threads, request, self._emit)
+        stopped, values = self._seen(report_stop(threads), request.look)
+        return m.Trained(stopped=stopped, made=went.made, ended=went.ended), values
 
     def _seen(
         self, stopped: m.Stopped, look: m.Look | None
@@ -317,6 +334,7 @@ class EngineService:
         m.Open: _open,
         m.Edit: _edit,
         m.Control: _control,
+        m.Train: _train,
         m.ManageSessions: _manage_sessions,
         m.SetBreakpoints: _set_breakpoints,
         m.Read: _read,
@@ -372,15 +390,13 @@ class EngineService:
 
     def _teller(self, text: str, total: int) -> Callable[[int], None]:
         """Called with how much of `total` is done: reports it now and then."""
-        told = time.monotonic()
+        return lambda done: self._tell_progress(text, min(done, total), total) if text else None
 
-        def tell(done: int) -> None:
-            nonlocal told
-            if text and time.monotonic() - told > _PROGRESS:
-                told = time.monotonic()
-                self._emit(m.Progress(text=text, done=min(done, total), total=total))
-
-        return tell
+    def _tell_progress(self, text: str, done: int, total: int) -> None:
+        """Report it, unless the last report, or the request, is too young."""
+        if time.monotonic() - self._told_at > _PROGRESS:
+            self._told_at = time.monotonic()
+            self._emit(m.Progress(text=text, done=done, total=total))
 
     def _cancellable(self) -> AbstractContextManager[None]:
         """Inside, a pause gives up what is under way: it is nowhere that one could stay."""

@@ -27,6 +27,9 @@ from gradstep.core.protocol.messages import (
     SessionList,
     SetBreakpoints,
     Stopped,
+    Train,
+    Trained,
+    TrainingProgress,
 )
 
 
@@ -75,7 +78,18 @@ class SessionJournal:
             return replace(self, breakpoints=request, moves=moves)
         if isinstance(request, Control) and isinstance(reply, Stopped):
             return self._moved(request, reply)
+        if isinstance(request, Train) and isinstance(reply, Trained):
+            return replace(self, where=replace_fields(reply.stopped, seen=None))
         return self
+
+    def on_the_way(self, event: Message) -> SessionJournal:
+        """The journal once the engine told how far it has trained."""
+        if not isinstance(event, TrainingProgress) or self.where is None:
+            return self
+        run = event.first + event.count  # which it has begun by then, or ended before
+        return replace(
+            self, where=replace_fields(self.where, reason="step", run=run, step=0, inside=[])
+        )
 
     def permitted(self, permission: Permission) -> SessionJournal:
         """The same, where the document's Python may do this from now on."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import msgspec
 
 
@@ -20,6 +22,10 @@ class Reply(Message, frozen=True, kw_only=True):
 
 class Event(Message, frozen=True, kw_only=True):
     """What the engine says unasked."""
+
+    def behind(self, earlier: Self) -> Self:
+        """What is left to be said of two of a kind of which neither was said yet: this one."""
+        return self
 
 
 def kind_of(message: Message) -> str:

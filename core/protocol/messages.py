@@ -8,9 +8,10 @@ plan steps already executed in that run. docs/adding-a-message.md shows how to a
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
 import msgspec
+from msgspec import structs
 
 from gradstep.core.protocol.message_base import Event, Message, Reply, Request
 from gradstep.core.protocol.message_parts import (
@@ -196,6 +197,31 @@ class Control(Request, frozen=True, kw_only=True):
     look: Look | None = None
 
 
+class Train(Request, frozen=True, kw_only=True):
+    """Make so many runs one after the other, from the newest on, and record the last one. Replied
+    to with Trained, and the raw buffers of what is seen, as of Control; a pause ends it at the end
+    of a run.
+
+    curves: expressions of the breakpoints' language over the values at a run's end, one number
+    each; until: one that ends it at the run in which it holds. losses: tensors that end it where
+    they are not finite; `value` in expressions is the first of them."""
+
+    steps: int
+    curves: list[str] = []
+    until: str = ""
+    losses: list[str] = []
+    look: Look | None = None
+
+
+class Trained(Reply, frozen=True, kw_only=True):
+    """made: runs that came to their end. ended: why it was over before, in words; "" where it was
+    not, or where `stopped` says it: a pause, a breakpoint, a step that failed."""
+
+    stopped: Stopped
+    made: int
+    ended: str = ""
+
+
 class ManageSessions(Request, frozen=True, kw_only=True):
     """Several sessions of the open document: "list", "new", "duplicate", "delete", "switch" (name),
     or "copy" variables from session `source` to `target` (wanted: "w", "w=v", "net/=other/"; none:
@@ -262,6 +288,35 @@ class Progress(Event, frozen=True, kw_only=True):
     text: str
     done: int
     total: int
+
+
+class TrainingProgress(Event, frozen=True, kw_only=True):
+    """What the curves of a Train are in some runs, one after the other.
+
+    first: the first run's number; count: how many; numbers: float64, little-endian, curve after
+    curve."""
+
+    first: int
+    count: int
+    numbers: bytes
+
+    def behind(self, earlier: Event) -> Self:
+        """Both together, where one goes on where the other ended."""
+        if not isinstance(earlier, TrainingProgress) or not self._follows(earlier):
+            return self
+        rows = [row for pair in zip(earlier.columns, self.columns, strict=True) for row in pair]
+        count = earlier.count + self.count
+        return structs.replace(self, first=earlier.first, count=count, numbers=b"".join(rows))
+
+    @property
+    def columns(self) -> list[bytes]:
+        """`numbers`, of each curve by itself."""
+        size = 8 * self.count
+        return [self.numbers[at : at + size] for at in range(0, len(self.numbers), size)]
+
+    def _follows(self, earlier: TrainingProgress) -> bool:
+        same = len(self.numbers) * earlier.count == len(earlier.numbers) * self.count
+        return same and self.first == earlier.first + earlier.count
 
 
 __all__ = [
@@ -335,6 +390,9 @@ __all__ = [
     "Stopped",
     "TensorPart",
     "ThreadInfo",
+    "Train",
+    "Trained",
+    "TrainingProgress",
     "UncheckedNode",
     "UpdateInfo",
     "Values",

@@ -48,7 +48,7 @@ class FetchedValues:
 @dataclass(frozen=True)
 class Curves:
     """texts: the expressions; until: one that ends it all where it holds, "" for none; subject:
-    what `value` and `grad` mean in them.
+    what `value` means in them.
 
     Raises GradstepError for what cannot be read, and names no tensor that a run computes."""
 
@@ -61,25 +61,24 @@ class Curves:
     def __post_init__(self) -> None:
         for text in (*self.texts, *filter(None, [self.until])):
             parse(text)
+        for table, ref in self._mentions:
+            if not self._read(table, ref):
+                raise _missing(f"runs compute no gradient of '{ref.short}'", ref)
         for ref in self.fetches:
             if ref not in self.plan.tensors:
-                raise GradstepError(
-                    f"runs do not compute '{ref.short}'",
-                    kind="KeyError",
-                    node=ref.op,
-                    hint="fetch it, or follow something that is computed",
-                )
+                raise _missing(f"runs do not compute '{ref.short}'", ref)
 
     @cached_property
     def fetches(self) -> tuple[TensorRef, ...]:
         """The tensors that they read."""
         found = [] if self.subject is None else self._read("x", self.subject)
-        for text in (*self.texts, self.until):
-            for table, ref in find_mentions(text):
-                found += self._read(table, ref)
-            if self.subject is not None and "grad" in text:
-                found += self._read("grad", self.subject)
+        for table, ref in self._mentions:
+            found += self._read(table, ref)
         return tuple(dict.fromkeys(found))
+
+    @property
+    def _mentions(self) -> list[tuple[str, TensorRef]]:
+        return [mention for text in (*self.texts, self.until) for mention in find_mentions(text)]
 
     def read(self, values: Values) -> list[float]:
         """The number that each is; NaN where it is not there. Raises GradstepError for one that is
@@ -99,6 +98,11 @@ class Curves:
         held = ref if table == "x" else self.holders.of(ref)
         losses = (of.get(ref) for of in self.holders.losses.values()) if table == "grad" else ()
         return [found for found in (held, *losses) if found is not None]
+
+
+def _missing(message: str, ref: TensorRef) -> GradstepError:
+    hint = "fetch it, or follow something that is computed"
+    return GradstepError(message, kind="KeyError", node=ref.op, hint=hint)
 
 
 def _number(text: str, value: object) -> float:

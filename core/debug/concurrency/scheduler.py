@@ -26,6 +26,7 @@ from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.legal_commands import find_command
 from gradstep.core.debug.motion.move_definition import Moved
 from gradstep.core.debug.motion.stopped_state import Reason, Stop
+from gradstep.core.debug.motion.training import Training, Wish
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.run.tf_session import Session
@@ -151,6 +152,20 @@ class Scheduler:
             self._note(self._current, self.session.command(name, target))
         self._remember(name, target)
         return self.stop
+
+    def train(self, wish: Wish) -> Training:
+        """Run after run of the program; see `gradstep.core.debug.motion.training`. Raises
+        GradstepError where threads fill its queues: their turns are what runs would hang on."""
+        if len(self._members) > 1:
+            raise GradstepError(
+                "a document with threads is not trained in one go",
+                kind="UnimplementedError",
+                hint="continue (F5) lets them and the program take turns, run by run",
+            )
+        self._pausing.clear()
+        went = self.session.train(wish)
+        self._note(self._current, went.stop)
+        return went
 
     def assign(self, values: Mapping[str, np.ndarray]) -> None:
         """Give variables other values here, between two steps; see

@@ -19,7 +19,7 @@ Emit = Callable[[Any], None]
 class Outlet:
     """Takes events on any thread and passes them on to `emit`: the first at once, those that come
     soon after together. Printed text becomes one message, of whose middle `most` characters are
-    left; of other events the last of each kind counts."""
+    left; of other events the last of each kind counts, or what that one makes of both."""
 
     def __init__(self, emit: Emit, most: int = MOST) -> None:
         self._emit = emit
@@ -35,7 +35,8 @@ class Outlet:
             if isinstance(event, Output):
                 self._text.add(event.text)
             else:
-                self._others[type(event)] = event
+                earlier = self._others.get(type(event))
+                self._others[type(event)] = event if earlier is None else event.behind(earlier)
             wait = self._next - time.monotonic()
             now = wait <= 0 and not self._waits
             later = wait > 0 and not self._waits

@@ -1,0 +1,65 @@
+"""Training as the window asks for it: what it follows, reported ten times a second."""
+
+from __future__ import annotations
+
+import time
+from array import array
+from collections.abc import Callable, Sequence
+
+from gradstep.core.debug.concurrency.scheduler import Scheduler
+from gradstep.core.debug.motion.training import Training, Wish
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.protocol.messages import Event, Train, TrainingProgress
+
+INTERVAL = 0.1  # seconds between two reports
+
+
+def train(threads: Scheduler, request: Train, emit: Callable[[Event], None]) -> Training:
+    """Do what is asked. Raises GradstepError where it cannot begin."""
+    session = threads.session
+    losses = [TensorRef.parse(name) for name in request.losses]
+    there = [ref for ref in losses if ref in session.plan.tensors]
+    if not session.plan.steps:
+        raise GradstepError(
+            "there is nothing to run",
+            kind="FailedPreconditionError",
+            hint="fetch something, or give the document a loss and an optimizer",
+        )
+    curves = session.curves(request.curves, request.until, next(iter(there), None))
+    report = Report(emit, len(request.curves))
+    try:
+        return threads.train(Wish(request.steps, curves, there, report.add))
+    finally:
+        report.send()
+
+
+class Report:
+    """What was followed and not reported yet."""
+
+    def __init__(self, emit: Callable[[Event], None], curves: int) -> None:
+        self._emit = emit
+        self._columns = [array("d") for _ in range(curves)]
+        self._first = self._count = 0
+        self._due = time.monotonic() + INTERVAL
+
+    def add(self, run: int, numbers: Sequence[float]) -> None:
+        """The curves are these in a run: the one behind the last."""
+        if not self._count:
+            self._first = run
+        self._count += 1
+        for column, number in zip(self._columns, numbers, strict=True):
+            column.append(number)
+        if time.monotonic() >= self._due:
+            self.send()
+
+    def send(self) -> None:
+        """Report what there is."""
+        self._due = time.monotonic() + INTERVAL
+        if not self._count:
+            return
+        numbers = b"".join(column.tobytes() for column in self._columns)
+        self._emit(TrainingProgress(first=self._first, count=self._count, numbers=numbers))
+        self._count = 0
+        for column in self._columns:
+            del column[:]

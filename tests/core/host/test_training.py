@@ -1,0 +1,151 @@
+"""Training in the engine: what is told on the way, a pause, a killed process, `gradstep train`."""
+
+from __future__ import annotations
+
+import os
+import queue
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gradstep.core.cli.runs.training_steps import Training, ask_for
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.host.engine_client import EngineClient
+from gradstep.core.host.engine_service import EngineService
+from gradstep.core.host.process.event_outlet import Outlet
+from gradstep.core.io.open_document import read
+from gradstep.core.program.questions.loaded_document import Loaded, start
+from gradstep.core.protocol import messages as m
+from gradstep.core.protocol.tensor_bytes import unpack
+
+EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"
+DIGITS = EXAMPLES / "softmax_digits.gradstep"
+LOSS, NORM = 'x["loss:0"]', 'norm(grad["softmax/weights:0"])'
+SLOW = 30.0  # seconds that a loaded machine may take for anything
+
+
+def numbers(events: list[m.Message]) -> tuple[list[int], np.ndarray]:
+    """The runs that were told of, and a row for each curve."""
+    told = [event for event in events if isinstance(event, m.TrainingProgress)]
+    runs = [run for event in told for run in range(event.first, event.first + event.count)]
+    rows = [np.frombuffer(event.numbers).reshape(-1, event.count) for event in told]
+    return runs, np.concatenate(rows, axis=1)
+
+
+def opened(service: EngineService, path: Path) -> m.Opened:
+    reply, _ = service.handle(m.Open(), [path.read_bytes()])
+    assert isinstance(reply, m.Opened)
+    return reply
+
+
+def value(service: EngineService, ref: str) -> np.ndarray:
+    reply, buffers = service.handle(m.Read(refs=[ref], limit=10_000))
+    assert isinstance(reply, m.Values)
+    return unpack(reply.parts[0], buffers)
+
+
+def test_the_steps_are_those_of_the_command_line(
+    service: EngineService, events: list[m.Message]
+) -> None:
+    opened(service, DIGITS)
+    reply, _ = service.handle(m.Train(steps=40, curves=[LOSS, NORM], losses=["loss"]))
+    assert isinstance(reply, m.Trained)
+    assert (reply.made, reply.ended, reply.stopped.reason, reply.stopped.run) == (40, "", "end", 39)
+    runs, (losses, norms) = numbers(events)
+    assert runs == [*range(40)]
+    loaded = Loaded(read(str(DIGITS)), {})
+    what = ask_for(loaded, ())
+    session = start(loaded, what.program.graph, NumpyBackend(), what.program.initial, fast=True)
+    training = Training(loaded, session, what)
+    expected = [training.step()[0]["loss"] for _ in range(40)]
+    assert losses.tolist() == [float(x) for x in expected if x is not None]
+    np.testing.assert_array_equal(
+        value(service, "softmax/weights:0"), session.store["softmax/weights"].ravel()
+    )
+    gradient = value(service, "gradients/softmax/product_grad/MatMul_1:0")
+    assert norms[-1] == np.linalg.norm(gradient.astype(np.float64))
+
+
+def test_progress_that_waits_is_put_together_and_none_is_lost() -> None:
+    sent: list[m.TrainingProgress] = []
+    outlet = Outlet(sent.append)
+    for first in (0, 3, 6):
+        rows = np.array([[first, first + 1, first + 2], [7, 8, 9]], float)
+        outlet.offer(m.TrainingProgress(first=first, count=3, numbers=rows.tobytes()))
+    outlet.flush()
+    runs, (first, second) = numbers([*sent])
+    assert runs == first.tolist() == [*range(9)]
+    assert second.tolist() == [7, 8, 9] * 3
+
+
+@pytest.mark.parametrize(
+    ("request_", "says"),
+    [
+        (m.Train(steps=0), "0 steps cannot be made"),
+        (m.Train(steps=2, curves=["x["]), "cannot evaluate"),
+        (m.Train(steps=2, curves=['norm(grad["images:0"])']), "no gradient of 'images'"),
+        (m.Train(steps=2, until='x["no:0"] > 1'), "runs do not compute 'no'"),
+    ],
+)
+def test_what_cannot_be_done_moves_nothing(
+    service: EngineService, request_: m.Train, says: str
+) -> None:
+    opened(service, DIGITS)
+    reply, _ = service.handle(request_)
+    assert isinstance(reply, m.Failed)
+    assert says in reply.error.message
+    assert opened(service, DIGITS).stopped.run == 0
+
+
+def test_a_document_with_threads_is_not_trained(service: EngineService) -> None:
+    opened(service, EXAMPLES / "queue_train_validation.gradstep")
+    reply, _ = service.handle(m.Train(steps=3))
+    assert isinstance(reply, m.Failed)
+    assert "threads" in reply.error.message
+
+
+def wait_for_progress(events: list[m.Message]) -> None:
+    until = time.monotonic() + SLOW
+    while not any(isinstance(event, m.TrainingProgress) for event in events):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills by signal")
+def test_a_pause_stands_at_a_step_and_a_killed_engine_comes_back_to_one(
+    client: EngineClient, events: list[m.Message]
+) -> None:
+    client.call(m.Open(), [DIGITS.read_bytes()], timeout=SLOW)
+    replies: queue.Queue[m.Message] = queue.Queue()
+    train = m.Train(steps=10**9, curves=[LOSS], losses=["loss"])
+
+    client.send(train, (), lambda reply, _: replies.put(reply))
+    wait_for_progress(events)
+    client.call(m.Control(command="pause"), timeout=SLOW)
+    paused = replies.get(timeout=SLOW)
+    assert isinstance(paused, m.Trained)
+    assert (paused.stopped.reason, paused.stopped.op) == ("pause", "")
+    runs, (losses,) = numbers(events)
+    assert runs == [*range(paused.made)]
+    assert paused.stopped.run == paused.made - 1
+
+    events.clear()
+    client.send(train, (), lambda reply, _: replies.put(reply))
+    wait_for_progress(events)
+    client.kill()
+    assert isinstance(replies.get(timeout=SLOW), m.Failed)
+    last = numbers(events)[0][-1]
+    back: queue.Queue[m.Message] = queue.Queue()
+    came = [back.get(timeout=SLOW) for _ in range(client.restart(lambda reply, _: back.put(reply)))]
+    stopped = came[1]
+    assert isinstance(stopped, m.Stopped)
+    assert (stopped.run, stopped.step) == (last + 1, 0)
+
+    for run in (0, paused.stopped.run // 2, paused.stopped.run):
+        target = f"{run}:{paused.stopped.step}"
+        client.call(m.Control(command="run_to", target=target), timeout=SLOW)
+        reply, buffers = client.call(m.Read(refs=["loss:0"]), timeout=SLOW)
+        assert isinstance(reply, m.Values)
+        assert float(unpack(reply.parts[0], buffers).item()) == losses[run]
