@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.history.init_run import assigns, init_run
 from gradstep.core.engine.plan.steps import TAKE_EMPTY
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.graph.problems import Problem
 from gradstep.core.ops.build.variable import VARIABLES
-from gradstep.core.ops.declare.table import find
 
 _FED = ("Placeholder",)
 
@@ -22,13 +20,15 @@ def find_uninitialized(program: Program) -> list[Problem]:
     there = program.initial.keys()
     if all(there >= {*graph.by_type.get(type, ())} for type in VARIABLES):
         return []  # nearly always so, and said by sets
-    empty = [graph[n] for n in graph.of_types(VARIABLES) if n not in program.initial]
+    given = init_run(graph, program.init).gives if program.init else frozenset[str]()
+    empty = [n for n in graph.of_types(VARIABLES) if n not in there and n not in given]
+    if not empty:
+        return []
     needed = graph.ancestors([*(ref.op for ref in program.fetches), *program.targets])
-    given = {*_assigned(graph, program.init)}
     return [
-        _problem(program, op)
-        for op in empty
-        if op.name in needed and op.name not in given and _is_read_first(graph, op, needed)
+        _problem(program, graph[name])
+        for name in empty
+        if name in needed and _is_read_first(graph, graph[name], needed)
     ]
 
 
@@ -49,23 +49,10 @@ def find_captured(program: Program) -> list[Problem]:
     ]
 
 
-def _assigned(graph: Graph, init: str) -> Iterator[str]:
-    """What the operation `init` gives a value."""
-    for name in graph.ancestors([init]) if init else ():
-        op = graph[name]
-        if _assigns(op) and (target := op.inputs[0]) is not None:
-            yield target.op
-
-
 def _is_read_first(graph: Graph, variable: Operation, needed: set[str]) -> bool:
     """Whether some operation of the run reads it, and none assigns to it."""
     readers = [graph[edge.op] for edge in graph.consumers[variable.name] if edge.op in needed]
-    return any(op.type not in TAKE_EMPTY for op in readers) and not any(map(_assigns, readers))
-
-
-def _assigns(op: Operation) -> bool:
-    definition = find(op.type)
-    return op.type in TAKE_EMPTY and definition is not None and bool(definition.state.writes)
+    return any(op.type not in TAKE_EMPTY for op in readers) and not any(map(assigns, readers))
 
 
 def _problem(program: Program, variable: Operation) -> Problem:
@@ -74,7 +61,7 @@ def _problem(program: Program, variable: Operation) -> Problem:
     assigning = [
         edge.op
         for edge in program.graph.consumers[name]
-        if edge.index == 0 and _assigns(program.graph[edge.op])
+        if edge.index == 0 and assigns(program.graph[edge.op])
     ]
     fix = f"give {name} an initial value"
     if assigning:

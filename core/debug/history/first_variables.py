@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from operator import is_
 from typing import Any
 
 import numpy as np
 
 from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.history.init_run import init_run
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.plan.steps import storage_name
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.engine.run.variable_store import VariableStore, set_first
-from gradstep.core.graph.model import PYTHON_OPS, Operation
+from gradstep.core.graph.model import Operation, TensorRef
+
+Feeds = Mapping[TensorRef, np.ndarray]
 
 
 class FirstVariables:
@@ -26,11 +29,9 @@ class FirstVariables:
         self, program: Program, backend: Backend, before: FirstVariables | None = None
     ) -> None:
         self._program, self._backend = program, backend
-        known = before if before is not None and before._backend is backend else None
-        self._init: frozenset[str] = frozenset()  # the operations that `init` needs
+        known = before if before is not None and before._backend == backend else None
+        self._init = init_run(program.graph, program.init) if program.init else None
         self._owners: dict[str, str] = {}  # storage -> the variable whose value is there
-        if program.init:
-            self._init = frozenset(program.graph.ancestors([program.init]))
         if known is not None and self._is_as(known):
             self.store: VariableStore = known.store
             self._owners = known._owners
@@ -51,16 +52,16 @@ class FirstVariables:
         )
 
     def _inits_as(self, before: FirstVariables) -> bool:
-        """Whether `init` does what it did."""
-        now, then = self._program, before._program
-        operations = now.graph.operations
-        return (
-            self._init == before._init
-            and _are_same(operations, then.graph.operations, self._init)
-            and now.feeds.keys() == then.feeds.keys()
-            and _are_same(now.feeds, then.feeds, now.feeds)
-            and PYTHON_OPS.isdisjoint(operations[name].type for name in self._init)
-        )
+        """Whether `init` does what it did. A feed of what it does not run is none of its affair."""
+        now, then, init, init_then = self._program, before._program, self._init, before._init
+        if init is None or init_then is None or not init.is_pure:
+            return False
+        if init is not init_then and (
+            init.needs != init_then.needs
+            or not _are_same(now.graph.operations, then.graph.operations, init.needs)
+        ):
+            return False
+        return _are_equal(*(_fed_in(each.feeds, init.needs) for each in (now, then)))
 
     def _initialized(self) -> VariableStore:
         program, given = self._program, self._given(None)
@@ -97,6 +98,20 @@ def _are_same(now: Mapping[Any, object], then: Mapping[Any, object], keys: Itera
     """Whether both have the very same for all of `keys`."""
     keys = [*keys]
     return all(map(is_, map(now.get, keys), map(then.get, keys)))
+
+
+def _fed_in(feeds: Feeds, names: Set[str]) -> Feeds:
+    """The feeds of these operations."""
+    return {ref: array for ref, array in feeds.items() if ref.op in names}
+
+
+def _are_equal(now: Feeds, then: Feeds) -> bool:
+    """Whether both feed the same tensors with the same bits."""
+    return now.keys() == then.keys() and all(_same_bits(now[ref], then[ref]) for ref in now)
+
+
+def _same_bits(a: np.ndarray, b: np.ndarray) -> bool:
+    return (a.dtype, a.shape) == (b.dtype, b.shape) and a.tobytes() == b.tobytes()
 
 
 def first_variables(program: Program, backend: Backend) -> VariableStore:

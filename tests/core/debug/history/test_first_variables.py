@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,8 +11,10 @@ import pytest
 from gradstep.core.debug.history import first_variables as module
 from gradstep.core.debug.history.first_variables import FirstVariables
 from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.history.init_run import init_run
 from gradstep.core.engine.numpy_backend import NumpyBackend
-from gradstep.core.graph.model import Constant, Graph
+from gradstep.core.graph.carry_over import continue_graph
+from gradstep.core.graph.model import Constant, Graph, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder
 
 BACKEND = NumpyBackend()
@@ -36,18 +39,21 @@ def _with(program: Program, name: str, value: object) -> Program:
     return replace(program, graph=graph, forward=graph)
 
 
-def test_init_runs_again_only_where_it_does_something_else(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    runs: list[str] = []
-    session = module.Session
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """One entry for each time that `init` is run."""
+    found: list[str] = []
 
-    class Counted(session):  # type: ignore[misc, valid-type]
-        def run(self, *given: object) -> object:
-            runs.append("init")
+    class Counted(module.Session):
+        def run(self, *given: Any) -> list[np.ndarray]:
+            found.append("init")
             return super().run(*given)
 
     monkeypatch.setattr(module, "Session", Counted)
+    return found
+
+
+def test_init_runs_again_only_where_it_does_something_else(runs: list[str]) -> None:
     first = FirstVariables(_program(), BACKEND)
     beside = FirstVariables(_with(first._program, "beside", 2.0), BACKEND, first)
     assert runs == ["init"]
@@ -57,6 +63,44 @@ def test_init_runs_again_only_where_it_does_something_else(
     assert other.store["v"].tolist() == [3, 3]
     assert other.store["w"].tolist() == [5, 5]
     assert first.store["v"].tolist() == [1, 1]
+
+
+def test_a_device_is_known_again_though_it_was_opened_again(runs: list[str]) -> None:
+    first = FirstVariables(_program(), NumpyBackend())
+    again = FirstVariables(replace(first._program), NumpyBackend(), first)
+    assert again.store is first.store
+    other = NumpyBackend(name="another")
+    assert FirstVariables(again._program, other, again).store.backend is other
+    assert runs == ["init", "init"]
+
+
+def test_init_runs_again_for_a_feed_that_it_reads_and_for_no_other(runs: list[str]) -> None:
+    program = _program()
+
+    def fed(name: str, value: float | list[float]) -> Program:
+        return replace(program, feeds={TensorRef(name): np.array(value, np.float32)})
+
+    first = FirstVariables(fed("beside", 1), BACKEND)
+    beside = FirstVariables(fed("beside", 2), BACKEND, first)
+    assert beside.store is first.store
+    read = FirstVariables(fed("start", [3, 3]), BACKEND, beside)
+    assert read.store["v"].tolist() == [3, 3]
+    assert FirstVariables(fed("start", [3, 3]), BACKEND, read).store is read.store
+    assert FirstVariables(fed("start", [3, 4]), BACKEND, read).store["v"].tolist() == [3, 4]
+    assert FirstVariables(program, BACKEND, read).store["v"].tolist() == [1, 1]
+    assert len(runs) == 4
+
+
+def test_what_init_runs_is_known_again_until_some_of_it_changes() -> None:
+    program = _program()
+    known = init_run(program.graph, "init")
+    assert known.needs == {"init", "first", "v", "start"}
+    assert known.gives == {"v"}
+    beside = continue_graph(_with(program, "beside", 2.0).graph, program.graph)
+    assert init_run(beside, "init") is known
+    other = continue_graph(_with(program, "start", [3, 3]).graph, beside)
+    assert init_run(other, "init") is not known
+    assert init_run(other, "first").needs == {"first", "v", "start"}
 
 
 def test_another_first_value_is_that_variables_alone() -> None:
