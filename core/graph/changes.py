@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress
+from itertools import compress, count
 from operator import is_not
 
 from gradstep.core.graph.model import Graph, Operation
@@ -33,6 +33,11 @@ def find_others(old: Mapping[str, object], new: Mapping[str, object]) -> Iterato
     """The names in `new` that stand for something else than in `old`, or are not there. In C, by
     identity."""
     return compress(new, map(is_not, map(old.get, new), new.values()))
+
+
+def common_start(a: Sequence[object], b: Sequence[object]) -> int:
+    """How many entries the two begin with that are the very same. In C."""
+    return next(compress(count(), map(is_not, a, b)), min(len(a), len(b)))
 
 
 def diff(before: Graph, after: Graph) -> Changes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from operator import attrgetter, itemgetter
 
 from gradstep.core.checks.why.finiteness_survey import Surveyor
 from gradstep.core.debug.concurrency.scheduler import Scheduler
@@ -12,8 +13,10 @@ from gradstep.core.debug.history.frozen_program import Program, named
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.loop_place import Place
 from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.engine.plan.step_builder import Whereabouts
 from gradstep.core.engine.plan.step_groups import owner
 from gradstep.core.graph.model import Edge, Operation, TensorRef
+from gradstep.core.host.retold import Told
 from gradstep.core.host.step_words import Telling
 from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.typing.missing_inputs import find_waiting
@@ -33,38 +36,19 @@ from gradstep.core.protocol.messages import (
     ThreadInfo,
 )
 
-
-class Told:
-    """What was told of steps: of an operation that is the very same, the very same again."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[Operation, StepInfo]] = {}
-        self._now: dict[str, tuple[Operation, StepInfo]] = {}
-
-    def begin(self) -> None:
-        """From now on it is another program; what that has not is forgotten at the next one."""
-        self._known, self._now = self._now, {}
-
-    def step(self, op: Operation, tensors: Sequence[object]) -> StepInfo:
-        """tensors: what a plan has for each output; None for one that it has not."""
-        known = self._known.get(op.name)
-        if known is None or known[0] is not op or not _has_all(known[1], tensors):
-            known = op, _step(op, tensors)
-        self._now[op.name] = known
-        return known[1]
+_NAME = attrgetter("name")
+_OPERATION = itemgetter(0)  # of a TensorRef
 
 
-def _has_all(step: StepInfo, tensors: Sequence[object]) -> bool:
-    return len(step.outputs) == len(tensors) and None not in tensors
-
-
-def _step(op: Operation, tensors: Sequence[object]) -> StepInfo:
+def _step(op: Operation, tensors: Whereabouts | None) -> StepInfo:
+    """tensors: what a plan has for each output; None for one that it has not."""
+    there = enumerate(tensors or ())
     return StepInfo(
         op=op.name,
         type=op.type,
         phase=op.phase.value,
         origin=owner(op),
-        outputs=[f"{op.name}:{i}" for i, found in enumerate(tensors) if found is not None],
+        outputs=[f"{op.name}:{i}" for i, found in there if found is not None],
         writes=_writes(op),
     )
 
@@ -83,13 +67,13 @@ def program_info(session: DebugSession, told: Told | None = None) -> ProgramInfo
     loops = listed("what loops do", partial(_loops, plan, told))
     held = listed("what gradients wait for", partial(held_up, program.gradients, waits))
     edges = listed("what wires wait for", partial(held_up, program.edges, waits))
-    losses = listed("what is differentiated", partial(_losses, program, plan))
+    losses = listed("what is differentiated", partial(_losses, program, plan, told))
     return ProgramInfo(
         steps=_steps(plan, told),
         loops=loops,
-        gradients=_gradients(program.gradients, plan),
+        gradients=_gradients(program.gradients, plan, told),
         rows=[str(ref) for ref in program.slices],
-        edges=_edges(program.edges, plan),
+        edges=_edges(program.edges, plan, told),
         waiting={str(ref): why for ref, why in held},
         waiting_edges=[BlockedEdge(op=e.op, index=e.index, why=why) for e, why in edges],
         blocked=[
@@ -110,29 +94,51 @@ def program_info(session: DebugSession, told: Told | None = None) -> ProgramInfo
     )
 
 
-def _gradients(gradients: Mapping[TensorRef, TensorRef], plan: Plan) -> dict[str, str]:
-    return {str(ref): str(held) for ref, held in gradients.items() if _is_computed(held, plan)}
+def _gradients(
+    gradients: Mapping[TensorRef, TensorRef], plan: Plan, told: Told, loss: str = ""
+) -> dict[str, str]:
+    """Those that a step computes. loss: whose they are, if there are several."""
+    columns = [*gradients], [*gradients.values()], _tensors(gradients.values(), plan)
+    return dict(filter(None, told.tell(("gradients", loss), _gradient, *columns)))
 
 
-def _edges(edges: Mapping[Edge, TensorRef], plan: Plan) -> list[EdgeGradient]:
-    return [
-        EdgeGradient(op=edge.op, index=edge.index, gradient=str(held))
-        for edge, held in edges.items()
-        if _is_computed(held, plan)
-    ]
+def _edges(
+    edges: Mapping[Edge, TensorRef], plan: Plan, told: Told, loss: str = ""
+) -> list[EdgeGradient]:
+    """The same for wires."""
+    columns = [*edges], [*edges.values()], _tensors(edges.values(), plan)
+    return [*filter(None, told.tell(("edges", loss), _edge, *columns))]
 
 
-def _is_computed(ref: TensorRef, plan: Plan) -> bool:
-    found = plan.tensors.of.get(ref.op, ())
-    return ref.index < len(found) and found[ref.index] is not None
+def _tensors(held: Iterable[TensorRef], plan: Plan) -> list[Whereabouts | None]:
+    """Where the outputs are of the operations that make these."""
+    return [*map(plan.tensors.of.get, map(_OPERATION, held))]
 
 
-def _losses(program: Program, plan: Plan) -> Iterator[LossInfo]:
+def _gradient(
+    ref: TensorRef, held: TensorRef, tensors: Whereabouts | None
+) -> tuple[str, str] | None:
+    return (str(ref), str(held)) if _is_there(held, tensors) else None
+
+
+def _edge(edge: Edge, held: TensorRef, tensors: Whereabouts | None) -> EdgeGradient | None:
+    if not _is_there(held, tensors):
+        return None
+    return EdgeGradient(op=edge.op, index=edge.index, gradient=str(held))
+
+
+def _is_there(ref: TensorRef, tensors: Whereabouts | None) -> bool:
+    """Whether a plan has it. tensors: what that has for the outputs of its operation."""
+    return tensors is not None and ref.index < len(tensors) and tensors[ref.index] is not None
+
+
+def _losses(program: Program, plan: Plan, told: Told) -> Iterator[LossInfo]:
     """Those of which runs compute gradients, if there are several."""
     for name, one in named(program.derived) if len(program.derived) > 1 else ():
-        gradients = _gradients(one.gradients, plan)
+        gradients = _gradients(one.gradients, plan, told, name)
         if gradients:
-            yield LossInfo(of=name, gradients=gradients, edges=_edges(one.edges, plan))
+            edges = _edges(one.edges, plan, told, name)
+            yield LossInfo(of=name, gradients=gradients, edges=edges)
 
 
 def report_stop(threads: Scheduler) -> Stopped:
@@ -198,12 +204,15 @@ def _loops(plan: Plan, told: Told, around: str = "") -> Iterator[LoopInfo]:
         if step.iteration is not None:
             inner, name = step.iteration.plan, step.op.name
             split = step.iteration.split
-            yield LoopInfo(loop=name, around=around, split=split, steps=_steps(inner, told))
+            yield LoopInfo(loop=name, around=around, split=split, steps=_steps(inner, told, name))
             yield from _loops(inner, told, name)
 
 
-def _steps(plan: Plan, told: Told) -> list[StepInfo]:
-    return [told.step(step.op, plan.tensors.of.get(step.op.name, ())) for step in plan.steps]
+def _steps(plan: Plan, told: Told, loop: str = "") -> list[StepInfo]:
+    """Those of a plan, or of an iteration of a loop."""
+    operations = [step.op for step in plan.steps]
+    tensors = [*map(plan.tensors.of.get, map(_NAME, operations))]
+    return told.tell(("steps", loop), _step, operations, tensors)
 
 
 def _writes(op: Operation) -> bool:

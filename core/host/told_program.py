@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from msgspec import structs
 
 from gradstep.core.debug.motion.debug_session import DebugSession
-from gradstep.core.host.program_reports import Told, program_info
+from gradstep.core.host.program_reports import program_info
+from gradstep.core.host.retold import Told
 from gradstep.core.protocol.message_parts import ProblemInfo, ProgramInfo
 from gradstep.core.protocol.program_change import ProgramChange, compare_programs
 

@@ -58,7 +58,7 @@ def _waits(thread: Thread, waits: Collection[str]) -> bool:
     return any(name in waits for name in (*thread.targets, *(r.op for r in thread.fetches)))
 
 
-def _unfed(waits: dict[str, Waiting]) -> Iterator[Problem]:
+def _unfed(waits: Mapping[str, Waiting]) -> Iterator[Problem]:
     for name, what in waits.items():
         if what == Waiting(name):
             text, fix = f"'{name}' is not fed: what needs it waits", "feed it a value"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from operator import attrgetter, itemgetter
+from itertools import compress, count
+from operator import attrgetter, is_not, itemgetter
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -184,9 +185,9 @@ def _arrange(old: Sequence[T], change: Rearranged[T]) -> list[T]:
 
 
 def _common(one: Sequence[T], other: Sequence[T]) -> int:
-    """How many entries the two begin with that are the same."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((i for i, (a, b) in pairs if not _alike(a, b)), min(len(one), len(other)))
+    """How many entries the two begin with that are the same; in C for the very same."""
+    others = compress(count(), map(is_not, one, other))
+    return next((i for i in others if one[i] != other[i]), min(len(one), len(other)))
 
 
 def _alike(a: object, b: object) -> bool:

@@ -59,7 +59,7 @@ Failed = Callable[[GradstepError], None]
 NOTHING = Inference(TensorTypes({}), {}, ())
 
 
-def _waiting(document: Document) -> dict[str, Waiting]:
+def _waiting(document: Document) -> Mapping[str, Waiting]:
     try:
         fed = {TensorRef.parse(name) for name in document.feeds}
         return find_waiting(with_placeholders(document).graph, fed)
@@ -153,7 +153,7 @@ class Workspace(QObject):
         self.gradient_states = GradientStates(self)
         self.reader = Reader(self)
         self._rights = PythonRights(self.complain)
-        self._waits: tuple[object, dict[str, Waiting]] | None = None
+        self._waits: tuple[object, Mapping[str, Waiting]] | None = None
         self._round = 0  # edits are merged only within one round; see `edit`
         self._forward_signals()
 
@@ -170,7 +170,7 @@ class Workspace(QObject):
     device: str = _known("device", "name of the device that runs are made on")
 
     @property
-    def waits(self) -> dict[str, Waiting]:
+    def waits(self) -> Mapping[str, Waiting]:
         """Operation -> what it waits for, of what is not drawn to its end yet."""
         document = self.document
         key = document.graph, document.feeds

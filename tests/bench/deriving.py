@@ -1,5 +1,5 @@
 """What the engine does about an edit, and how that grows with the graph: deriving, compiling and
-beginning again, for each kind of edit and for its undoing.
+beginning again, telling the window, for each kind of edit and for its undoing.
 
     python -m tests.bench.deriving [SHAPE…] [--sizes 1000,10000]
 
@@ -23,7 +23,9 @@ from gradstep.core.document import document_edits, request_edits, value_edits
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.graph.model import Constant, Edge, Operation, TensorRef
+from gradstep.core.host.program_reports import report_stop
 from gradstep.core.host.session_restore import begin
+from gradstep.core.host.told_program import ToldProgram
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.program.derive import derive
 from gradstep.core.program.runnable_part import drop_unfinished
@@ -99,6 +101,8 @@ class Engine:
         self._backend = NumpyBackend()
         self._program = drop_unfinished(derive(document))
         self._threads = begin(self._program, self._backend)
+        self._told = ToldProgram()
+        self._told.whole(self._threads.session)
 
     def cost(self, document: Document) -> Costs:
         """CPU seconds of each stage of opening the document in the place of the one before."""
@@ -113,9 +117,15 @@ class Engine:
                 lambda: begun.append(begin(made[-1], self._backend, before=self._threads))
             ),
         }
+        found["tell"] = cpu_seconds(lambda: self._tell(begun[-1]))
         self._program, self._threads = made[-1], begun[-1]
         found["all"] = sum(found.values())
         return found
+
+    def _tell(self, threads: Scheduler) -> None:
+        """What the window hears of it."""
+        self._told.change(threads.session)
+        report_stop(threads)
 
     def run(self) -> None:
         """As the user does between two edits."""

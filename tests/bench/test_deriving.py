@@ -47,7 +47,7 @@ def test_an_edit_works_on_what_it_touches(kind: str) -> None:
 def test_the_table_and_the_rows_name_every_stage() -> None:
     document, engine = _opened(60)
     found = {"network": {1_000: {f"stop: {k}": 0.5 for k in engine.cost(document)}}}
-    assert table(found["network"]).count("stop: ") == 4
+    assert table(found["network"]).count("stop: ") == 5
     assert rows(found)[-1] == {
         "name": "network, 1,000 operations: stop: all",
         "value": 0.5,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -10,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradstep.core.autodiff.notation.formula_notation import render
+from gradstep.core.autodiff.notation.gradient_owners import GradientOwners
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, Edge, Graph, Operation, Phase, TensorRef
@@ -57,25 +57,13 @@ class Notation:
         self._said: dict[str, TensorRef] = {}
         self._named: dict[str, TensorRef] = {}
         self._alike: set[str] = set()
-        self._of: dict[TensorRef, tuple[TensorRef, str]] = {}  # gradient -> of what, numerator
-        self._flows: dict[TensorRef, tuple[TensorRef, str]] = {}
-        self._summands: set[TensorRef] = set()  # contributions where several meet
-        self._take(self.numerator, gradients, edges)
+        self._owners = [GradientOwners(graph, self.numerator, gradients, edges)]
         for other in others:
             loss = self._loss(other.of) if several else self.numerator
-            self._take(loss, other.gradients, other.edges)
+            self._owners.append(GradientOwners(graph, loss, other.gradients, other.edges))
 
     def _loss(self, of: Sequence[TensorRef]) -> str:
         return f"∂{self._last(of[0])}" if len(of) == 1 else "∂ΣL"
-
-    def _take(self, loss: str, gradients: _Gradients, edges: Mapping[Edge, TensorRef]) -> None:
-        for tensor, gradient in gradients.items():
-            self._of.setdefault(gradient, (tensor, loss))
-        sources = ((gradient, self.graph.source(edge)) for edge, gradient in edges.items())
-        flows = {gradient: source for gradient, source in sources if source is not None}
-        counted = Counter(flows.values())
-        self._flows.update({gradient: (source, loss) for gradient, source in flows.items()})
-        self._summands.update(gradient for gradient, source in flows.items() if counted[source] > 1)
 
     def derivative(self, tensor: TensorRef, loss: str = "") -> str:
         """`∂L/∂x`."""
@@ -122,13 +110,21 @@ class Notation:
 
     def _backward(self, op: Operation, right: str) -> str:
         result = op.output()
-        target = self._flows.get(result)
+        flows = (
+            (tensor, one.loss) for one in self._owners[::-1] if (tensor := one.flows_to(result))
+        )
+        target, owner = next(flows, None), self._owner(result)
         if target is not None:
-            sign = "+=" if result in self._summands else "="
+            sign = "+=" if any(one.is_summand(result) for one in self._owners) else "="
             return f"{self._derivative(result, *target)} {sign} {right}"
-        if result in self._of:
-            return f"{self._derivative(result, *self._of[result])} = {right}"
+        if owner is not None:
+            return f"{self._derivative(result, *owner)} = {right}"
         return f"{self._tensor(result)} = {right}"
+
+    def _owner(self, gradient: TensorRef) -> tuple[TensorRef, str] | None:
+        """The tensor whose gradient it is, and of which loss."""
+        owners = ((tensor, one.loss) for one in self._owners if (tensor := one.tensor(gradient)))
+        return next(owners, None)
 
     def _source(self, op: Operation) -> str:
         if op.type == "Const":
@@ -153,8 +149,8 @@ class Notation:
         return f"{self._last(target)} ← {op.type}({', '.join([self._last(target), *shown])})"
 
     def _operand(self, ref: TensorRef, depth: int) -> str:
-        if ref in self._of:
-            return self._derivative(ref, *self._of[ref])
+        if (owner := self._owner(ref)) is not None:
+            return self._derivative(ref, *owner)
         if ref in self._names:
             return self._names[ref]
         if ref.op not in self.graph:

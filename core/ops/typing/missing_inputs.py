@@ -5,8 +5,10 @@ No error: the rest runs meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from weakref import WeakKeyDictionary
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.loop import loop_of, within
@@ -26,19 +28,33 @@ class Waiting:
         return f"input '{self.input}' of {self.node}" if self.input else f"a feed of {self.node}"
 
 
-def find_waiting(graph: Graph, fed: Collection[TensorRef] = ()) -> dict[str, Waiting]:
+_found: WeakKeyDictionary[Graph, tuple[frozenset[TensorRef], Mapping[str, Waiting]]]
+_found = WeakKeyDictionary()
+
+
+def find_waiting(graph: Graph, fed: Collection[TensorRef] = ()) -> Mapping[str, Waiting]:
     """Operation -> what it, or something that it needs, waits for. What is fed waits for nothing.
-    graph: without cycles."""
+    graph: without cycles. Found once for each graph, as long as the same is fed."""
+    given = frozenset(fed)
+    known = _found.get(graph)
+    if known is None or known[0] != given:
+        known = _found[graph] = given, _find(graph, given)
+    return known[1]
+
+
+def _find(graph: Graph, fed: frozenset[TensorRef]) -> Mapping[str, Waiting]:
     able = {*graph.unwired, *graph.by_type.get("Placeholder", ())}
     if has_loops(graph):
         able.update(op.name for op in graph if loop_of(op) is not None)
-    waiting = filter(able.__contains__, graph.operations) if able else ()
-    found = {name: own for name in waiting if (own := _own(graph, graph[name], fed)) is not None}
-    for name in graph.order if found else ():
+    owns = {name: own for name in able if (own := _own(graph, graph[name], fed)) is not None}
+    if not owns:
+        return MappingProxyType(owns)
+    found = {name: owns[name] for name in filter(owns.__contains__, graph.operations)}
+    for name in graph.order:
         before = found.get(name) or _upstream(graph[name], found, fed)
         if before is not None:
             found[name] = before
-    return found
+    return MappingProxyType(found)
 
 
 def open_input(op: Operation) -> str:
@@ -52,7 +68,7 @@ def open_input(op: Operation) -> str:
         return str(index)
 
 
-def _own(graph: Graph, op: Operation, fed: Collection[TensorRef]) -> Waiting | None:
+def _own(graph: Graph, op: Operation, fed: frozenset[TensorRef]) -> Waiting | None:
     if None in op.inputs:
         return Waiting(op.name, open_input(op))
     if op.type == "Placeholder" and op.output() not in fed:
@@ -65,7 +81,7 @@ def _own(graph: Graph, op: Operation, fed: Collection[TensorRef]) -> Waiting | N
 
 
 def _upstream(
-    op: Operation, found: dict[str, Waiting], fed: Collection[TensorRef]
+    op: Operation, found: Mapping[str, Waiting], fed: frozenset[TensorRef]
 ) -> Waiting | None:
     for ref in op.inputs:
         if ref is not None and ref.op in found and ref not in fed:

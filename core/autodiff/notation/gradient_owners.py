@@ -1,0 +1,49 @@
+"""What gradients are of: the maps of a differentiation the other way round, made when first asked
+for, as most sentences say nothing of gradients."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from functools import cached_property
+
+from gradstep.core.graph.model import Edge, Graph, TensorRef
+
+
+class GradientOwners:
+    """Of one differentiation; see Notation for `gradients` and `edges`. loss: as it is written."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        loss: str,
+        gradients: Mapping[TensorRef, TensorRef],
+        edges: Mapping[Edge, TensorRef],
+    ) -> None:
+        self.loss, self._graph, self._gradients, self._edges = loss, graph, gradients, edges
+
+    def tensor(self, gradient: TensorRef) -> TensorRef | None:
+        """The tensor whose gradient it holds; of several the first."""
+        return self._tensors.get(gradient)
+
+    def flows_to(self, contribution: TensorRef) -> TensorRef | None:
+        """The tensor to which it comes back over a wire."""
+        edge = self._wires.get(contribution)
+        return None if edge is None else self._graph.source(edge)
+
+    def is_summand(self, contribution: TensorRef) -> bool:
+        """Whether others come back to that tensor, too."""
+        return self._counted[self.flows_to(contribution)] > 1
+
+    @cached_property
+    def _tensors(self) -> Mapping[TensorRef, TensorRef]:
+        held, tensors = [*self._gradients.values()], [*self._gradients]
+        return dict(zip(held[::-1], tensors[::-1], strict=True))
+
+    @cached_property
+    def _wires(self) -> Mapping[TensorRef, Edge]:
+        return dict(zip(self._edges.values(), self._edges, strict=True))
+
+    @cached_property
+    def _counted(self) -> Counter[TensorRef | None]:
+        return Counter(map(self._graph.source, self._wires.values()))

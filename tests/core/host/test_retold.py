@@ -1,0 +1,57 @@
+"""What is told again of a list that changes: what would be told of it anew, and of what is the very
+same the very same."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradstep.core.host.retold import Retold, Told
+
+
+class _Thing:
+    """Equal to nothing but itself."""
+
+
+_THINGS = [_Thing() for _ in range(6)]
+_ROWS = st.lists(
+    st.tuples(st.sampled_from(_THINGS), st.sampled_from(_THINGS)), max_size=12, unique=True
+)
+
+
+@given(st.lists(_ROWS, min_size=1, max_size=5))
+def test_a_column_is_told_as_if_anew(columns: list[list[tuple[_Thing, _Thing]]]) -> None:
+    retold = Retold[list[_Thing]]()
+    known: dict[int, tuple[_Thing, _Thing]] = {}
+    for rows in columns:
+        made: list[list[_Thing]] = []
+
+        def make(*row: _Thing, made: list[list[_Thing]] = made) -> list[_Thing]:
+            made.append([*row])
+            return made[-1]
+
+        told = retold.tell(make, [a for a, _ in rows], [b for _, b in rows])
+        assert [tuple(entry) for entry in told] == rows
+        assert not {tuple(entry) for entry in made} & {*known.values()}  # it was told before
+        known = {id(entry): row for entry, row in zip(told, rows, strict=True)}
+
+
+def test_only_what_differs_is_told() -> None:
+    told, said = Told(), list[int]()
+
+    def say(number: int) -> str:
+        said.append(number)
+        return str(number)
+
+    numbers = [*range(1000, 1010)]  # no small ones, which are the same to Python wherever they are
+    told.begin()
+    first = told.tell("numbers", say, numbers)
+    said.clear()
+    told.begin()
+    other = [*numbers[2:5], 77, *numbers[:1], *numbers[7:]]
+    assert told.tell("numbers", say, other) == [*map(str, other)]
+    assert said == [77]
+    told.begin()
+    told.begin()  # a program that does not ask for it
+    assert told.tell("numbers", say, numbers) == first
+    assert said == [77, *numbers]
