@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from itertools import count
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import compress, count, repeat
+from operator import is_
 from typing import Any, Generic, TypeVar
 
 from gradstep.core.graph.changes import common_start
 
 T = TypeVar("T")
 Column = Sequence[Any]
+_NEW = object()
 
 
 class Retold(Generic[T]):
@@ -17,33 +19,39 @@ class Retold(Generic[T]):
     before the very same entry, wherever it comes now."""
 
     def __init__(self) -> None:
-        self._columns: tuple[Column, ...] = ()
+        self._columns: Sequence[Column] = ()
         self._told: list[T] = []
 
     def tell(self, make: Callable[..., T], *columns: Column) -> list[T]:
-        """The entries; those that are new are made of their rows. In C for what stays in line with
-        the first or the last row."""
-        old, told = self._columns or ((),) * len(columns), self._told
+        """The entries; those that are new are made of their rows. In C but for these, and fastest
+        for what stays in line with the first or the last row."""
+        old, told = self._columns or ([],) * len(columns), self._told
         first = min(map(common_start, old, columns))
         ends = ([c[first:][::-1] for c in each] for each in (old, columns))
         last = min(map(common_start, *ends))
         middle = slice(first, len(columns[0]) - last)
-        rows = [*zip(*(column[middle] for column in columns), strict=True)]
-        known = self._known_rows(first, last) if rows else {}
-        entries = []
-        for row in rows:
-            place = known.get(tuple(map(id, row)))
-            entries.append(make(*row) if place is None else told[place])
+        entries = self._tell_rows(make, first, last, [column[middle] for column in columns])
         self._columns = columns
         self._told = [*told[:first], *entries, *told[len(told) - last :]]
         return self._told
 
-    def _known_rows(self, first: int, last: int) -> dict[tuple[int, ...], int]:
-        """Where the rows in the middle were. What they are made of is held here, so that nothing
-        else is called by its number."""
+    def _tell_rows(
+        self, make: Callable[..., T], first: int, last: int, columns: Sequence[Column]
+    ) -> list[T]:
+        """Those between the first and the last that are in line; what was between them is known."""
+        if not columns[0]:
+            return []
         middle = slice(first, len(self._told) - last)
-        numbers = (map(id, column[middle]) for column in self._columns)
-        return dict(zip(zip(*numbers, strict=True), count(first), strict=False))
+        known = dict(zip(_rows(c[middle] for c in self._columns), self._told[middle], strict=True))
+        entries: list[Any] = [*map(known.get, _rows(columns), repeat(_NEW))]
+        for place in compress(count(), map(is_, entries, repeat(_NEW))):
+            entries[place] = make(*(column[place] for column in columns))
+        return entries
+
+
+def _rows(columns: Iterable[Column]) -> Iterator[tuple[int, ...]]:
+    """Each row as the numbers of its objects, which are held as long as they are compared."""
+    return zip(*(map(id, column) for column in columns), strict=True)
 
 
 class Told:

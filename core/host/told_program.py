@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec import structs
 
 from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.host.program_reports import program_info
 from gradstep.core.host.retold import Told
 from gradstep.core.protocol.message_parts import ProblemInfo, ProgramInfo
@@ -21,6 +22,7 @@ class ToldProgram:
         self._last: ProgramInfo | None = None
         self._number = 0
 
+    @collector_paused()
     def whole(self, session: DebugSession, problems: Sequence[ProblemInfo] = ()) -> ProgramInfo:
         """All that there is to tell. problems: beside those that the program knows of."""
         self._number += 1
@@ -29,6 +31,7 @@ class ToldProgram:
         self._last = info
         return info
 
+    @collector_paused()
     def change(self, session: DebugSession, problems: Sequence[ProblemInfo] = ()) -> ProgramChange:
         """The difference to what was told last, which there has to be."""
         before = self._last

@@ -143,7 +143,7 @@ def _apply_loss(before: LossInfo | None, change: LossChange) -> LossInfo:
 
 
 def _remapped(old: Mapping[str, Any], new: Mapping[str, Any]) -> Rearranged[Any] | None:
-    if old is new:
+    if old is new or (old == new and [*old] == [*new]):
         return None
     return _rearranged([*old.items()], [*new.items()], itemgetter(0))
 

@@ -182,6 +182,8 @@ class RepeatedPass:
         self._made[name] = builder.made_since(size)
         if before is None or before.made != vjp.made or before.sent != vjp.sent:
             return False
+        if before == vjp:
+            self.backward.vjps[name] = before  # the very same: who compares finds that at once
         return all(map(self._is_known, self._made[name]))
 
     def _is_known(self, name: str) -> bool:
