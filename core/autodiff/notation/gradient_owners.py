@@ -1,5 +1,4 @@
-"""What gradients are of: the maps of a differentiation the other way round, made when first asked
-for, as most sentences say nothing of gradients."""
+"""What gradients are of: the maps of a differentiation the other way round, made when asked for."""
 
 from __future__ import annotations
 
