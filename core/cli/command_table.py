@@ -15,6 +15,7 @@ from gradstep.core.cli.arguments.format_words import opens, writes
 
 START_PAGE = "-"  # in place of a file's name, for a picture of the window without a document
 STEPS = 100  # of training, where --steps says nothing
+KEPT = 3  # of the newest checkpoints, where --keep says nothing
 LINES = 10  # that come out of training where --every says nothing
 
 
@@ -186,6 +187,31 @@ def _train(parser: argparse.ArgumentParser) -> None:
         help=f"show each K-th step (so that {LINES} are shown)",
     )
     parser.add_argument("--logdir", metavar="DIR", help="folder for an event file of TensorBoard")
+    parser.add_argument(
+        "--checkpoint",
+        metavar="DIR",
+        help="folder for checkpoints: all that the next step starts from, Adam's moments and draws "
+        "of random numbers included; the one of the lowest loss stays as best.npz",
+    )
+    parser.add_argument(
+        "--checkpoint-every",
+        metavar="K",
+        type=shared_arguments.positive,
+        help="write one each K-th step, and at the end (so that 10 are written)",
+    )
+    parser.add_argument(
+        "--keep",
+        metavar="N",
+        type=shared_arguments.positive,
+        default=KEPT,
+        help=f"how many of the newest checkpoints stay ({KEPT})",
+    )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on from the newest checkpoint, if there is one, up to --steps in all; the numbers "
+        "are those of a training that did not stop",
+    )
     parser.add_argument(
         "--out",
         metavar="FILE",

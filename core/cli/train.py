@@ -29,6 +29,7 @@ from gradstep.core.cli.output.command_output import (
 from gradstep.core.cli.output.event_log import EventLog
 from gradstep.core.cli.run import device_object, rounding_line
 from gradstep.core.cli.runs import save_trained
+from gradstep.core.cli.runs.training_checkpoints import TrainingCheckpoints, read_checkpoints
 from gradstep.core.cli.runs.training_steps import Training, ask_for, require_work
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
@@ -53,9 +54,10 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     require_work(what)
     session = start(loaded, what.program.graph, backend, what.program.initial, **layout)
     training = Training(loaded, session, what, summaries=bool(args.logdir), keep=bool(saving))
+    checkpoints = read_checkpoints(args, training)
     with ExitStack() as stack:
         log = stack.enter_context(EventLog(args.logdir, loaded, what)) if args.logdir else None
-        progress = _Progress(args, log)
+        progress = _Progress(args, log, checkpoints)
         error = _train(training, progress)
     if saving is not None:
         saving.write(training.variables())
@@ -70,6 +72,8 @@ def _answer(
         "shown": progress.shown,
         "events": progress.log and progress.log.path,
         "out": args.out,
+        "resumed": progress.resumed,
+        "checkpoint": progress.checkpoint,
         "rounding": session.rounding,
         "kernels": session.computed_by,
         "device": device_object(session.backend),
@@ -85,11 +89,15 @@ def _answer(
 
 def _notes(args: argparse.Namespace, session: Session, progress: _Progress) -> Iterator[str]:
     """For people, how far it got, what was written, and what computed it."""
+    if progress.resumed:
+        yield f"went on after step {progress.resumed}"
     if progress.more:
         yield f"ended after step {progress.done} of {args.steps}"
     if progress.log is not None:
         yield f"events: {progress.log.path}"
         yield from progress.log.notes
+    if progress.checkpoint is not None:
+        yield f"checkpoint: {progress.checkpoint}"
     if args.out is not None:
         yield f"wrote {args.out}: the variables as they are after step {progress.done}"
     yield from kernel_lines(session.computed_by)
@@ -101,18 +109,31 @@ def _notes(args: argparse.Namespace, session: Session, progress: _Progress) -> I
 class _Progress:
     """What is shown of the steps while they are made, and logged."""
 
-    def __init__(self, args: argparse.Namespace, log: EventLog | None) -> None:
+    def __init__(
+        self,
+        args: argparse.Namespace,
+        log: EventLog | None,
+        checkpoints: TrainingCheckpoints | None,
+    ) -> None:
         self.shown: list[dict[str, object]] = []
         self._total: int = args.steps
         self._every = args.every or max(1, args.steps // LINES)
         self._prints = not args.json
         self.log = log
-        self._last: tuple[int, Values] = (0, {})
+        self._checkpoints = checkpoints
+        self.resumed = 0 if checkpoints is None else checkpoints.resumed
+        self._last: tuple[int, Values] = (self.resumed, {})
 
     @property
     def done(self) -> int:
         """How many steps have been made."""
         return self._last[0]
+
+    @property
+    def checkpoint(self) -> str | None:
+        """The path of the newest one that was written; None where none was."""
+        newest = None if self._checkpoints is None else self._checkpoints.newest
+        return None if newest is None else str(newest)
 
     @property
     def more(self) -> bool:
@@ -124,12 +145,17 @@ class _Progress:
         self._last = step, values
         if self.log is not None:
             self.log.add(step, values, summaries)
+        if self._checkpoints is not None:
+            self._checkpoints.note(step, values, step == self._total)
         if step in (1, self._total) or step % self._every == 0:
             self._show()
 
-    def end(self) -> None:
-        """Show the last step if that has not been done."""
-        if self.done and (not self.shown or self.shown[-1]["step"] != self.done):
+    def end(self, is_interrupted: bool) -> None:
+        """Show the last step if that has not been done, and keep it where it is not the last that
+        was wanted."""
+        if is_interrupted and self._checkpoints is not None and self._last[1]:
+            self._checkpoints.note(*self._last, is_last=True)
+        if self._last[1] and (not self.shown or self.shown[-1]["step"] != self.done):
             self._show()
 
     def _show(self) -> None:
@@ -152,7 +178,7 @@ def _train(training: Training, progress: _Progress) -> GradstepError | None:
     except GradstepError as error:
         return error
     finally:
-        progress.end()
+        progress.end(stop.is_set())
     return None
 
 

@@ -6,6 +6,7 @@ from cmath import isfinite
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from gradstep.core.io.file_errors import inside
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.state.opaque_state import OpaqueState
+from gradstep.core.ops.state.queue import Queue
 from gradstep.core.program.derive import derive
 from gradstep.core.program.questions.loaded_document import Loaded
 from gradstep.core.program.questions.run_choice import Values, runs_only
@@ -161,6 +163,32 @@ class Training:
             if name in store
         }
 
+    def state(self) -> dict[str, np.ndarray]:
+        """All that the next step starts from: variables, slots, how much random numbers were
+        drawn. Raises GradstepError where that is more than arrays."""
+        store = self._session.store
+        queue = next((name for name, held in store.items() if isinstance(held, Queue)), None)
+        if queue is not None:
+            raise GradstepError(
+                f"what queue '{queue}' holds cannot be kept in a checkpoint",
+                kind="UnimplementedError",
+                node=queue,
+                hint="feed the training instead, or leave --checkpoint out",
+            )
+        arrays = {n: held for n, held in store.items() if not isinstance(held, OpaqueState)}
+        return {name: np.array(store.backend.get(array)) for name, array in arrays.items()}
+
+    def resume(self, step: int, state: Mapping[str, np.ndarray]) -> None:
+        """Go on from what `state` was after so many steps. Raises GradstepError where that is not
+        of this document, with nothing changed."""
+        store = self._session.store
+        for name, held in store.items():
+            if not isinstance(held, OpaqueState):
+                _require_alike(name, held, state.get(name))
+        for name, array in state.items():
+            store.set(name, store.backend.put(array))
+        self.done = step
+
     def _copy(self) -> VariableStore:
         store = self._session.store
         held = {name: store[name] for name in map(storage_name, self._variables) if name in store}
@@ -171,6 +199,20 @@ class Training:
         if error.kind == "DeadlineExceededError" and self._threads:
             error.hint = "training runs no threads; `gradstep run FILE --threads --runs N` does"
         return error
+
+
+def _require_alike(name: str, held: Any, kept: np.ndarray | None) -> None:
+    """Raise GradstepError where a checkpoint's array cannot be what a variable goes on from."""
+    if kept is not None and (kept.dtype, kept.shape) == (held.dtype, held.shape):
+        return
+    there = "nothing" if kept is None else f"{kept.dtype.name}{list(kept.shape)}"
+    raise GradstepError(
+        f"the checkpoint is of another document: '{name}' is {held.dtype.name}{list(held.shape)} "
+        f"here, and {there} there",
+        kind="FileError",
+        node=name,
+        hint="name the folder of this document's checkpoints, or leave --resume out",
+    )
 
 
 def _require_finite(losses: Mapping[str, np.ndarray | None]) -> None:
