@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import numpy as np
+from tqdm import tqdm
 
 from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments import shared_arguments
@@ -27,6 +28,7 @@ from gradstep.core.cli.output.command_output import (
     tensor_text,
 )
 from gradstep.core.cli.output.event_log import EventLog
+from gradstep.core.cli.output.terminal_text import terminal_itself
 from gradstep.core.cli.run import device_object, rounding_line
 from gradstep.core.cli.runs import save_trained
 from gradstep.core.cli.runs.training_checkpoints import TrainingCheckpoints, read_checkpoints
@@ -57,7 +59,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     checkpoints = read_checkpoints(args, training)
     with ExitStack() as stack:
         log = stack.enter_context(EventLog(args.logdir, loaded, what)) if args.logdir else None
-        progress = _Progress(args, log, checkpoints)
+        progress = stack.enter_context(_Progress(args, log, checkpoints))
         error = _train(training, progress)
     if saving is not None:
         saving.write(training.variables())
@@ -107,7 +109,7 @@ def _notes(args: argparse.Namespace, session: Session, progress: _Progress) -> I
 
 
 class _Progress:
-    """What is shown of the steps while they are made, and logged."""
+    """What is shown of the steps while they are made, and logged. On a terminal there is a bar."""
 
     def __init__(
         self,
@@ -123,6 +125,20 @@ class _Progress:
         self._checkpoints = checkpoints
         self.resumed = 0 if checkpoints is None else checkpoints.resumed
         self._last: tuple[int, Values] = (self.resumed, {})
+        self._bar = tqdm(
+            total=args.steps,
+            initial=self.resumed,
+            unit="step",
+            file=terminal_itself(sys.stderr),
+            disable=True if args.json else None,  # None: where that is no terminal
+            leave=False,
+        )
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
 
     @property
     def done(self) -> int:
@@ -143,6 +159,7 @@ class _Progress:
     def add(self, step: int, values: Values, summaries: list[bytes]) -> None:
         """Log a step, and show it when it is time to."""
         self._last = step, values
+        self._bar.update()
         if self.log is not None:
             self.log.add(step, values, summaries)
         if self._checkpoints is not None:
@@ -164,7 +181,10 @@ class _Progress:
         self.shown.append({"step": step, "values": objects})
         if self._prints:
             number = str(step).rjust(len(str(self._total)))
-            print("  ".join([f"step {number}", *map(_text, values.items())]), flush=True)
+            line = "  ".join([f"step {number}", *map(_text, values.items())])
+            self._bar.clear()
+            print(line, flush=True)
+            self._bar.refresh()
 
 
 def _train(training: Training, progress: _Progress) -> GradstepError | None:

@@ -42,3 +42,8 @@ class _Visible:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
+
+
+def terminal_itself(stream: TextIO) -> Any:
+    """What `stream` writes to, for who moves its cursor and shows nothing of a document."""
+    return stream._stream if isinstance(stream, _Visible) else stream
