@@ -48,6 +48,7 @@ from gradstep.core.host.session_restore import Courses, begin, begin_all, course
 from gradstep.core.host.step_words import notate
 from gradstep.core.host.stop_view import see
 from gradstep.core.host.tensor_reads import known_in, read
+from gradstep.core.host.tensors.tensor_answers import ANSWERS, slice_of
 from gradstep.core.host.told_program import ToldProgram
 from gradstep.core.host.training_answers import train
 from gradstep.core.io.native.document_diff import differences
@@ -237,6 +238,12 @@ class EngineService:
         frame = session.frame(run, step)
         return read(request, known_in(session.program.graph), frame)
 
+    def _look_at_slice(self, request: m.ReadTable, buffers: Sequence[Buffer]) -> Answer:
+        session, of = self._session, request.of
+        run, step = (None if n < 0 else n for n in (of.run, of.step))
+        view = slice_of(of, known_in(session.program.graph), session.frame(run, step))
+        return ANSWERS[type(request)](request, view)
+
     def _check_gradients(self, request: m.CheckGradients, buffers: Sequence[Buffer]) -> Answer:
         here = self._situation()
         situations = [*here.each(self._session.program.derived)] or [here]
@@ -338,6 +345,7 @@ class EngineService:
         m.ManageSessions: _manage_sessions,
         m.SetBreakpoints: _set_breakpoints,
         m.Read: _read,
+        **dict.fromkeys(ANSWERS, _look_at_slice),
         m.CheckGradients: _check_gradients,
         m.CheckExpectations: _check_expectations,
         m.Expect: _expect,

@@ -42,7 +42,7 @@ def read(
         if time.monotonic() >= until:
             break
         ref = TensorRef.parse(name)
-        array = frame.value(ref) if known(ref) else None
+        array = frame.look(ref) if known(ref) else None
         if array is None:
             parts.append(_without_value(name, frame.dead(ref)) if known(ref) else _nothing(name))
             continue
@@ -103,5 +103,5 @@ def _update(now: np.ndarray, before: np.ndarray | None, step: int, buffer: int) 
 def _slice(array: np.ndarray, offset: int, limit: int) -> np.ndarray:
     """Elements `offset` to `offset + limit` in row-major order, flat."""
     if array.flags.c_contiguous:
-        return array.reshape(-1)[offset : offset + limit]
+        return array.reshape(-1)[offset : offset + limit].copy()  # a run may go on meanwhile
     return np.array(array.flat[offset : offset + limit], array.dtype)

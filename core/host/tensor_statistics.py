@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 import numpy as np
 
 from gradstep.core.graph.splat_array import element_of, is_splat
+from gradstep.core.host.tensors.element_chunks import CHUNK, chunks
 from gradstep.core.protocol.messages import Stats
 
 Array = np.ndarray[Any, Any]
@@ -21,6 +23,13 @@ def summarize(array: Array) -> Stats | None:
         return None
     if is_splat(array):
         return _of_one_value(array)
+    if array.size <= CHUNK:
+        return _summarize(array)
+    return _merged([(_summarize(piece), piece.size) for piece in chunks(array)])
+
+
+def _summarize(array: Array) -> Stats:
+    """Of a few numbers, that need not be looked at piece by piece."""
     nans, infs = int(np.isnan(array).sum()), int(np.isinf(array).sum())
     zeros = int(array.size - np.count_nonzero(array))
     values = np.abs(array) if array.dtype.kind == "c" else array
@@ -33,6 +42,24 @@ def summarize(array: Array) -> Stats | None:
         maximum=float(values.max()),
         mean=_mean(values),
         norm=_norm(values),
+        nans=nans,
+        infs=infs,
+        zeros=zeros,
+    )
+
+
+def _merged(parts: Sequence[tuple[Stats, int]]) -> Stats:
+    """Of the whole, from the statistics and sizes of its parts."""
+    finite = [(s, n - s.nans - s.infs) for s, n in parts if s.minimum is not None]
+    count = sum(n for _, n in finite)
+    nans, infs, zeros = (sum(getattr(s, c) for s, _ in parts) for c in ("nans", "infs", "zeros"))
+    if not count:
+        return Stats(nans=nans, infs=infs, zeros=zeros)
+    return Stats(
+        minimum=min(s.minimum for s, _ in finite if s.minimum is not None),
+        maximum=max(s.maximum for s, _ in finite if s.maximum is not None),
+        mean=math.fsum((s.mean or 0.0) * (n / count) for s, n in finite),
+        norm=math.hypot(*(s.norm or 0.0 for s, _ in finite)),
         nans=nans,
         infs=infs,
         zeros=zeros,

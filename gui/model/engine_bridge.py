@@ -17,14 +17,20 @@ from gradstep.core.protocol.messages import (
     CheckGradients,
     Compare,
     Control,
+    DescribeTensor,
+    DrawLines,
+    DrawTensor,
     Edit,
     Expect,
     FindBroken,
+    FindElement,
     Message,
     Notate,
     Open,
     Profile,
     Read,
+    ReadTable,
+    SaveTensor,
     Why,
 )
 from gradstep.gui.model.thread_calls import ThreadCalls
@@ -42,8 +48,15 @@ DOING = {  # what is asked of the engine, as the status bar says it
     CheckExpectations: "Checking",
     Why: "Explaining",
     Profile: "Measuring",
+    DrawTensor: "Drawing",
+    DrawLines: "Drawing",
+    DescribeTensor: "Measuring",
+    FindElement: "Looking",
+    SaveTensor: "Saving",
 }
-LOOKING = Read | Notate | FindBroken  # what is recorded; done in no time, and nothing to wait for
+LOOKING = (
+    Read | ReadTable | Notate | FindBroken
+)  # what is recorded; done in no time, and nothing to wait for
 
 Answer = Callable[[Message, tuple[Buffer, ...]], None]
 

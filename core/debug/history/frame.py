@@ -56,6 +56,16 @@ class Frame:
         found = self._held(TensorRef.parse(ref) if isinstance(ref, str) else ref)
         return None if found is None else get(self.timeline.backend, found)
 
+    def look(self, ref: TensorRef) -> np.ndarray | None:
+        """The same, read-only and without a copy where it lies in the host's memory: to be done
+        with before the debugger moves."""
+        found = self._held(ref)
+        if not isinstance(found, np.ndarray):
+            return None if found is None else get(self.timeline.backend, found)
+        seen = found.view()
+        seen.flags.writeable = False
+        return seen
+
     def last_write(self, ref: TensorRef | str) -> Write | None:
         """The last step up to this one, in this run, that gave another value to the variable that
         the tensor is, or is an alias of. None where there is none: what holds a value of its own,

@@ -9,7 +9,9 @@ import re
 import secrets
 import stat
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
+from typing import IO
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.io.disk import in_place_write
@@ -46,19 +48,49 @@ def replace_file(
     gradstep.core.io.disk.in_place_write). Raises GradstepError (FileError); the old file is then
     as it was.
     """
+    _replace(path, lambda handle: _fill(handle, data), lambda: data, check)
+
+
+def write_file(path: str | os.PathLike[str], write: Callable[[IO[bytes]], None]) -> None:
+    """The same with contents that `write` puts into a stream, and that need not fit in memory but
+    where the file has to be written in place. What `write` raises leaves the old file as it was."""
+
+    def fill(handle: int) -> None:
+        with os.fdopen(os.dup(handle), "wb") as stream:
+            write(stream)
+        os.fsync(handle)
+
+    def whole() -> bytes:
+        stream = BytesIO()
+        write(stream)
+        return stream.getvalue()
+
+    _replace(path, fill, whole, lambda: None)
+
+
+def _replace(
+    path: str | os.PathLike[str],
+    fill: Callable[[int], None],
+    whole: Callable[[], bytes],
+    check: Callable[[], None],
+) -> None:
+    """fill: writes the contents to a handle; whole: all of them."""
     try:
         target = Path(os.path.realpath(path))
         old = _regular(target)
         remove_parts(target.parent, target.name)
         linked = old is not None and old.st_nlink > 1
-        if linked or not _put_beside(target, old, data, check):
-            in_place_write.write(target, data, check)
+        if linked or not _put_beside(target, old, fill, check):
+            in_place_write.write(target, whole(), check)
     except (OSError, ValueError) as error:
         raise _failed(path, error) from None
 
 
 def _put_beside(
-    target: Path, old: os.stat_result | None, data: bytes, check: Callable[[], None]
+    target: Path,
+    old: os.stat_result | None,
+    fill: Callable[[int], None],
+    check: Callable[[], None],
 ) -> bool:
     """Write a file of its own and give it the target's name. False, with nothing done, where that
     cannot be, or would not be the same file to others."""
@@ -69,7 +101,7 @@ def _put_beside(
             return False
         raise
     try:
-        _fill(handle, data)
+        fill(handle)
         if old is not None and not take_over(handle, part, target, old):
             return False
         check()

@@ -1,0 +1,38 @@
+"""The elements of a view in row-major order, some at a time: no more memory for a large tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gradstep.core.cancellation import check_cancelled
+
+CHUNK = 1 << 20  # elements
+Array = np.ndarray[Any, Any]
+
+
+def chunks(view: Array, start: int = 0, stop: int | None = None) -> Iterator[Array]:
+    """Flat pieces of at most CHUNK elements, from number `start` to before `stop`. Each is to be
+    done with before the next. Raises Cancelled between two."""
+    stop = view.size if stop is None else min(stop, view.size)
+    if start >= stop:
+        return
+    flags: Any = ["external_loop", "buffered", "ranged", "refs_ok"]
+    with np.nditer(view, flags=flags, order="C", buffersize=CHUNK) as elements:
+        for first in range(start, stop, CHUNK):  # what needs no buffer would come as one piece
+            check_cancelled()
+            elements.iterrange = (first, min(first + CHUNK, stop))  # type: ignore[misc]
+            yield from elements
+
+
+def real(values: Array) -> Array:
+    """Numbers that can be ordered: moduli of complex ones, 0 and 1 of truth values."""
+    if values.dtype.kind == "c":
+        return np.abs(values)
+    return values.view(np.uint8) if values.dtype.kind == "b" else values
+
+
+def is_numeric(view: Array) -> bool:
+    return view.dtype.kind in "biufc"
