@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QComboBox,
-    QHBoxLayout,
-    QHeaderView,
-    QPushButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QButtonGroup, QComboBox, QHBoxLayout, QWidget
 
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.typing.tensor_type_dict import outputs_of
@@ -19,32 +12,26 @@ from gradstep.gui.model import variable_change
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.inspected_node import inspected_name, marked_indexes
-from gradstep.gui.panels.tensor.tensor_model import TensorModel
-from gradstep.gui.panels.widgets.flat_table import FlatTable
+from gradstep.gui.panels.tensor.panel_buttons import gap, switch
+from gradstep.gui.panels.tensor.tensor_explorer import TensorExplorer
+from gradstep.gui.panels.widgets.flow_layout import FlowLayout
 from gradstep.gui.panels.widgets.panel_base import Panel
-from gradstep.gui.panels.widgets.slice_chooser import Slicer
 from gradstep.gui.panels.widgets.small_labels import Text
-
-_COLUMN = 96
 
 
 class TensorPanel(Panel):
-    """Value or gradient, dtype, shape, statistics, and a table read page by page."""
+    """Which tensor is looked at, and what is known of all of it; the rest is the explorer's."""
 
     title = "Tensor"
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace, "tensor")
-        self.model = TensorModel(workspace.request)
-        self.table = FlatTable(lambda: workspace.theme, self.model, "tensor.table", ())
-        self.table.setAccessibleName(self.tr("Elements"))
-        self._set_table()
-        self.slicer = Slicer()
-        self.column.addWidget(self._head())
-        self.column.addWidget(self.slicer)
-        self.column.addWidget(self.table, 1)
-        self._shown: TensorValue | None = None
-        self.slicer.changed.connect(self.model.show_slice)
+        self.explorer = TensorExplorer(workspace, lambda: self.theme)
+        self.facts = Text(lambda: self.theme, "muted", mono(12))
+        self.column.addWidget(self._line())
+        self.column.addWidget(self._controls())
+        self.column.addWidget(self.explorer, 1)
+        self._shown: tuple[TensorValue, object] | None = None
         self.follow(
             self.refresh,
             workspace.selection_changed,
@@ -55,22 +42,24 @@ class TensorPanel(Panel):
         )
         self.refresh()
 
-    def _set_table(self) -> None:
-        rows, columns = self.table.verticalHeader(), self.table.column_header
-        rows.show()
-        rows.setFixedWidth(56)
-        columns.numbers = True
-        columns.setDefaultSectionSize(_COLUMN)
-        columns.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        self.table.setSelectionBehavior(FlatTable.SelectionBehavior.SelectItems)
-
-    def _head(self) -> QWidget:
-        head = QWidget()
-        row = QHBoxLayout(head)
-        row.setContentsMargins(12, GRID // 2, 12, GRID // 2)
+    def _line(self) -> QWidget:
+        """What it is, and what was found in it."""
+        line = QWidget()
+        row = QHBoxLayout(line)
+        row.setContentsMargins(12, GRID // 2, 12, 0)
         row.setSpacing(GRID)
-        self.value = self._switch(self.tr("Value"), "tensor.value")
-        self.gradient = self._switch(self.tr("Gradient"), "tensor.gradient")
+        row.addWidget(self.facts, 3)
+        row.addWidget(self.explorer.said, 2)
+        row.addWidget(self.explorer.copy)
+        row.addWidget(self.explorer.save)
+        return line
+
+    def _controls(self) -> QWidget:
+        controls = QWidget()
+        row = FlowLayout(controls, GRID // 2)
+        row.setContentsMargins(12, GRID // 2, 12, GRID // 2)
+        self.value = switch(self.tr("Value"), "tensor.value")
+        self.gradient = switch(self.tr("Gradient"), "tensor.gradient")
         self.value.setChecked(True)
         self._group = QButtonGroup(self)
         self._group.addButton(self.value)
@@ -81,18 +70,9 @@ class TensorPanel(Panel):
         self.output.setAccessibleName(self.tr("Output"))
         self.output.setFont(mono(12))
         self.output.currentIndexChanged.connect(self.refresh)
-        self.facts = Text(lambda: self.theme, "muted", mono(12))
-        for widget, stretch in ((self.value, 0), (self.gradient, 0), (self.output, 0)):
-            row.addWidget(widget, stretch)
-        row.addWidget(self.facts, 1)
-        return head
-
-    def _switch(self, text: str, name: str) -> QPushButton:
-        button = QPushButton(text)
-        button.setObjectName(name)
-        button.setAccessibleName(text)
-        button.setCheckable(True)
-        return button
+        for widget in (self.value, self.gradient, self.output, gap(), *self.explorer.controls):
+            row.addWidget(widget)
+        return controls
 
     @property
     def ref(self) -> TensorRef | None:
@@ -125,12 +105,15 @@ class TensorPanel(Panel):
     def _show(self, value: TensorValue | None, tone: Tone, name: str) -> None:
         self.show_content()
         self.facts.set_text(f"{name}  {facts(value)}", "text")
-        if value is self._shown and value is not None:
+        if value is not None and (value, self._place(value)) == self._shown:
             return
-        self._shown = value
-        marked = marked_indexes(self.workspace, name)
-        self.model.show(value, tone, marked)
-        self.slicer.show_slice(self.model.slice)
+        self._shown = None if value is None else (value, self._place(value))
+        self.explorer.show_tensor(value, tone, marked_indexes(self.workspace, name))
+
+    def _place(self, value: TensorValue) -> object:
+        """Where the debugger stands, if what is here of a value does not say all of it."""
+        stop = self.workspace.stop
+        return None if value.array is not None or stop is None else (stop.run, stop.step)
 
     def _say_empty(self, name: str | None) -> None:
         if name is None:
@@ -138,6 +121,10 @@ class TensorPanel(Panel):
         else:
             text = self.tr("{} has no output.").format(name)
         self.show_empty(text)
+
+    def restyle(self) -> None:
+        super().restyle()
+        self.explorer.restyle()
 
 
 def facts(value: TensorValue | None) -> str:

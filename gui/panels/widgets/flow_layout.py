@@ -36,29 +36,39 @@ class FlowLayout(QLayout):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        return max((rect.bottom() + 1 for rect in self._places(width)), default=0)
+        margins = self.contentsMargins()
+        places = self._places(width - margins.left() - margins.right())
+        below = max((rect.bottom() + 1 for rect in places), default=0)
+        return below + margins.top() + margins.bottom()
 
     def setGeometry(self, rect: QRect) -> None:
         super().setGeometry(rect)
-        for item, place in zip(self._items, self._places(rect.width()), strict=True):
-            item.setGeometry(place.translated(rect.topLeft()))
+        room = rect.marginsRemoved(self.contentsMargins())
+        for item, place in zip(self._items, self._places(room.width()), strict=True):
+            if not item.isEmpty():
+                item.setGeometry(place.translated(room.topLeft()))
 
     def sizeHint(self) -> QSize:
         """All on one line."""
-        sizes = [item.sizeHint() for item in self._items]
+        sizes = [item.sizeHint() for item in self._items if not item.isEmpty()]
         width = sum(size.width() + self._gap for size in sizes) - self._gap
-        return QSize(max(width, 0), max((size.height() for size in sizes), default=0))
+        high = max((size.height() for size in sizes), default=0)
+        return QSize(max(width, 0), high).grownBy(self.contentsMargins())
 
     def minimumSize(self) -> QSize:
-        sizes = [item.minimumSize() for item in self._items]
+        sizes = [item.minimumSize() for item in self._items if not item.isEmpty()]
         return QSize(
             max((size.width() for size in sizes), default=0),
             max((size.height() for size in sizes), default=0),
-        )
+        ).grownBy(self.contentsMargins())
 
     def _places(self, width: int) -> list[QRect]:
+        """Of each item, within the margins; what is hidden takes no room."""
         corner, below, found = QPoint(), 0, []
         for item in self._items:
+            if item.isEmpty():
+                found.append(QRect())
+                continue
             size = item.sizeHint()
             if corner.x() and corner.x() + size.width() > width:
                 corner = QPoint(0, below)

@@ -1,0 +1,147 @@
+"""Lines and histograms with one line of words under them; pyqtgraph is loaded with the first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import DrawLines, TensorLines, TensorSlice, TensorStatistics
+from gradstep.gui.look.theme import SMALL, Tone, mono
+from gradstep.gui.panels.tensor.engine_questions import Questions
+from gradstep.gui.panels.widgets.small_labels import Text, ThemeSource
+
+if TYPE_CHECKING:
+    from gradstep.gui.panels.tensor.plot_views import HistogramPlot, LinePlot
+
+BINS = 64
+_LINES = 8
+
+
+class LinePane(QWidget):
+    """The rows of a table, or a vector, over the index."""
+
+    def __init__(self, theme: ThemeSource, questions: Questions) -> None:
+        super().__init__()
+        self._theme, self._questions = theme, questions
+        self.said = _words(self, theme)
+        self.plot: LinePlot | None = None
+        self._of: TensorSlice | None = None
+        self._tone: Tone = "forward"
+        self._reply: tuple[TensorLines, tuple[Buffer, ...]] | None = None
+
+    def clear(self) -> None:
+        """Nothing is known of what is to be shown."""
+        self._reply = None
+        self.said.set_text("")
+        if self.plot is not None:
+            self.plot.clear()
+
+    def show_lines(self, of: TensorSlice, tone: Tone) -> None:
+        """A slice, in the colour of values or gradients."""
+        self._of, self._tone = of, tone
+        width = max(2 * self.width(), 512)
+        message = DrawLines(of=of, lines=_LINES, width=width)
+        self._questions.ask("lines", message, self._keep)
+
+    def _keep(self, reply: TensorLines, buffers: tuple[Buffer, ...]) -> None:
+        self._reply = reply, buffers
+        self.paint_again()
+
+    def paint_again(self) -> None:
+        """In the theme's colours."""
+        if self._reply is None:
+            return
+        if self.plot is None:
+            from gradstep.gui.panels.tensor.plot_views import LinePlot
+
+            self.plot = LinePlot(self._theme, "tensor.lines")
+            _add(self, self.plot, self.tr("Lines"))
+            self.plot.pointed.connect(lambda text: self.said.set_text(text or self._remark))
+        reply, buffers = self._reply
+        least, most = (np.frombuffer(b, np.float64).reshape(reply.lines, -1) for b in buffers[:2])
+        kinds = np.frombuffer(buffers[2], np.uint8).reshape(reply.lines, -1)
+        self.plot.restyle()
+        self.plot.show_lines(least, most, kinds, reply.block, self._tone)
+        self.said.set_text(self._remark)
+
+    @property
+    def _remark(self) -> str:
+        if self._reply is None:
+            return ""
+        reply = self._reply[0]
+        parts = [f"the first {reply.lines} of {reply.total:,} rows"] * (reply.total > reply.lines)
+        parts += [f"a point is the range of {reply.block:,} elements"] * (reply.block > 1)
+        return "; ".join(parts)
+
+
+class HistogramPane(QWidget):
+    """How many elements lie where."""
+
+    def __init__(self, theme: ThemeSource) -> None:
+        super().__init__()
+        self._theme = theme
+        self.said = _words(self, theme)
+        self.plot: HistogramPlot | None = None
+        self._tone: Tone = "forward"
+        self._found: TensorStatistics | None = None
+
+    def clear(self) -> None:
+        """It is still being counted."""
+        self._found = None
+        self.said.set_text("…")
+        if self.plot is not None:
+            self.plot.clear()
+
+    def show_statistics(self, found: TensorStatistics, tone: Tone) -> None:
+        """What was counted."""
+        self._found, self._tone = found, tone
+        self.paint_again()
+
+    def paint_again(self) -> None:
+        """In the theme's colours."""
+        found = self._found
+        if found is None:
+            return
+        if self.plot is None:
+            from gradstep.gui.panels.tensor.plot_views import HistogramPlot
+
+            self.plot = HistogramPlot(self._theme, "tensor.histogram_plot")
+            _add(self, self.plot, self.tr("Histogram"))
+            self.plot.pointed.connect(lambda text: self.said.set_text(text or self._remark))
+        self.plot.restyle()
+        if found.stats.minimum is None or found.stats.maximum is None:
+            self.plot.clear()
+        else:
+            counts = np.array(found.histogram)
+            self.plot.show_counts(counts, found.stats.minimum, found.stats.maximum, self._tone)
+        self.said.set_text(self._remark)
+
+    @property
+    def _remark(self) -> str:
+        """What the bars leave out."""
+        if self._found is None:
+            return "…"
+        stats = self._found.stats
+        if stats.minimum is None:
+            return "no element is a finite number"
+        out = [f"{n:,} {name}" for n, name in ((stats.nans, "NaN"), (stats.infs, "Inf")) if n]
+        return f"not counted: {', '.join(out)}" if out else ""
+
+
+def _words(pane: QWidget, theme: ThemeSource) -> Text:
+    column = QVBoxLayout(pane)
+    column.setContentsMargins(12, 0, 12, 4)
+    column.setSpacing(0)
+    text = Text(theme, "muted", mono(SMALL))
+    column.addWidget(text)
+    return text
+
+
+def _add(pane: QWidget, plot: QWidget, name: str) -> None:
+    plot.setAccessibleName(name)
+    layout = pane.layout()
+    assert isinstance(layout, QVBoxLayout)
+    layout.insertWidget(0, plot, 1)
