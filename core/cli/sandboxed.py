@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 
 from gradstep.core.cli.output.command_output import usage
+from gradstep.core.data.file_place import split_place
 from gradstep.core.errors import GradstepError
 from gradstep.core.program import sandbox
 
@@ -37,9 +38,8 @@ def _read(args: argparse.Namespace) -> Iterator[str]:
         yield getattr(args, name, None) or ""
     for feed in getattr(args, "feed", ()):
         _, _, value = feed.partition("=")
-        if value.startswith("@"):
-            path, _, key = value[1:].rpartition(":")
-            yield from (value[1:], path if key else "")
+        if value.strip().startswith("@"):
+            yield split_place(value.strip()[1:])[0]
 
 
 def _made(folder: str | None) -> Iterator[str]:

@@ -74,21 +74,27 @@ def set_attr(document: Document, name: str, key: str, value: Any) -> Document:
     return set_initial(document, name, _refit(document.initial.get(name), op, 0))
 
 
-def set_initial(document: Document, variable: str, array: np.ndarray) -> Document:
+def set_initial(document: Document, variable: str, value: np.ndarray | Constant) -> Document:
     """Set the value that a variable has before the first run. Raises GradstepError on misfit."""
     op = document.graph[variable]
     dtype, shape = _declared(op)
-    _check_fits(array, shape, dtype, variable)
-    return replace(document, initial={**document.initial, variable: Constant(array)})
+    constant = _held(value)
+    _check_fits(constant.array, shape, dtype, variable)
+    return replace(document, initial={**document.initial, variable: constant})
 
 
-def set_feed(document: Document, tensor: str, array: np.ndarray) -> Document:
+def set_feed(document: Document, tensor: str, value: np.ndarray | Constant) -> Document:
     """Set the value fed to a tensor in every run. Raises GradstepError on misfit."""
     ref = TensorRef.parse(tensor)
     kind = infer_declared(document.graph).types.get(ref)
     shape, dtype = (UNKNOWN, None) if kind is None else (kind.shape, kind.dtype)
-    _check_fits(array, shape, dtype, ref.op)
-    return replace(document, feeds={**document.feeds, str(ref): Constant(array)})
+    constant = _held(value)
+    _check_fits(constant.array, shape, dtype, ref.op)
+    return replace(document, feeds={**document.feeds, str(ref): constant})
+
+
+def _held(value: np.ndarray | Constant) -> Constant:
+    return value if isinstance(value, Constant) else Constant(value)
 
 
 def _filled(op: Operation, fill: int) -> np.ndarray:

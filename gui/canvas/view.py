@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView
 
 from gradstep.gui.canvas.interact import screen_reader, tooltips
 from gradstep.gui.canvas.interact.camera import NOTCH, Camera
+from gradstep.gui.canvas.interact.canvas_drops import Drops, ValueDrop
 from gradstep.gui.canvas.interact.canvas_keys import CanvasKeys
 from gradstep.gui.canvas.interact.canvas_requests import Answers
 from gradstep.gui.canvas.interact.context_menu import ContextMenu
@@ -26,7 +27,6 @@ from gradstep.gui.canvas.interact.keyboard_editing import KeyboardEditing
 from gradstep.gui.canvas.interact.mouse import DoubleClicks, Presses
 from gradstep.gui.canvas.interact.node_adding import NodeAdding
 from gradstep.gui.canvas.interact.overlay import Overlay
-from gradstep.gui.canvas.interact.palette_drop import OpDrop
 from gradstep.gui.canvas.interact.paste_gesture import Copies
 from gradstep.gui.canvas.interact.pointer import Pointer
 from gradstep.gui.canvas.interact.rename_field import Renaming
@@ -244,7 +244,8 @@ class GraphView(QGraphicsView):
         self._keys = CanvasKeys(
             workspace, camera, pointer, self.gestures, self._adding, self._editing, self._inspect
         )
-        self._drops = OpDrop(overlay, self._adding.drop)
+        values = ValueDrop(workspace, stage, pointer)
+        self._drops = Drops(overlay, self._adding.drop, values)
 
     def _build_answers(self) -> Answers:
         return Answers(

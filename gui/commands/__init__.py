@@ -86,6 +86,13 @@ from gradstep.gui.commands.session_commands import (
     new_session,
     switch_session,
 )
+from gradstep.gui.commands.value_commands import (
+    enter_value,
+    folder_of,
+    holds_values,
+    load_value,
+    put_value,
+)
 
 __all__ = [
     "add_block",
@@ -113,12 +120,16 @@ __all__ = [
     "disconnect",
     "duplicate_selection",
     "duplicate_session",
+    "enter_value",
     "expect_run",
+    "folder_of",
     "go_to_first",
     "go_to_first_broken",
+    "holds_values",
     "insert_node",
     "is_elsewhere",
     "keep_recorded",
+    "load_value",
     "measure",
     "move_nodes",
     "new_session",
@@ -128,6 +139,7 @@ __all__ = [
     "pause",
     "place",
     "put_down",
+    "put_value",
     "remove_control",
     "remove_expectation",
     "remove_nodes",

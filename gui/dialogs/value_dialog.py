@@ -1,133 +1,183 @@
-"""Typing the value that is fed to a placeholder, or that a variable or constant has."""
+"""Giving the value that is fed to a placeholder, or that a variable or constant has."""
 
 from __future__ import annotations
 
-import ast
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QWidget
 
-from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.data.array_files import SUFFIXES
+from gradstep.core.data.generators import GENERATORS, signature
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import Shape
 from gradstep.core.graph.model import Constant, Operation
 from gradstep.gui import commands
 from gradstep.gui.dialogs.code_view import CodeView
-from gradstep.gui.dialogs.dialog_base import Dialog
-from gradstep.gui.look.plain_text import Label
-from gradstep.gui.look.theme import mono
+from gradstep.gui.dialogs.dialog_base import Dialog, words
+from gradstep.gui.dialogs.file_choice import ask_open
+from gradstep.gui.look.plain_text import Label, plain
+from gradstep.gui.look.theme import GRID, mono
+from gradstep.gui.model.value_place import place_of
+from gradstep.gui.model.value_reader import ValueReader, read_now
 from gradstep.gui.model.workspace import Workspace
 
 SHOWN = 4096  # elements; larger values are replaced, not edited
+_PAUSE = 250  # milliseconds after the last key until a file is looked at
+_EXAMPLES = "[1, 2]\nrows pasted from a spreadsheet\nnormal(0, 0.1, seed=1)\n@FILE.npy"
 
 
 class ValueDialog(Dialog):
-    """`[1, 2]`, `1e-3`, `nan`: checked against dtype and shape while it is typed. A number alone
-    is that for every element, where the shape is known."""
+    """Numbers, a paste, a generator or a file: checked against dtype and shape while it is typed. A
+    number alone is that for every element, where the shape is known."""
 
     def __init__(self, workspace: Workspace, op: Operation, parent: QWidget | None = None) -> None:
-        words = {"Placeholder": "Fed to", "Const": "Value of"}.get(op.type, "Initial value of")
-        super().__init__(workspace, "value_dialog", f"{words} {op.name}", parent)
-        self._op = op
-        self._type = declared_type(workspace, op)
-        kind = self.add_text(str(self._type), "muted")
+        self._place = place_of(workspace, op)
+        title = f"{self._place.words} {op.name}"
+        super().__init__(workspace, "value_dialog", title, parent)
+        kind = self.add_text(str(self._place.kind), "muted")
         kind.setFont(mono())
-        shown = _shown(current_value(workspace, op))
-        self.text = CodeView(workspace.theme, shown, "value_dialog.text")
-        self.text.setAccessibleName(f"{words} {op.name}")
+        self.text = CodeView(workspace.theme, _shown(self._place.value), "value_dialog.text")
+        self.text.setAccessibleName(title)
+        self.text.setPlaceholderText(_replaced(self._place.value) + _EXAMPLES)
+        self.text.setAcceptDrops(False)  # the dialog takes files
+        self.setAcceptDrops(True)
         self.column.addWidget(self.text, 1)
         self._fits = Label()
         self._fits.setObjectName("value_dialog.fits")
+        self._fits.setWordWrap(True)
         self.column.addWidget(self._fits)
+        self.column.addLayout(self._build_sources())
         self._apply = self.add_buttons("Apply")
+        self._value: Constant | None = None
+        self._reader = ValueReader(self)
+        self._pause = QTimer(self, singleShot=True, interval=_PAUSE)
+        self._pause.timeout.connect(self._read)
         self.text.textChanged.connect(self._check)
-        self.resize(440, 260)
+        self.resize(480, 320)
         self._check()
         self.text.selectAll()
 
     def apply(self) -> str:
-        array, wrong = parse_value(self.text.toPlainText(), self._type)
-        if array is None:
-            return wrong
-        if self._op.type == "Placeholder":
-            commands.set_feed(self.workspace, f"{self._op.name}:0", array)
-        elif self._op.type == "Const":
-            commands.set_attr(self.workspace, self._op.name, "value", Constant(array))
-        else:
-            commands.set_initial(self.workspace, self._op.name, array)
+        if self._value is None:
+            return self._fits.text()
+        commands.put_value(self.workspace, self._place, self._value)
         return ""
+
+    def load(self, path: Path) -> None:
+        """Show what a file holds, to be applied."""
+        self.text.setPlainText(f"@{path}")
+        self._pause.stop()
+        self._read()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if event.mimeData().hasUrls():
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        urls = [url for url in event.mimeData().urls() if url.isLocalFile()]
+        if urls:
+            event.acceptProposedAction()
+            self.load(Path(urls[0].toLocalFile()))
+
+    def _build_sources(self) -> QHBoxLayout:
+        """Where a value can come from, but the keyboard."""
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        load = QPushButton(self.tr("Load…"))
+        load.setObjectName("value_dialog.load")
+        load.setToolTip(self.tr("A file: NumPy's, a table, or safetensors; or drop it here"))
+        load.clicked.connect(self._ask_file)
+        generate = QPushButton(self.tr("Generate"))
+        generate.setObjectName("value_dialog.generate")
+        generate.setMenu(self._build_generators(generate))
+        for button in (load, generate):
+            button.setAutoDefault(False)
+            row.addWidget(button)
+        row.addStretch(1)
+        return row
+
+    def _build_generators(self, parent: QWidget) -> QMenu:
+        menu = QMenu(parent)
+        menu.setToolTipsVisible(True)
+        for name, generator in GENERATORS.items():
+            action = menu.addAction(name)
+            action.setToolTip(plain(generator.words))
+            action.triggered.connect(lambda _=False, name=name: self._generate(name))
+        return menu
+
+    def _generate(self, name: str) -> None:
+        """Write a generator's call with all that it can be told."""
+        known = self._place.kind.shape.is_static or not GENERATORS[name].takes_shape
+        call = signature(name).replace("seed=None", "seed=1").replace(", num=None", "")
+        call = _CALLS.get(name, call)
+        self.text.setPlainText(call if known else call.replace("(", "([8], ", 1))
+        self.text.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _ask_file(self) -> None:
+        suffixes = " ".join(f"*{suffix}" for suffix in SUFFIXES)
+        chosen = ask_open(
+            self, "data", self.tr("Load a value"), f"Values ({suffixes});;All files (*)"
+        )
+        if chosen is not None:
+            self.load(chosen)
 
     def _check(self) -> None:
-        array, wrong = parse_value(self.text.toPlainText(), self._type)
-        self._fits.setText(wrong if array is None else f"✓ shape {Shape(array.shape)}")
-        self._color(self._fits, "problem" if array is None else "muted")
-        self._apply.setEnabled(array is not None)
+        self._reader.stop()
+        self._pause.stop()
+        self._value = None
+        text = self.text.toPlainText()
+        if not text.strip():
+            self._tell("", "muted")
+            return
+        try:
+            found = read_now(text, self._place.kind, self._place.name)
+        except GradstepError as error:
+            self._refuse(error)
+            return
+        if found is None:
+            self._tell(self.tr("reading…"), "muted")
+            self._pause.start()
+        else:
+            self._accept(found)
+
+    def _read(self) -> None:
+        """What is not written out: beside the main thread."""
+        place, folder = self._place, commands.folder_of(self.workspace)
+        text = self.text.toPlainText()
+        self._reader.stop()
+        self._reader.read(text, place.kind, place.name, folder, self._accept, self._refuse)
+
+    def _accept(self, value: Constant) -> None:
+        self._value = value
+        self._tell(f"✓ shape {Shape(value.array.shape)}", "muted")
+
+    def _refuse(self, error: GradstepError) -> None:
+        self._tell(words(error), "problem")
+
+    def _tell(self, text: str, tone: Any) -> None:
+        self._fits.setText(text)
+        self._color(self._fits, tone)
+        self._apply.setEnabled(self._value is not None)
 
 
-def declared_type(workspace: Workspace, op: Operation) -> TensorType:
-    """Element type and shape that a value for `op` must have."""
-    dtype = op.attrs.get("dtype", DType.FLOAT32)
-    shape = Shape(None) if op.type == "Const" else op.attrs.get("shape", Shape(None))
-    return TensorType(dtype, shape)
+_CALLS = {"full": "full(0.5)", "range": "range(0, 10)", "linspace": "linspace(0, 1, 11)",
+          "eye": "eye(3)"}  # fmt: skip
 
 
-def current_value(workspace: Workspace, op: Operation) -> np.ndarray[Any, Any] | None:
-    """The value in the document; None when there is none."""
-    document = workspace.document
-    if op.type == "Placeholder":
-        found = document.feeds.get(f"{op.name}:0")
-    elif op.type == "Const":
-        found = op.attrs.get("value")
-    else:
-        found = document.initial.get(op.name)
-    return found.array if isinstance(found, Constant) else None
-
-
-def parse_value(text: str, kind: TensorType) -> tuple[np.ndarray[Any, Any] | None, str]:
-    """`text` as an array of `kind`; or None, and what is wrong."""
-    try:
-        literal = _literal(ast.parse(text.strip() or "None", mode="eval").body)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None, "write a number or nested lists of them, such as [1, 2] or [[0.5], [nan]]"
-    try:
-        wide = np.array(literal)
-    except ValueError:
-        return None, "the rows differ in length"
-    if wide.dtype.kind not in _ACCEPTED.get(kind.dtype.numpy.kind, "biufcSUO"):
-        return None, f"{kind.dtype.value} cannot hold {literal!r:.40}"
-    try:
-        array = wide.astype(kind.dtype.numpy)
-    except (ValueError, TypeError, OverflowError):
-        return None, f"{kind.dtype.value} cannot hold {literal!r:.40}"
-    if wide.dtype.kind in "iu" and array.dtype.kind in "iu" and not np.array_equal(wide, array):
-        return None, f"a number is out of range for {kind.dtype.value}"
-    if not array.ndim and kind.shape.is_static:
-        array = np.full(kind.shape.static(), array)  # one number for every element
-    if not kind.shape.accepts(array.shape):
-        return None, f"shape {Shape(array.shape)} does not fit {kind.shape}"
-    return array, ""
-
-
-_ACCEPTED = {"f": "biuf", "c": "biufc", "i": "iu", "u": "iu", "b": "b"}
-_NAMES = {"nan": float("nan"), "inf": float("inf"), "NaN": float("nan"), "Infinity": float("inf"),
-          "true": True, "false": False}  # fmt: skip
-
-
-def _literal(node: ast.expr) -> Any:
-    """Numbers, strings, lists and the words nan and inf; nothing is ever evaluated."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float | complex | str):
-        return node.value
-    if isinstance(node, ast.List | ast.Tuple):
-        return [_literal(element) for element in node.elts]
-    if isinstance(node, ast.Name) and node.id in _NAMES:
-        return _NAMES[node.id]
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
-        value = _literal(node.operand)
-        return -value if isinstance(node.op, ast.USub) else value
-    raise ValueError("not a literal")
-
-
-def _shown(array: np.ndarray[Any, Any] | None) -> str:
-    if array is None or array.size > SHOWN:
+def _shown(value: Constant | None) -> str:
+    if value is None or value.array.size > SHOWN:
         return ""
     with np.printoptions(threshold=SHOWN, floatmode="unique"):
-        return np.array2string(array, separator=", ")
+        return np.array2string(value.array, separator=", ")
+
+
+def _replaced(value: Constant | None) -> str:
+    """What a value that is too large to be edited is."""
+    if value is None or value.array.size <= SHOWN:
+        return ""
+    array = value.array
+    return f"{array.dtype.name}{Shape(array.shape)} is too large to be shown; replace it by\n\n"

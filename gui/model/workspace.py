@@ -50,6 +50,7 @@ from gradstep.gui.model.python_rights import PythonRights
 from gradstep.gui.model.session_list import SessionModel
 from gradstep.gui.model.undo import Edit
 from gradstep.gui.model.value_cache import TensorValue
+from gradstep.gui.model.value_reader import ValueReader
 from gradstep.gui.model.window_requests import ShownPanel, WindowRequest
 
 UNTITLED = f"untitled{SUFFIX}"
@@ -90,6 +91,7 @@ class Workspace(QObject):
     is_changed:     whether the document holds work that would be lost with it.
     is_open:        whether there is a document; without one, `document` is an empty one.
     reader:         reads files, and says which one it is reading.
+    values:         reads values, which files hold or generators make.
     shown:          the graph that is looked at: the document's, and what is in its loops.
     inference:      static types of `shown`, and problems of `document.graph`.
     selection:      names of the selected operations; selected_edge: the selected wire, or None.
@@ -152,6 +154,7 @@ class Workspace(QObject):
         self.whys = Explanations(self)
         self.gradient_states = GradientStates(self)
         self.reader = Reader(self)
+        self.values = ValueReader(self)
         self._rights = PythonRights(self.complain)
         self._waits: tuple[object, Mapping[str, Waiting]] | None = None
         self._round = 0  # edits are merged only within one round; see `edit`
@@ -187,7 +190,8 @@ class Workspace(QObject):
     @property
     def is_idle(self) -> bool:
         """Whether all that was asked of the engine is answered and shown."""
-        return self.debugger.is_idle and self.whys.is_idle and not self.reader.name
+        is_reading = bool(self.reader.name) or self.values.is_reading
+        return self.debugger.is_idle and self.whys.is_idle and not is_reading
 
     @property
     def engine_state(self) -> EngineState:
@@ -451,6 +455,7 @@ class Workspace(QObject):
         self.file_changed.emit()
         self.document_opened.emit()
         self.reader.stop()
+        self.values.stop()
 
     def _show(self, document: Document) -> None:
         """An edit, its undo or its redo."""

@@ -8,7 +8,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from gradstep.core.cli.arguments.value_args import parse_feed
+from gradstep.core.cli.arguments.feed_args import parse_feed
 from gradstep.core.cli.console.console import Console, console_commands
 from gradstep.core.cli.debug import script_lines
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
@@ -166,9 +166,11 @@ def _literal(dice: Random, depth: int = 0) -> str:
 
 
 def _try_feed(text: str) -> None:
-    given = _asked(parse_feed, text)
-    for base in ("tutorial", "cond_gradients") if given is not None else ():
-        _asked(feed_arrays, _document(base).graph, dict([given]))
+    for base in ("tutorial", "cond_gradients"):
+        graph = _document(base).graph
+        given = _asked(parse_feed, text, graph)
+        if given is not None:
+            _asked(feed_arrays, graph, dict([given]))
 
 
 def _name(dice: Random, names: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import hypothesis.extra.numpy as npst
@@ -9,69 +10,28 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
+from gradstep.core.data.array_files import Reading
+from gradstep.core.data.value_text import typed_value
 from gradstep.core.document.document import CodeKind
-from gradstep.core.graph.dtypes import DType, Shape, TensorType
-from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.dtypes import DType, TensorType
+from gradstep.core.graph.model import Constant, TensorRef
 from gradstep.gui.automation.driver import Driver
 from gradstep.gui.dialogs.code_dialog import CodeDialog, syntax_problem
 from gradstep.gui.dialogs.override_dialog import NEW, OverrideDialog, template
 from gradstep.gui.dialogs.py_func_conversion_dialog import PyFuncDialog
 from gradstep.gui.dialogs.request_dialog import RequestDialog
-from gradstep.gui.dialogs.value_dialog import ValueDialog, _shown, parse_value
-
-FLOATS = TensorType(DType.FLOAT32, Shape.of(2))
+from gradstep.gui.dialogs.value_dialog import ValueDialog, _shown
 
 
 def found(driver: Driver, kind: type[Any]) -> Any:
     dialogs = [d for d in driver.window.findChildren(kind) if d.isVisible()]
     assert len(dialogs) == 1
     return dialogs[0]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("[1, 2]", [1.0, 2.0]),
-        ("(1, -2e-3)", [1.0, -0.002]),
-        ("[nan, -inf]", [np.nan, -np.inf]),
-        ("[True, false]", [1.0, 0.0]),
-        ("0.5", [0.5, 0.5]),
-    ],
-)
-def test_literals(text: str, expected: list[float]) -> None:
-    array, wrong = parse_value(text, FLOATS)
-    assert wrong == ""
-    assert array is not None
-    assert array.dtype == np.float32
-    np.testing.assert_allclose(array, expected, rtol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "write a number"),
-        ("[1, 2", "write a number"),
-        ("[__import__('os').getcwd()]", "write a number"),
-        ("open", "write a number"),
-        ("[1, 2, 3]", "does not fit"),
-        ("[[1, 2], [3]]", "differ in length"),
-        ("['a', 'b']", "cannot hold"),
-        ("[1j, 2]", "cannot hold"),
-    ],
-)
-def test_what_is_no_value_says_why(text: str, words: str) -> None:
-    array, wrong = parse_value(text, FLOATS)
-    assert array is None
-    assert words in wrong
-
-
-@pytest.mark.parametrize("text", ["[1.5]", "[300]", "[-1]"])
-def test_integers_are_not_bent_to_fit(text: str) -> None:
-    assert parse_value(text, TensorType(DType.UINT8))[0] is None
 
 
 @given(
@@ -81,9 +41,8 @@ def test_integers_are_not_bent_to_fit(text: str) -> None:
     )
 )
 def test_what_is_shown_is_what_would_be_read(array: np.ndarray[Any, Any]) -> None:
-    again, wrong = parse_value(_shown(array), TensorType(DType.of(array.dtype)))
-    assert wrong == ""
-    assert again is not None
+    kind = TensorType(DType.of(array.dtype))
+    again = typed_value(_shown(Constant(array)), kind, "x", Reading())
     np.testing.assert_array_equal(again, array)
     assert again.dtype == array.dtype
 
@@ -110,6 +69,47 @@ def test_editing_an_initial_value(tutorial: Driver) -> None:
     np.testing.assert_array_equal(
         tutorial.workspace.document.initial["c"].array, np.array([0.5, np.nan], np.float32)
     )
+
+
+def test_a_value_from_a_file(tutorial: Driver, tmp_path: Path) -> None:
+    """Loaded or dropped, what it holds is checked before it is applied, and nothing waits."""
+    (tmp_path / "t.csv").write_text("a,b\n3,4\n5,\n")
+    tutorial.workspace.select(["data"])
+    tutorial.key("Ctrl+E")
+    dialog = found(tutorial, ValueDialog)
+    fits, apply = (dialog.findChild(QWidget, f"value_dialog.{name}") for name in ("fits", "apply"))
+    dialog.load(tmp_path / "t.csv")
+    assert fits.text() == "reading…"
+    assert not apply.isEnabled()
+    tutorial.wait(lambda: "reading" not in fits.text(), "the table")
+    assert "row 3, column 'b' is empty: fill it in" in fits.text()
+    assert not apply.isEnabled()
+    data = QMimeData()
+    np.save(tmp_path / "x.npy", np.array([7, 8]))
+    data.setUrls([QUrl.fromLocalFile(str(tmp_path / "x.npy"))])
+    none = Qt.KeyboardModifier.NoModifier
+    copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    at = QPointF(50, 50)
+    QApplication.sendEvent(dialog, QDragEnterEvent(at.toPoint(), copy, data, left, none))
+    QApplication.sendEvent(dialog, QDropEvent(at, copy, data, left, none))
+    tutorial.wait(apply.isEnabled, "the array")
+    assert fits.text() == "✓ shape [2]"
+    dialog.finish()
+    assert tutorial.workspace.document.feeds["data:0"].array.tolist() == [7.0, 8.0]
+
+
+def test_a_generated_value(tutorial: Driver) -> None:
+    tutorial.workspace.select(["c"])
+    tutorial.key("Ctrl+E")
+    dialog = found(tutorial, ValueDialog)
+    menu = dialog.findChild(QPushButton, "value_dialog.generate").menu()
+    next(action for action in menu.actions() if action.text() == "glorot_uniform").trigger()
+    assert dialog.text.toPlainText() == "glorot_uniform(seed=1)"
+    apply = dialog.findChild(QPushButton, "value_dialog.apply")
+    tutorial.wait(apply.isEnabled, "the numbers")
+    dialog.finish()
+    drawn = tutorial.workspace.document.initial["c"].array
+    assert drawn.tolist() == pytest.approx([-0.63923, 1.02976], abs=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def feed_arrays(graph: Graph, feeds: Mapping[Any, Any]) -> dict[TensorRef, np.nd
     arrays: dict[TensorRef, np.ndarray] = {}
     for key, value in feeds.items():
         ref = fed_tensor(key)
-        arrays[ref] = convert_feed(ref, _type_of(graph, ref), value)
+        arrays[ref] = convert_feed(ref, fed_type(graph, ref), value)
     return arrays
 
 
@@ -49,15 +49,20 @@ def fed_tensor(key: Any) -> TensorRef:
 def convert_feed(ref: TensorRef, kind: TensorType | None, value: Any) -> np.ndarray:
     """`value` as a new array such as is fed to `ref`, declared as `kind`. Raises GradstepError."""
     array = _converted(ref, kind, value)
-    if kind is not None and not kind.shape.accepts(array.shape):
+    require_fed_shape(ref, kind, array.shape)
+    return array
+
+
+def require_fed_shape(ref: TensorRef, kind: TensorType | None, shape: tuple[int, ...]) -> None:
+    """Raise GradstepError where a tensor declared as `kind` cannot be fed a value of `shape`."""
+    if kind is not None and not kind.shape.accepts(shape):
         raise GradstepError(
-            f"Cannot feed value of shape {array.shape} for Tensor {ref}, "
+            f"Cannot feed value of shape {shape} for Tensor {ref}, "
             f"which has shape {_python_shape(kind.shape)}",
             kind="ValueError",
             node=ref.op,
             hint=f"reshape the value, or change the shape attribute of '{ref.op}'",
         )
-    return array
 
 
 def infer_fed_types(arrays: Mapping[TensorRef, np.ndarray]) -> dict[TensorRef, TensorType]:
@@ -88,7 +93,9 @@ def instead_of(graph: Graph, ref: TensorRef) -> str:
     return unknown_name(ref.op, graph.operations).hint
 
 
-def _type_of(graph: Graph, ref: TensorRef) -> TensorType | None:
+def fed_type(graph: Graph, ref: TensorRef) -> TensorType | None:
+    """What a tensor that is fed is declared as; None where nobody knows. Raises GradstepError with
+    TensorFlow's words where there is no such tensor."""
     missing = missing_tensor(graph, ref)
     if missing is not None and (inside := out_of_reach(graph, ref.op)) is not None:
         raise GradstepError(

@@ -46,6 +46,11 @@ class RegularFile:
         self._file.seek(place)
         return self._exactly(count)
 
+    def from_(self, place: int) -> IO[bytes]:
+        """The file from `place` on, to be read as far as this is open. Raises OSError."""
+        self._file.seek(place)
+        return self._file
+
     def read(self, budget: Budget) -> bytes:
         """All of it. Raises OSError, ValueError where it is not as long as it was said to be, and
         OverBudgetError."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradstep.core.io.format_record import Format
 from gradstep.core.io.sniff import file_signatures as signs
 
-_ARRAYS = "feed it to a graph: gradstep run GRAPH --feed NAME=@{path}"
+_ARRAYS = "drop it on a placeholder, or feed it: gradstep run GRAPH --feed NAME=@{path}"
 _UNPACK = "unpack it, and open what is in it"
 
 FORMATS = (

@@ -6,6 +6,7 @@ import io
 import math
 import tokenize
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import IO, Any
 
 import numpy as np
@@ -37,19 +38,47 @@ def read(stream: IO[bytes], size: int, where: str) -> np.ndarray:
     """The array in `stream`, a .npy file said to have `size` bytes; nobody else has it, and it
     cannot be written to. Its header is checked against `size` before memory is taken. Raises
     GradstepError that names `where`."""
+    return read_elements(stream, read_header(stream, size, where), where)
+
+
+@dataclass(frozen=True)
+class Header:
+    """What a file says of its array, which lies `offset` bytes behind its beginning. fortran:
+    whether the first index changes fastest."""
+
+    dtype: np.dtype
+    shape: tuple[int, ...]
+    offset: int
+    fortran: bool = False
+
+    @property
+    def size(self) -> int:
+        """In bytes, without the header."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+def read_header(stream: IO[bytes], size: int, where: str) -> Header:
+    """The header of a .npy file said to have `size` bytes, which are as many as it declares.
+    Raises GradstepError that names `where`."""
     shape, fortran, dtype, used = _checked_header(stream, where)
-    expected = math.prod(shape) * dtype.itemsize
-    if expected != size - used:
+    header = Header(dtype, shape, used, fortran)
+    if header.size != size - used:
         raise _bad(
             where,
-            f"declares {dtype}{list(shape)}, {expected} bytes, but holds {max(size - used, 0)}",
+            f"declares {dtype}{list(shape)}, {header.size} bytes, but holds {max(size - used, 0)}",
         )
-    flat = np.empty(math.prod(shape), dtype)
+    return header
+
+
+def read_elements(stream: IO[bytes], header: Header, where: str) -> np.ndarray:
+    """The array that `header` declares, which begins where `stream` stands; nobody else has it, and
+    it cannot be written to. Raises GradstepError that names `where`."""
+    flat = np.empty(math.prod(header.shape), header.dtype)
     filled = _fill(stream, flat)
-    if filled != expected:
-        raise _bad(where, f"ends after {filled} of {expected} bytes")
+    if filled != header.size:
+        raise _bad(where, f"ends after {filled} of {header.size} bytes")
     flat.setflags(write=False)
-    return flat.reshape(shape, order="F" if fortran else "C")
+    return flat.reshape(header.shape, order="F" if header.fortran else "C")
 
 
 def _checked_header(stream: IO[bytes], where: str) -> tuple[tuple[int, ...], bool, np.dtype, int]:

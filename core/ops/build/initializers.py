@@ -16,7 +16,7 @@ import numpy as np
 from gradstep.core.ops.numerics import stream_draws as streams
 from gradstep.core.ops.numerics.philox import Seeds, seeds_of
 
-_GRAPH_SEED = 87654321  # of a graph that was given none
+GRAPH_SEED = 87654321  # of a graph that was given none
 _SPREAD_KEPT = 0.87962566103423978  # the standard deviation of a normal cut off at 2
 Sizes = tuple[int, ...]
 Draw = Callable[[Seeds, int, int, np.dtype], np.ndarray]
@@ -151,7 +151,7 @@ def _drawn(draw: Draw, op: str, seed: int | None) -> Initializer:
     def initializer(shape: Sizes, dtype: np.dtype, name: str) -> np.ndarray:
         if dtype.kind not in "iufc":
             raise ValueError(f"'{name}' is of {dtype}, of which there are no random values")
-        given = (0, 0) if seed is None else (_GRAPH_SEED, seed)
+        given = (0, 0) if seed is None else (GRAPH_SEED, seed)
         seeds = seeds_of(*given, f"{name}/Initializer/{op}")
         return draw(seeds, 0, math.prod(shape), dtype).reshape(shape)
 

@@ -7,17 +7,17 @@ from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
+from gradstep.core.data.value_text import is_quick
 from gradstep.core.document.placeholder_substitution import fed_outputs
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.loop import Loop
 from gradstep.core.graph.model import Constant, Operation
 from gradstep.core.graph.opaque_attributes import Unread
 from gradstep.core.ops.declare.table import OpDef, find
-from gradstep.core.ops.typing.inference import is_unknown
 from gradstep.gui import commands
-from gradstep.gui.dialogs.value_dialog import current_value, declared_type
 from gradstep.gui.frame.dialog_table import VALUE, open_dialog
 from gradstep.gui.look.theme import mono
+from gradstep.gui.model.value_place import ValuePlace, attribute_place, fed_place, place_of
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.attribute_editors import attr_editor, text_editor
 from gradstep.gui.panels.inspector.attribute_text import (
@@ -25,7 +25,6 @@ from gradstep.gui.panels.inspector.attribute_text import (
     array_text,
     attr_text,
     items_like,
-    read_array,
 )
 from gradstep.gui.panels.inspector.fact_rows import FactRows, line_of
 from gradstep.gui.panels.widgets.small_labels import Link, Text
@@ -74,8 +73,11 @@ class Attributes(FactRows):
         value = op.attrs.get(name, None if isinstance(like, type) else like)
         if name == "token":
             return self._code_link(str(value))
-        large = isinstance(value, Constant) and value.array.size > EDITABLE
-        if large or isinstance(value, Loop | Unread):
+        if op.type == "Const" and name == "value":
+            return self._value(op)
+        if isinstance(value, Constant) and not _is_large(value):
+            return self._typed(_attribute_place(op, name, value), f"inspector.attr.{name}")
+        if isinstance(value, Constant | Loop | Unread):
             return self._fixed("" if value is None else attr_text(value))
 
         def change(new: Any) -> bool:
@@ -94,23 +96,31 @@ class Attributes(FactRows):
         return self._workspace.document is not before
 
     def _value(self, op: Operation) -> QWidget:
-        """The fed or initial value: edited in place when small, in a dialog when not."""
-        array = current_value(self._workspace, op)
+        """The fed or initial value, or a constant's: edited in place when small, in a dialog when
+        not."""
+        place = place_of(self._workspace, op)
+        name = "inspector.attr.value" if op.type == "Const" else "inspector.value"
         edit = Link(self._theme, self.tr("Edit…"), "inspector.value.dialog")
         edit.clicked.connect(lambda: self._ask(op.name))
-        if array is not None and array.size > EDITABLE:
-            return line_of(self._fixed(array_text(array)), edit)
+        if _is_large(place.value):
+            return line_of(self._written(place), edit)
+        return line_of(self._typed(place, name), edit, stretch=False)
 
-        def change(text: str) -> bool:
-            value = read_array(text, declared_type(self._workspace, op))
-            if op.type == "Placeholder":
-                return self._edited(commands.set_feed, f"{op.name}:0", value)
-            return self._edited(commands.set_initial, op.name, value)
+    def _written(self, place: ValuePlace) -> Text:
+        return self._fixed("" if place.value is None else array_text(place.value.array))
 
-        text = "" if array is None else array_text(array)
-        editor = text_editor("inspector.value", text, change, self._workspace.complain)
-        editor.setPlaceholderText(self.tr("nothing yet, such as [1, 2]"))
-        return line_of(editor, edit, stretch=False)
+    def _typed(self, place: ValuePlace, name: str) -> QWidget:
+        """A line for numbers, a generator or a file."""
+
+        def change(text: str) -> bool | None:
+            before, quick = self._workspace.document, is_quick(text)
+            commands.enter_value(self._workspace, place, text)
+            return self._workspace.document is not before if quick else None
+
+        text = "" if place.value is None else array_text(place.value.array)
+        editor = text_editor(name, text, change, self._workspace.complain)
+        editor.setPlaceholderText(self.tr("nothing yet, such as [1, 2] or @FILE.npy"))
+        return editor
 
     def _fed_outputs(self, op: Operation) -> Sequence[int]:
         """Those that are to be fed; nothing in a loop can be."""
@@ -118,20 +128,11 @@ class Attributes(FactRows):
 
     def _fed(self, op: Operation, index: int) -> QWidget:
         """What is fed in place of what `op` would give; of any shape, where its type is unknown."""
-        ref, any_floats = op.output(index), TensorType(DType.FLOAT32)
-        given = self._workspace.document.feeds.get(str(ref))
-        if given is not None and given.array.size > EDITABLE:
-            return self._fixed(array_text(given.array))
-
-        def change(text: str) -> bool:
-            declared = None if is_unknown(op) else self._workspace.inference.types.get(ref)
-            kind = declared or any_floats
-            return self._edited(commands.set_feed, str(ref), read_array(text, kind))
-
-        text = "" if given is None else array_text(given.array)
-        editor = text_editor(f"inspector.fed.{ref.index}", text, change, self._workspace.complain)
-        editor.setPlaceholderText(self.tr("nothing yet, such as [1, 2]"))
-        return editor
+        ref = op.output(index)
+        place = fed_place(self._workspace, ref)
+        if _is_large(place.value):
+            return self._written(place)
+        return self._typed(place, f"inspector.fed.{ref.index}")
 
     def _code_link(self, token: str) -> QWidget:
         link = Link(self._theme, token, "inspector.token", "override", code=True)
@@ -158,6 +159,14 @@ _RARE = frozenset(
     "bad_indices_policy incompatible_shape_error grad_a grad_b data_format use_nesterov".split()
 )
 _OF_FUNCTIONS = frozenset(("Tout", "shapes"))  # said by the rows "Type" and "Inputs"
+
+
+def _is_large(value: Constant | None) -> bool:
+    return value is not None and value.array.size > EDITABLE
+
+
+def _attribute_place(op: Operation, name: str, value: Constant) -> ValuePlace:
+    return attribute_place(op, name, TensorType(DType.of(value.array.dtype)))
 
 
 def _names(op: Operation, definition: OpDef | None) -> list[str]:

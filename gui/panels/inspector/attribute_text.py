@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.data.array_files import Reading
+from gradstep.core.data.value_text import typed_value
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from gradstep.core.graph.model import Constant
@@ -80,12 +82,7 @@ def array_text(array: np.ndarray[Any, Any]) -> str:
 
 def read_array(text: str, kind: TensorType) -> np.ndarray[Any, Any]:
     """Nested lists of numbers, `nan` and `inf` included, as an array. Raises GradstepError."""
-    from gradstep.gui.dialogs.value_dialog import parse_value
-
-    array, wrong = parse_value(text, kind)
-    if array is None:
-        raise GradstepError(f"'{text.strip()}' does not fit: {wrong}", kind="ValueError")
-    return array
+    return typed_value(text, kind, "", Reading())
 
 
 def _nested(array: np.ndarray[Any, Any]) -> str:

@@ -44,13 +44,13 @@ def test_what_is_no_size(cli: Cli, size: str) -> None:
     assert "is not a size: write 4GiB or 512MiB" in result.err
 
 
-@pytest.mark.parametrize("name", ["a.npy", "a.npz:x"])
-def test_arrays_that_are_fed_count_as_well(cli: Cli, tmp_path: Path, name: str) -> None:
+def test_arrays_that_are_fed_count_as_well(cli: Cli, tmp_path: Path) -> None:
     array = np.arange(100_000, dtype=np.float32)
     np.save(tmp_path / "a.npy", array)
     np.savez(tmp_path / "a.npz", x=array)
-    feed = f"data=@{tmp_path / name}"
-    result = cli("run", TUTORIAL, "--feed", feed, "--memory", "100KB")
+    packed = f"data=@{tmp_path / 'a.npz'}"
+    result = cli("run", TUTORIAL, "--feed", packed, "--memory", "100KB")
     assert result.status == 1
     assert "the limit for a file is 100 KiB" in result.err
-    assert "Cannot feed value of shape (100000,)" in cli("run", TUTORIAL, "--feed", feed).err
+    for feed in (packed, f"data=@{tmp_path / 'a.npy'}"):
+        assert "Cannot feed value of shape (100000,)" in cli("run", TUTORIAL, "--feed", feed).err

@@ -104,9 +104,25 @@ def test_gather_stops_on_the_cpu_and_names_the_index(cli: Cli) -> None:
     assert error["index"] == [2]
 
 
+def test_feeds_from_tables_and_generators(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n3,4\n5,6\n")
+    given = {
+        f"@{tmp_path / 't.csv'}:b": [4, 6],
+        "range(2)": [0, 1],
+        "normal(1, 2, seed=7)": [0.90610886, -1.4078047],
+        "[1. 2.]": [1, 2],
+    }
+    for text, expected in given.items():
+        found = cli("run", TUTORIAL, "--fetch", "data", "--feed", f"data={text}", "--json")
+        data = found.json["runs"][0]["fetches"]["data"]["data"]
+        assert data == pytest.approx(expected), text
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
+        (["--fetch", "loss", "--feed", "data=normal(std=1)"], 2, "there are mean, stddev, seed"),
+        (["--fetch", "loss", "--feed", "data=@{tmp}/t.csv:b"], 1, "row 3, column 'b' is empty"),
         (["--fetch", "lss"], 1, "did you mean loss"),
         (["--fetch", "loss:7"], 1, "outputs"),
         (["--fetch", "loss", "--feed", "data=[1,2,3]"], 1, "Cannot feed value of shape (3,)"),
@@ -132,6 +148,7 @@ def test_mistakes(cli: Cli, tmp_path: Path, arguments: list[Any], status: int, s
     np.savez(tmp_path / "ok.npz", a=np.ones(2), b=np.ones(3))
     (tmp_path / "cut.npz").write_bytes((tmp_path / "ok.npz").read_bytes()[:200])
     (tmp_path / "no.npz").write_bytes(b"text")
+    (tmp_path / "t.csv").write_text("a,b\n3,4\n5,\n")
     arguments = [argument.replace("{tmp}", str(tmp_path)) for argument in arguments]
     plain = cli("run", TUTORIAL, *arguments)
     assert plain.status == status

@@ -1,0 +1,136 @@
+"""Arrays in files: .npy, .npz, .safetensors, and tables; known by what is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from gradstep.core.data.file_place import split_place
+from gradstep.core.data.safetensors_file import SafetensorsFile, is_safetensors
+from gradstep.core.data.tables import TableRules, read_table
+from gradstep.core.errors import USAGE, GradstepError
+from gradstep.core.graph.suggestions import instead, list_more
+from gradstep.core.io.disk.file_bytes import read_open_file, unreadable
+from gradstep.core.io.disk.memory_budget import Budget, OverBudgetError
+from gradstep.core.io.disk.regular_file import RegularFile
+from gradstep.core.io.file_errors import inside
+from gradstep.core.io.native import npy
+from gradstep.core.io.native.zip_archive import Archive
+
+SUFFIXES = (".npy", ".npz", ".csv", ".tsv", ".txt", ".safetensors")
+_ZIP, _NPY = b"PK", b"\x93NUMPY"
+_HEAD = 16  # bytes that tell one format from another
+_BOMS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}  # as spreadsheets save "Unicode text"
+
+
+def _accept(shape: tuple[int, ...]) -> None:
+    """Any."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files are read. folder: in which a relative path begins. check: called with the shape of
+    an array before its elements are read, to refuse it. dtype: what a table's cells are to be.
+    allow_nan: see TableRules."""
+
+    folder: Path = field(default_factory=Path)
+    budget: Budget = field(default_factory=Budget)
+    check: Callable[[tuple[int, ...]], None] = _accept
+    dtype: np.dtype = np.dtype(np.float64)  # noqa: RUF009 frozen as well
+    allow_nan: bool = False
+
+
+def read_array(place: str, reading: Reading) -> tuple[np.ndarray, bool]:
+    """The array that `FILE`, `FILE.npz:KEY` or `FILE.csv:COLUMNS` names, and whether it is a table,
+    [rows, columns]. Raises GradstepError: UsageError for a place that names none, FileError or
+    ValueError for the file, OverBudgetError, and what `reading.check` raises."""
+    path, part = split_place(place)
+    try:
+        file = RegularFile(reading.folder / Path(path).expanduser())
+    except (OSError, ValueError, RuntimeError) as error:
+        raise unreadable(path, error) from None
+    with file:
+        file.name = path  # as it was written
+        try:
+            return _read(file, part, reading)
+        except OverBudgetError as error:
+            raise error if path in error.message else error.inside(path) from None
+        except OSError as error:
+            raise unreadable(path, error) from None
+
+
+def _read(file: RegularFile, part: str, reading: Reading) -> tuple[np.ndarray, bool]:
+    head, suffix = file.at(0, _HEAD), Path(file.name).suffix.lower()
+    if head.startswith(_NPY):
+        return _npy(file, reading), False
+    if head.startswith(_ZIP):
+        return _npz(file, part, reading), False
+    if is_safetensors(head, file.size):
+        return _safetensors(file, part, reading), False
+    if suffix in (".csv", ".tsv", ".txt"):
+        return _table(file, part, reading), True
+    if suffix in SUFFIXES:
+        how = "np.savez" if suffix == ".npz" else "np.save"
+        a = "an" if suffix.startswith(".n") else "a"
+        again = "save the tensors" if suffix == ".safetensors" else f"save the arrays with {how}"
+        raise _error(f"{file.name} is not {a} {suffix} file", f"{again} again")
+    raise _error(f"{file.name} holds no array", f"files of values are {', '.join(SUFFIXES)}")
+
+
+def _npy(file: RegularFile, reading: Reading) -> np.ndarray:
+    stream = file.from_(0)
+    header = npy.read_header(stream, file.size, file.name)
+    reading.check(header.shape)
+    reading.budget.take(header.size, f"the array in {file.name}")
+    return npy.read_elements(stream, header, file.name)
+
+
+def _npz(file: RegularFile, key: str, reading: Reading) -> np.ndarray:
+    data = read_open_file(file, reading.budget)
+    try:
+        archive = Archive(data, reading.budget)
+        keys = [name.removesuffix(".npy") for name in archive if name.endswith(".npy")]
+        if key in keys or (not key and len(keys) == 1):
+            array = archive.tensor(f"{key or keys[0]}.npy")
+            reading.check(array.shape)
+            return array
+    except GradstepError as error:
+        raise error if error.kind != "FileError" else inside(file.name, error) from None
+    raise _no_such(file.name, "array", key, keys)
+
+
+def _safetensors(file: RegularFile, key: str, reading: Reading) -> np.ndarray:
+    held = SafetensorsFile(file, reading.budget)
+    if not key and len(held.names) != 1:
+        raise _no_such(file.name, "tensor", key, held.names)
+    name = key or held.names[0]
+    header = held.header(name)
+    reading.check(header.shape)
+    reading.budget.take(header.size, f"the tensor '{name}'")
+    return held.read(name, header)
+
+
+def _table(file: RegularFile, columns: str, reading: Reading) -> np.ndarray:
+    data = read_open_file(file, reading.budget)
+    try:
+        text = data.decode(_BOMS.get(data[:2], "utf-8-sig"))
+    except UnicodeDecodeError:
+        raise _error(f"{file.name} is not UTF-8 text", "save it as CSV in UTF-8") from None
+    separator = "\t" if Path(file.name).suffix.lower() == ".tsv" else ""
+    rules = TableRules(file.name, columns, separator, reading.dtype, reading.allow_nan)
+    return read_table(text, rules, reading.budget)
+
+
+def _no_such(path: str, what: str, key: str, keys: list[str]) -> GradstepError:
+    if key or not keys:
+        hint = instead(key, keys) or "name another file"
+        return _error(f"{path} has no {what} named '{key}'", hint)
+    hint = f"write @{path}:{keys[0]}; {list_more(keys)}"
+    return GradstepError(f"{path} holds several {what}s", kind=USAGE, hint=hint)
+
+
+def _error(message: str, hint: str) -> GradstepError:
+    return GradstepError(message, kind="FileError", hint=hint)

@@ -1,0 +1,188 @@
+"""Whatever stands in the place of a value: numbers, a paste, a generator or a file.
+
+`read_value` is for who converts it (a feed, as TensorFlow does it), `typed_value` for who keeps it.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gradstep.core.data.array_files import Reading, read_array
+from gradstep.core.data.generators import GENERATORS, generate, generator_name
+from gradstep.core.data.literal_values import LONGEST, parse_expression, read_literal
+from gradstep.core.data.tables import TableRules, read_table
+from gradstep.core.errors import USAGE, GradstepError
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.graph.suggestions import near
+from gradstep.core.ops.build.constant_cast import convert_constant
+
+HINT = (
+    "write numbers, nan, inf, true, lists in brackets, a generator such as normal(0, 0.1), or "
+    "@FILE.npy"
+)
+_SHOWN = 60  # characters of what is no value
+_NUMBERS = re.compile(r"[-+\d.,;\seEinfa]+")
+_ROWS = re.compile(rf"[^\s,;]+[\s,;]{_NUMBERS.pattern}")  # of numbers, with anything between them
+
+
+def is_quick(text: str) -> bool:
+    """Whether a value is read from its text alone, at once: no file, nothing to generate."""
+    start = text.lstrip()[:40]
+    return len(text) < LONGEST // 64 and not re.match(
+        r"@|(?!array|tensor|nan|inf|true|false)[a-z_]{2,}", start
+    )
+
+
+def read_value(text: str, kind: TensorType, name: str, reading: Reading) -> Any:
+    """A number, text, nested list of these, or an array, for what is called `name`. A table takes
+    the shape of `kind` where its rows have as many cells as that has; a generator makes what
+    `kind` says. Raises GradstepError: UsageError for what is no value, and what files give."""
+    text = text.strip(" \r\n")  # an empty cell at the end is one
+    if not text.strip():
+        raise GradstepError("there is no value", kind=USAGE, hint=HINT)
+    reading = replace(reading, dtype=_cell_type(kind.dtype))
+    if text.startswith("@"):
+        array, is_table = read_array(text[1:], reading)
+        return shape_table(array, kind.shape) if is_table else array
+    call = _generator_call(text)
+    if call is not None:
+        return generate(call, kind, name, reading.budget)
+    if kind.shape.rank == 2 and _ROWS.fullmatch(text):  # one row of them as well
+        return shape_table(_pasted_table(text, reading), kind.shape)
+    try:
+        return read_literal(text)
+    except ValueError:
+        return shape_table(_pasted_table(text, reading), kind.shape)
+
+
+def typed_value(text: str, kind: TensorType, name: str, reading: Reading) -> np.ndarray:
+    """The same as an array of exactly `kind`'s element type, and a shape that it accepts; a number
+    alone is that for every element, where the shape is known. Raises GradstepError."""
+
+    def check(shape: tuple[int, ...]) -> None:
+        if math.prod(shape) != 1:
+            _require_shape(shape, kind.shape)
+
+    return fit_value(read_value(text, kind, name, replace(reading, check=check)), kind)
+
+
+def fit_value(value: Any, kind: TensorType) -> np.ndarray:
+    """`value` (numbers, lists, an array) as an array of exactly `kind`. Raises GradstepError."""
+    array = _converted(value, kind.dtype)
+    if not array.ndim and kind.shape.is_static:
+        array = np.full(kind.shape.static(), array)
+    _require_shape(array.shape, kind.shape)
+    return array
+
+
+def shape_table(cells: np.ndarray, shape: Shape) -> np.ndarray:
+    """Cells [rows, columns] in the rank of `shape`: a vector from one row or column, rows of
+    [8, 8, 1] from 64 columns; as they are where that is not possible."""
+    rows, columns = cells.shape
+    if shape.rank is None:
+        return cells[:, 0] if columns == 1 else cells
+    inner = (shape.dims or ())[1:]
+    if shape.rank == 0:
+        return cells.reshape(()) if cells.size == 1 else cells
+    if shape.rank == 1:
+        return cells.reshape(-1) if 1 in (rows, columns) else cells
+    if None not in inner and math.prod(d or 0 for d in inner) == columns:
+        return cells.reshape(rows, *(d or 0 for d in inner))
+    return cells
+
+
+def _generator_call(text: str) -> ast.Call | None:
+    try:
+        node = parse_expression(text)
+    except ValueError:
+        return None
+    if isinstance(node, ast.Name) and node.id in GENERATORS:  # zeros, for zeros()
+        node = ast.Call(node, [], [])
+    name = generator_name(node)
+    known = name in GENERATORS or (name and near(name, GENERATORS, most=1))
+    return node if known and isinstance(node, ast.Call) and not _wraps(name) else None
+
+
+def _wraps(name: str) -> bool:
+    return name in ("array", "tensor")
+
+
+def _pasted_table(text: str, reading: Reading) -> np.ndarray:
+    """Rows of cells, as spreadsheets copy them. Raises GradstepError."""
+    if "\n" not in text and "\t" not in text and not _NUMBERS.fullmatch(text):
+        raise _no_value(text)
+    if text[0] in "[(":
+        raise _no_value(text)
+    rules = TableRules(dtype=reading.dtype, allow_nan=reading.allow_nan)
+    return read_table(text, rules, reading.budget)
+
+
+def _cell_type(dtype: DType) -> np.dtype:
+    """What cells are read as: whole numbers exactly, all others as wide as there are."""
+    if dtype is DType.STRING:
+        return np.dtype(object)
+    if dtype.is_complex:
+        return np.dtype(np.complex128)
+    return np.dtype(np.int64 if dtype.is_integer and dtype is not DType.UINT64 else np.float64)
+
+
+def _converted(value: Any, dtype: DType) -> np.ndarray:
+    try:
+        wide = np.array(value) if not isinstance(value, np.ndarray) else value
+    except ValueError:
+        raise GradstepError(
+            "the rows differ in length", kind="ValueError", hint="give them the same length"
+        ) from None
+    if dtype is DType.STRING:
+        return _texts(wide)
+    if wide.dtype.kind in "SU":  # Python's own texts
+        wide = wide.astype(object)
+    elif wide.dtype.kind == "O" and not isinstance(
+        value, np.ndarray
+    ):  # whole numbers beyond 64 bits
+        wide = _beyond(value, dtype)
+    try:
+        return convert_constant(wide, dtype)
+    except TypeError as error:
+        raise GradstepError(str(error), kind="ValueError", hint="save it as float32") from None
+
+
+def _texts(wide: np.ndarray) -> np.ndarray:
+    """Texts as objects. Raises GradstepError for numbers."""
+    if wide.dtype.kind in "OSU":
+        return wide.astype(object)
+    raise GradstepError(
+        f"string cannot hold {wide.dtype.name}", kind="ValueError", hint="write texts in quotes"
+    )
+
+
+def _beyond(value: Any, dtype: DType) -> np.ndarray:
+    try:
+        return np.array(value, np.float64 if dtype.is_floating else dtype.numpy)
+    except (OverflowError, ValueError, TypeError):
+        raise GradstepError(
+            f"a number is out of range for {dtype.value}",
+            kind="ValueError",
+            hint="write a smaller one",
+        ) from None
+
+
+def _require_shape(shape: tuple[int, ...], declared: Shape) -> None:
+    if not declared.accepts(shape):
+        raise GradstepError(
+            f"shape {Shape(shape)} does not fit {declared}",
+            kind="ValueError",
+            hint="reshape the value, or change the shape of the node",
+        )
+
+
+def _no_value(text: str) -> GradstepError:
+    shown = " ".join(text[: _SHOWN + 1].split())
+    cut = shown if len(text) < _SHOWN else shown[:_SHOWN] + "…"
+    return GradstepError(f"'{cut}' is not a value", kind=USAGE, hint=HINT)

@@ -1,0 +1,76 @@
+"""Where a value that the user gives belongs: to a placeholder, a variable, or an attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gradstep.core.document import document_edits
+from gradstep.core.document.document import Document
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.graph.model import Constant, Operation, TensorRef
+from gradstep.core.ops.typing.inference import is_unknown
+from gradstep.gui.model.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class ValuePlace:
+    """name: of the operation. words: what the value is, before the name ("Fed to"). kind: what it
+    has to be. value: the one that the document has, if any. put: gives the document with another
+    one; label, merge_key: of that edit."""
+
+    name: str
+    words: str
+    kind: TensorType
+    value: Constant | None
+    put: Callable[[Document, Constant], Document]
+    label: str
+    merge_key: str
+
+
+def place_of(workspace: Workspace, op: Operation) -> ValuePlace:
+    """Of what is fed to a placeholder, what a variable starts with, or a constant's value."""
+    dtype, shape = op.attrs.get("dtype", DType.FLOAT32), op.attrs.get("shape", Shape(None))
+    if op.type == "Const":
+        return attribute_place(op, "value", TensorType(dtype))
+    if op.type == "Placeholder":
+        return fed_place(workspace, op.output(), TensorType(dtype, shape))
+    name = op.name
+    return ValuePlace(
+        name,
+        "Initial value of",
+        TensorType(dtype, shape),
+        workspace.document.initial.get(name),
+        lambda document, value: document_edits.set_initial(document, name, value),
+        f"Initial value of {name}",
+        f"initial:{name}",
+    )
+
+
+def fed_place(workspace: Workspace, ref: TensorRef, kind: TensorType | None = None) -> ValuePlace:
+    """Of what is fed to a tensor, of any shape where its type is unknown."""
+    if kind is None and not is_unknown(workspace.document.graph[ref.op]):
+        kind = workspace.inference.types.get(ref)
+    return ValuePlace(
+        ref.op,
+        "Fed to",
+        kind or TensorType(DType.FLOAT32),
+        workspace.document.feeds.get(str(ref)),
+        lambda document, value: document_edits.set_feed(document, str(ref), value),
+        f"Feed {ref}",
+        f"feed:{ref}",
+    )
+
+
+def attribute_place(op: Operation, key: str, kind: TensorType) -> ValuePlace:
+    """Of an attribute that is a tensor."""
+    name, value = op.name, op.attrs.get(key)
+    return ValuePlace(
+        name,
+        "Value of",
+        kind,
+        value if isinstance(value, Constant) else None,
+        lambda document, value: document_edits.set_attr(document, name, key, value),
+        f"Set {name}.{key}",
+        f"attr:{name}:{key}",
+    )

@@ -1,0 +1,70 @@
+"""Values that are written, pasted, generated or in files, read where nobody waits for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+
+from gradstep.core.data.array_files import Reading
+from gradstep.core.data.value_text import is_quick, typed_value
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.graph.model import Constant
+from gradstep.gui.model.background_work import Background
+
+
+def read_now(text: str, kind: TensorType, name: str) -> Constant | None:
+    """The value that a text writes out; None where it names a file, has to be generated, or is so
+    long that `ValueReader` is to read it. Raises GradstepError."""
+    if not is_quick(text):
+        return None
+    return Constant.taking(typed_value(text, kind, name, Reading()))
+
+
+class ValueReader(QObject):
+    """Reads beside the main thread; hands over what was not given up by then."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._background = Background(self)
+        self._number = 0
+        self._running = 0
+
+    @property
+    def is_reading(self) -> bool:
+        return self._running > 0
+
+    def read(
+        self,
+        text: str,
+        kind: TensorType,
+        name: str,
+        folder: Path,
+        then: Callable[[Constant], None],
+        failed: Callable[[GradstepError], None],
+    ) -> None:
+        """Of the value of `name`. folder: in which a relative path begins."""
+        number = self._number
+        self._running += 1
+
+        def work() -> Constant:
+            return Constant.taking(typed_value(text, kind, name, Reading(folder)))
+
+        def made(value: Constant) -> None:
+            if number == self._number:
+                self._running -= 1
+                then(value)
+
+        def gave_up(error: GradstepError) -> None:
+            if number == self._number:
+                self._running -= 1
+                failed(error)
+
+        self._background.run(work, made, gave_up)
+
+    def stop(self) -> None:
+        """Nothing that is being read is waited for any more."""
+        self._number += 1
+        self._running = 0

@@ -1,0 +1,107 @@
+"""What is dropped on the canvas: an op type becomes a node there, a file the value of a node."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication
+
+from gradstep.gui.panels.palette_panel import MIME_TYPE
+
+
+def mime(kind: str, content: bytes) -> QMimeData:
+    data = QMimeData()
+    data.setData(kind, content)
+    return data
+
+
+def offered(canvas: Any, data: QMimeData) -> bool:
+    """Whether the canvas takes the drag at all."""
+    event = QDragEnterEvent(
+        QPointF(300, 200).toPoint(),
+        Qt.DropAction.CopyAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    event.ignore()
+    QApplication.sendEvent(canvas.view.viewport(), event)
+    return event.isAccepted()
+
+
+def test_a_dropped_type_becomes_a_node(canvas: Any) -> None:
+    canvas.open("tutorial")
+    data = mime(MIME_TYPE, b"Tanh")
+    assert offered(canvas, data)
+    place = QPointF(300, 200)
+    drop = QDropEvent(
+        place,
+        Qt.DropAction.CopyAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    canvas.view.clearFocus()
+    QApplication.sendEvent(canvas.view.viewport(), drop)
+    assert canvas.view.focusWidget() is canvas.view, "keys are the canvas's now"
+    (name,) = canvas.space.selection
+    assert canvas.space.document.graph[name].type == "Tanh"
+    wanted = canvas.view.pointer.on_grid(place.toPoint())
+    assert canvas.space.document.view.positions[name] == wanted
+
+
+def test_other_things_are_not_taken(canvas: Any) -> None:
+    canvas.open("tutorial")
+    assert not offered(canvas, mime("text/plain", b"Tanh"))
+
+
+def files(*paths: Path) -> QMimeData:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    return data
+
+
+def drop_at(canvas: Any, place: QPoint, data: QMimeData) -> None:
+    assert offered(canvas, data)
+    none = Qt.KeyboardModifier.NoModifier
+    copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    QApplication.sendEvent(
+        canvas.view.viewport(), QDropEvent(QPointF(place), copy, data, left, none)
+    )
+
+
+def test_a_file_of_values_becomes_the_value_of_the_node(
+    canvas: Any, qtbot: Any, tmp_path: Path
+) -> None:
+    canvas.open("tutorial")
+    np.save(tmp_path / "x.npy", np.array([7, 8]))
+    (tmp_path / "t.csv").write_text("a,b\n5,6\n")
+    assert offered(canvas, files(tmp_path / "x.npy"))
+    assert not offered(canvas, files(tmp_path / "x.gradstep")), "the window opens it"
+    assert not offered(canvas, files(tmp_path / "x.npy", tmp_path / "t.csv"))
+    for name, file in (("data", "x.npy"), ("c", "t.csv")):
+        drop_at(canvas, canvas.middle(name), files(tmp_path / file))
+        qtbot.waitUntil(lambda: not canvas.space.values.is_reading)
+        assert canvas.space.selection == (name,)
+    assert canvas.space.document.feeds["data:0"].array.tolist() == [7, 8]
+    assert canvas.space.document.initial["c"].array.tolist() == [5, 6]
+    assert canvas.said[-1] == ("info", "Initial value of c: float32[2]")
+    canvas.space.undo_stack.undo()
+    assert canvas.space.document.initial["c"].array.tolist() != [5, 6]
+
+
+def test_what_does_not_fit_changes_nothing(canvas: Any, qtbot: Any, tmp_path: Path) -> None:
+    canvas.open("tutorial")
+    before = canvas.space.document
+    np.save(tmp_path / "x.npy", np.zeros((2, 2)))
+    drop_at(canvas, canvas.middle("data"), files(tmp_path / "x.npy"))
+    qtbot.waitUntil(lambda: not canvas.space.values.is_reading)
+    assert canvas.said[-1][0] == "error"
+    assert "shape [2, 2] does not fit [2]" in canvas.said[-1][1]
+    drop_at(canvas, canvas.middle("e"), files(tmp_path / "x.npy"))
+    assert "Drop x.npy on a placeholder" in canvas.said[-1][1]
+    assert canvas.space.document is before
