@@ -60,12 +60,14 @@ class GraphView(QGraphicsView):
 
     zoom_changed = Signal(float)
     pointed = Signal(bool)
+    _facts_waiting = Signal()  # to be shown, before the next paint
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
         self.setObjectName("canvas")
         self.setAccessibleName("Graph canvas")
         self.workspace = workspace
+        self._facts_wait = False
         self._set_up()
         self.stage = SceneModel(workspace, self)
         self.camera = Camera(self)
@@ -189,6 +191,7 @@ class GraphView(QGraphicsView):
 
     def drawBackground(self, painter: QPainter, rect: QRectF | QRect) -> None:
         self.framing.is_seen = True
+        self._show_waiting_facts()
         painter.save()
         painter.resetTransform()
         self.layers.draw(painter, self.devicePixelRatioF())
@@ -257,6 +260,7 @@ class GraphView(QGraphicsView):
         workspace, stage, framing = self.workspace, self.stage, self.framing
         stage.changed.connect(self._show_stage)
         stage.facts_changed.connect(self._show_facts)
+        self._facts_waiting.connect(self._show_waiting_facts, Qt.ConnectionType.QueuedConnection)
         workspace.document_opened.connect(self.first_look)
         stage.placed.connect(self.first_look)
         stage.replaced.connect(framing.follow_edit)
@@ -284,10 +288,19 @@ class GraphView(QGraphicsView):
         self.viewport().update()
 
     def _show_facts(self) -> None:
-        self.layers.refresh_facts()
         words = empty_canvas.words() if self._is_empty else screen_reader.selection(self.stage)
         self.setAccessibleDescription(words)
-        self.viewport().update()
+        if not self._facts_wait:  # a reply of the engine says several things at once
+            self._facts_wait = True
+            self._facts_waiting.emit()
+
+    def _show_waiting_facts(self) -> None:
+        if not self._facts_wait:
+            return
+        self._facts_wait = False
+        changed = self.layers.refresh_facts()
+        if not changed.isEmpty():
+            self.viewport().update(changed)
 
     def _show_theme(self) -> None:
         self.layers.set_theme(self.workspace.theme)

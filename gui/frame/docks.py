@@ -8,14 +8,13 @@ from functools import partial
 from importlib import import_module
 
 from PySide6.QtCore import QByteArray, QObject, QPoint, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QDockWidget,
     QMainWindow,
     QMenu,
     QTabBar,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -171,22 +170,32 @@ class Dock(QDockWidget):
 
 
 class _Frame(QWidget):
-    """Holds the panel under a one-pixel line; has a size before there is a panel."""
+    """Holds the panel under a one-pixel line; has a size before there is a panel, and the same one
+    with it. So it needs no layout, which would lay out the window anew with each word in a panel.
+    """
 
     def __init__(self, workspace: Workspace, size: QSize, least: int) -> None:
         super().__init__()
         self.panel: Panel | None = None
         self._workspace, self._size = workspace, size
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 1, 0, 0)
         self.setMinimumSize(least, 80)
 
     def put(self, panel: Panel) -> None:
         self.panel = panel
-        self._column.addWidget(panel)
+        panel.setParent(self)
+        self._fit()
+        panel.show()
 
     def sizeHint(self) -> QSize:
         return self._size
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        if self.panel is not None:
+            self.panel.setGeometry(self.rect().adjusted(0, 1, 0, 0))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         QPainter(self).fillRect(0, 0, self.width(), 1, self._workspace.theme.line)

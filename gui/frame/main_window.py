@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from gradstep.gui.model.file_watch import FileWatch
     from gradstep.gui.model.workspace import MessageLevel, Workspace
 
+NESTED = 8  # layouts in each other, at most
 BLINK = 300  # milliseconds that a file may take to be read before the window says so
 AHEAD = 60  # milliseconds between the panels that are made while the start page is looked at
 
@@ -401,6 +402,11 @@ class MainWindow(QMainWindow):
         self.workspace.give_up_changes()
         self.close()
 
+    def event(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.UpdateRequest:
+            _lay_out()
+        return super().event(event)
+
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if self.is_furnished:
@@ -459,6 +465,13 @@ class _Pages(QStackedWidget):
     def moveEvent(self, event: QMoveEvent) -> None:
         super().moveEvent(event)
         self.pushed.emit(event.pos().y() - event.oldPos().y())
+
+
+def _lay_out() -> None:
+    """Lay out whatever waits for that before it is painted. Left to itself Qt goes up by one widget
+    at a time, and paints in between."""
+    for _ in range(NESTED):
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
 
 
 def _dropped(event: QDropEvent) -> Path | None:

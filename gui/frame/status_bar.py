@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QFontMetrics, QResizeEvent
-from PySide6.QtWidgets import QLabel, QPushButton, QStatusBar
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStatusBar, QWidget
 
 from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.gui.look.count_text import count_of
@@ -47,6 +47,8 @@ class StatusBar(QStatusBar):
         super().__init__()
         self.setObjectName("status_bar")
         self.setSizeGripEnabled(False)
+        self._row = _Row()
+        self.addWidget(self._row, 1)
         self._remark_until = QTimer(self, singleShot=True, interval=MESSAGE_TIME)
         self._remark_until.timeout.connect(self._show_place)
         self.state = self._label("state", strong=True)
@@ -150,7 +152,7 @@ class StatusBar(QStatusBar):
         button.setToolTip("What this machine has, and how to get what is missing")
         button.clicked.connect(self._show_machine)
         button.hide()
-        self.addWidget(button)
+        self._row.add(button)
         return button
 
     def _show_machine(self) -> None:
@@ -165,8 +167,38 @@ class StatusBar(QStatusBar):
         label.setObjectName(f"status.{name}")
         label.setFont(sans(SMALL + 1, strong))
         label.setContentsMargins(8, 0, 8, 0)
-        (self.addPermanentWidget if right else self.addWidget)(label)
+        self._row.add(label, right)
         return label
+
+
+class _Row(QWidget):
+    """What the bar says, in a row. It has its size from the bar, and no layout of its own: other
+    words lay out the row, and not the window around it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._inside = QWidget(self)
+        self._layout = QHBoxLayout(self._inside)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(6)
+        self._layout.addStretch(1)
+        self._left = 0  # how many are left of the gap
+
+    def add(self, widget: QWidget, right: bool = False) -> None:
+        """Put it behind the others, on the left or on the right."""
+        self._layout.insertWidget(self._layout.count() if right else self._left, widget)
+        self._left += not right
+
+    def sizeHint(self) -> QSize:
+        said = self._inside.findChildren(QWidget)  # what is hidden now needs room, too
+        return QSize(0, max((widget.sizeHint().height() for widget in said), default=0))
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._inside.resize(event.size())
 
 
 class ElidedLabel(Label):

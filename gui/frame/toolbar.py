@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, QTimer
-from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer
+from PySide6.QtGui import QAction, QActionEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QToolBar, QToolButton, QWidget
 
 from gradstep.core.autodiff.reverse.gradient_request import Override
@@ -21,6 +21,7 @@ from gradstep.gui.model.settings import settings
 from gradstep.gui.model.workspace import Workspace
 
 PHASES: tuple[PhaseName, ...] = ("forward", "backward", "update")
+_OWN = Qt.FindChildOption.FindDirectChildrenOnly
 OVERRIDES = 3  # pills; more are in the Gradients panel
 
 
@@ -37,6 +38,7 @@ class ToolBar(QToolBar):
         self._first_steps: dict[PhaseName, int] = {}  # phase -> its first step
         self._overrides: list[Pill] = []
         self._override_slots: list[QAction] = []
+        self._fitted: tuple[object, ...] = ()  # what the words were chosen for
         self._fit_soon = QTimer(self, singleShot=True, interval=0)
         self._fit_soon.timeout.connect(self._fit)
         self._add_buttons()
@@ -68,8 +70,28 @@ class ToolBar(QToolBar):
         super().resizeEvent(event)
         self._fit_soon.start()  # the layout must not change while it is at work
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt lays out the toolbar, and with it the window, at whatever changes of an action, unless
+        its button is of one size."""
+        super().showEvent(event)
+        for button in self.findChildren(QToolButton, options=_OWN):
+            if button.defaultAction() is not None:
+                button.setFixedSize(button.sizeHint())
+
+    def actionEvent(self, event: QActionEvent) -> None:
+        """The same again: only whether there is a button for the action takes room."""
+        action, changed = event.action(), event.type() is QEvent.Type.ActionChanged
+        button = self.widgetForAction(action)
+        if not changed or button is None or button.isHidden() == action.isVisible():
+            super().actionEvent(event)
+
     def _fit(self) -> None:
         """Say less where there is no room for everything."""
+        buttons = [action.isVisible() for action in self.actions()]
+        fitted = self.width(), buttons, self._compare_text(), [*self._shown_overrides()]
+        if fitted == self._fitted:
+            return
+        self._fitted = fitted
         for compare, override in (
             (self._compare_text(), "override: {0.target} → {0.gradient}"),
             ("Compare", "override: {0.target} → {0.gradient}"),

@@ -58,6 +58,7 @@ from gradstep.gui.model.value_cache import (
 )
 
 SETTLE = 120  # milliseconds without an edit before the engine gets the document
+TICK = 10  # milliseconds in which what the engine sends is shown together
 SURVEY = 0.002  # seconds in which the engine may look for NaN before it says where it stands
 DEATH = "EngineDied"
 
@@ -97,10 +98,10 @@ class Debugger(QObject):
         self._slowest = 0.0
         self._tensors: Refs = []  # of the program, in full names
         later: Later = lambda call: QTimer.singleShot(0, self, call)  # noqa: E731
-        self._values = ValueCache(bridge.send, self.values_changed.emit, later)
-        self.notations = StepNotations(
-            bridge.send, self.values_changed.emit, self._add_problems, later
-        )
+        self._tell = QTimer(self, singleShot=True, interval=TICK)
+        self._tell.timeout.connect(self.values_changed)
+        self._values = ValueCache(bridge.send, self._note_values, later)
+        self.notations = StepNotations(bridge.send, self._note_values, self._add_problems, later)
         self._settle = QTimer(self, singleShot=True)
         self._settle.timeout.connect(self.flush)
 
@@ -241,7 +242,8 @@ class Debugger(QObject):
     @property
     def is_idle(self) -> bool:
         """Whether the engine has the document as it is, and has answered everything."""
-        return self._bridge.is_idle and not self._settle.isActive()
+        waits = self._settle.isActive() or self._tell.isActive()
+        return self._bridge.is_idle and not waits
 
     # -- commands ---------------------------------------------------------------------------
 
@@ -347,6 +349,11 @@ class Debugger(QObject):
         """What the gradient that is to come back over a wire waits for; "" for nothing."""
         return self.held_up or self.index.waiting.get(edge, "")
 
+    def _note_values(self) -> None:
+        """Some are here. Views that show them mostly lack others, which are on their way."""
+        if not self._tell.isActive():
+            self._tell.start()
+
     # -- replies ----------------------------------------------------------------------------
 
     def take(self, reply: Message, buffers: tuple[Buffer, ...] = ()) -> None:
@@ -389,6 +396,9 @@ class Debugger(QObject):
         if self.program is not None and self._shown is not None:
             parts = () if stop.seen is None else stop.seen.parts
             self._values.refresh(self._tensors, parts, buffers)
+            if self._tell.isActive():  # what came with the stop is shown with it
+                self._tell.stop()
+                self.values_changed.emit()
         if should_check(self.table, self.program, stop, self._slowest):
             self.check()
 

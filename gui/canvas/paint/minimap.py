@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
@@ -11,6 +13,9 @@ from gradstep.gui.canvas.interact.camera import Camera
 from gradstep.gui.canvas.paint import paint_order
 from gradstep.gui.canvas.paint.graph_painter import GraphPainter
 from gradstep.gui.canvas.paint.runtime_painter import RuntimePainter
+from gradstep.gui.canvas.paint.said_in_view import Said, said_of
+from gradstep.gui.canvas.scene.level_of_detail import Detail
+from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.look.theme import fade
 from gradstep.gui.model.workspace import Workspace
@@ -46,12 +51,14 @@ class Minimap(QWidget):
         self._runtime = runtime
         self._parent = parent
         self._picture: QPixmap | None = None
+        self._structure_picture: QPixmap | None = None  # without what is said
+        self._said: tuple[SceneArrays, Said] | None = None  # what it shows, where that is known
         self.wanted: bool | None = None
         self.setFixedSize(SIZE)
         self.setToolTip("Overview (O). Click to go there.")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._soon = QTimer(self, singleShot=True, interval=REST)
-        self._soon.timeout.connect(self._forget)
+        self._soon.timeout.connect(self._forget_if_changed)
         stage.changed.connect(self._soon.start)
         stage.facts_changed.connect(self._soon.start)
         camera.moved.connect(self._follow)
@@ -99,9 +106,39 @@ class Minimap(QWidget):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         event.accept()  # the canvas below must not take it
 
+    def _forget_if_changed(self) -> None:
+        if self.isHidden():
+            self._said = None
+            self._forget()
+            return
+        arrays, before, said = self._stage.arrays, self._said, self._say()
+        self._said = arrays, said
+        if before is None or before[0] is not arrays:
+            self._forget()
+        elif before[1] != said:
+            self._picture = None
+            self.update()
+
     def _forget(self) -> None:
-        self._picture = None
+        self._picture = self._structure_picture = None
         self._follow()
+
+    def _say(self) -> Said:
+        """What the picture tells beyond the graph."""
+        arrays, letter = self._stage.arrays, self._structure.labels.letter
+        return said_of(arrays, self._stage.facts, *self._all, self._far, letter)
+
+    @property
+    def _all(self) -> tuple[np.ndarray, np.ndarray]:
+        """All boxes (bool[n]), and none of the links (bool[m])."""
+        arrays = self._stage.arrays
+        return np.ones(len(arrays), dtype=bool), np.zeros(len(arrays.routes), dtype=bool)
+
+    @property
+    def _far(self) -> float:
+        """The scale by which the details are chosen: however small the graph is, it is seen from
+        afar."""
+        return min(self._mapping()[0], 0.3)
 
     def _follow(self) -> None:
         """The graph changed, or what is seen of it."""
@@ -117,19 +154,45 @@ class Minimap(QWidget):
         self.move(room.width() - self.width() - EDGE, room.height() - self.height() - EDGE)
 
     def _drawn(self) -> QPixmap:
-        arrays, ratio = self._stage.arrays, self.devicePixelRatioF()
-        picture = QPixmap(self.size() * ratio)
-        picture.setDevicePixelRatio(ratio)
-        picture.fill(Qt.GlobalColor.transparent)
+        """The graph as it was drawn before, with what is said of it now; together where boxes are
+        so near that one lies over what is said of another."""
+        structure, runtime, facts, far = (
+            self._structure,
+            self._runtime,
+            self._stage.facts,
+            self._far,
+        )
+        structure.arrays = self._stage.arrays
+        boxes, links = self._all
+        if Detail.at(far) >= Detail.NAMES:
+            return self._painted(
+                None,
+                lambda painter: paint_order.paint_both(
+                    painter, structure, runtime, facts, boxes, links, far, False
+                ),
+            )
+        if self._structure_picture is None:
+            self._structure_picture = self._painted(
+                None, lambda painter: structure.paint_some(painter, boxes, links, far)
+            )
+        arrays = self._stage.arrays
+        return self._painted(
+            self._structure_picture,
+            lambda painter: runtime.paint(painter, arrays, facts, boxes, links, far),
+        )
+
+    def _painted(self, upon: QPixmap | None, paint: Callable[[QPainter], None]) -> QPixmap:
+        """A picture in scene units, over a copy of another."""
+        ratio = self.devicePixelRatioF()
+        picture = QPixmap(self.size() * ratio) if upon is None else QPixmap(upon)
+        if upon is None:
+            picture.setDevicePixelRatio(ratio)
+            picture.fill(Qt.GlobalColor.transparent)
         painter = QPainter(picture)
         scale, corner = self._mapping()
         painter.translate(corner)
         painter.scale(scale, scale)
-        boxes = np.ones(len(arrays), dtype=bool)
-        links = np.zeros(len(arrays.routes), dtype=bool)
-        far = min(scale, 0.3)  # however small the graph is, it is an overview
-        structure, runtime, facts = self._structure, self._runtime, self._stage.facts
-        paint_order.paint_both(painter, structure, runtime, facts, boxes, links, far, False)
+        paint(painter)
         painter.end()
         return picture
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 from gradstep.gui.canvas.paint.text_cache import Elide, Labels
 from gradstep.gui.canvas.scene.level_of_detail import Detail, text_size
 from gradstep.gui.canvas.scene.scene_arrays import PADDING, ROW, TITLE, SceneArrays
-from gradstep.gui.canvas.scene.scene_boxes import KINDS
+from gradstep.gui.canvas.scene.scene_boxes import KINDS, Box
 from gradstep.gui.look.theme import Theme, fade
 
 RADIUS = 6.0
@@ -36,6 +37,10 @@ class Row(NamedTuple):
         """From the node's left side to the value, behind the letter."""
         return INSET + 10.0 * self.size + 4.0
 
+    def room(self, width: float) -> float:
+        """For the value, in a node that is so wide."""
+        return width - self.left - INSET + 4
+
 
 def row_of(number: int, count: int, size: float) -> Row:
     """Row `number` of so many (0: the value, 1: the gradient). size: of the node's texts, which
@@ -44,6 +49,15 @@ def row_of(number: int, count: int, size: float) -> Row:
     height = min(ROW * size, body / count)
     top = TITLE + (body - height * count) / 2 + height * number
     return Row(top, height, min(size, height / LINE))
+
+
+def rows_of(box: Box, width: float, size: float, letter: float) -> Iterator[tuple[Row, bool, int]]:
+    """Each row of a node, whether it is the gradient's, and how many characters it has room for.
+    letter: the width of one, at the usual size."""
+    wanted = [g for g, there in ((False, box.has_value), (True, box.has_gradient)) if there]
+    for i, of_gradient in enumerate(wanted):
+        row = row_of(i, len(wanted), size)
+        yield row, of_gradient, int(row.room(width) / letter / row.size)
 
 
 @cache

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QPoint, QRect, QRectF
-from PySide6.QtGui import QPainter
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSizeF
+from PySide6.QtGui import QPainter, QRegion
 
 from gradstep.gui.canvas.interact.camera import Camera
 from gradstep.gui.canvas.paint import paint_order
 from gradstep.gui.canvas.paint.front_buffer import FrontBuffer
 from gradstep.gui.canvas.paint.graph_painter import GraphPainter
 from gradstep.gui.canvas.paint.runtime_painter import RuntimePainter
+from gradstep.gui.canvas.paint.said_in_view import MARKS, Said, said_of
 from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.look.theme import Theme
 
@@ -27,6 +28,8 @@ class Layers:
         self._structure = FrontBuffer(self._paint_structure)
         self._facts = FrontBuffer(self._paint_facts, transparent=True)
         self._rest = FrontBuffer(self._paint_rest)  # of what is being dragged
+        self._said: Said | None = None  # what `_facts` shows; None for nothing of use
+        self._shown: tuple[QRect, float] = QRect(), 0.0  # where, and how large
 
     def set_theme(self, theme: Theme) -> None:
         self.painter.theme = self.runtime.theme = theme
@@ -40,12 +43,40 @@ class Layers:
     def refresh(self) -> None:
         """The graph changed."""
         self._structure.invalidate()
-        self.refresh_facts()
-
-    def refresh_facts(self) -> None:
-        """Only what is said of the graph changed."""
         self._facts.invalidate()
         self._rest.invalidate()
+        self._said = None
+
+    def refresh_facts(self) -> QRegion:
+        """Only what is said of the graph changed. Where that is seen: pixels of the viewport."""
+        self._rest.invalidate()
+        view, parts = self._camera.pixels, self._find_changed()
+        if parts is None:
+            self._facts.invalidate()
+            return QRegion(QRect(QPoint(), view.size()))
+        region = QRegion()
+        for part in parts:
+            region += _pixels_of(part, self._facts.scale)
+        self._facts.invalidate_part(region)
+        return (region & view).translated(-view.topLeft())
+
+    def _find_changed(self) -> list[QRectF] | None:
+        """Where the picture of what is said differs from what is said now, scene units; None for
+        everywhere."""
+        area, scale, before = self._facts.area, self._facts.scale, self._said
+        is_other = scale != self._camera.scale or self.painter.lifted is not None
+        if before is None or area.isEmpty() or is_other:
+            self._said = None
+            return None
+        self._said = self._say(area, scale)
+        return self._said.changed_since(before, self._stage.arrays, scale)
+
+    def _say(self, area: QRect, scale: float) -> Said:
+        """What is to be seen in some pixels of the scene at that scale."""
+        self.painter.arrays = self._stage.arrays
+        boxes, links = self.painter.standing(_scene_of(area, scale))
+        letter = self.painter.labels.letter
+        return said_of(self._stage.arrays, self._stage.facts, boxes, links, scale, letter)
 
     def draw(self, painter: QPainter, ratio: float) -> None:
         """Everything, on a painter in viewport pixels. ratio: device pixels per pixel."""
@@ -56,8 +87,16 @@ class Layers:
         lifting = self.painter.lifted is not None
         for buffer in (self._rest,) if lifting else (self._structure, self._facts):
             buffer.show(painter, camera.pixels, camera.scale, ratio, camera.zooming)
+        if not lifting:
+            self._note_shown()
         if lifting:
             self._draw_lifted(painter)
+
+    def _note_shown(self) -> None:
+        """Remember what the picture says, which other facts are compared with."""
+        area, scale = self._facts.area, self._facts.scale
+        if self._said is None or self._shown != (area, scale):
+            self._said, self._shown = self._say(area, scale), (area, scale)
 
     def _draw_lifted(self, painter: QPainter) -> None:
         arrays, scale, lifted = self._stage.arrays, self._camera.scale, self.painter.lifted
@@ -73,7 +112,7 @@ class Layers:
         self.painter.paint(painter, rect, scale)
 
     def _paint_facts(self, painter: QPainter, rect: QRectF, scale: float) -> None:
-        boxes, links = self.painter.standing(rect)
+        boxes, links = self.painter.standing(rect.adjusted(-MARKS, -MARKS, MARKS, MARKS))
         arrays, facts = self._stage.arrays, self._stage.facts
         paint_order.paint_facts(painter, arrays, self.runtime, facts, boxes, links, scale)
 
@@ -87,3 +126,12 @@ class Layers:
     ) -> None:
         facts = self._stage.facts
         paint_order.paint_both(painter, self.painter, self.runtime, facts, boxes, links, scale)
+
+
+def _pixels_of(part: QRectF, scale: float) -> QRect:
+    """The pixels that a part of the scene touches."""
+    return QRectF(part.topLeft() * scale, part.size() * scale).toAlignedRect()
+
+
+def _scene_of(area: QRect, scale: float) -> QRectF:
+    return QRectF(QPointF(area.topLeft()) / scale, QSizeF(area.size()) / scale)

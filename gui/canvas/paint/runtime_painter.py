@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from gradstep.gui.canvas.paint import batch_drawing, glow, gradient_flows, heat_colours
 from gradstep.gui.canvas.paint.heat_by_cost import SharePainter
 from gradstep.gui.canvas.paint.link_painter import shown, tolerance, within
-from gradstep.gui.canvas.paint.node_cards import INSET, RADIUS, row_of
+from gradstep.gui.canvas.paint.node_cards import RADIUS, rows_of
 from gradstep.gui.canvas.paint.text_cache import Labels
 from gradstep.gui.canvas.paint.variable_drawers import DrawerPainter
 from gradstep.gui.canvas.scene.level_of_detail import Detail, text_size
@@ -204,14 +204,10 @@ class RuntimePainter:
         self, painter: QPainter, rect: QRectF, number: int, arrays: SceneArrays,
         facts: OverlayState, size: float,
     ) -> None:  # fmt: skip
-        box = arrays.visible.boxes[number]
-        wanted = [g for g, there in ((False, box.has_value), (True, box.has_gradient)) if there]
-        letter = self._labels.letter
-        for i, of_gradient in enumerate(wanted):
-            row = row_of(i, len(wanted), size)
-            width = rect.width() - row.left - INSET + 4
-            area = QRectF(rect.x() + row.left, rect.y() + row.top, width, row.height)
-            characters = int(area.width() / letter / row.size)
+        box, letter = arrays.visible.boxes[number], self._labels.letter
+        for row, of_gradient, characters in rows_of(box, rect.width(), size, letter):
+            room = row.room(rect.width())
+            area = QRectF(rect.x() + row.left, rect.y() + row.top, room, row.height)
             if facts.fresh == (number, of_gradient):
                 self._fresh(painter, rect, area, of_gradient)
             self._reading(painter, area, row.size, facts.reading(number, of_gradient, characters))

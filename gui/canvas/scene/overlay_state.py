@@ -66,6 +66,7 @@ class OverlayState:
         self._visible = visible
         self._graph = workspace.shown
         self._readings: dict[tuple[int, bool, int], NodeValues] = {}
+        self._flows: dict[int, Flow | None] = {}
 
     def _keep(self, what: str, find: Callable[[], T], *follows_from: object) -> T:
         """What `find` gives; what it gave before, where it follows from the same objects."""
@@ -317,6 +318,11 @@ class OverlayState:
 
     def flow(self, link: int) -> Flow | None:
         """What went back over a link up to now; None if nothing did."""
+        if link not in self._flows:
+            self._flows[link] = self._find_flow(link)
+        return self._flows[link]
+
+    def _find_flow(self, link: int) -> Flow | None:
         names = [self.carried[e] for e in self._visible.links[link].wires if e in self.carried]
         parts = [self._workspace.value(name) for name in names]
         stats = [p.stats for p in parts if p is not None and p.state == "known"]

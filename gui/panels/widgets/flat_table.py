@@ -27,11 +27,14 @@ _BOX = 24  # width of a check box and the gap after it
 
 
 class CellDelegate(QStyledItemDelegate):
-    """Paints a `Cell`; a click or Space on one with a box toggles it."""
+    """Paints a `Cell`; a click or Space on one with a box toggles it.
+
+    painted: row and column -> what was painted there last."""
 
     def __init__(self, theme: ThemeSource, margin: int = MARGIN) -> None:
         super().__init__()
         self._theme, self._margin = theme, margin
+        self.painted: dict[tuple[int, int], Cell] = {}
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         cell: Cell = index.data(CellRole)
@@ -40,6 +43,7 @@ class CellDelegate(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         theme, cell, rect = self._theme(), index.data(CellRole), QRect(option.rect)
+        self.painted[index.row(), index.column()] = cell
         painter.save()
         self._paint_ground(painter, option, cell)
         painter.setPen(theme.line)
@@ -129,6 +133,22 @@ class FlatTable(QTableView):
             self.setColumnWidth(column, width)
         if stretch >= 0:
             columns.setSectionResizeMode(stretch, QHeaderView.ResizeMode.Stretch)
+
+    def dataChanged(self, first: Index, last: Index, roles: Sequence[int] | None = None) -> None:
+        """Of what is in view paint again what says something else. Qt would paint all of it."""
+        seen = range(self.rowAt(0), self._last_seen + 1)
+        painted = {at: cell for at, cell in self._delegate.painted.items() if at[0] in seen}
+        self._delegate.painted = painted
+        for (row, column), cell in painted.items():
+            inside = first.row() <= row <= last.row() and first.column() <= column <= last.column()
+            if inside and self.model().index(row, column).data(CellRole) != cell:
+                self.update(self.model().index(row, column))
+
+    @property
+    def _last_seen(self) -> int:
+        """The last row in view."""
+        row = self.rowAt(self.viewport().height() - 1)
+        return self.model().rowCount() - 1 if row < 0 else row
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         entered = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtTest import QTest
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document.document import Document
 from gradstep.core.graph.model import Constant
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.gui.model.debugger import TICK
 
 
 def power() -> Document:
@@ -42,7 +43,7 @@ def current(canvas: Any) -> str:
 
 def says(canvas: Any, name: str) -> str:
     canvas.view.stage.facts.reading(canvas.number(name), of_gradient=False)
-    QCoreApplication.processEvents()  # it was asked for, and comes
+    QTest.qWait(3 * TICK)  # it was asked for, and comes
     return canvas.view.stage.facts.reading(canvas.number(name), of_gradient=False).text
 
 
