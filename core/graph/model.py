@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from itertools import compress
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -18,6 +20,7 @@ from gradstep.core.graph.splat_array import element_of, fold_splat, is_splat
 from gradstep.core.graph.suggestions import unknown_name
 from gradstep.core.graph.topological_order import predecessors, topological
 
+_CONTROL_INPUTS = attrgetter("control_inputs")
 GRADIENT_OP_TYPE = "_gradient_op_type"
 # Op types whose forward is a Python function.
 PYTHON_OPS = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
@@ -240,6 +243,15 @@ class Graph:
         return {name: tuple(edges) for name, edges in found.items()}, frozenset(missing)
 
     @cached_property
+    def waiters(self) -> Mapping[str, tuple[str, ...]]:
+        """For each operation that others wait for, these."""
+        found: dict[str, list[str]] = {}
+        for op in compress(self, map(_CONTROL_INPUTS, self)):
+            for name in op.control_inputs:
+                found.setdefault(name, []).append(op.name)
+        return {name: tuple(waiting) for name, waiting in found.items()}
+
+    @cached_property
     def by_type(self) -> Mapping[str, tuple[str, ...]]:
         """The names of the operations of each type that there is, in no order."""
         found: dict[str, list[str]] = {}
@@ -278,12 +290,15 @@ class Graph:
                 stack.extend(predecessors(self[name]))
         return seen
 
-    def descendants(self, name: str) -> set[str]:
-        """`name` and all that needs it, through data and control inputs."""
-        found = {name}
-        for other in self.order:
-            if not found.isdisjoint(predecessors(self[other])):
-                found.add(other)
+    def descendants(self, *names: str) -> set[str]:
+        """`names` and all that needs one of them, through data and control inputs."""
+        found, stack = {*names}, [*names]
+        readers, waiters = self.consumers, self.waiters
+        while stack:
+            name = stack.pop()
+            after = {edge.op for edge in readers.get(name, ())}.union(waiters.get(name, ())) - found
+            found |= after
+            stack.extend(after)
         return found
 
 

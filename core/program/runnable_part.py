@@ -23,15 +23,18 @@ def drop_unfinished(program: Program) -> Program:
     waits = find_waiting(program.graph, program.feeds)
     if not waits:
         return program
-    fetches = tuple(r for r in program.fetches if r in program.feeds or r.op not in waits)
     held = [r.op for r in program.fetches if r not in program.feeds and r.op in waits]
     held += [name for name in program.targets if name in waits]
+    threads = tuple(t for t in program.threads if not _waits(t, waits))
+    if not held and len(threads) == len(program.threads):  # it runs as it is
+        return replace(program, problems=(*program.problems, *_unfed(waits)))
+    fetches = tuple(r for r in program.fetches if r in program.feeds or r.op not in waits)
     targets = [name for name in program.targets if name not in waits]
     return replace(
         program,
         fetches=fetches,
         targets=tuple(dict.fromkeys((*targets, *_frontier(program.graph, held, waits)))),
-        threads=tuple(t for t in program.threads if not _waits(t, waits)),
+        threads=threads,
         problems=(*program.problems, *_unfed(waits), *races_of(program)),
     )
 

@@ -79,7 +79,8 @@ def _derived(
     asked: Sequence[GradientRequest],
 ) -> tuple[list[Differentiation], list[Problem]]:
     """Each request's gradients beside those of the others, on the forward graph alone."""
-    sound, last = _without(program.graph, broken), program.remembered
+    last = program.remembered
+    sound = _continued(_without(program.graph, broken), last)
     derived: list[Differentiation] = []
     problems: list[Problem] = []
     for number, (request, scope) in enumerate(zip(asked, _scopes(sound), strict=False)):
@@ -364,6 +365,12 @@ def _updated_twice(updated: Mapping[str, int]) -> list[Problem]:
 
 def _without(graph: Graph, broken: Collection[str]) -> Graph:
     return Graph.of(op for op in graph if op.name not in broken) if broken else graph
+
+
+def _continued(sound: Graph, last: Sequence[Differentiation]) -> Graph:
+    """`sound` as what the gradients before an edit were derived of, after the edit."""
+    record = last[0].record if last else None
+    return sound if record is None else continue_graph(sound, record.slice.graph)
 
 
 def _beside(derived: Graph, whole: Graph) -> Graph:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import chain
 from operator import attrgetter
@@ -16,7 +16,7 @@ import numpy as np
 
 from gradstep.core.errors import GradstepError, unforeseen
 from gradstep.core.graph.carry_over import edit_before
-from gradstep.core.graph.changes import find_others
+from gradstep.core.graph.changes import Changes, find_others
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.loop import LOOP, loop_of, within
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
@@ -29,6 +29,7 @@ from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
 from gradstep.core.ops.typing.type_memo import Key, ask, key_of, recall
 
 _SMALL = 64  # elements; larger constants are never shapes, axes or sizes
+_AT_OPERATIONS = frozenset({"unconnected", "shape"})  # codes of what is wrong with one alone
 _TOLD = frozenset({"Const", "Shape", "Size", "Rank"})  # by attributes and types alone
 
 
@@ -204,45 +205,84 @@ def infer(graph: Graph) -> Inference:
             inferrer.infer(op)
         except GradstepError as error:
             if error.node not in said:
-                problems.append(Problem.of(error, "unconnected" if None in op.inputs else "shape"))
+                problems.append(_problem(error, op))
             broken.add(name)
     return Inference(inferrer.types, inferrer.constants, tuple(problems))
 
 
 def _infer_again(graph: Graph) -> Inference | None:
     """What `infer` says of a graph after an edit, from what it said before: only what changed is
-    typed again, and what gets other types from that. None where something is wrong, or only looking
-    at all of it can tell."""
-    edit = edit_before(graph)
-    known = None if edit is None else _known.get(edit[0])
-    if edit is None or known is None or known.problems or "order" not in graph.__dict__:
+    typed again, and what gets other types from that. None where only looking at all of it can
+    tell."""
+    before, changes = edit_before(graph) or (None, Changes())
+    known = None if before is None else _known.get(before)
+    if before is None or known is None or "order" not in graph.__dict__:
         return None
-    changes, there = edit[1], graph.operations
     if graph.readers[1] or (changes.removed and not changes.removed.isdisjoint(_waited(graph))):
         return None  # a wire, or a control input, from what is not there any more
-    inferrer = Inferrer(known)
-    found = Inference(inferrer.types, inferrer.constants)
-    for name in (*changes.removed, *changes.changed):
+    if any(p.code not in _AT_OPERATIONS or p.node not in before for p in known.problems):
+        return None
+    again = _TypingAgain(graph, known, changes)
+    return again.found(before) if again.run() else None
+
+
+class _TypingAgain:
+    """Of the operations of a graph that an edit may have given other types."""
+
+    def __init__(self, graph: Graph, known: Inference, changes: Changes) -> None:
+        self._graph, self._known, self._changes = graph, known, changes
+        self._inferrer = Inferrer(known)
+        self._problems = {problem.node: problem for problem in known.problems}
+        for name in (*changes.removed, *changes.changed):
+            self._inferrer.forget(name)
+            self._problems.pop(name, None)
+        self._ranks = dict(zip(graph.order, range(len(graph)), strict=True))
+
+    def run(self) -> bool:
+        """Whether that can be told without looking at the others."""
+        graph, changes, ranks = self._graph, self._changes, self._ranks
+        now = Inference(self._inferrer.types, self._inferrer.constants)
+        queue = sorted(ranks[name] for name in (*changes.added, *changes.changed))
+        self._queued = queued = set(queue)
+        while queue:
+            name = graph.order[heappop(queue)]
+            if not self._infer(graph.operations[name]):
+                return False
+            if not agree(self._known, now, name):
+                for rank in {ranks[edge.op] for edge in graph.consumers[name]} - queued:
+                    queued.add(rank)
+                    heappush(queue, rank)
+        return True
+
+    def found(self, before: Graph) -> Inference:
+        """What is known of the graph then; before: that of before the edit."""
+        ranks, problems, order = self._ranks, self._problems, self._graph.order
+        said = tuple(problems[name] for name in sorted(problems, key=ranks.__getitem__))
+        names = {order[rank] for rank in self._queued}.union(self._changes.removed)
+        inferrer, since = self._inferrer, Retyped(weak(before), names)
+        return Inference(inferrer.types, inferrer.constants, said, since)
+
+    def _infer(self, op: Operation) -> bool:
+        """Type it, or say what is wrong with it; nothing where that is wrong before it already.
+        Whether this is all that there may be to it."""
+        name, inferrer, there = op.name, self._inferrer, self._graph.operations
+        if loop_of(op) is not None or is_unknown(op) or not there.keys() >= {*op.control_inputs}:
+            return False
         inferrer.forget(name)
-    ranks = dict(zip(graph.order, range(len(graph)), strict=True))
-    queue = sorted(ranks[name] for name in (*changes.added, *changes.changed))
-    queued = set(queue)
-    while queue:
-        name = graph.order[heappop(queue)]
-        op = there[name]
-        if loop_of(op) is not None or not there.keys() >= {*op.control_inputs}:
-            return None
+        self._problems.pop(name, None)
+        if not all(ref is None or ref.op in inferrer.types.of for ref in op.inputs):
+            return True
         try:
             inferrer.infer(op)
-        except GradstepError:
-            return None
-        if not agree(known, found, name):
-            for rank in {ranks[edge.op] for edge in graph.consumers[name]} - queued:
-                queued.add(rank)
-                heappush(queue, rank)
-                inferrer.constants.pop(graph.order[rank], None)
-    names = {graph.order[rank] for rank in queued}.union(changes.removed)
-    return replace(found, since=Retyped(weak(edit[0]), names))
+        except GradstepError as error:
+            self._problems[name] = _problem(error, op)
+            return error.node == name
+        return True
+
+
+def _problem(error: GradstepError, op: Operation) -> Problem:
+    """That an operation cannot be typed."""
+    return Problem.of(error, "unconnected" if None in op.inputs else "shape")
 
 
 def _waited(graph: Graph) -> set[str]:

@@ -13,7 +13,8 @@ from gradstep.core.ops.typing.inference import Inference, is_faulty
 def broken_operations(graph: Graph, inference: Inference) -> dict[str, Problem]:
     """Operations that cannot be typed -> the error, at them or upstream, that is to blame."""
     blame = dict(_faults(graph, inference))
-    for name in graph.order if blame else ():
+    after = graph.descendants(*blame) if blame else frozenset[str]()
+    for name in filter(after.__contains__, graph.order) if blame else ():
         for before in predecessors(graph[name]):
             if before in blame and name not in blame:
                 blame[name] = blame[before]

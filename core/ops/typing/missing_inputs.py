@@ -50,7 +50,7 @@ def _find(graph: Graph, fed: frozenset[TensorRef]) -> Mapping[str, Waiting]:
     if not owns:
         return MappingProxyType(owns)
     found = {name: owns[name] for name in filter(owns.__contains__, graph.operations)}
-    for name in graph.order:
+    for name in filter(graph.descendants(*owns).__contains__, graph.order):
         before = found.get(name) or _upstream(graph[name], found, fed)
         if before is not None:
             found[name] = before

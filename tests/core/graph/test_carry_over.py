@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.carry_over import continue_graph, edit_before
-from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.graph.model import Graph, Operation, TensorRef, predecessors
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.build.used_names import names_of
 from gradstep.core.ops.typing.inference import infer, infer_declared
+from gradstep.core.ops.typing.invalid_operations import broken_operations
+from gradstep.core.ops.typing.missing_inputs import find_waiting
 from tests.support.edited_graphs import edited
 from tests.support.layouts import Case
 from tests.support.random_networks import networks
@@ -31,6 +36,18 @@ def _find_all(graph: Graph) -> tuple[object, ...]:
     return order, consumers, graph.readers[1], by_type, graph.unwired, known
 
 
+def _edited(graph: Graph, data: st.DataObject) -> Graph:
+    """After an edit that may leave an input without a wire."""
+    wired = [op for op in graph if op.inputs]
+    if not wired or data.draw(st.booleans()):
+        return edited(graph, set(), data.draw)
+    op = data.draw(st.sampled_from(wired))
+    is_new = data.draw(st.booleans())
+    inputs = (None,) * len(op.inputs) if is_new else (None, *op.inputs[1:])
+    op = replace(op, name=f"{op.name}_new" if is_new else op.name, inputs=inputs)
+    return Graph({**graph.operations, op.name: op})
+
+
 @given(networks(), st.data())
 def test_it_is_as_found_anew(case: Case, data: st.DataObject) -> None:
     graph = case.graph
@@ -39,7 +56,7 @@ def test_it_is_as_found_anew(case: Case, data: st.DataObject) -> None:
         _find_all(graph)
         names_of(graph)
         undo = data.draw(st.integers(0, 3)) == 0
-        asked = data.draw(st.sampled_from(graphs)) if undo else edited(graph, set(), data.draw)
+        asked = data.draw(st.sampled_from(graphs)) if undo else _edited(graph, data)
         graph = continue_graph(Graph(dict(asked.operations)), graph)
         graphs.append(graph)
         anew = Graph(dict(graph.operations))
@@ -47,6 +64,30 @@ def test_it_is_as_found_anew(case: Case, data: st.DataObject) -> None:
             assert found == wanted
         assert names_of(graph).everything() == names_of(anew).everything()
         assert infer_declared(graph).types.of == infer(anew).types.of
+
+
+@given(networks(), st.data())
+def test_what_an_unfinished_graph_waits_for_lies_after_it(case: Case, data: st.DataObject) -> None:
+    graph = case.graph
+    for _ in range(data.draw(st.integers(1, 3))):
+        graph = _edited(graph, data)
+    try:
+        order = graph.order
+    except GradstepError:
+        return
+    names = data.draw(st.sets(st.sampled_from([*graph.operations]), min_size=1))
+    after = {*names}
+    for name in order:
+        if not after.isdisjoint(predecessors(graph[name])):
+            after.add(name)
+    assert graph.descendants(*names) == after
+    held = {op.name for op in graph if None in op.inputs or op.type == "Placeholder"}
+    waiting = find_waiting(graph)
+    assert waiting.keys() == (graph.descendants(*held) if held else set())
+    found = infer(graph)
+    blamed = broken_operations(graph, found)
+    assert {n for n in order if n not in found.types.of} <= blamed.keys()
+    assert blamed.keys() <= graph.descendants(*(p.node for p in found.problems))
 
 
 def _chain(length: int) -> Graph:
@@ -71,16 +112,18 @@ def test_an_edit_is_remembered_while_somebody_has_the_graph_before() -> None:
     assert edit_before(after) is None
 
 
-def test_an_edit_looks_at_no_more_of_a_larger_graph() -> None:
+@pytest.mark.parametrize("name", ["mul", "new"])
+@pytest.mark.parametrize("source", [TensorRef("shared"), None])
+def test_an_edit_looks_at_no_more_of_a_larger_graph(source: TensorRef | None, name: str) -> None:
     """Lines of Python; what goes through names in C is one line."""
 
     def work(length: int) -> int:
         before = _chain(length)
         _find_all(before)
         names_of(before)
-        name = f"part{length // 2}/mul"
-        op = Operation(name, "Mul", (TensorRef("x"), TensorRef("shared")))
-        again = {**before.operations, name: op}
+        own = f"part{length - 4}/{name}"
+        op = Operation(own, "Mul", (TensorRef("x"), source))
+        again = {**before.operations, own: op}
 
         def edit() -> None:
             graph = continue_graph(Graph(again), before)
