@@ -111,12 +111,15 @@ def _value(key: int, kind: np.dtype[Any]) -> float:
 
 
 def histogram(view: Array, bins: int, least: float, most: float) -> list[int]:
-    """How many finite elements lie in each of `bins` equal parts of the range."""
+    """How many finite elements lie in each of `bins` equal parts of the range from the least to
+    the most of them; in the first one if all are alike. Unlike numpy.histogram it takes ranges
+    that are narrower than its bins' edges can say, and wider than the largest number."""
     counts = np.zeros(bins, np.int64)
-    scale = 1.0 if math.isfinite(most - least) else 0.25  # of huge numbers the width overflows
+    width = most / 2 - least / 2  # halves: of huge numbers the width overflows
     for piece in chunks(view):
-        values = finite_of(piece).astype(np.float64) * scale
-        counts += np.histogram(values, bins, (least * scale, most * scale))[0]
+        halves = finite_of(piece).astype(np.float64) / 2 - least / 2
+        places = np.zeros(halves.size) if width <= 0 else halves / width * bins
+        counts += np.bincount(np.clip(places, 0, bins - 1).astype(np.intp), minlength=bins)
     return [int(count) for count in counts]
 
 

@@ -44,7 +44,7 @@ class FindControls(QObject):
         self.field = _Field()
         self.field.setObjectName("tensor.find")
         self.field.setAccessibleName(self.tr("Find an element"))
-        self.field.setPlaceholderText(self.tr("Find  > 3, nan, max"))
+        self.field.setPlaceholderText(self.tr("Find: > 3, max"))
         self.field.setFont(mono(12))
         self.field.setFixedWidth(136)
         tip = self.tr("A value or a condition: 0.66, > 3, == nan, abs(value) > 10, min, max")

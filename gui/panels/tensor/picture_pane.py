@@ -144,6 +144,8 @@ class PicturePane(QWidget):
 
     def _remark(self, reply: TensorPicture) -> str:
         """How much of it is seen."""
+        if 0 in reply.shape:
+            return "empty: it has no elements"
         parts = []
         if reply.total > reply.shape[0]:
             last = reply.first + reply.shape[0] - 1

@@ -86,8 +86,8 @@ def fit(room: tuple[int, int], shape: tuple[int, int], total: int, stretch: floa
     label = _LABEL if total > 1 else 0
     least = _LEAST_SIDE / min(rows, columns)
     best = Fit(1, 1, 0.0, 0.0)
-    wanted = min(total, _MOST_PLANES)
-    for across in range(1, max(wanted, 1) + 1):
+    wanted = max(min(total, _MOST_PLANES), 1)
+    for across in range(1, wanted + 1):
         wide = (room[0] - (across - 1) * _GAP) / across
         high = _high(room[1], -(-wanted // across), label)
         scale = min(wide / columns, high / rows)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from gradstep.gui.panels.tensor.plot_views import HistogramPlot, LinePlot
 
 BINS = 64
+LARGEST_DRAWN = 1e300  # beyond it the width of an axis overflows
+TOO_LARGE = "the numbers are too large for an axis; the table shows them"
 _LINES = 8
 
 
@@ -31,6 +33,7 @@ class LinePane(QWidget):
         self._of: TensorSlice | None = None
         self._tone: Tone = "forward"
         self._reply: tuple[TensorLines, tuple[Buffer, ...]] | None = None
+        self._is_too_high = False
 
     def clear(self) -> None:
         """Nothing is known of what is to be shown."""
@@ -61,16 +64,23 @@ class LinePane(QWidget):
             _add(self, self.plot, self.tr("Lines"))
             self.plot.pointed.connect(lambda text: self.said.set_text(text or self._remark))
         reply, buffers = self._reply
-        least, most = (np.frombuffer(b, np.float64).reshape(reply.lines, -1) for b in buffers[:2])
-        kinds = np.frombuffer(buffers[2], np.uint8).reshape(reply.lines, -1)
+        shape = reply.lines, -(-reply.length // reply.block)
+        least, most = (np.frombuffer(buffer, np.float64).reshape(shape) for buffer in buffers[:2])
+        kinds = np.frombuffer(buffers[2], np.uint8).reshape(shape)
         self.plot.restyle()
-        self.plot.show_lines(least, most, kinds, reply.block, self._tone)
+        self._is_too_high = bool((np.abs([least, most]) > LARGEST_DRAWN).any())
+        if self._is_too_high:
+            self.plot.clear()
+        else:
+            self.plot.show_lines(least, most, kinds, reply.block, self._tone)
         self.said.set_text(self._remark)
 
     @property
     def _remark(self) -> str:
         if self._reply is None:
             return ""
+        if self._is_too_high:
+            return TOO_LARGE
         reply = self._reply[0]
         parts = [f"the first {reply.lines} of {reply.total:,} rows"] * (reply.total > reply.lines)
         parts += [f"a point is the range of {reply.block:,} elements"] * (reply.block > 1)
@@ -112,12 +122,18 @@ class HistogramPane(QWidget):
             _add(self, self.plot, self.tr("Histogram"))
             self.plot.pointed.connect(lambda text: self.said.set_text(text or self._remark))
         self.plot.restyle()
-        if found.stats.minimum is None or found.stats.maximum is None:
+        if found.stats.minimum is None or found.stats.maximum is None or self._is_too_wide:
             self.plot.clear()
         else:
             counts = np.array(found.histogram)
             self.plot.show_counts(counts, found.stats.minimum, found.stats.maximum, self._tone)
         self.said.set_text(self._remark)
+
+    @property
+    def _is_too_wide(self) -> bool:
+        stats = None if self._found is None else self._found.stats
+        ends = () if stats is None else (stats.minimum, stats.maximum)
+        return any(abs(end) > LARGEST_DRAWN for end in ends if end is not None)
 
     @property
     def _remark(self) -> str:
@@ -127,6 +143,8 @@ class HistogramPane(QWidget):
         stats = self._found.stats
         if stats.minimum is None:
             return "no element is a finite number"
+        if self._is_too_wide:
+            return TOO_LARGE
         out = [f"{n:,} {name}" for n, name in ((stats.nans, "NaN"), (stats.infs, "Inf")) if n]
         return f"not counted: {', '.join(out)}" if out else ""
 

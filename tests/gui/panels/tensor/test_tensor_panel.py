@@ -156,6 +156,74 @@ def test_a_scroll_through_all_asks_for_the_newest_place_alone(
     assert sent[1][0].row > 19_800
 
 
+def test_a_new_engine_is_asked_again(
+    bench: Any, show: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the old one was asked is never answered; nothing waits for that."""
+    panel = opened(bench, show, np.arange(400, dtype=np.float32).reshape(20, 20))
+    explorer, asked = panel.explorer, list[Any]()
+    explorer.kinds["table"].click()
+    with monkeypatch.context() as dead:
+        dead.setattr(explorer._questions, "_request", lambda *question: asked.append(question))
+        explorer._choose_view(explorer.view)
+        panel.grab()
+    assert len(asked) == 1
+    bench.bridge.state_changed.emit("starting")
+    bench.bridge.state_changed.emit("ready")
+    panel.grab()
+    assert explorer.grid.text(19, 19) == "-399"
+    message, _, then = asked[0]
+    then(*bench.bridge.service.handle(message))  # comes after all: it is not listened to
+    assert explorer.grid.text(19, 19) == "-399"
+
+
+def test_values_of_another_step_are_read_again(bench: Any, show: Callable[..., Any]) -> None:
+    """Also where the first elements and all statistics stay: then nothing of the value that is
+    kept tells that it is another."""
+
+    def const(name: str, array: Any) -> Operation:
+        array = np.asarray(array)
+        attrs = {"dtype": DType.of(array.dtype), "value": Constant(array)}
+        return Operation(name, "Const", attrs=attrs)
+
+    refs = tuple(map(TensorRef, ("zeros", "shuffled", "axis")))
+    ops = [
+        const("zeros", np.zeros(100, np.int32)),
+        const("range", np.arange(100, dtype=np.int32)),
+        const("axis", np.int32(0)),
+        Operation("shuffled", "RandomShuffle", (TensorRef("range"),), attrs={"seed": 5}),
+        Operation("c", "ConcatV2", refs),
+    ]
+    bench.space.open_document(Document(Graph.of(ops), fetches=(TensorRef("c"),)))
+    bench.space.debugger.flush()
+    panel: TensorPanel = show(TensorPanel(bench.space), 900, 400)
+    bench.space.select(["c"])
+    seen = []
+    for _ in range(2):
+        bench.run("continue_")
+        panel.explorer.kinds["table"].click()
+        panel.explorer.grid.go_to(199, 0)
+        panel.grab()
+        seen.append([panel.explorer.grid.text(row, 0) for row in range(190, 200)])
+        frame = bench.bridge.service._session.frame()
+        assert seen[-1] == [str(x) for x in frame.value("c")[190:]]
+    assert seen[0] != seen[1]
+
+
+def test_texts_are_a_table_alone(bench: Any, show: Callable[..., Any]) -> None:
+    words = np.array([b"one", b"two"] * 50, object)
+    attrs = {"dtype": DType.STRING, "value": Constant(words)}
+    graph = Graph.of([Operation("c", "Const", attrs=attrs)])
+    bench.space.open_document(Document(graph, fetches=(TensorRef("c"),)))
+    bench.space.debugger.flush()
+    bench.run("continue_")
+    bench.space.select(["c"])
+    panel: TensorPanel = show(TensorPanel(bench.space), 900, 400)
+    assert [k for k, each in panel.explorer.kinds.items() if each.isEnabled()] == ["table"]
+    assert panel.explorer.grid.text(1, 0) == '"two"'
+    assert panel.explorer.statistics.isHidden()
+
+
 def test_wrong_elements_and_zeros_stand_out(bench: Any, show: Callable[..., Any]) -> None:
     panel = opened(bench, show, np.array([1, np.nan, np.inf, 0], np.float32))
     assert table(panel) == [["-1"], ["NaN"], ["-Inf"], ["-0"]]
@@ -196,6 +264,45 @@ def test_without_a_selection_it_shows_the_current_node(
     bench.open("tutorial")
     bench.run("run_to@d")
     assert panel.facts.text().startswith("d ")
+
+
+EVERY = [
+    np.float32([]).reshape(0, 3),
+    np.float32(2),
+    np.float32([np.nan, np.inf, -np.inf]),
+    np.zeros((2, 3, 4, 5, 2), np.float64),
+    np.full((3, 3), 1.7e308),
+    np.array([[True, False], [False, True]]),
+    np.arange(-6, 6, dtype=np.int8).reshape(3, 4),
+    np.array([[1 + 2j, np.nan]], np.complex64),
+    np.zeros((8, 8, 4), np.uint8),
+    np.zeros((4, 0, 8, 3), np.float32),
+    np.array([2**63 - 1, -(2**63)], np.int64),
+]
+
+
+def test_every_tensor_has_every_view(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    panel: TensorPanel = show(TensorPanel(bench.space), 900, 400)
+    explorer = panel.explorer
+    for array in EVERY:
+        attrs = {"dtype": DType.of(array.dtype), "value": Constant(array)}
+        graph = Graph.of([Operation("c", "Const", attrs=attrs)])
+        bench.space.select([])
+        bench.space.open_document(Document(graph, fetches=(TensorRef("c"),)))
+        bench.space.debugger.flush()
+        bench.run("continue_")
+        bench.space.select(["c"])
+        for kind in explorer.kinds:
+            press(qtbot, panel, kind)
+            assert explorer.view is not None
+            assert explorer.view.kind == kind
+            panel.grab()
+            find(qtbot, panel, "max")
+            for button in ("swap", "copy"):
+                if panel.findChild(QAbstractButton, f"tensor.{button}").isVisible():
+                    press(qtbot, panel, button)
+                    assert "too many" not in explorer.said.text()
+            panel.grab()
 
 
 # -- views ---------------------------------------------------------------------------------------
