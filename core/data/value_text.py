@@ -31,6 +31,10 @@ _NUMBERS = re.compile(r"[-+\d.,;\seEinfa]+")
 _ROWS = re.compile(rf"[^\s,;]+[\s,;]{_NUMBERS.pattern}")  # of numbers, with anything between them
 
 
+class RowsMisfitError(GradstepError):
+    """A value of which only the number of rows is another than declared."""
+
+
 def is_quick(text: str) -> bool:
     """Whether a value is read from its text alone, at once: no file, nothing to generate."""
     start = text.lstrip()[:40]
@@ -174,6 +178,13 @@ def _beyond(value: Any, dtype: DType) -> np.ndarray:
 
 
 def _require_shape(shape: tuple[int, ...], declared: Shape) -> None:
+    if declared.lacks_rows_only(shape):
+        raise RowsMisfitError(
+            f"shape {Shape(shape)} does not fit {declared}",
+            kind="ValueError",
+            hint=f"give {next(iter(declared))} rows, or take any number of them: shape "
+            f"{declared.any_rows()}",
+        )
     if not declared.accepts(shape):
         raise GradstepError(
             f"shape {Shape(shape)} does not fit {declared}",

@@ -29,6 +29,7 @@ from gradstep.core.document.value_edits import (
     set_attr,
     set_feed,
     set_initial,
+    take_any_rows,
     with_fresh_value,
 )
 from gradstep.core.errors import GradstepError
@@ -311,6 +312,7 @@ __all__ = [
     "set_optimizers",
     "set_override",
     "set_request",
+    "take_any_rows",
     "to_pyfunc",
     "toggle_breakpoint",
     "toggle_override",

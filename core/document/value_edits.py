@@ -74,6 +74,12 @@ def set_attr(document: Document, name: str, key: str, value: Any) -> Document:
     return set_initial(document, name, _refit(document.initial.get(name), op, 0))
 
 
+def take_any_rows(document: Document, placeholder: str) -> Document:
+    """Let a placeholder take any number of rows. Raises GradstepError."""
+    _, shape = _declared(anywhere(document.graph, placeholder))
+    return set_attr(document, placeholder, "shape", shape.any_rows())
+
+
 def set_initial(document: Document, variable: str, value: np.ndarray | Constant) -> Document:
     """Set the value that a variable has before the first run. Raises GradstepError on misfit."""
     op = document.graph[variable]

@@ -129,6 +129,14 @@ class Shape:
             d is None or d == s for d, s in zip(self.dims, shape, strict=True)
         )
 
+    def any_rows(self) -> Shape:
+        """The same with its first size unknown, if it has one."""
+        return Shape((None, *self.dims[1:])) if self.dims else self
+
+    def lacks_rows_only(self, shape: Sequence[int]) -> bool:
+        """Whether `shape` may not stand here, for its number of rows alone."""
+        return not self.accepts(shape) and self.any_rows().accepts(shape)
+
     def merge(self, other: Shape) -> Shape:
         """What both shapes together say; raises ValueError when they contradict each other."""
         if self.dims is None:

@@ -87,6 +87,7 @@ from gradstep.gui.commands.session_commands import (
     switch_session,
 )
 from gradstep.gui.commands.value_commands import (
+    ANY_ROWS,
     enter_value,
     folder_of,
     holds_values,
@@ -95,6 +96,7 @@ from gradstep.gui.commands.value_commands import (
 )
 
 __all__ = [
+    "ANY_ROWS",
     "add_block",
     "add_control",
     "add_node",

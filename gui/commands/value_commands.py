@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from gradstep.core.data.array_files import SUFFIXES
+from gradstep.core.data.value_text import RowsMisfitError
+from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import Shape
 from gradstep.core.graph.model import Constant
 from gradstep.gui.commands.refusals import says_why
@@ -12,14 +15,20 @@ from gradstep.gui.model.value_place import ValuePlace, place_of
 from gradstep.gui.model.value_reader import read_now
 from gradstep.gui.model.workspace import Workspace
 
+ANY_ROWS = "Take any number of rows"
+
 
 def enter_value(workspace: Workspace, place: ValuePlace, text: str) -> None:
     """Put the value that a text gives into its place: at once where it is written out, soon where
-    it is to be read or generated. Raises GradstepError for what is wrong at once; what is found
-    later is a message."""
-    value = read_now(text, place.kind, place.name)
+    it is to be read or generated. What is wrong is a message; where that is the number of rows of a
+    placeholder, with a way to take any."""
+    try:
+        value = read_now(text, place.kind, place.name)
+    except GradstepError as error:
+        _refuse(workspace, place, text, error)
+        return
     if value is not None:
-        _put(workspace, place, value)
+        put_value(workspace, place, value)
         return
 
     def read(value: Constant) -> None:
@@ -27,8 +36,18 @@ def enter_value(workspace: Workspace, place: ValuePlace, text: str) -> None:
         array = value.array
         workspace.say(f"{place.words} {place.name}: {array.dtype.name}{Shape(array.shape)}")
 
+    def refused(error: GradstepError) -> None:
+        _refuse(workspace, place, text, error)
+
     folder = folder_of(workspace)
-    workspace.values.read(text, place.kind, place.name, folder, read, workspace.complain)
+    workspace.values.read(text, place.kind, place.name, folder, read, refused)
+
+
+def _refuse(workspace: Workspace, place: ValuePlace, text: str, error: GradstepError) -> None:
+    workspace.complain(error)
+    if isinstance(error, RowsMisfitError) and place.rows_are_free:
+        again = partial(enter_value, workspace, place.with_any_rows(), text)
+        workspace.offer_fix(ANY_ROWS, again)
 
 
 def load_value(workspace: Workspace, name: str, path: Path) -> None:
@@ -36,11 +55,10 @@ def load_value(workspace: Workspace, name: str, path: Path) -> None:
     enter_value(workspace, place_of(workspace, workspace.shown[name]), f"@{path}")
 
 
-def _put(workspace: Workspace, place: ValuePlace, value: Constant) -> None:
+@says_why
+def put_value(workspace: Workspace, place: ValuePlace, value: Constant) -> None:
+    """Put a value into its place."""
     workspace.edit(place.label, place.put(workspace.document, value), place.merge_key)
-
-
-put_value = says_why(_put)
 
 
 def folder_of(workspace: Workspace) -> Path:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QWidget
 
 from gradstep.core.data.array_files import SUFFIXES
 from gradstep.core.data.generators import GENERATORS, signature
+from gradstep.core.data.value_text import RowsMisfitError
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import Shape
 from gradstep.core.graph.model import Constant, Operation
@@ -38,8 +39,8 @@ class ValueDialog(Dialog):
         self._place = place_of(workspace, op)
         title = f"{self._place.words} {op.name}"
         super().__init__(workspace, "value_dialog", title, parent)
-        kind = self.add_text(str(self._place.kind), "muted")
-        kind.setFont(mono())
+        self._kind = self.add_text(str(self._place.kind), "muted")
+        self._kind.setFont(mono())
         self.text = CodeView(workspace.theme, _shown(self._place.value), "value_dialog.text")
         self.text.setAccessibleName(title)
         self.text.setPlaceholderText(_replaced(self._place.value) + _EXAMPLES)
@@ -94,11 +95,23 @@ class ValueDialog(Dialog):
         generate = QPushButton(self.tr("Generate"))
         generate.setObjectName("value_dialog.generate")
         generate.setMenu(self._build_generators(generate))
+        self._any_rows = QPushButton(self.tr(commands.ANY_ROWS))
+        self._any_rows.setObjectName("value_dialog.any_rows")
+        self._any_rows.setToolTip(self.tr("Leave the first size of the placeholder open"))
+        self._any_rows.clicked.connect(self._take_any_rows)
         for button in (load, generate):
             button.setAutoDefault(False)
             row.addWidget(button)
         row.addStretch(1)
+        self._any_rows.setAutoDefault(False)
+        row.addWidget(self._any_rows)
         return row
+
+    def _take_any_rows(self) -> None:
+        """From here on the value may have any number of rows; applying it says so to the node."""
+        self._place = self._place.with_any_rows()
+        self._kind.setText(str(self._place.kind))
+        self._check()
 
     def _build_generators(self, parent: QWidget) -> QMenu:
         menu = QMenu(parent)
@@ -157,8 +170,11 @@ class ValueDialog(Dialog):
 
     def _refuse(self, error: GradstepError) -> None:
         self._tell(words(error), "problem")
+        rows_alone = isinstance(error, RowsMisfitError)
+        self._any_rows.setVisible(rows_alone and self._place.rows_are_free)
 
     def _tell(self, text: str, tone: Any) -> None:
+        self._any_rows.hide()
         self._fits.setText(text)
         self._color(self._fits, tone)
         self._apply.setEnabled(self._value is not None)

@@ -67,11 +67,14 @@ class Banners(QObject):
         self._first = self.message.add_button(
             "Take me to the first one", "banner.message.first", lambda: self._go()
         )
+        self._run_fix: Callable[[], None] = lambda: None
+        self._fix = self.message.add_button("", "banner.message.fix", self._mend)
         self.message.add_close()
         self.all = (self.engine, self.restricted, self.recovery, self.file, self.message)
         workspace.engine_changed.connect(self._engine)
         workspace.file_changed.connect(self._trust)
         workspace.explained.connect(self.offer_first)
+        workspace.fix_offered.connect(self.offer_fix)
         for signal in (workspace.stopped, workspace.document_opened, workspace.document_changed):
             signal.connect(self.message.hide)
         self._patience = QTimer(self, singleShot=True, interval=PATIENCE)
@@ -82,12 +85,24 @@ class Banners(QObject):
     def say(self, level: StripLevel, text: str) -> None:
         """A note, a warning or an error, until the next thing that works."""
         self._first.hide()
+        self._fix.hide()
         self.message.say(text, *LEVELS[level])
 
     def offer_first(self, found: Explanation) -> None:
         """The way to what led to that which the message explains, beside it."""
         self._go = partial(commands.go_to_first, self._workspace, found)
         self._first.setVisible(commands.is_elsewhere(self._workspace, found))
+
+    def offer_fix(self, title: str, run: Callable[[], None]) -> None:
+        """What mends that which the message complains of, beside it."""
+        self._run_fix = run
+        self._fix.setText(title)
+        self._fix.setAccessibleName(title)
+        self._fix.show()
+
+    def _mend(self) -> None:
+        self.message.hide()
+        self._run_fix()
 
     def say_changed(self, is_there: bool, answers: dict[str, Callable[[], None]]) -> None:
         """The file was changed by another program, or it is there no more. answers: what the

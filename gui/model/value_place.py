@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import Document
@@ -17,7 +17,8 @@ from gradstep.gui.model.workspace import Workspace
 class ValuePlace:
     """name: of the operation. words: what the value is, before the name ("Fed to"). kind: what it
     has to be. value: the one that the document has, if any. put: gives the document with another
-    one; label, merge_key: of that edit."""
+    one; label, merge_key: of that edit. rows_are_free: whether the number of rows can be left open,
+    as `with_any_rows` does."""
 
     name: str
     words: str
@@ -26,6 +27,17 @@ class ValuePlace:
     put: Callable[[Document, Constant], Document]
     label: str
     merge_key: str
+    rows_are_free: bool = False
+
+    def with_any_rows(self) -> ValuePlace:
+        """The same for any number of rows: with a value it gets a shape that says so."""
+
+        def put(document: Document, value: Constant) -> Document:
+            return self.put(document_edits.take_any_rows(document, self.name), value)
+
+        kind = replace(self.kind, shape=self.kind.shape.any_rows())
+        label = f"{self.label}, any number of rows"
+        return replace(self, kind=kind, put=put, label=label, rows_are_free=False)
 
 
 def place_of(workspace: Workspace, op: Operation) -> ValuePlace:
@@ -34,7 +46,8 @@ def place_of(workspace: Workspace, op: Operation) -> ValuePlace:
     if op.type == "Const":
         return attribute_place(op, "value", TensorType(dtype))
     if op.type == "Placeholder":
-        return fed_place(workspace, op.output(), TensorType(dtype, shape))
+        place = fed_place(workspace, op.output(), TensorType(dtype, shape))
+        return replace(place, rows_are_free=True)
     name = op.name
     return ValuePlace(
         name,

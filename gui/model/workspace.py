@@ -120,6 +120,7 @@ class Workspace(QObject):
     theme_changed = Signal()
     message = Signal(str, str)  # MessageLevel, one line of text; see `say`
     explained = Signal(object)  # messages.Explanation: what the last message was about
+    fix_offered = Signal(str, object)  # what to do about the last message, and what does it
     view_requested = Signal(str, str)  # what only the window can do, to what; see `ask_window`
     block_requested = Signal(object, object, object)  # Block to be added, point, source or None
 
@@ -412,6 +413,10 @@ class Workspace(QObject):
     def say(self, text: str, level: MessageLevel = "info") -> None:
         """Tell the user in one line: in the status bar, or in a strip above the canvas."""
         self.message.emit(level, text)
+
+    def offer_fix(self, title: str, run: Callable[[], None]) -> None:
+        """What can be done about the last message by one click."""
+        self.fix_offered.emit(title, run)
 
     @overload
     def ask_window(self, what: Literal["show"], target: ShownPanel) -> None: ...

@@ -31,7 +31,8 @@ def softmax_digits() -> Document:
     """Numbers: TensorFlow 2.21's for this graph."""
     images, labels = _digits()
     d = Drawing()
-    x, wanted = d.fed("images", images.reshape(BATCH, 64)), d.fed("labels", labels)
+    x = d.fed("images", images.reshape(BATCH, 64), shape=(None, 64))
+    wanted = d.fed("labels", labels, shape=(None, 10))
     with d.g.scope("softmax"):
         weights = d.variable("weights", np.zeros((64, 10)))
         bias = d.variable("bias", np.zeros(10))
@@ -175,7 +176,8 @@ def cnn_digits() -> Document:
     images, labels = _digits()
     rng = np.random.default_rng(5)
     d = Drawing()
-    x, wanted = d.fed("images", images[..., None]), d.fed("labels", labels)
+    x = d.fed("images", images[..., None], shape=(None, 8, 8, 1))
+    wanted = d.fed("labels", labels, shape=(None, 10))
     first = _convolution(d, rng, x, "conv1", 1, 6)
     second = _convolution(d, rng, first, "conv2", 6, 8)
     with d.g.scope("dense"):

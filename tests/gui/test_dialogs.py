@@ -20,12 +20,14 @@ from gradstep.core.data.value_text import typed_value
 from gradstep.core.document.document import CodeKind
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.gui import commands
 from gradstep.gui.automation.driver import Driver
 from gradstep.gui.dialogs.code_dialog import CodeDialog, syntax_problem
 from gradstep.gui.dialogs.override_dialog import NEW, OverrideDialog, template
 from gradstep.gui.dialogs.py_func_conversion_dialog import PyFuncDialog
 from gradstep.gui.dialogs.request_dialog import RequestDialog
 from gradstep.gui.dialogs.value_dialog import ValueDialog, _shown
+from gradstep.gui.model.value_place import place_of
 
 
 def found(driver: Driver, kind: type[Any]) -> Any:
@@ -96,6 +98,40 @@ def test_a_value_from_a_file(tutorial: Driver, tmp_path: Path) -> None:
     assert fits.text() == "✓ shape [2]"
     dialog.finish()
     assert tutorial.workspace.document.feeds["data:0"].array.tolist() == [7.0, 8.0]
+
+
+def test_a_value_of_another_number_of_rows(tutorial: Driver) -> None:
+    tutorial.workspace.select(["data"])
+    tutorial.key("Ctrl+E")
+    dialog = found(tutorial, ValueDialog)
+    offer = dialog.findChild(QPushButton, "value_dialog.any_rows")
+    dialog.text.setPlainText("[[1, 2], [3, 4]]")
+    assert not offer.isVisible(), "the rank is another one"
+    dialog.text.setPlainText("[1, 2, 3]")
+    assert offer.isVisible()
+    offer.click()
+    assert dialog.findChild(QLabel, "value_dialog.fits").text() == "✓ shape [3]"
+    assert str(tutorial.workspace.document.graph["data"].attrs["shape"]) == "[2]", "not yet"
+    dialog.finish()
+    assert str(tutorial.workspace.document.graph["data"].attrs["shape"]) == "[?]"
+    tutorial.workspace.select(["c"])
+    tutorial.key("Ctrl+E")
+    variable = found(tutorial, ValueDialog)
+    variable.text.setPlainText("[1, 2, 3]")
+    assert not variable.findChild(QPushButton, "value_dialog.any_rows").isVisible()
+
+
+def test_the_strip_offers_it_for_what_is_typed_in_the_inspector(tutorial: Driver) -> None:
+    commands.enter_value(
+        tutorial.workspace, place_of(tutorial.workspace, tutorial.workspace.shown["data"]), "[1]"
+    )
+    fix = tutorial.window.findChild(QPushButton, "banner.message.fix")
+    assert fix.isVisible()
+    assert fix.text() == "Take any number of rows"
+    tutorial.click("banner.message.fix")
+    tutorial.settle()
+    assert tutorial.workspace.document.feeds["data:0"].array.tolist() == [1]
+    assert not fix.isVisible()
 
 
 def test_a_generated_value(tutorial: Driver) -> None:

@@ -61,8 +61,16 @@ def require_fed_shape(ref: TensorRef, kind: TensorType | None, shape: tuple[int,
             f"which has shape {_python_shape(kind.shape)}",
             kind="ValueError",
             node=ref.op,
-            hint=f"reshape the value, or change the shape attribute of '{ref.op}'",
+            hint=_other_shape(ref.op, kind.shape, shape),
         )
+
+
+def _other_shape(name: str, declared: Shape, shape: tuple[int, ...]) -> str:
+    """What to do where `shape` is fed to what is `declared` otherwise."""
+    if declared.lacks_rows_only(shape):
+        rows = next(iter(declared))
+        return f"feed {rows} rows, or give '{name}' the shape {declared.any_rows()}, of any number"
+    return f"reshape the value, or change the shape attribute of '{name}'"
 
 
 def infer_fed_types(arrays: Mapping[TensorRef, np.ndarray]) -> dict[TensorRef, TensorType]:

@@ -123,6 +123,7 @@ def test_feeds_from_tables_and_generators(cli: Cli, tmp_path: Path) -> None:
     [
         (["--fetch", "loss", "--feed", "data=normal(std=1)"], 2, "there are mean, stddev, seed"),
         (["--fetch", "loss", "--feed", "data=@{tmp}/t.csv:b"], 1, "row 3, column 'b' is empty"),
+        (["--fetch", "loss", "--feed", "data=[1]"], 1, "give 'data' the shape [?], of any number"),
         (["--fetch", "lss"], 1, "did you mean loss"),
         (["--fetch", "loss:7"], 1, "outputs"),
         (["--fetch", "loss", "--feed", "data=[1,2,3]"], 1, "Cannot feed value of shape (3,)"),

@@ -105,3 +105,26 @@ def test_what_does_not_fit_changes_nothing(canvas: Any, qtbot: Any, tmp_path: Pa
     drop_at(canvas, canvas.middle("e"), files(tmp_path / "x.npy"))
     assert "Drop x.npy on a placeholder" in canvas.said[-1][1]
     assert canvas.space.document is before
+
+
+def test_another_number_of_rows_can_be_taken(canvas: Any, qtbot: Any, tmp_path: Path) -> None:
+    """One click puts the value there and says so to the placeholder; one undo takes both back."""
+    canvas.open("stop_gradient")
+    before = canvas.space.document
+    fixes: list[tuple[str, Any]] = []
+    canvas.space.fix_offered.connect(lambda title, run: fixes.append((title, run)))
+    np.save(tmp_path / "x.npy", np.arange(5))
+    drop_at(canvas, canvas.middle("x"), files(tmp_path / "x.npy"))
+    qtbot.waitUntil(lambda: not canvas.space.values.is_reading)
+    assert "Give 2 rows, or take any number of them: shape [?]" in canvas.said[-1][1]
+    assert canvas.space.document is before
+    ((title, take),) = fixes
+    assert title == "Take any number of rows"
+    take()
+    qtbot.waitUntil(lambda: not canvas.space.values.is_reading)
+    after = canvas.space.document
+    assert str(after.graph["x"].attrs["shape"]) == "[?]"
+    assert after.feeds["x:0"].array.tolist() == [0, 1, 2, 3, 4]
+    canvas.space.undo_stack.undo()
+    assert canvas.space.document.graph["x"].attrs["shape"] == before.graph["x"].attrs["shape"]
+    assert canvas.space.document.feeds["x:0"] == before.feeds["x:0"]
