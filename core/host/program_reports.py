@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 
 from gradstep.core.checks.why.finiteness_survey import Surveyor
 from gradstep.core.debug.concurrency.scheduler import Scheduler
@@ -15,6 +15,7 @@ from gradstep.core.debug.motion.loop_place import Place
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.step_builder import Whereabouts
 from gradstep.core.engine.plan.step_groups import owner
+from gradstep.core.engine.plan.steps import Step
 from gradstep.core.graph.model import Edge, Operation, TensorRef
 from gradstep.core.host.retold import Told
 from gradstep.core.host.step_words import Telling
@@ -36,13 +37,12 @@ from gradstep.core.protocol.messages import (
     ThreadInfo,
 )
 
-_NAME = attrgetter("name")
 _OPERATION = itemgetter(0)  # of a TensorRef
 
 
-def _step(op: Operation, tensors: Whereabouts | None) -> StepInfo:
+def _step(step: Step, tensors: Whereabouts | None) -> StepInfo:
     """tensors: what a plan has for each output; None for one that it has not."""
-    there = enumerate(tensors or ())
+    op, there = step.op, enumerate(tensors or ())
     return StepInfo(
         op=op.name,
         type=op.type,
@@ -210,9 +210,8 @@ def _loops(plan: Plan, told: Told, around: str = "") -> Iterator[LoopInfo]:
 
 def _steps(plan: Plan, told: Told, loop: str = "") -> list[StepInfo]:
     """Those of a plan, or of an iteration of a loop."""
-    operations = [step.op for step in plan.steps]
-    tensors = [*map(plan.tensors.of.get, map(_NAME, operations))]
-    return told.tell(("steps", loop), _step, operations, tensors)
+    tensors = [*map(plan.tensors.of.get, plan.step_of)]
+    return told.tell(("steps", loop), _step, plan.steps, tensors)
 
 
 def _writes(op: Operation) -> bool:

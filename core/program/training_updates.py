@@ -375,5 +375,8 @@ def _continued(sound: Graph, last: Sequence[Differentiation]) -> Graph:
 
 def _beside(derived: Graph, whole: Graph) -> Graph:
     """`derived`, and after it what `whole` has besides: the operations that are not sound."""
-    rest = {name: op for name, op in whole.operations.items() if name not in derived}
+    there = derived.operations
+    if there.keys() >= whole.operations.keys():
+        return derived
+    rest = {name: op for name, op in whole.operations.items() if name not in there}
     return Graph({**derived.operations, **rest}) if rest else derived

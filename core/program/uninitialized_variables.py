@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.init_run import assigns, init_run
 from gradstep.core.engine.plan.steps import TAKE_EMPTY
@@ -17,9 +19,10 @@ def find_uninitialized(program: Program) -> list[Problem]:
     """A warning at each variable that has no value before the first run, and is read in it by an
     operation that wants one. With TensorFlow's words, and what initialises it."""
     graph = program.graph
-    there = program.initial.keys()
-    if all(there >= {*graph.by_type.get(type, ())} for type in VARIABLES):
-        return []  # nearly always so, and said by sets
+    there = program.initial
+    declared = chain.from_iterable(graph.by_type.get(type, ()) for type in VARIABLES)
+    if all(map(there.__contains__, declared)):
+        return []  # nearly always so, and said in C
     given = init_run(graph, program.init).gives if program.init else frozenset[str]()
     empty = [n for n in graph.of_types(VARIABLES) if n not in there and n not in given]
     if not empty:

@@ -153,7 +153,7 @@ class Update:
             return False
         if found.kind != builder.type_of(gradient.ref):
             return False
-        return self._new_names.isdisjoint(found.made.taken.asked)
+        return not self._new_names or self._new_names.isdisjoint(found.made.taken.asked)
 
     def _drop(self, variable: str) -> None:
         """Let go what was made for a variable before the edit."""

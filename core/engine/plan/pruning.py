@@ -83,6 +83,8 @@ class Needed:
 
     def _find_changed(self, graph: Graph) -> list[str]:
         """The operations that are needed here and are others in `graph`."""
+        if graph is self.graph:
+            return []
         counts, (before, changes) = self.counts, edit_before(graph) or (None, Changes())
         if before is self.graph:
             return [n for n in (*changes.changed, *changes.removed, *changes.added) if n in counts]

@@ -18,12 +18,14 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass
+from itertools import chain
 
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.liveness_conditions import ALWAYS, NEVER, Condition, all_of, any_of
 from gradstep.core.engine.plan.steps import TAKE_EMPTY, Step
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
+from gradstep.core.ops.declare.table import find
 
 # What these give follows from the variable's type, whatever it holds.
 _OF_THE_TYPE = frozenset({"Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike"})
@@ -65,8 +67,18 @@ def races(plan: Plan, drawn: Container[str]) -> list[Race]:
     """Those in `plan`, and in the iterations of its loops. drawn: the operations of the user's own
     graph. What is derived from it comes after it in every run, gradients before updates, as the
     document has them: there no order is left open."""
+    if not plan.loops and not _has_writers(plan, drawn):
+        return []  # nearly always so in training, and said in C
     steps = plan.steps
     return [*_races(plan, plan.variables, lambda number: steps[number].op.name in drawn)]
+
+
+def _has_writers(plan: Plan, drawn: Container[str]) -> bool:
+    """Whether a step that may write to a variable is among `drawn`."""
+    types = ((type, find(type)) for type in plan.graph.by_type)
+    writing = [type for type, known in types if known is None or known.state.writes]
+    names = chain.from_iterable(map(plan.graph.by_type.__getitem__, writing))
+    return any(map(drawn.__contains__, filter(plan.step_of.__contains__, names)))
 
 
 def _races(plan: Plan, names: Iterable[str], is_drawn: Callable[[int], bool]) -> Iterator[Race]:

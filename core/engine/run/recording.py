@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from itertools import repeat
-from operator import is_
+from itertools import compress, count, repeat
+from operator import is_, is_not
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -109,9 +109,13 @@ class Recording(Binding):
                 starting = self._not_turning
         self._absent.clear()
         empty: set[int] = set()
-        for name, versions in starting:
-            if not self._start(versions[0], variables.get(name, self._first.get(name))):
-                empty.add(versions[0])
+        names, firsts = [name for name, _ in starting], [versions[0] for _, versions in starting]
+        arrays = [*map(variables.get, names, map(self._first.get, names))]
+        there = map(self._cells.__getitem__, firsts)
+        # Nobody writes to those that are there already: nearly all, and nothing is done for them.
+        for place in compress(count(), map(is_not, arrays, there)):
+            self._start(firsts[place], arrays[place])
+        empty.update(compress(firsts, map(is_, arrays, repeat(None))))
         for index in self._made_by_reference:
             self._cells[index] = None
         if self._empty is None or self._empty != empty:
@@ -301,8 +305,8 @@ class Recording(Binding):
         self._cells, self._calls, self._empty, self._loops = self._aside
         self._aside, self._turned = now, not self._turned
 
-    def _start(self, version: int, array: Any) -> bool:
-        """Put a variable's value where its first version lies; whether it has one."""
+    def _start(self, version: int, array: Any) -> None:
+        """Put a variable's value where its first version lies; None: it has none."""
         place = self.layout.places[version]
         if array is None:
             self._cells[version] = None
@@ -314,7 +318,6 @@ class Recording(Binding):
             if self._cells[version] is None:
                 self._cells[version] = self._arena.view(place)
             self._cells[version][...] = array
-        return array is not None
 
     def _take_over(self, before: Binding) -> None:
         if isinstance(before, Recording) and before._turned:

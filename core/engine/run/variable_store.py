@@ -36,6 +36,10 @@ class VariableStore(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         return self._arrays[name]
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """As of a mapping, in one call: asked of every variable before each run."""
+        return self._arrays.get(name, default)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._arrays)
 
