@@ -67,6 +67,7 @@ class StatusBar(QStatusBar):
                        workspace.file_changed, workspace.devices_changed,
                        workspace.reader.changed):  # fmt: skip
             signal.connect(self.refresh)
+        workspace.bridge.event_received.connect(self._note_progress)
         self.refresh()
 
     def refresh(self) -> None:
@@ -102,6 +103,13 @@ class StatusBar(QStatusBar):
         if not workspace.is_open:
             return "Ready"
         return "Ready" if stop is None else REASONS.get(stop.reason, "Stopped")
+
+    def _note_progress(self, event: object) -> None:
+        """How far the engine is with what it is at, until something else is said."""
+        from gradstep.core.protocol.messages import Progress  # not before the first paint
+
+        if isinstance(event, Progress) and self._workspace.engine_state == "busy" and event.total:
+            self.state.setText(f"{event.text}: {100 * event.done // event.total} %")
 
     def _show_place(self) -> None:
         if self._remark_until.isActive():
