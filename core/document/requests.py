@@ -67,6 +67,12 @@ def loss_of(document: Document, optimizer: Optimizer) -> tuple[TensorRef, ...]:
     return optimizer.of or document.request.of
 
 
+def minimized(document: Document) -> tuple[TensorRef, ...]:
+    """What the optimizers minimize that are switched on, or else what is differentiated."""
+    of = [ref for o in document.optimizers if o.enabled for ref in loss_of(document, o)]
+    return tuple(dict.fromkeys(of)) or document.request.of
+
+
 def trained_variables(document: Document, optimizer: Optimizer) -> tuple[TensorRef, ...]:
     """The variables of `optimizer`, whether or not they will have a gradient."""
     graph = document.graph

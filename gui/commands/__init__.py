@@ -86,6 +86,13 @@ from gradstep.gui.commands.session_commands import (
     new_session,
     switch_session,
 )
+from gradstep.gui.commands.training_commands import (
+    follow_expression,
+    follow_gradients,
+    follow_selected,
+    go_to_trained_step,
+    train,
+)
 from gradstep.gui.commands.value_commands import (
     ANY_ROWS,
     enter_value,
@@ -125,8 +132,12 @@ __all__ = [
     "enter_value",
     "expect_run",
     "folder_of",
+    "follow_expression",
+    "follow_gradients",
+    "follow_selected",
     "go_to_first",
     "go_to_first_broken",
+    "go_to_trained_step",
     "holds_values",
     "insert_node",
     "is_elsewhere",
@@ -177,6 +188,7 @@ __all__ = [
     "toggle_breakpoint",
     "toggle_override",
     "toggle_stop",
+    "train",
     "trust",
     "use_device",
     "use_native_gradient",

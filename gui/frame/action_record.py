@@ -237,6 +237,20 @@ def can_measure(workspace: Workspace) -> bool:
     return workspace.program is not None and not workspace.profiler.busy
 
 
+def _why_not_trained(workspace: Workspace) -> str:
+    if workspace.engine_state != "ready":
+        return "the engine is not ready: a run is under way, or it has stopped"
+    if workspace.program is None or not workspace.program.steps:
+        return NOTHING
+    return "no run updates a variable: give the document an optimizer (Graph > Optimizers)"
+
+
+@needs(_why_not_trained)
+def can_train(workspace: Workspace) -> bool:
+    """Whether a run would change a variable, and can be made now."""
+    return workspace.engine_state == "ready" and workspace.debugger.index.updates
+
+
 @needs("there are several optimizers: choose in Graph > Optimizers")
 def has_one_optimizer(workspace: Workspace) -> bool:
     """Whether choosing another one would lose no more than one."""

@@ -155,7 +155,9 @@ class Banners(QObject):
     def _show_way_out(self) -> None:
         """What can be done about work that takes long, where there is something: preparing a graph
         ends by itself, unless a function of the document's is called for it."""
-        ways = []
+        ways: list[str] = []
+        if self._workspace.training.busy:
+            return  # it is to take long, and says how long
         if self._workspace.engine_doing not in (PREPARING, WORKING):
             ways.append(PAUSE)
         if self._workspace.document.code and self._workspace.trusted:

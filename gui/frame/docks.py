@@ -80,6 +80,13 @@ PANELS = (
         "gradstep.gui.panels.timeline.timeline_panel",
         "TimelinePanel",
     ),
+    Place(
+        "training",
+        "Training",
+        BOTTOM,
+        "gradstep.gui.panels.training.training_panel",
+        "TrainingPanel",
+    ),
     Place("tensor", "Tensor", BOTTOM, "gradstep.gui.panels.tensor.tensor_panel", "TensorPanel"),
     Place(
         "device_diff",

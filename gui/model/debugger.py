@@ -39,6 +39,8 @@ from gradstep.core.protocol.messages import (
     ProgramInfo,
     SessionList,
     Stopped,
+    Train,
+    Trained,
 )
 from gradstep.core.protocol.program_change import OtherProgramError
 from gradstep.gui.model.engine_bridge import EngineBridge
@@ -263,6 +265,18 @@ class Debugger(QObject):
         look = None if command == "pause" else self._look()
         self._bridge.send(Control(command=command, target=target, look=look), (), answered)
 
+    def train(self, wish: Train, then: Answer) -> None:
+        """Run after run, on the document as it is now; `then` gets the answer, once it is shown,
+        and has to say what is wrong with the wish."""
+        self.flush()
+
+        def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
+            if not isinstance(reply, Failed) or _is_death(reply):
+                self.take(reply, buffers)
+            then(reply, buffers)
+
+        self._bridge.send(structs.replace(wish, look=self._look()), (), answered)
+
     def _look(self) -> Look:
         """What is asked for at every stop."""
         refs = self._values.wanted(self._tensors)
@@ -367,6 +381,8 @@ class Debugger(QObject):
             if reply.program is not None:  # that of another thread
                 self._show_program(reply.program)
             self._stand(reply, buffers)
+        elif isinstance(reply, Trained):
+            self._stand(reply.stopped, buffers)
         elif isinstance(reply, SessionList):
             self._values.clear()
             self.take(reply.stopped)

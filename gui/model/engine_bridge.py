@@ -31,6 +31,7 @@ from gradstep.core.protocol.messages import (
     Read,
     ReadTable,
     SaveTensor,
+    Train,
     Why,
 )
 from gradstep.gui.model.thread_calls import ThreadCalls
@@ -42,6 +43,7 @@ DOING = {  # what is asked of the engine, as the status bar says it
     Open: PREPARING,
     Edit: PREPARING,
     Control: "Running",
+    Train: "Training",
     Expect: "Running",
     Compare: "Comparing",
     CheckGradients: "Checking gradients",

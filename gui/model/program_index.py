@@ -40,6 +40,11 @@ class ProgramIndex:
             found.setdefault(step.phase, []).append(step.op)
         return found
 
+    @cached_property
+    def updates(self) -> bool:
+        """Whether a run changes a variable."""
+        return self.program is not None and any(step.writes for step in self.program.steps)
+
     def maker(self, tensor: str) -> StepInfo | None:
         """The step that makes a tensor ("a:0")."""
         return self.steps.get(tensor.rpartition(":")[0])

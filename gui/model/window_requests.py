@@ -22,5 +22,13 @@ WindowRequest = FrameRequest | CanvasRequest
 
 # Panels that others bring to the front; that there are such, a test sees.
 ShownPanel = Literal[
-    "device_diff", "gradients", "inspector", "note", "outline", "profile", "sessions", "tensor"
+    "device_diff",
+    "gradients",
+    "inspector",
+    "note",
+    "outline",
+    "profile",
+    "sessions",
+    "tensor",
+    "training",
 ]

@@ -48,6 +48,7 @@ from gradstep.gui.model.profiler import Profiler
 from gradstep.gui.model.python_output import Printed
 from gradstep.gui.model.python_rights import PythonRights
 from gradstep.gui.model.session_list import SessionModel
+from gradstep.gui.model.training import Training
 from gradstep.gui.model.undo import Edit
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.value_reader import ValueReader
@@ -100,6 +101,7 @@ class Workspace(QObject):
     profiler:       what was measured of it, and how that is looked at.
     expected:       what it expects of its runs, and what came.
     sessions:       its sessions, and which of them is shown.
+    training:       training it, and the curves of that.
     soundness:      whether the run that is looked at holds NaN or infinity.
     gradient_states: which of the gradients that it asks for are None, NaN, infinite or zero.
     whys:           why values and gradients are as they are at this stop.
@@ -149,6 +151,7 @@ class Workspace(QObject):
         self.debugger = Debugger(self.bridge, self)
         self.printed = Printed(self)
         self.profiler = Profiler(self)
+        self.training = Training(self)
         self.expected = Expected(self)
         self.sessions = SessionModel(self)
         self.soundness = Soundness(self)

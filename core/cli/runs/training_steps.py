@@ -12,8 +12,7 @@ import numpy as np
 
 from gradstep.core.cli.output.command_output import usage
 from gradstep.core.debug.history.frozen_program import Program
-from gradstep.core.document.document import Document
-from gradstep.core.document.requests import loss_of
+from gradstep.core.document.requests import minimized
 from gradstep.core.engine.plan.steps import storage_name
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.engine.run.variable_store import VariableStore
@@ -70,19 +69,13 @@ def ask_for(loaded: Loaded, names: Sequence[str]) -> Asked:
     graph = program.graph
     wanted = [TensorRef.parse(name).short for name in names if not _only_runs(graph, name)]
     fetched = [ref.short for ref in document.fetches if ref.op in graph]
-    losses = [ref.short for ref in _losses(document)] or wanted
+    losses = [ref.short for ref in minimized(document)] or wanted
     losses = losses or [name for name in fetched if not _only_runs(graph, name)]
     # A step need not show all that the document fetches, but a run computes it.
     beside = [*fetched, *(name for name in names if _only_runs(graph, name))]
     operations = dict.fromkeys([*program.targets, *(TensorRef.parse(n).op for n in beside)])
     shown = dict.fromkeys([*losses, *wanted])
     return Asked(program, tuple(losses), tuple(shown), tuple(operations))
-
-
-def _losses(document: Document) -> Sequence[TensorRef]:
-    """What the optimizers minimize that are switched on, or else what is differentiated."""
-    of = [ref for o in document.optimizers if o.enabled for ref in loss_of(document, o)]
-    return tuple(dict.fromkeys(of)) or document.request.of
 
 
 def _only_runs(graph: Graph, name: str) -> bool:

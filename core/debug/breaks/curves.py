@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from gradstep.core.debug.breaks.expression import Expression, Scope, Values, parse
-from gradstep.core.debug.breaks.expression_names import find_mentions
+from gradstep.core.debug.breaks.expression import Scope, Values, parse
+from gradstep.core.debug.breaks.expression_names import find_mentions, names_a_tensor
 from gradstep.core.debug.history.frame import Losses
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.errors import GradstepError
@@ -83,16 +84,25 @@ class Curves:
     def read(self, values: Values) -> list[float]:
         """The number that each is; NaN where it is not there. Raises GradstepError for one that is
         several numbers."""
-        scope = Scope(values, self.subject)
-        return [_number(text, term.evaluate(scope)) for text, term in self._terms]
+        return [_number(text, term(values)) for text, term in self._terms]
 
     def ends(self, values: Values) -> bool:
         """Whether it is time to stop. Raises GradstepError where that cannot be told."""
         return bool(self.until) and parse(self.until).holds(Scope(values, self.subject))
 
     @cached_property
-    def _terms(self) -> list[tuple[str, Expression]]:
-        return [(text, parse(text)) for text in self.texts]
+    def _terms(self) -> list[tuple[str, Callable[[Values], Any]]]:
+        return [(text, self._term(text)) for text in self.texts]
+
+    def _term(self, text: str) -> Callable[[Values], Any]:
+        """Gives it; without a detour where it is a tensor's value, as most are: it is done every
+        step."""
+        if names_a_tensor(text):
+            [(table, ref), *_] = find_mentions(text)
+            if table == "x":
+                return lambda values: values.value(ref)
+        expression = parse(text)
+        return lambda values: expression.evaluate(Scope(values, self.subject))
 
     def _read(self, table: str, ref: TensorRef) -> list[TensorRef]:
         held = ref if table == "x" else self.holders.of(ref)
@@ -105,14 +115,15 @@ def _missing(message: str, ref: TensorRef) -> GradstepError:
     return GradstepError(message, kind="KeyError", node=ref.op, hint=hint)
 
 
-def _number(text: str, value: object) -> float:
+def _number(text: str, value: Any) -> float:
     if value is None:
         return np.nan
-    array = np.asarray(value)
+    array = value if isinstance(value, np.ndarray) else np.asarray(value)
     if array.size != 1:
         raise GradstepError(
             f"'{text}' is {array.size} numbers, and a curve has one at each step",
             kind="ValueError",
             hint=f"write mean({text}), norm({text}) or {text}[0]",
         )
-    return float(array.real.item())
+    number = array.item()
+    return number.real if isinstance(number, complex) else float(number)

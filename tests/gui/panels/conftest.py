@@ -33,7 +33,7 @@ class LocalBridge(QObject):
         self.asked: list[messages.Message] = []
         from gradstep.gpu.devices import Devices
 
-        self.service = EngineService(Devices())
+        self.service = EngineService(Devices(), emit=self.event_received.emit)
 
     def send(
         self,

@@ -1,0 +1,44 @@
+"""Training: making steps, following numbers, going to a step."""
+
+from __future__ import annotations
+
+from gradstep.core.graph.model import TensorRef
+from gradstep.gui.look.theme import Tone
+from gradstep.gui.model.training import Curve
+from gradstep.gui.model.workspace import Workspace
+
+
+def train(workspace: Workspace) -> None:
+    """Make as many steps as the training panel says, and show it."""
+    workspace.ask_window("show", "training")
+    workspace.training.train()
+
+
+def follow_selected(workspace: Workspace) -> None:
+    """Draw what the selected nodes give while training."""
+    graph, training = workspace.document.graph, workspace.training
+    for name in workspace.selection:
+        if name in graph:
+            training.follow(training.value_curve(TensorRef(name)))
+    workspace.ask_window("show", "training")
+
+
+def follow_gradients(workspace: Workspace) -> None:
+    """Draw the norm of the gradient of each variable while training."""
+    for curve in workspace.training.gradient_curves():
+        workspace.training.follow(curve)
+    workspace.ask_window("show", "training")
+
+
+def follow_expression(workspace: Workspace, text: str) -> None:
+    """Draw what an expression of the breakpoints' language is while training. What is wrong with it
+    the engine says."""
+    tone: Tone = "backward" if "grad[" in text else "forward"
+    workspace.training.follow(Curve(text, text, "", tone))
+
+
+def go_to_trained_step(workspace: Workspace, step: int) -> None:
+    """To the end of a step of training: of a run, in the debugger's word."""
+    program = workspace.program
+    if program is not None:
+        workspace.control("run_to", f"{step}:{len(program.steps)}")

@@ -1,0 +1,211 @@
+"""Training as the window sees it: what is asked for, how far it is, and the curves so far."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal
+
+from gradstep.core.document.document import Document
+from gradstep.core.document.requests import minimized
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.build.variable import VARIABLES
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import (
+    ErrorInfo,
+    Failed,
+    Message,
+    Train,
+    Trained,
+    TrainingProgress,
+)
+from gradstep.gui.look.theme import Tone
+from gradstep.gui.model.curve_points import Points
+
+if TYPE_CHECKING:
+    from gradstep.gui.model.workspace import Workspace
+
+STEPS = 200  # at first
+MOST_STEPS = 1_000_000_000
+
+
+@dataclass(eq=False)
+class Curve:
+    """text: the expression; title: its name in the panel; op: where it is on the canvas; tone: the
+    colour; points: of this training; before: of the one before it, on another program or from
+    another start."""
+
+    text: str
+    title: str
+    op: str = ""
+    tone: Tone = "forward"
+    points: Points = field(default_factory=Points)
+    before: Points = field(default_factory=Points)
+
+
+class Training(QObject):
+    """steps, until: what is asked for; curves: what is followed; busy: it is under way; made,
+    total: how many steps of how many; rate: steps a second; ended: why it was over before; failure:
+    why it could not begin."""
+
+    changed = Signal()  # anything but the points
+    grew = Signal()  # the points
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self.steps, self.until = STEPS, ""
+        self.curves: list[Curve] = []
+        self.busy = False
+        self.made = self.total = 0
+        self.rate = 0.0
+        self.ended = ""
+        self.failure: ErrorInfo | None = None
+        self._workspace = workspace
+        self._chosen: list[Curve] = []  # those that the numbers under way are of
+        self._losses: tuple[str, ...] = ()
+        self._is_other = True  # whether what comes does not go on from what there is
+        self._begun = 0.0
+        workspace.document_opened.connect(self._forget)
+        workspace.program_changed.connect(self._note_program)
+        workspace.stopped.connect(self._note_stop)
+        workspace.bridge.event_received.connect(self._take_progress)
+
+    @property
+    def last(self) -> int:
+        """The last step that a point is known of; -1 for none."""
+        return max((curve.points.stop - 1 for curve in self.curves), default=-1)
+
+    @property
+    def remaining(self) -> float:
+        """Seconds until all steps are made; infinite while that is not known."""
+        return (self.total - self.made) / self.rate if self.rate else np.inf
+
+    # -- what is followed ----------------------------------------------------------------------
+
+    def follow(self, curve: Curve) -> None:
+        """Draw it from the next step on; the one that says the same already, if there is."""
+        if all(curve.text != other.text for other in self.curves):
+            self.curves = [*self.curves, curve]
+            self.changed.emit()
+
+    def drop(self, curve: Curve) -> None:
+        """Follow it no longer."""
+        self.curves = [other for other in self.curves if other is not curve]
+        self.changed.emit()
+
+    def value_curve(self, ref: TensorRef) -> Curve:
+        """Of a tensor: itself if it is one number, else its norm."""
+        own = f'x["{ref}"]'
+        if self._is_scalar(ref):
+            return Curve(own, ref.short, ref.op)
+        tone: Tone = "update" if self._type(ref) in VARIABLES else "forward"
+        return Curve(f"norm({own})", f"‖{ref.short}‖", ref.op, tone)
+
+    def gradient_curves(self) -> list[Curve]:
+        """The norms of the gradients that runs compute of variables."""
+        program = self._workspace.program
+        refs = [TensorRef.parse(name) for name in program.gradients] if program is not None else []
+        return [
+            Curve(f'norm(grad["{ref}"])', f"‖∂ {ref.short}‖", ref.op, "backward")
+            for ref in refs
+            if self._type(ref) in VARIABLES
+        ]
+
+    # -- training ------------------------------------------------------------------------------
+
+    def train(self) -> None:
+        """Make the steps that are asked for, from the newest one on."""
+        if self.busy or self._workspace.program is None:
+            return
+        self._follow_losses()
+        self._chosen = [*self.curves]
+        self.busy, self.made, self.total, self.rate = True, 0, self.steps, 0.0
+        self.ended, self.failure, self._begun = "", None, time.monotonic()
+        self.changed.emit()
+        texts = [curve.text for curve in self._chosen]
+        losses = [str(ref) for ref in losses_of(self._workspace.document)]
+        wish = Train(steps=self.steps, curves=texts, until=self.until, losses=losses)
+        self._workspace.debugger.train(wish, self._take)
+
+    def _take(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
+        self.busy = False
+        if isinstance(reply, Trained):
+            self.made, self.ended = reply.made, reply.ended
+        elif isinstance(reply, Failed):
+            self.failure = reply.error
+        self.changed.emit()
+
+    def _take_progress(self, event: object) -> None:
+        if not isinstance(event, TrainingProgress) or not self.busy:
+            return
+        if self._is_other or event.first <= self.last:
+            self._begin_anew()
+        for curve, column in zip(self._chosen, event.columns, strict=True):
+            curve.points.put(event.first, np.frombuffer(column))
+        self.made += event.count
+        self.rate = self.made / max(time.monotonic() - self._begun, 1e-3)
+        self.grew.emit()
+
+    def _begin_anew(self) -> None:
+        self._is_other = False
+        for curve in self.curves:
+            if len(curve.points):
+                curve.before, curve.points = curve.points, Points()
+
+    # -- what happens elsewhere ----------------------------------------------------------------
+
+    def _forget(self) -> None:
+        """Another document."""
+        self.steps, self.until, self.curves, self._losses = STEPS, "", [], ()
+        self.made = self.total = 0
+        self.busy, self.ended, self.failure, self._is_other = False, "", None, True
+        self._follow_losses()
+        self.changed.emit()
+
+    def _note_program(self) -> None:
+        self._is_other = True
+        if self._workspace.engine_state == "dead":
+            self.busy = False
+        self._follow_losses()
+        self.changed.emit()
+
+    def _note_stop(self) -> None:
+        stop = self._workspace.stop
+        if stop is not None and stop.runs <= self.last:
+            self._is_other = True  # it was started again
+
+    def _follow_losses(self) -> None:
+        """Follow what is minimized, unless the user has dropped it."""
+        document = self._workspace.document
+        losses = tuple(str(ref) for ref in losses_of(document) if ref.op in document.graph)
+        for name in losses:
+            if name not in self._losses:
+                self.follow(self._loss_curve(TensorRef.parse(name)))
+        self._losses = losses
+        known = [curve for curve in self.curves if not curve.op or curve.op in document.graph]
+        if len(known) < len(self.curves):
+            self.curves = known
+
+    def _loss_curve(self, ref: TensorRef) -> Curve:
+        """Of what is minimized: the sum of its elements, where it has several."""
+        own = f'x["{ref}"]'
+        if self._is_scalar(ref):
+            return Curve(own, ref.short, ref.op)
+        return Curve(f"sum({own})", f"Σ {ref.short}", ref.op)
+
+    def _is_scalar(self, ref: TensorRef) -> bool:
+        found = self._workspace.inference.types.get(ref)
+        return found is not None and found.shape.dims == ()
+
+    def _type(self, ref: TensorRef) -> str:
+        graph = self._workspace.document.graph
+        return graph[ref.op].type if ref.op in graph else ""
+
+
+def losses_of(document: Document) -> Iterable[TensorRef]:
+    """What training makes small; where nothing is known to be that, what is fetched."""
+    return minimized(document) or document.fetches

@@ -1,0 +1,94 @@
+"""The curves by name, with what each is at the step that is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+
+from gradstep.gui.look.icons import icon
+from gradstep.gui.look.number_text import scalar
+from gradstep.gui.look.theme import GRID, mono
+from gradstep.gui.model.training import Curve
+from gradstep.gui.panels.widgets.small_labels import Link, Text, ThemeSource
+
+
+class CurveList(QWidget):
+    """dropped(curve): the user does not want to follow it; found(curve): to see where it is."""
+
+    dropped = Signal(object)
+    found = Signal(object)
+
+    def __init__(self, theme: ThemeSource) -> None:
+        super().__init__()
+        self.setObjectName("training.curves")
+        self._theme = theme
+        self._rows: list[_Row] = []
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(12, 0, 0, GRID)
+        self._column.setSpacing(2)
+        self.place = Text(theme, "muted")
+        self.place.setObjectName("training.place")
+        self._column.addWidget(self.place)
+        self._column.addStretch(1)
+
+    def show_curves(self, curves: Sequence[Curve], colors: Sequence[QColor]) -> None:
+        """A row for each."""
+        for row in self._rows:
+            row.hide()
+            row.deleteLater()
+        self._rows = [_Row(self, c, color) for c, color in zip(curves, colors, strict=True)]
+        for number, row in enumerate(self._rows):
+            self._column.insertWidget(1 + number, row)
+
+    def show_step(self, step: int, words: str) -> None:
+        """What each curve is at a step. words: which step that is."""
+        self.place.setVisible(step >= 0)
+        self.place.set_text(words.format(f"{step + 1:,}"))
+        for row in self._rows:
+            row.show_step(step)
+
+
+class _Row(QWidget):
+    def __init__(self, owner: CurveList, curve: Curve, color: QColor) -> None:
+        super().__init__()
+        self._curve = curve
+        theme = owner._theme
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GRID)
+        row.addWidget(_Swatch(color))
+        name = Link(theme, curve.title, f"training.curve.{curve.text}", "text")
+        name.setEnabled(bool(curve.op))
+        name.clicked.connect(lambda: owner.found.emit(curve))
+        row.addWidget(name)
+        self.number = Text(theme, "text", mono(12))
+        self.number.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        row.addWidget(self.number, 1)
+        drop = QToolButton()
+        drop.setObjectName(f"training.drop.{curve.text}")
+        drop.setAutoRaise(True)
+        drop.setAccessibleName(owner.tr("Do not follow {}").format(curve.title))
+        drop.setToolTip(owner.tr("Do not follow it any more"))
+        drop.setIcon(icon("close", theme(), theme().muted))
+        drop.clicked.connect(lambda: owner.dropped.emit(curve))
+        row.addWidget(drop)
+
+    def show_step(self, step: int) -> None:
+        points = self._curve.points
+        known = points.first <= step < points.stop
+        self.number.set_text(scalar(points.at(step)) if known else "")
+
+
+class _Swatch(QWidget):
+    """A short line in a curve's colour."""
+
+    def __init__(self, color: QColor) -> None:
+        super().__init__()
+        self._color = color
+        self.setFixedSize(12, 12)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        QPainter(self).fillRect(0, 5, 12, 3, self._color)

@@ -1,0 +1,390 @@
+"""The curves as pyqtgraph draws them: one plot for values, one for gradients, over the same steps.
+
+Steps are counted from 0 everywhere but on the axis, where the first is 1, as people say it.
+Imported when there is a first point to draw: pyqtgraph takes half a second.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from PySide6.QtGui import QColor, QImage, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+
+from gradstep.gui.look.theme import SMALL, Theme, mix, mono
+from gradstep.gui.model.curve_points import Stretch, smoothed
+from gradstep.gui.model.training import Curve
+from gradstep.gui.panels.training.curve_colors import colors
+from gradstep.gui.panels.widgets.small_labels import ThemeSource
+
+KINDS = ("forward", "backward", "update")  # of curves, one plot each
+STACKED = 400  # pixels of height from which on plots stand above each other
+_CALM = 0.7  # of the axis's height that is filled: no reason to change it
+_LEFT = Qt.MouseButton.LeftButton
+
+
+class CurvePlot(QWidget):
+    """clicked(step): the user clicked at a step. hovered(step): the pointer is there; -1: away."""
+
+    clicked = Signal(int)
+    hovered = Signal(int)
+
+    def __init__(self, theme: ThemeSource) -> None:
+        super().__init__()
+        self.setObjectName("training.plot")
+        self.setAccessibleName(self.tr("Curves"))
+        self._theme = theme
+        self._log, self._smoothing = False, 0
+        self._curves: Sequence[Curve] = ()
+        self._current = -1
+        self._box = pg.GraphicsLayoutWidget()
+        self._box.setObjectName("training.graphics")
+        self._box.ci.layout.setContentsMargins(0, 4, 8, 0)
+        self._box.ci.layout.setSpacing(12)
+        self._box.viewport().installEventFilter(self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self._box)
+        self._plots: dict[str, _Plot] = {}
+        self._stacked: bool | None = None
+        self._pressed = QPointF()
+
+    def show_curves(self, curves: Sequence[Curve]) -> None:
+        """Draw these from now on."""
+        if [*curves] == [*self._curves]:
+            self.refresh()
+            return
+        self._curves = [*curves]
+        kinds = [kind for kind in KINDS if any(curve.tone == kind for curve in curves)]
+        if kinds != [*self._plots]:
+            self._arrange(kinds)
+        for kind, plot in self._plots.items():
+            plot.show_curves([curve for curve in curves if curve.tone == kind])
+        self.refresh()
+
+    def set_look(self, log: bool, smoothing: int) -> None:
+        """log: the numbers' axes; smoothing: over how many steps, 0 for not at all."""
+        self._log, self._smoothing = log, smoothing
+        self.refresh()
+
+    def show_current(self, step: int) -> None:
+        """The debugger stands at that step; -1: at none of these."""
+        self._current = step
+        for plot in self._plots.values():
+            plot.show_current(step)
+
+    def show_cursor(self, step: int) -> None:
+        """The pointer is at that step, in whatever plot; -1: nowhere."""
+        for plot in self._plots.values():
+            plot.show_cursor(step)
+
+    def fit(self) -> None:
+        """All steps."""
+        for plot in self._plots.values():
+            plot.follow()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Draw what there is."""
+        for plot in self._plots.values():
+            plot.refresh(self._log, self._smoothing)
+            plot.show_current(self._current)
+
+    def restyle(self) -> None:
+        """The theme changed."""
+        self._renew()
+
+    def picture(self) -> QImage:
+        """As it is on the screen, at its resolution."""
+        return self.grab().toImage()
+
+    def _renew(self) -> None:
+        curves, self._curves = self._curves, ()
+        self._arrange([*self._plots])
+        self.show_curves(curves)
+
+    # -- inside --------------------------------------------------------------------------------
+
+    def _arrange(self, kinds: Sequence[str]) -> None:
+        """The plots, above each other where there is room for that."""
+        theme = self._theme()
+        self._box.setBackground(theme.panel)
+        self._box.clear()
+        self._stacked = self.height() >= STACKED
+        self._plots = {}
+        for number, kind in enumerate(kinds):
+            plot = _Plot(theme, kind, self)
+            place = (number, 0) if self._stacked else (0, number)
+            self._box.addItem(plot.item, *place)
+            plot.item.vb.sigXRangeChanged.connect(partial(self._follow_range, plot))
+            self._plots[kind] = plot
+
+    def _follow_range(self, moved: _Plot, *_: object) -> None:
+        """All plots show the same steps."""
+        if not moved.by_hand:
+            return
+        low, high = moved.item.vb.viewRange()[0]
+        for plot in self._plots.values():
+            if plot is not moved and plot.item.vb.viewRange()[0] != [low, high]:
+                plot.show_range(low, high)
+        moved.refresh(self._log, self._smoothing)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._plots and (self.height() >= STACKED) != self._stacked:
+            self._renew()
+
+    def eventFilter(self, watched: Any, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Leave:
+            self.hovered.emit(-1)
+        elif isinstance(event, QMouseEvent):
+            return self._note_mouse(event)
+        return False
+
+    def _note_mouse(self, event: QMouseEvent) -> bool:
+        """Whether it is not for pyqtgraph, which pans and zooms."""
+        kind, here = event.type(), event.position()
+        if kind is QEvent.Type.MouseButtonDblClick:
+            self.fit()
+            return True
+        if kind is QEvent.Type.MouseMove and not event.buttons():
+            self.hovered.emit(self._step_at(here))
+        elif kind is QEvent.Type.MouseButtonPress:
+            self._pressed = here
+        elif kind is QEvent.Type.MouseButtonRelease and event.button() is _LEFT:
+            moved = (here - self._pressed).manhattanLength()
+            step = self._step_at(here)
+            if step >= 0 and moved < QApplication.startDragDistance():
+                self.clicked.emit(step)
+        return False
+
+    def _step_at(self, point: QPointF) -> int:
+        """The step under a point; -1 where there is none."""
+        scene = self._box.mapToScene(point.toPoint())
+        for plot in self._plots.values():
+            if plot.item.vb.sceneBoundingRect().contains(scene):
+                return plot.nearest(plot.item.vb.mapSceneToView(scene).x())
+        return -1
+
+
+class _Plot:
+    """One plot, of curves of one kind."""
+
+    def __init__(self, theme: Theme, kind: str, owner: CurvePlot) -> None:
+        self._theme, self._owner = theme, owner
+        axes = {side: _Axis(theme, side) for side in ("left", "bottom")}
+        self.item = pg.PlotItem(axisItems=axes)
+        self.item.hideButtons()
+        self.item.setMenuEnabled(False)
+        self.item.vb.setMouseEnabled(x=True, y=False)
+        self.item.vb.enableAutoRange(x=False, y=False)
+        self.item.vb.sigRangeChangedManually.connect(self._hold)
+        axes["left"].setGrid(140)
+        self._curves: Sequence[Curve] = ()
+        self._lines: list[tuple[pg.PlotCurveItem, pg.PlotCurveItem, pg.PlotCurveItem]] = []
+        self._looks: dict[pg.PlotCurveItem, tuple[bool, bool]] = {}
+        self._here = pg.InfiniteLine(angle=90, pen=pg.mkPen(theme.current, width=1.5))
+        self._cursor = pg.InfiniteLine(angle=90, pen=pg.mkPen(theme.faint, width=1))
+        self._dot = pg.ScatterPlotItem(size=9, pen=None, brush=theme.current)
+        for mark in (self._here, self._cursor, self._dot):
+            mark.setZValue(10)
+            mark.hide()
+            self.item.addItem(mark, ignoreBounds=True)
+        self._kind = kind
+        self._log = False
+        self.by_hand = False
+
+    def show_curves(self, curves: Sequence[Curve]) -> None:
+        for three in self._lines:
+            for line in three:
+                self.item.removeItem(line)
+        self._curves, self._lines, self._looks = curves, [], {}
+        for color in colors(self._theme, curves):
+            before = self._line(mix(color, self._theme.panel, 0.72), 1)
+            raw = self._line(color, 1.5)
+            smooth = self._line(color, 2)
+            self._lines.append((before, raw, smooth))
+
+    def _line(self, color: QColor, width: float) -> pg.PlotCurveItem:
+        line = pg.PlotCurveItem(pen=pg.mkPen(color, width=width), connect="finite", antialias=True)
+        self.item.addItem(line, ignoreBounds=True)
+        return line
+
+    # -- what is seen of them --------------------------------------------------------------------
+
+    def _hold(self, *_: object) -> None:
+        """The user has chosen what to see."""
+        self.by_hand = True
+
+    def follow(self) -> None:
+        """Show all steps again, those to come as well."""
+        self.by_hand = False
+
+    def show_range(self, low: float, high: float) -> None:
+        self.by_hand = True
+        self.item.vb.setXRange(low, high, padding=0)
+
+    @property
+    def _extent(self) -> tuple[float, float]:
+        sets = [points for curve in self._curves for points in (curve.points, curve.before)]
+        sets = [points for points in sets if len(points)]
+        if not sets:
+            return 0, 0
+        return min(p.first for p in sets), max(p.stop - 1 for p in sets)
+
+    def nearest(self, x: float) -> int:
+        low, high = self._extent
+        step = round(x - 1)
+        return step if low <= step <= high else -1
+
+    def refresh(self, log: bool, smoothing: int) -> None:
+        """Draw the stretch in view, and fit the numbers' axis to it."""
+        if log != self._log:
+            self._log = log
+            self.item.getAxis("left").setLogMode(log)
+        if not self.by_hand:
+            low, high = self._extent
+            self.item.vb.setXRange(low + 1, max(high + 1, low + 2), padding=0.01)
+        start, stop = (x - 1 for x in self.item.vb.viewRange()[0])
+        bounds = [self._draw(*pair, start, stop, smoothing) for pair in self._pairs]
+        found = [b for b in bounds if b is not None]
+        if found:
+            self._fit_height(min(b[0] for b in found), max(b[1] for b in found))
+
+    def _fit_height(self, low: float, high: float) -> None:
+        """Let the axis of numbers reach from one to the other, and leave it where that is so by and
+        large: it is not to tremble, and costs more than the curves."""
+        bottom, top = self.item.vb.viewRange()[1]
+        if not (bottom <= low and high <= top and high - low > _CALM * (top - bottom)):
+            margin = 0.06 * (high - low) or 0.5
+            self.item.vb.setYRange(low - margin, high + margin, padding=0)
+
+    @property
+    def _pairs(self) -> list[tuple[Curve, tuple[Any, Any, Any], QColor]]:
+        shades = colors(self._theme, self._curves)
+        return [*zip(self._curves, self._lines, shades, strict=True)]
+
+    def _draw(
+        self,
+        curve: Curve,
+        lines: tuple[Any, Any, Any],
+        color: QColor,
+        start: float,
+        stop: float,
+        smoothing: int,
+    ) -> tuple[float, float] | None:
+        """One curve; between which numbers it lies."""
+        before, raw, smooth = lines
+        bins = max(int(self.item.vb.width()), 1)
+        _show(before, self._shown(_middle(curve.before.stretch(start, stop, bins))))
+        stretch = curve.points.stretch(start - smoothing, stop, bins)
+        shown = self._shown(_envelope(stretch))
+        self._thin(raw, color, stretch.size > 1, bool(smoothing))
+        _show(raw, shown)
+        line = (stretch.steps, smoothed(stretch, smoothing)) if smoothing else ([], [])
+        _show(smooth, self._shown(line))
+        numbers = shown[1][np.isfinite(shown[1])]
+        return (float(numbers.min()), float(numbers.max())) if len(numbers) else None
+
+    def _thin(self, line: pg.PlotCurveItem, color: QColor, dense: bool, pale: bool) -> None:
+        """Lines of one pixel, not smoothed, take a tenth of the time: where they are dense."""
+        if self._looks.get(line) == (dense, pale):
+            return
+        self._looks[line] = dense, pale
+        color = mix(color, self._theme.panel, 0.65) if pale else color
+        line.opts["antialias"] = not dense
+        line.setPen(pg.mkPen(color, width=1 if dense or pale else 1.5))
+
+    def _shown(self, line: tuple[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
+        """On the axis: its logarithm, where that is asked for."""
+        x, y = np.asarray(line[0], float) + 1, np.asarray(line[1], float)
+        if self._log:
+            y = np.log10(y, out=np.full(len(y), np.nan), where=y > 0)
+        return x, np.where(np.isfinite(y), y, np.nan)
+
+    # -- marks ---------------------------------------------------------------------------------
+
+    def show_current(self, step: int) -> None:
+        """Where the debugger stands, with a dot on each curve."""
+        there = self._extent[0] <= step <= self._extent[1] and step >= 0
+        self._here.setVisible(there)
+        spots = []
+        if there:
+            self._here.setValue(step + 1)
+            known = [curve.points.at(step) for curve in self._curves]
+            _, heights = self._shown(([step] * len(known), known))
+            spots = [{"pos": (step + 1, y)} for y in heights if np.isfinite(y)]
+        self._dot.setData(spots)
+        self._dot.setVisible(bool(spots))
+
+    def show_cursor(self, step: int) -> None:
+        self._cursor.setVisible(step >= 0)
+        if step >= 0:
+            self._cursor.setValue(step + 1)
+
+
+class _Axis(pg.AxisItem):  # type: ignore[misc]
+    """Of numbers as people write them: 20k, 0.001."""
+
+    def __init__(self, theme: Theme, side: str) -> None:
+        super().__init__(side)
+        self.setPen(pg.mkPen(theme.line))
+        self.setTextPen(pg.mkPen(theme.muted))
+        self.setTickFont(mono(SMALL))
+        self.setStyle(tickLength=0, hideOverlappingLabels=True)
+        self.enableAutoSIPrefix(False)
+        if side == "left":
+            self.setWidth(64)
+            self.setCacheMode(self.CacheMode.DeviceCoordinateCache)
+
+    def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
+        if self.orientation == "bottom":
+            return [_step_text(value) for value in values]
+        if self.logMode:
+            return [f"{10**value:.3g}" for value in values]
+        return [
+            f"{value:.{_digits(spacing)}f}" if _is_plain(value) else f"{value:.3g}"
+            for value in values
+        ]
+
+
+def _step_text(step: float) -> str:
+    """201, 20k, 1.5M."""
+    if step < 1 or step != round(step):
+        return ""
+    for size, unit in ((1_000_000, "M"), (1_000, "k")):
+        if step >= 10 * size or (step >= size and step % (size // 10) == 0):
+            return f"{step / size:g}{unit}"
+    return f"{step:.0f}"
+
+
+def _digits(spacing: float) -> int:
+    return max(0, -math.floor(math.log10(spacing))) if spacing > 0 else 0
+
+
+def _is_plain(value: float) -> bool:
+    return value == 0 or 1e-3 <= abs(value) < 1e5
+
+
+def _show(item: pg.PlotCurveItem, line: tuple[np.ndarray, np.ndarray]) -> None:
+    if len(line[0]) or item.xData is not None:
+        item.setData(*line)
+
+
+def _middle(stretch: Stretch) -> tuple[np.ndarray, np.ndarray]:
+    return stretch.steps, stretch.mean
+
+
+def _envelope(stretch: Stretch) -> tuple[np.ndarray, np.ndarray]:
+    """Each bin from its least number to its greatest, so that no spike is lost."""
+    if stretch.size == 1:
+        return stretch.steps, stretch.mean
+    heights = np.empty(2 * len(stretch.steps))
+    heights[::2], heights[1::2] = stretch.low, stretch.high
+    return np.repeat(stretch.steps, 2), heights

@@ -1,0 +1,235 @@
+"""The top of the training panel: how many steps, until when, Train, and how far it is."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QComboBox,
+    QHBoxLayout,
+    QLineEdit,
+    QMenu,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gradstep.gui import commands
+from gradstep.gui.frame.action_record import shown_key
+from gradstep.gui.frame.action_table import BY_ID
+from gradstep.gui.look.count_text import count_of
+from gradstep.gui.look.pill import Pill
+from gradstep.gui.look.plain_text import plain
+from gradstep.gui.look.theme import GRID, Tone, mono
+from gradstep.gui.model.training import MOST_STEPS, Training
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.widgets.small_labels import Text, ThemeSource
+
+SMOOTHINGS = (0, 10, 100, 1000)  # steps
+NARROW = 920  # pixels; below, the line is broken in two
+
+
+class TrainingHead(QWidget):
+    """looked(): the user looks at the curves otherwise: `log`, `smoothing`. copied(what): wants a
+    copy of them, "picture" or "csv"."""
+
+    looked = Signal()
+    copied = Signal(str)
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
+        self._workspace, self._training = workspace, workspace.training
+        self._rows = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._rows.setContentsMargins(12, GRID // 2, 12, GRID // 2)
+        self._rows.setSpacing(GRID)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._rows.addLayout(self._asking(), 1)
+        self._rows.addLayout(self._looking())
+        self.bar = _Bar(lambda: workspace.theme)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(self._rows)
+        column.addWidget(self.bar)
+        self.refresh()
+
+    @property
+    def log(self) -> bool:
+        """Whether the axis of numbers is logarithmic."""
+        return self._log.isChecked()
+
+    @property
+    def smoothing(self) -> int:
+        """Over how many steps curves are smoothed; 0 for not at all."""
+        return SMOOTHINGS[self._smoothing.currentIndex()]
+
+    def _asking(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        self.steps = QLineEdit()
+        self.steps.setObjectName("training.steps")
+        self.steps.setAccessibleName(self.tr("How many steps"))
+        self.steps.setToolTip(self.tr("How many steps Train makes, such as 200, 10,000 or 1e6"))
+        self.steps.setFont(mono(12))
+        self.steps.setFixedWidth(88)
+        self.steps.textEdited.connect(self._note_wish)
+        self.steps.returnPressed.connect(lambda: commands.train(self._workspace))
+        word = Text(lambda: self._workspace.theme, "muted")
+        word.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        word.set_text(self.tr("steps"))
+        self.until = QLineEdit()
+        self.until.setObjectName("training.until")
+        self.until.setAccessibleName(self.tr("Until this holds"))
+        self.until.setPlaceholderText(self.tr("or until: value < 0.1"))
+        self.until.setToolTip(
+            plain(
+                self.tr(
+                    "A condition, as of a breakpoint, that ends training at the step in which it "
+                    'holds. value is the loss; x["name:0"] is any tensor.'
+                )
+            )
+        )
+        self.until.setFont(mono(12))
+        self.until.setFixedWidth(184)
+        self.until.textEdited.connect(self._note_wish)
+        self.until.returnPressed.connect(lambda: commands.train(self._workspace))
+        self.train = QPushButton()
+        self.train.setObjectName("training.train")
+        self.train.clicked.connect(self._train_or_pause)
+        self.said = Text(lambda: self._workspace.theme, "muted")
+        self.said.setObjectName("training.said")
+        for widget in (self.train, self.steps, word, self.until):
+            row.addWidget(widget)
+        row.addWidget(self.said, 1)
+        return row
+
+    def _looking(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        self._log = Pill(self._workspace, self.tr("Log"), "training.log")
+        self._log.setToolTip(self.tr("Logarithmic axis for the numbers"))
+        self._log.toggled.connect(self.looked)
+        self._smoothing = QComboBox()
+        self._smoothing.setObjectName("training.smoothing")
+        self._smoothing.setAccessibleName(self.tr("Smoothing"))
+        words = [self.tr("Not smoothed"), *(f"Smoothed over {n:,}" for n in SMOOTHINGS[1:])]
+        self._smoothing.addItems(words)
+        self._smoothing.currentIndexChanged.connect(self.looked)
+        self.follow = QPushButton(self.tr("Follow"))
+        self.follow.setObjectName("training.follow")
+        self.follow.setAccessibleName(self.tr("Follow more numbers"))
+        self.follow.setMenu(QMenu(self.follow))
+        self.copy = QPushButton(self.tr("Copy"))
+        self.copy.setObjectName("training.copy")
+        self.copy.setAccessibleName(self.tr("Copy the curves"))
+        menu = QMenu(self.copy)
+        menu.addAction(self.tr("As a picture"), lambda: self.copied.emit("picture"))
+        menu.addAction(self.tr("As CSV"), lambda: self.copied.emit("csv"))
+        self.copy.setMenu(menu)
+        for widget in (self._log, self._smoothing, self.follow, self.copy):
+            row.addWidget(widget)
+        row.addStretch(0)
+        return row
+
+    def refresh(self) -> None:
+        """Say everything anew."""
+        training = self._training
+        if read_steps(self.steps.text()) != training.steps:
+            self.steps.setText(f"{training.steps:,}")
+        if self.until.text().strip() != training.until:
+            self.until.setText(training.until)
+        self.train.setText(self.tr("Pause") if training.busy else self.tr("Train"))
+        self.train.setAccessibleName(self.train.text())
+        row = BY_ID["run.pause" if training.busy else "run.train"]
+        self.train.setToolTip(plain(f"{row.tip}  ({shown_key(row.keys[0])})"))
+        self.train.setEnabled(training.busy or row.enabled(self._workspace))
+        for field in (self.steps, self.until):
+            field.setEnabled(not training.busy)
+        self.say()
+
+    def say(self) -> None:
+        """How far it is, or how it went."""
+        training = self._training
+        self.said.set_text(*progress_words(training))
+        share = training.made / training.total if training.busy and training.total else 0.0
+        self.bar.show_share(share)
+
+    def _note_wish(self, *_: object) -> None:
+        self._training.until = self.until.text().strip()
+        steps = read_steps(self.steps.text())
+        if steps:
+            self._training.steps = steps
+            self.say()
+        else:
+            self.said.set_text(self.tr("Steps are a whole number, such as 200 or 1e6"), "problem")
+
+    def _train_or_pause(self) -> None:
+        (commands.pause if self._training.busy else commands.train)(self._workspace)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        across = self.width() >= NARROW
+        way = QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom
+        if self._rows.direction() is not way:
+            self._rows.setDirection(way)
+            self.updateGeometry()
+
+
+class _Bar(QWidget):
+    """How much is done: two pixels high."""
+
+    def __init__(self, theme: ThemeSource) -> None:
+        super().__init__()
+        self._theme, self._share = theme, 0.0
+        self.setFixedHeight(2)
+
+    def show_share(self, share: float) -> None:
+        self._share = share
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter, theme = QPainter(self), self._theme()
+        painter.fillRect(self.rect(), theme.line if self._share else theme.panel)
+        painter.fillRect(QRectF(0, 0, self.width() * self._share, self.height()), theme.update)
+
+
+def progress_words(training: Training) -> tuple[str, Tone]:
+    """What to say of it, and its tone."""
+    if training.failure is not None:
+        failure = training.failure
+        return ". ".join(filter(None, (failure.message, _sentence(failure.hint)))), "problem"
+    made = count_of(training.made, "step").replace(str(training.made), f"{training.made:,}", 1)
+    if training.busy:
+        done = f"{training.made:,} of {training.total:,} steps"
+        if not training.rate:
+            return done, "muted"
+        left = f" · {time_words(training.remaining)} left"
+        return f"{done} · {training.rate:,.0f} steps/s{left}", "muted"
+    if training.ended:
+        return f"Stopped after {made}: {training.ended}", "problem"
+    if not training.made:
+        return "", "muted"
+    return f"{made} made" + (f" · {training.rate:,.0f} steps/s" if training.rate else ""), "muted"
+
+
+def read_steps(text: str) -> int:
+    """The number that "200", "10,000", "10 000" or "1e6" says; 0 for what says none that can be
+    made."""
+    try:
+        number = float(text.replace(",", "").replace(" ", ""))
+    except ValueError:
+        return 0
+    return int(number) if number == number // 1 and 1 <= number <= MOST_STEPS else 0
+
+
+def time_words(seconds: float) -> str:
+    """ "8 s", "3 min", "2.5 h"."""
+    if seconds < 90:
+        return f"{max(seconds, 0):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _sentence(text: str) -> str:
+    return text and f"{text[0].upper()}{text[1:]}"

@@ -1,0 +1,198 @@
+"""The training panel by clicks and keys: training, following, clicking a step, copying."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QGuiApplication, QMouseEvent
+from PySide6.QtWidgets import QApplication, QLineEdit
+
+from gradstep.core.document import document_edits
+from gradstep.core.protocol import messages as m
+from gradstep.gui import commands
+from gradstep.gui.frame import action_table
+from gradstep.gui.look import theme
+from gradstep.gui.model.training import Training
+from gradstep.gui.panels.training.training_head import progress_words, read_steps
+from gradstep.gui.panels.training.training_panel import TrainingPanel
+
+LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+
+
+@pytest.fixture
+def panel(bench: Any, show: Callable[..., Any]) -> Any:
+    bench.open("softmax_digits")
+    return show(TrainingPanel(bench.space), 1270, 260)
+
+
+def click(panel: Any, step: int) -> None:
+    """Press and release at a step of the first plot."""
+    view = next(iter(panel.plot._plots.values())).item.vb
+    scene = view.mapViewToScene(QPointF(step + 1, sum(view.viewRange()[1]) / 2))
+    box = panel.plot._box
+    here = QPointF(box.mapFromScene(scene))
+    for kind in (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonRelease):
+        event = QMouseEvent(kind, here, box.viewport().mapToGlobal(here), LEFT, LEFT, NONE)
+        QApplication.sendEvent(box.viewport(), event)
+
+
+def numbers(training: Training, curve: int = 0) -> np.ndarray:
+    return training.curves[curve].points.numbers
+
+
+def test_nothing_is_drawn_before_there_is_something_to_draw(panel: Any) -> None:
+    assert panel.plot is None
+    assert "Train makes the steps" in panel.hint.text()
+    assert [curve.title for curve in panel.training.curves] == ["loss"]
+
+
+def test_a_key_makes_200_steps_and_a_click_leads_to_one(bench: Any, panel: Any, qtbot: Any) -> None:
+    assert action_table.run("run.train", bench.space)
+    assert bench.views[-1] == ("show", "training")
+    assert len(numbers(panel.training)) == 200
+    assert bench.space.stop.run == 199
+    assert panel.head.said.text().startswith("200 steps made")
+    assert panel.curves.place.text() == "step 200 · debugger here"
+    qtbot.wait(1)
+    click(panel, 57)
+    run = bench.space.stop.run
+    assert abs(run - 57) <= 1, "as far as pixels tell them apart"
+    assert bench.space.stop.step == len(bench.space.program.steps)
+    assert float(bench.space.value("loss:0").head.item()) == numbers(panel.training)[run]
+    assert panel.curves.place.text() == f"step {run + 1} · debugger here"
+
+
+def test_training_goes_on_where_it_ended_and_begins_anew_on_another_document(
+    bench: Any, panel: Any
+) -> None:
+    space, training = bench.space, panel.training
+    training.steps = 30
+    commands.train(space)
+    commands.train(space)
+    curve = training.curves[0]
+    assert (curve.points.first, curve.points.stop, len(curve.before)) == (0, 60, 0)
+    bench.run("restart")
+    commands.train(space)
+    assert (curve.points.stop, curve.before.stop) == (30, 60)
+    np.testing.assert_array_equal(curve.points.numbers, curve.before.numbers[:30])
+    bias = np.full(10, 0.5, np.float32)
+    space.edit("x", document_edits.set_initial(space.document, "softmax/bias", bias))
+    space.debugger.flush()
+    commands.train(space)
+    assert (curve.points.first, curve.points.stop, curve.before.stop) == (30, 60, 30)
+    bench.open("tutorial")
+    assert [c.title for c in training.curves] == ["loss"]
+    assert not len(training.curves[0].points)
+
+
+def test_more_is_followed_from_the_next_step_on(bench: Any, panel: Any) -> None:
+    space, training = bench.space, panel.training
+    training.steps = 5
+    commands.train(space)
+    space.select(["accuracy", "softmax/weights"])
+    commands.follow_selected(space)
+    commands.follow_gradients(space)
+    commands.follow_selected(space)  # is there already
+    titles = ["loss", "accuracy", "‖softmax/weights‖", "‖∂ softmax/bias‖", "‖∂ softmax/weights‖"]
+    assert [curve.title for curve in training.curves] == titles
+    commands.train(space)
+    points = [(c.points.first, c.points.stop) for c in training.curves]
+    assert points == [(0, 10), *[(5, 10)] * 4]
+    assert len(panel.plot._plots) == 3
+    training.drop(training.curves[1])
+    commands.train(space)
+    assert [c.points.stop for c in training.curves] == [15] * 4
+
+
+@pytest.mark.parametrize(
+    ("until", "said"),
+    [
+        ("value < 2", "Stopped after "),
+        ("loss < 2", "'loss' is not known"),
+        ('x["nothing:0"] > 1', "runs do not compute 'nothing'"),
+    ],
+)
+def test_a_condition_ends_it_or_is_said_to_be_wrong(
+    bench: Any, panel: Any, qtbot: Any, until: str, said: str
+) -> None:
+    field = panel.findChild(QLineEdit, "training.until")
+    qtbot.keyClicks(field, until)
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert said in panel.head.said.text()
+    if said == "Stopped after ":
+        losses = numbers(panel.training)
+        assert losses[-1] < 2 <= losses[-2]
+        assert bench.space.stop.run == len(losses) - 1
+
+
+def test_how_many_steps_is_read_as_people_write_it(panel: Any, qtbot: Any) -> None:
+    assert [read_steps(t) for t in ("200", "10,000", "10 000", "1e6")] == [200, 10**4, 10**4, 10**6]
+    assert not any(map(read_steps, ("0", "-1", "1.5", "x", "", "1e12", "nan", "inf")))
+    field = panel.findChild(QLineEdit, "training.steps")
+    field.selectAll()
+    qtbot.keyClicks(field, "some")
+    assert "whole number" in panel.head.said.text()
+    field.selectAll()
+    qtbot.keyClicks(field, "12")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert panel.training.made == 12
+
+
+def test_it_says_how_far_it_is(panel: Any) -> None:
+    training = panel.training
+    training.busy, training.made, training.total, training.rate = True, 1500, 100_000, 985.0
+    words, _ = progress_words(training)
+    assert words == "1,500 of 100,000 steps · 985 steps/s · 2 min left"
+    training.busy = False
+
+
+def test_curves_are_copied_as_csv_and_as_a_picture(bench: Any, panel: Any) -> None:
+    panel.training.steps = 3
+    commands.train(bench.space)
+    bench.space.select(["accuracy"])
+    commands.follow_selected(bench.space)
+    commands.train(bench.space)
+    panel.head.copied.emit("csv")
+    lines = QGuiApplication.clipboard().text().splitlines()
+    assert lines[0] == "step,loss,accuracy"
+    assert [line.split(",")[0] for line in lines[1:]] == ["1", "2", "3", "4", "5", "6"]
+    assert lines[1].endswith(",")
+    assert float(lines[4].split(",")[1]) == numbers(panel.training)[3]
+    panel.head.copied.emit("picture")
+    image = QGuiApplication.clipboard().image()
+    assert image.width() >= panel.plot.width()
+
+
+def test_axes_smoothing_zoom_and_themes(bench: Any, panel: Any) -> None:
+    panel.training.steps = 300
+    commands.train(bench.space)
+    plot = next(iter(panel.plot._plots.values()))
+    line, smooth = plot._lines[0][1:]
+    panel.head._log.click()
+    np.testing.assert_allclose(line.yData, np.log10(numbers(panel.training)))
+    panel.head._smoothing.setCurrentIndex(1)
+    assert len(smooth.yData) == 300
+    plot.item.vb.setXRange(100, 120, padding=0)
+    plot.by_hand = True
+    panel.plot.refresh()
+    assert len(line.xData) < 50
+    panel.plot.fit()
+    assert len(line.xData) == 300
+    bench.space.set_theme(theme.LIGHT)
+    plot = next(iter(panel.plot._plots.values()))
+    assert len(plot._lines[0][1].xData) == 300
+    bench.space.set_theme(theme.DARK)
+
+
+def test_an_engine_that_ends_leaves_the_curves(bench: Any, panel: Any) -> None:
+    training = panel.training
+    training.busy, training.total, training._chosen = True, 100, [*training.curves]
+    event = m.TrainingProgress(first=0, count=2, numbers=np.array([2.0, 1.0]).tobytes())
+    bench.bridge.event_received.emit(event)
+    training._take(m.Failed(error=m.ErrorInfo(type="EngineDied", message="it ended")), ())
+    assert not training.busy
+    assert numbers(training).tolist() == [2, 1]

@@ -1,0 +1,52 @@
+"""Training by hand: two gestures for 200 steps, a pause, a click on a curve, a copy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF
+from PySide6.QtWidgets import QWidget
+
+pytestmark = pytest.mark.xvfb
+
+
+@pytest.fixture
+def digits(user, examples):
+    user.open(examples / "softmax_digits.gradstep")
+    return user
+
+
+def trained(user) -> None:
+    user.wait(lambda: not user.workspace.training.busy, "training to end")
+    user.settle()
+
+
+def loss(user) -> np.ndarray:
+    return user.workspace.training.curves[0].points.numbers
+
+
+def point_on(user, step: int):
+    """Where a step is on the first plot, on the screen's widget."""
+    plot = user.window.findChild(QWidget, "training.plot")
+    view = next(iter(plot._plots.values())).item.vb
+    low, high = view.viewRange()[1]
+    scene = view.mapViewToScene(QPointF(step + 1, (low + high) / 2))
+    return plot._box.viewport(), plot._box.mapFromScene(scene)
+
+
+def test_200_steps_are_two_gestures_and_any_of_them_one_more(digits) -> None:
+    user = digits
+    user.key("Ctrl+F5")
+    trained(user)
+    assert len(loss(user)) == 200
+    assert user.workspace.stop.run == 199
+    assert user.workspace.stop.op == ""
+    assert user.value("loss:0") == np.float32(loss(user)[-1])
+    user.click_at(*point_on(user, 120))
+    user.settle()
+    assert abs(user.workspace.stop.run - 120) <= 1, "within a pixel"
+    run = user.workspace.stop.run
+    assert user.value("loss:0") == np.float32(loss(user)[run])
+    user.key("Shift+F10")
+    assert user.workspace.stop.run == run
+    assert user.workspace.stop.phase == "update"
