@@ -1,7 +1,7 @@
 """What the canvas says over its boxes and links, in values that can be compared.
 
-Where two of them differ, the picture is painted anew. `RuntimePainter` draws from the same facts. What a new one of them draws by has to be here as well;
-tests/gui/canvas/test_same_picture.py tells.
+Where two of them differ, the picture is painted anew. `RuntimePainter` draws from the same facts.
+What a new one of them draws by has to be here as well; tests/gui/canvas/test_same_picture.py tells.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gradstep.core.document.document import CodeItem, CodeKind, Document
+from gradstep.core.host import stop_view
 from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.io.native import gradstep_file
@@ -18,7 +19,14 @@ from gradstep.core.protocol.message_recording import MessageRecorder, read_recor
 from tests.support.replaying import differences
 
 RECORDING = Path(__file__).parents[2] / "data" / "recordings" / "tutorial.rec"
+# No value is left out because a busy machine took too long for it.
+pytestmark = pytest.mark.usefixtures("patient")
 MAKE_ANEW = "if that is meant: python -m tests.gui.recorded_walk makes the recording anew"
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stop_view, "BLINK", 60.0)
 
 
 def test_the_engine_answers_as_it_was_recorded() -> None:
