@@ -181,6 +181,13 @@ def _train(parser: argparse.ArgumentParser) -> None:
         help=f"how many updates ({STEPS})",
     )
     parser.add_argument(
+        "--until",
+        metavar="EXPR",
+        default="",
+        help="end with the step in which this holds, in the language of breakpoints: "
+        "'value < 0.1' (value: the loss), 'norm(grad[\"w\"]) < 1e-6', 'x[\"accuracy\"] > 0.9'",
+    )
+    parser.add_argument(
         "--every",
         metavar="K",
         type=shared_arguments.positive,

@@ -55,7 +55,14 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         print(problem_text(problem), file=sys.stderr)
     require_work(what)
     session = start(loaded, what.program.graph, backend, what.program.initial, **layout)
-    training = Training(loaded, session, what, summaries=bool(args.logdir), keep=bool(saving))
+    training = Training(
+        loaded,
+        session,
+        what,
+        summaries=bool(args.logdir),
+        keep=bool(saving),
+        until=args.until,
+    )
     checkpoints = read_checkpoints(args, training)
     with ExitStack() as stack:
         log = stack.enter_context(EventLog(args.logdir, loaded, what)) if args.logdir else None
@@ -75,6 +82,7 @@ def _answer(
         "events": progress.log and progress.log.path,
         "out": args.out,
         "resumed": progress.resumed,
+        "until": progress.holds,
         "checkpoint": progress.checkpoint,
         "rounding": session.rounding,
         "kernels": session.computed_by,
@@ -93,8 +101,9 @@ def _notes(args: argparse.Namespace, session: Session, progress: _Progress) -> I
     """For people, how far it got, what was written, and what computed it."""
     if progress.resumed:
         yield f"went on after step {progress.resumed}"
-    if progress.more:
-        yield f"ended after step {progress.done} of {args.steps}"
+    if progress.more or progress.holds:
+        why = f": {args.until} holds" if progress.holds else ""
+        yield f"ended after step {progress.done} of {args.steps}{why}"
     if progress.log is not None:
         yield f"events: {progress.log.path}"
         yield from progress.log.notes
@@ -125,6 +134,7 @@ class _Progress:
         self._checkpoints = checkpoints
         self.resumed = 0 if checkpoints is None else checkpoints.resumed
         self._last: tuple[int, Values] = (self.resumed, {})
+        self.holds, self._is_over = False, self.resumed >= self._total
         self._bar = tqdm(
             total=args.steps,
             initial=self.resumed,
@@ -154,17 +164,18 @@ class _Progress:
     @property
     def more(self) -> bool:
         """Whether there are steps to be made."""
-        return self.done < self._total
+        return not self._is_over
 
-    def add(self, step: int, values: Values, summaries: list[bytes]) -> None:
-        """Log a step, and show it when it is time to."""
-        self._last = step, values
+    def add(self, step: int, values: Values, summaries: list[bytes], holds: bool) -> None:
+        """Log a step, and show it when it is time to. holds: what ends the training before."""
+        self._last, self.holds = (step, values), holds
+        self._is_over = holds or step == self._total
         self._bar.update()
         if self.log is not None:
             self.log.add(step, values, summaries)
         if self._checkpoints is not None:
-            self._checkpoints.note(step, values, step == self._total)
-        if step in (1, self._total) or step % self._every == 0:
+            self._checkpoints.note(step, values, self._is_over)
+        if step == 1 or self._is_over or step % self._every == 0:
             self._show()
 
     def end(self, is_interrupted: bool) -> None:
@@ -194,7 +205,7 @@ def _train(training: Training, progress: _Progress) -> GradstepError | None:
         with on_interrupt(stop.set):
             while progress.more and not stop.is_set():
                 values, summaries = training.step()
-                progress.add(training.done, values, summaries)
+                progress.add(training.done, values, summaries, training.ended)
     except GradstepError as error:
         return error
     finally:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.cli.output.command_output import usage
+from gradstep.core.debug.breaks.curves import Curves, FetchedValues, Holders
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.requests import minimized
 from gradstep.core.engine.plan.steps import storage_name
@@ -23,6 +24,7 @@ from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.state.opaque_state import OpaqueState
 from gradstep.core.ops.state.queue import Queue
+from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.program.derive import derive
 from gradstep.core.program.questions.loaded_document import Loaded
 from gradstep.core.program.questions.run_choice import Values, runs_only
@@ -110,7 +112,9 @@ class Training:
     """Steps on a session. Raises GradstepError for what cannot even begin.
 
     summaries: whether those of each step are wanted. keep: whether what the variables held before
-    a step that fails is.
+    a step that fails is. until: an expression; "" for none.
+
+    done: steps that were made; ended: whether `until` held in the last of them.
     """
 
     def __init__(
@@ -121,8 +125,9 @@ class Training:
         *,
         summaries: bool = False,
         keep: bool = False,
+        until: str = "",
     ) -> None:
-        self.done = 0
+        self.done, self.ended = 0, False
         self._session = session
         self._what = what
         self._summaries = what.summaries if summaries else ()
@@ -130,7 +135,9 @@ class Training:
         self._variables = [op for op in loaded.document.graph if op.type in VARIABLES]
         self._keep = keep
         self._before: VariableStore | None = None
-        self._names = (*what.shown, *self._summaries)
+        self._end = _ending(what, until)
+        looked_at = (ref.short for ref in self._end.fetches)
+        self._names = tuple(dict.fromkeys((*what.shown, *self._summaries, *looked_at)))
         self._run = session.make_values(self._names, loaded.feeds(), what.operations)
 
     def step(self) -> tuple[Values, list[bytes]]:
@@ -140,11 +147,18 @@ class Training:
         try:
             found = dict(zip(self._names, self._run(), strict=True))
             _require_finite({name: found[name] for name in self._what.losses})
+            self.ended = self._is_the_end(found)
         except GradstepError as error:
             raise inside(f"step {self.done + 1}", self._explained(error)) from None
         self.done, self._before = self.done + 1, None
         texts = [found[name] for name in self._summaries]
         return {n: found[n] for n in self._what.shown}, [t.item() for t in texts if t is not None]
+
+    def _is_the_end(self, found: Values) -> bool:
+        if not self._end.until:
+            return False
+        values = {ref: found[ref.short] for ref in self._end.fetches}
+        return self._end.ends(FetchedValues(values, self._end.holders))
 
     def variables(self) -> dict[str, Constant]:
         """What the document's variables hold; after a failure, what they held before that step."""
@@ -192,6 +206,14 @@ class Training:
         if error.kind == "DeadlineExceededError" and self._threads:
             error.hint = "training runs no threads; `gradstep run FILE --threads --runs N` does"
         return error
+
+
+def _ending(what: Asked, until: str) -> Curves:
+    """Which step is the last one: `value` is the first loss there. Raises GradstepError."""
+    program = what.program
+    holders = Holders(program.gradients, program.losses)
+    subject = next((TensorRef.parse(name) for name in what.losses), None) if until else None
+    return Curves(infer_declared(program.graph).types, holders, (), until, subject)
 
 
 def _require_alike(name: str, held: Any, kept: np.ndarray | None) -> None:

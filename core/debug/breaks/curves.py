@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,7 +12,6 @@ import numpy as np
 from gradstep.core.debug.breaks.expression import Scope, Values, parse
 from gradstep.core.debug.breaks.expression_names import find_mentions, names_a_tensor
 from gradstep.core.debug.history.frame import Losses
-from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 
@@ -48,12 +47,12 @@ class FetchedValues:
 
 @dataclass(frozen=True)
 class Curves:
-    """texts: the expressions; until: one that ends it all where it holds, "" for none; subject:
-    what `value` means in them.
+    """computed: the tensors that a run computes. texts: the expressions; until: one that ends it
+    all where it holds, "" for none; subject: what `value` means in them.
 
     Raises GradstepError for what cannot be read, and names no tensor that a run computes."""
 
-    plan: Plan
+    computed: Container[TensorRef]
     holders: Holders
     texts: Sequence[str] = ()
     until: str = ""
@@ -66,7 +65,7 @@ class Curves:
             if not self._read(table, ref):
                 raise _missing(f"runs compute no gradient of '{ref.short}'", ref)
         for ref in self.fetches:
-            if ref not in self.plan.tensors:
+            if ref not in self.computed:
                 raise _missing(f"runs do not compute '{ref.short}'", ref)
 
     @cached_property

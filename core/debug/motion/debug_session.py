@@ -121,7 +121,7 @@ class DebugSession(Moves[Stop]):
     ) -> Curves:
         """Numbers to be followed in this program's runs; see Curves."""
         holders = Holders(self.program.gradients, self.program.losses)
-        return Curves(self.plan, holders, texts, until, subject)
+        return Curves(self.plan.tensors, holders, texts, until, subject)
 
     def pause(self) -> None:
         """Stop a command that another thread is executing, at the next opportunity."""

@@ -260,3 +260,43 @@ def _event(data: bytes) -> tuple[int, int, bytes]:
 def test_the_checksum_is_crc_32c() -> None:
     for data, known in CHECKED.items():
         assert crc32c(data) == _bit_by_bit(data) == known
+
+
+# -- until ---------------------------------------------------------------------------------------
+
+
+def test_it_ends_with_the_step_in_which_a_condition_holds(cli: Cli) -> None:
+    words = ("train", TUTORIAL, "--steps", 50, "--every", 1)
+    shown = cli(*words, "--json").json["shown"]
+    losses = [float(one["values"]["loss"]["data"]) for one in shown]
+    limit = losses[11]
+    found = cli(*words, "--until", f"value <= {limit!r}")
+    assert found.status == 0
+    assert found.out.splitlines()[-1] == f"ended after step 12 of 50: value <= {limit!r} holds"
+    whole = cli(*words, "--until", f'x["loss"] <= {limit!r}', "--json").json
+    assert (whole["steps"], whole["until"]) == (12, True)
+    assert whole["shown"] == shown[:12]
+    never = cli(*words, "--until", "value < 0", "--json").json
+    assert (never["steps"], never["until"]) == (50, False)
+
+
+def test_a_condition_reads_gradients_and_what_is_not_shown(cli: Cli) -> None:
+    words = ("train", TUTORIAL, "--steps", 100, "--json", "--until")
+    found = cli(*words, 'norm(grad["c"]) < 1.1 and x["a"][0] > 0.05').json
+    assert 20 < found["steps"] < 50
+    assert {*found["shown"][0]["values"]} == {"loss"}
+
+
+@pytest.mark.parametrize(
+    ("until", "said"),
+    [
+        ("value <", "value <"),
+        ('x["lost"] < 1', "runs do not compute 'lost"),
+        ('grad["labels"] > 1', "runs compute no gradient of 'labels"),
+    ],
+)
+def test_a_condition_that_cannot_be_read_trains_nothing(cli: Cli, until: str, said: str) -> None:
+    found = cli("train", TUTORIAL, "--until", until)
+    assert found.status == 1
+    assert said in found.err
+    assert found.out == ""
