@@ -6,6 +6,8 @@ What no colour of a map can say has one of its own: NaN, infinities and, in heat
 from __future__ import annotations
 
 from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -48,10 +50,13 @@ def shades(name: MapName, theme: Theme) -> Array:
 
 @cache
 def _from_pyqtgraph(name: str) -> Array:
-    from pyqtgraph import colormap
-
-    table: Array = colormap.get(name).getLookupTable(nPts=_STEPS, alpha=False)
-    return table.astype(np.uint8)
+    """Read from its file: the package takes a blink to load, which the first picture need not."""
+    package = find_spec("pyqtgraph")
+    assert package is not None
+    assert package.submodule_search_locations is not None
+    folder = Path(package.submodule_search_locations[0]) / "colors" / "maps"
+    table: Array = np.loadtxt(folder / f"{name}.csv", delimiter=",", comments=";")
+    return (table * 255).round().astype(np.uint8)
 
 
 @cache

@@ -97,7 +97,11 @@ class PictureLegend(QWidget):
             image.setPixelColor(0, 0, Qt.GlobalColor.black)
             image.setPixelColor(1, 0, Qt.GlobalColor.white)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        painter.drawImage(QRectF(x, (_HEIGHT - 10) / 2, _BAR, 10), image)
+        bar = QRectF(x, (_HEIGHT - 10) / 2, _BAR, 10)
+        painter.drawImage(bar, image)
+        painter.setPen(self._theme().line)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(bar)
         return self._write(painter, x + _BAR + GRID // 2, high) + 2 * GRID - 12
 
     def _write(self, painter: QPainter, x: int, text: str) -> int:

@@ -94,7 +94,7 @@ def fit(room: tuple[int, int], shape: tuple[int, int], total: int, stretch: floa
         if total > 1 and scale < least:
             if wide / columns < least and across > 1:
                 break  # no more fit side by side
-            scale = min(wide / columns, least)
+            scale = min(wide / columns, least, _high(room[1], 1, label) / rows)
         down = max(1, int((room[1] + _GAP) // (rows * scale + label + _GAP))) if scale > 0 else 1
         shown = min(wanted, across * down)
         area = (min(shown, wanted), scale)
@@ -113,7 +113,7 @@ def fit(room: tuple[int, int], shape: tuple[int, int], total: int, stretch: floa
 
 
 def _high(room: int, lines: int, label: int) -> float:
-    return (room - (lines - 1) * _GAP) / lines - label
+    return max((room - (lines - 1) * _GAP) / lines - label, 1.0)
 
 
 class PictureView(QWidget):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +12,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import DrawLines, TensorLines, TensorSlice, TensorStatistics
 from gradstep.gui.look.theme import SMALL, Tone, mono
+from gradstep.gui.model.background_work import Background
 from gradstep.gui.panels.tensor.engine_questions import Questions
 from gradstep.gui.panels.widgets.small_labels import Text, ThemeSource
 
@@ -17,9 +20,36 @@ if TYPE_CHECKING:
     from gradstep.gui.panels.tensor.plot_views import HistogramPlot, LinePlot
 
 BINS = 64
+_PLOTS = "gradstep.gui.panels.tensor.plot_views"
 LARGEST_DRAWN = 1e300  # beyond it the width of an axis overflows
 TOO_LARGE = "the numbers are too large for an axis; the table shows them"
 _LINES = 8
+
+
+class _Plots:
+    """pyqtgraph, which takes long enough to load for a window to stand still."""
+
+    _are_loaded = False
+
+    def __init__(self, pane: QWidget, said: Text) -> None:
+        self._background, self._said = Background(pane), said
+        self._is_asked = False
+
+    def are_loaded(self, then: Callable[[], None]) -> bool:
+        """Or else `then` is called when they are, once."""
+
+        def loaded(_: object) -> None:
+            _Plots._are_loaded = True
+            then()
+
+        if not self._are_loaded and not self._is_asked:
+            self._is_asked = True
+            self._background.run(
+                lambda: import_module(_PLOTS),
+                loaded,
+                lambda error: self._said.set_text(error.message, "problem"),
+            )
+        return self._are_loaded
 
 
 class LinePane(QWidget):
@@ -29,6 +59,7 @@ class LinePane(QWidget):
         super().__init__()
         self._theme, self._questions = theme, questions
         self.said = _words(self, theme)
+        self._plots = _Plots(self, self.said)
         self.plot: LinePlot | None = None
         self._of: TensorSlice | None = None
         self._tone: Tone = "forward"
@@ -56,6 +87,8 @@ class LinePane(QWidget):
     def paint_again(self) -> None:
         """In the theme's colours."""
         if self._reply is None:
+            return
+        if self.plot is None and not self._plots.are_loaded(self.paint_again):
             return
         if self.plot is None:
             from gradstep.gui.panels.tensor.plot_views import LinePlot
@@ -94,6 +127,7 @@ class HistogramPane(QWidget):
         super().__init__()
         self._theme = theme
         self.said = _words(self, theme)
+        self._plots = _Plots(self, self.said)
         self.plot: HistogramPlot | None = None
         self._tone: Tone = "forward"
         self._found: TensorStatistics | None = None
@@ -114,6 +148,8 @@ class HistogramPane(QWidget):
         """In the theme's colours."""
         found = self._found
         if found is None:
+            return
+        if self.plot is None and not self._plots.are_loaded(self.paint_again):
             return
         if self.plot is None:
             from gradstep.gui.panels.tensor.plot_views import HistogramPlot

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from PySide6.QtGui import QResizeEvent
@@ -204,17 +204,18 @@ class TensorExplorer(QWidget):
             self.statistics.hide()
             return
         self.statistics.setVisible(self.width() >= _WIDE)
+        large = view.picks.size > _MEASURED
         if view.kind == "histogram":
-            self._measure()
-        elif view.picks.size > _MEASURED:
+            self._measure(() if large else PERCENTS)
+        elif large:
             self.statistics.offer(view.picks.size)
         elif not self.statistics.isHidden():
             self._measure()
 
-    def _measure(self) -> None:
+    def _measure(self, percents: Sequence[float] = PERCENTS) -> None:
         if self.view is not None and self._value is not None:
             part = self.view.part(self._value.ref)
-            message = DescribeTensor(of=part, percents=PERCENTS, bins=BINS)
+            message = DescribeTensor(of=part, percents=percents, bins=BINS)
             self._questions.ask("statistics", message, self._measured)
 
     def _measured(self, found: TensorStatistics, buffers: tuple[Buffer, ...]) -> None:
