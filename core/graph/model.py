@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from itertools import compress
-from operator import attrgetter
+from itertools import compress, count
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -20,7 +19,6 @@ from gradstep.core.graph.splat_array import element_of, fold_splat, is_splat
 from gradstep.core.graph.suggestions import unknown_name
 from gradstep.core.graph.topological_order import predecessors, topological
 
-_CONTROL_INPUTS = attrgetter("control_inputs")
 GRADIENT_OP_TYPE = "_gradient_op_type"
 # Op types whose forward is a Python function.
 PYTHON_OPS = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
@@ -243,15 +241,6 @@ class Graph:
         return {name: tuple(edges) for name, edges in found.items()}, frozenset(missing)
 
     @cached_property
-    def waiters(self) -> Mapping[str, tuple[str, ...]]:
-        """For each operation that others wait for, these."""
-        found: dict[str, list[str]] = {}
-        for op in compress(self, map(_CONTROL_INPUTS, self)):
-            for name in op.control_inputs:
-                found.setdefault(name, []).append(op.name)
-        return {name: tuple(waiting) for name, waiting in found.items()}
-
-    @cached_property
     def by_type(self) -> Mapping[str, tuple[str, ...]]:
         """The names of the operations of each type that there is, in no order."""
         found: dict[str, list[str]] = {}
@@ -292,13 +281,11 @@ class Graph:
 
     def descendants(self, *names: str) -> set[str]:
         """`names` and all that needs one of them, through data and control inputs."""
-        found, stack = {*names}, [*names]
-        readers, waiters = self.consumers, self.waiters
-        while stack:
-            name = stack.pop()
-            after = {edge.op for edge in readers.get(name, ())}.union(waiters.get(name, ())) - found
-            found |= after
-            stack.extend(after)
+        found, order = {*names}, self.order
+        first = next(compress(count(), map(found.__contains__, order)), len(order))
+        for other in order[first:]:
+            if not found.isdisjoint(predecessors(self[other])):
+                found.add(other)
         return found
 
 

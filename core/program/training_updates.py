@@ -24,7 +24,7 @@ from gradstep.core.ops.build.indexed_slices import IndexedSlices
 from gradstep.core.ops.build.used_names import names_of
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.declare.attribute_kinds import attribute
-from gradstep.core.ops.typing.inference import has_loops
+from gradstep.core.ops.typing.inference import Inference, declare, has_loops, infer_declared
 from gradstep.core.program.acyclic_part import refuse_broken, refuse_cyclic
 from gradstep.core.train.optimizers import Pair, UpdateRecord, Updates, apply_updates
 
@@ -379,4 +379,9 @@ def _beside(derived: Graph, whole: Graph) -> Graph:
     if there.keys() >= whole.operations.keys():
         return derived
     rest = {name: op for name, op in whole.operations.items() if name not in there}
-    return Graph({**derived.operations, **rest}) if rest else derived
+    graph, known, found = Graph({**there, **rest}), infer_declared(derived), infer_declared(whole)
+    types, constants = known.types.copy(), dict(known.constants)
+    types.of.update((name, found.types.of[name]) for name in rest if name in found.types.of)
+    constants.update((name, found.constants[name]) for name in rest if name in found.constants)
+    declare(graph, Inference(types, constants, (*known.problems, *found.problems)))
+    return graph
