@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from copy import copy
 from functools import cached_property
 from itertools import compress
 from operator import ne
 
 from gradstep.core.autodiff.reverse.tf_gradient_order import rank_operations
-from gradstep.core.graph.changes import find_others
+from gradstep.core.graph.changes import Changes, find_others
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
@@ -45,24 +45,46 @@ class BackwardSlice:
                 arrivals.sort(key=lambda arrival: rank.get(arrival[1], len(rank)))
         self.arrivals = {name: tuple(arrivals) for name, arrivals in found.items()}
 
-    def after(
-        self, graph: Graph, types: TensorTypes, changed: Iterable[str]
-    ) -> BackwardSlice | None:
-        """The same in a graph where these operations are others; None if other operations may be
-        visited, or in another order."""
+    def after(self, graph: Graph, types: TensorTypes, changes: Changes) -> BackwardSlice | None:
+        """The same in a graph after an edit, which may have given one operation another name; None
+        if other operations may be visited, or in another order."""
+        named = _find_renamed(self.graph, graph, changes)
+        if named is None or not named.keys().isdisjoint(self.exits):
+            return None
         old, new = self.graph.operations, graph.operations
-        if self.graph.order != graph.order:
-            return None
-        for name in changed:
-            if old[name].inputs != new[name].inputs or "Exit" in (old[name].type, new[name].type):
+        earlier = {name: before for before, name in named.items()}
+        for name in (*changes.changed, *named.values()):
+            then, now = old[earlier.get(name, name)], new[name]
+            if "Exit" in (then.type, now.type) or _inputs(then, named) != _inputs(now, {}):
                 return None
-        retyped = find_others(self.types.of, types.of)
-        if any(_carriers(self.types, name) != _carriers(types, name) for name in retyped):
-            return None
+        for name in find_others(self.types.of, types.of):
+            if _carriers(self.types, earlier.get(name, name)) != _carriers(types, name):
+                return None
         found = copy(self)
         found.graph, found.types = graph, types
-        found.path = {**self.path, **{name: new[name] for name in changed if name in self.path}}
+        for before, name in named.items():
+            found._rename(old[before], name)
+        others = (name for name in (*changes.changed, *named.values()) if name in found.path)
+        found.path = {**found.path, **{name: new[name] for name in others}}
         return found
+
+    def _rename(self, op: Operation, name: str) -> None:
+        """Let an operation of the graph before be called so, where it is."""
+        for known in ("places", "scopes", "has_gradient_scopes"):
+            self.__dict__.pop(known, None)
+        old, arrivals = op.name, dict(self.arrivals)
+        names = [name if other == old else other for other in self.path]
+        self.path = dict(zip(names, self.path.values(), strict=True))
+        if old in self.live:
+            self.live = (self.live - {old}) | {name}
+        for source in {ref.op for ref in op.inputs if ref is not None} & arrivals.keys():
+            arrivals[source] = tuple(
+                (at, name if reader == old else reader, index)
+                for at, reader, index in arrivals[source]
+            )
+        if old in arrivals:
+            arrivals[name] = arrivals.pop(old)
+        self.arrivals = arrivals
 
     def is_live(self, op: Operation) -> bool:
         """Whether `op` takes a tensor that some `wrt` leads to."""
@@ -118,6 +140,26 @@ class BackwardSlice:
 def _carriers(types: TensorTypes, name: str) -> list[bool]:
     """Which outputs of an operation can carry a gradient."""
     return [kind is not None and kind.dtype in _CARRIERS for kind in types.of.get(name, ())]
+
+
+def _find_renamed(before: Graph, graph: Graph, changes: Changes) -> dict[str, str] | None:
+    """Old name -> new one, of the one operation that has another, if any; None where that is not
+    all there is to the names and their order."""
+    if not changes.added and not changes.removed:
+        return {} if before.order == graph.order else None
+    if len(changes.added) != 1 or len(changes.removed) != 1:
+        return None
+    (old,), (new,) = changes.removed, changes.added
+    place, then, now = before.order.index(old), before.order, graph.order
+    same = (
+        now[place] == new and then[:place] == now[:place] and then[place + 1 :] == now[place + 1 :]
+    )
+    return {old: new} if same else None
+
+
+def _inputs(op: Operation, named: Mapping[str, str]) -> list[TensorRef | None]:
+    """What an operation reads, by other names."""
+    return [ref and TensorRef(named.get(ref.op, ref.op), ref.index) for ref in op.inputs]
 
 
 def _exits(graph: Graph, wrt: Sequence[TensorRef]) -> dict[str, dict[int, TensorRef]]:

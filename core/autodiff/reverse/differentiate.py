@@ -175,8 +175,8 @@ def _find_slice(graph: Graph, request: GradientRequest, before: PassRecord | Non
         if known.graph is graph:
             return known
         edited, changes = edit_before(graph) or (None, Changes())
-        if edited is known.graph and not changes.added and not changes.removed:
-            found = known.after(graph, types, changes.changed)
+        if edited is known.graph:
+            found = known.after(graph, types, changes)
             if found is not None:
                 return found
     return BackwardSlice(graph, types, request.of, request.wrt)

@@ -1,0 +1,46 @@
+"""What a backward pass visits after an edit is what would be found anew."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
+from gradstep.core.graph.carry_over import continue_graph, edit_before
+from gradstep.core.graph.edits import rename
+from gradstep.core.graph.model import Graph
+from gradstep.core.ops.typing.inference import infer_declared
+from tests.support.edited_graphs import edited
+from tests.support.layouts import Case
+from tests.support.random_networks import networks
+
+
+def _parts(found: BackwardSlice) -> tuple[object, ...]:
+    path, places = [*found.path.items()], [*found.places.items()]
+    own = found.asked, found.exits, found.live, found.arrivals, found.scopes
+    return path, places, *own, found.has_gradient_scopes
+
+
+@given(networks(), st.data())
+def test_it_is_as_found_anew(case: Case, data: st.DataObject) -> None:
+    graph, types = case.graph, infer_declared(case.graph).types
+    refs = [op.output() for op in graph if types.of.get(op.name)]
+    of, wrt = (data.draw(st.lists(st.sampled_from(refs), min_size=1, max_size=3)) for _ in "ab")
+    known = BackwardSlice(graph, types, of, wrt)
+    assert _parts(known)
+    asked = {ref.op for ref in (*of, *wrt)}
+    others = [name for name in graph.operations if name not in asked]
+    renamed = bool(others) and data.draw(st.booleans())
+    if renamed:
+        name = data.draw(st.sampled_from(others))
+        after = rename(graph, name, f"other/{name}")
+    else:
+        after = edited(graph, asked, data.draw)
+    after = continue_graph(Graph(dict(after.operations)), graph)
+    inference, edit = infer_declared(after), edit_before(after)
+    if edit is None or inference.problems or asked - after.operations.keys():
+        return
+    found = known.after(after, inference.types, edit[1])
+    assert found is not None or not renamed
+    if found is not None:
+        assert _parts(found) == _parts(BackwardSlice(after, inference.types, of, wrt))
