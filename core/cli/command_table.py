@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gradstep.core.cli.arguments import shared_arguments
+from gradstep.core.cli.arguments.data_flags import add_data_arguments
 from gradstep.core.cli.arguments.format_words import opens, writes
 
 START_PAGE = "-"  # in place of a file's name, for a picture of the window without a document
@@ -177,9 +178,9 @@ def _train(parser: argparse.ArgumentParser) -> None:
         "--steps",
         metavar="N",
         type=shared_arguments.positive,
-        default=STEPS,
-        help=f"how many updates ({STEPS})",
+        help=f"how many updates ({STEPS}, or those of --epochs)",
     )
+    add_data_arguments(parser)
     parser.add_argument(
         "--until",
         metavar="EXPR",

@@ -36,10 +36,10 @@ def _read(args: argparse.Namespace) -> Iterator[str]:
     yield args.file
     for name in ("code", "script"):
         yield getattr(args, name, None) or ""
-    for feed in getattr(args, "feed", ()):
-        _, _, value = feed.partition("=")
-        if value.strip().startswith("@"):
-            yield split_place(value.strip()[1:])[0]
+    for given in (*getattr(args, "feed", ()), *getattr(args, "data", ())):
+        value = given.partition("=")[2].partition("|")[0].strip()
+        if value.startswith("@"):
+            yield split_place(value[1:])[0]
 
 
 def _made(folder: str | None) -> Iterator[str]:

@@ -10,22 +10,25 @@ import argparse
 import shlex
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 
 import numpy as np
 from tqdm import tqdm
 
 from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments import shared_arguments
+from gradstep.core.cli.arguments.data_args import TrainingData, read_data
 from gradstep.core.cli.arguments.document_args import load
-from gradstep.core.cli.command_table import LINES
+from gradstep.core.cli.command_table import LINES, STEPS
 from gradstep.core.cli.output.command_output import (
     error_object,
     kernel_lines,
     report_error,
     tensor_object,
     tensor_text,
+    usage,
 )
 from gradstep.core.cli.output.event_log import EventLog
 from gradstep.core.cli.output.terminal_text import terminal_itself
@@ -33,6 +36,7 @@ from gradstep.core.cli.run import device_object, rounding_line
 from gradstep.core.cli.runs import save_trained
 from gradstep.core.cli.runs.training_checkpoints import TrainingCheckpoints, read_checkpoints
 from gradstep.core.cli.runs.training_steps import Training, ask_for, require_work
+from gradstep.core.document.placeholder_substitution import with_feeds
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.problems import problem_text
@@ -49,6 +53,11 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     layout = shared_arguments.layout(args)
     saving = save_trained.read_saving(args)
     loaded = load(args)
+    data = read_data(loaded.document.graph, args)
+    if data is not None:  # what a batch is, is known before anything is derived
+        first = data.training.feeds_at(0)
+        loaded = replace(loaded, document=with_feeds(loaded.document, first))
+    args.steps = _steps(args, data)
     backend = app.devices().open_backend(args.device)
     what = ask_for(loaded, args.fetch)
     for problem in what.program.problems:
@@ -61,16 +70,27 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         what,
         summaries=bool(args.logdir),
         keep=bool(saving),
+        data=None if data is None else data.training,
         until=args.until,
     )
     checkpoints = read_checkpoints(args, training)
     with ExitStack() as stack:
         log = stack.enter_context(EventLog(args.logdir, loaded, what)) if args.logdir else None
         progress = stack.enter_context(_Progress(args, log, checkpoints))
-        error = _train(training, progress)
+        error = _train(training, progress, data)
     if saving is not None:
         saving.write(training.variables())
     return _answer(args, session, progress, error)
+
+
+def _steps(args: argparse.Namespace, data: TrainingData | None) -> int:
+    """How many steps are made. Raises GradstepError where that is said twice."""
+    if data is None or not args.epochs:
+        return args.steps or STEPS
+    if args.steps:
+        raise usage("--steps and --epochs both say when to end", "leave one of them away")
+    steps: int = args.epochs * data.training.batches_per_epoch
+    return steps
 
 
 def _answer(
@@ -79,6 +99,7 @@ def _answer(
     data = {
         "steps": progress.done,
         "shown": progress.shown,
+        "validation": progress.validation,
         "events": progress.log and progress.log.path,
         "out": args.out,
         "resumed": progress.resumed,
@@ -127,6 +148,7 @@ class _Progress:
         checkpoints: TrainingCheckpoints | None,
     ) -> None:
         self.shown: list[dict[str, object]] = []
+        self.validation: list[dict[str, object]] = []
         self._total: int = args.steps
         self._every = args.every or max(1, args.steps // LINES)
         self._prints = not args.json
@@ -178,6 +200,13 @@ class _Progress:
         if step == 1 or self._is_over or step % self._every == 0:
             self._show()
 
+    def add_validation(self, epoch: int, losses: Mapping[str, float]) -> None:
+        """Show what the losses are over the rows that are held back, after so many epochs."""
+        self.validation.append({"epoch": epoch, "step": self.done, "losses": dict(losses)})
+        if self._prints:
+            said = "  ".join(f"validation {name} {loss:.6g}" for name, loss in losses.items())
+            self._print(f"epoch {epoch}  {said}")
+
     def end(self, is_interrupted: bool) -> None:
         """Show the last step if that has not been done, and keep it where it is not the last that
         was wanted."""
@@ -193,12 +222,18 @@ class _Progress:
         if self._prints:
             number = str(step).rjust(len(str(self._total)))
             line = "  ".join([f"step {number}", *map(_text, values.items())])
-            self._bar.clear()
-            print(line, flush=True)
-            self._bar.refresh()
+            self._print(line)
+
+    def _print(self, line: str) -> None:
+        """A line above the bar."""
+        self._bar.clear()
+        print(line, flush=True)
+        self._bar.refresh()
 
 
-def _train(training: Training, progress: _Progress) -> GradstepError | None:
+def _train(
+    training: Training, progress: _Progress, data: TrainingData | None
+) -> GradstepError | None:
     """Make steps up to the last, or Ctrl+C, or the error that is returned."""
     stop = threading.Event()
     try:
@@ -206,6 +241,10 @@ def _train(training: Training, progress: _Progress) -> GradstepError | None:
             while progress.more and not stop.is_set():
                 values, summaries = training.step()
                 progress.add(training.done, values, summaries, training.ended)
+                if data is not None and data.validation is not None:
+                    epoch, rest = divmod(training.done, data.training.batches_per_epoch)
+                    if not rest:
+                        progress.add_validation(epoch, training.validate(data.validation))
     except GradstepError as error:
         return error
     finally:
@@ -220,7 +259,9 @@ def _text(item: tuple[str, np.ndarray | None]) -> str:
 
 
 def _where_to_look(args: argparse.Namespace, done: int) -> str:
-    """How the debugger shows the step after `done`."""
+    """How the debugger shows the step after `done`; "" for batches, which it is not given."""
+    if args.data:
+        return ""
     words = ["gradstep", "debug", args.out or args.file]
     words += ["--trust"] if args.trust else []
     words += ["--sandbox"] if args.sandbox else []

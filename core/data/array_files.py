@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
+from gradstep.core.data.built_in_sets import SETS
 from gradstep.core.data.file_place import split_place
 from gradstep.core.data.safetensors_file import SafetensorsFile, is_safetensors
 from gradstep.core.data.tables import TableRules, read_table
@@ -44,9 +47,12 @@ class Reading:
 
 
 def read_array(place: str, reading: Reading) -> tuple[np.ndarray, bool]:
-    """The array that `FILE`, `FILE.npz:KEY` or `FILE.csv:COLUMNS` names, and whether it is a table,
-    [rows, columns]. Raises GradstepError: UsageError for a place that names none, FileError or
-    ValueError for the file, OverBudgetError, and what `reading.check` raises."""
+    """The array that `FILE`, `FILE.npz:KEY`, `FILE.csv:COLUMNS` or `SET:PART` names, and whether it
+    is a table, [rows, columns]. Raises GradstepError: UsageError for a place that names none,
+    FileError or ValueError for the file, OverBudgetError, and what `reading.check` raises."""
+    name, _, part_of_set = place.partition(":")
+    if name in SETS:
+        return _built_in(name, part_of_set.strip(), reading), False
     path, part = split_place(place)
     try:
         file = RegularFile(reading.folder / Path(path).expanduser())
@@ -60,6 +66,34 @@ def read_array(place: str, reading: Reading) -> tuple[np.ndarray, bool]:
             raise error if path in error.message else error.inside(path) from None
         except OSError as error:
             raise unreadable(path, error) from None
+
+
+def map_array(place: str, reading: Reading) -> np.ndarray:
+    """Like `read_array`, of an array whose rows are taken a few at a time: those of an .npy file
+    stay there."""
+    path, _ = split_place(place)
+    place_on_disk = reading.folder / Path(path).expanduser()
+    if path.endswith(".npy"):
+        with suppress(OSError, ValueError, RuntimeError), RegularFile(place_on_disk) as file:
+            if file.at(0, len(_NPY)) == _NPY:
+                header = npy.read_header(file.from_(0), file.size, path)
+                if header.size:
+                    return _mapped(place_on_disk, header)
+    array, _ = read_array(place, reading)
+    return array
+
+
+def _mapped(path: Path, header: npy.Header) -> np.ndarray:
+    order: Literal["C", "F"] = "F" if header.fortran else "C"
+    return np.memmap(path, header.dtype, "r", header.offset, header.shape, order)
+
+
+def _built_in(name: str, part: str, reading: Reading) -> np.ndarray:
+    parts = SETS[name].parts
+    if part not in parts:
+        raise _no_such(name, "part", part, list(parts))
+    reading.check(parts[part].shape)
+    return parts[part]
 
 
 def _read(file: RegularFile, part: str, reading: Reading) -> tuple[np.ndarray, bool]:

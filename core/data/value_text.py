@@ -91,14 +91,21 @@ def shape_table(cells: np.ndarray, shape: Shape) -> np.ndarray:
     rows, columns = cells.shape
     if shape.rank is None:
         return cells[:, 0] if columns == 1 else cells
-    inner = (shape.dims or ())[1:]
     if shape.rank == 0:
         return cells.reshape(()) if cells.size == 1 else cells
     if shape.rank == 1:
         return cells.reshape(-1) if 1 in (rows, columns) else cells
-    if None not in inner and math.prod(d or 0 for d in inner) == columns:
-        return cells.reshape(rows, *(d or 0 for d in inner))
-    return cells
+    return shape_rows(cells, shape)
+
+
+def shape_rows(rows: np.ndarray, shape: Shape) -> np.ndarray:
+    """Rows [n, …] in the rank of `shape`, where its other sizes hold as many numbers as a row."""
+    inner = (shape.dims or ())[1:]
+    if not shape.dims or None in inner or rows.ndim == 0:
+        return rows
+    sizes = tuple(d or 0 for d in inner)
+    fits = math.prod(sizes) == math.prod(rows.shape[1:])
+    return rows.reshape(len(rows), *sizes) if fits else rows
 
 
 def _generator_call(text: str) -> ast.Call | None:
@@ -178,15 +185,9 @@ def _beyond(value: Any, dtype: DType) -> np.ndarray:
 
 
 def _require_shape(shape: tuple[int, ...], declared: Shape) -> None:
-    if declared.lacks_rows_only(shape):
-        raise RowsMisfitError(
-            f"shape {Shape(shape)} does not fit {declared}",
-            kind="ValueError",
-            hint=f"give {next(iter(declared))} rows, or take any number of them: shape "
-            f"{declared.any_rows()}",
-        )
     if not declared.accepts(shape):
-        raise GradstepError(
+        kind = RowsMisfitError if declared.lacks_rows_only(shape) else GradstepError
+        raise kind(
             f"shape {Shape(shape)} does not fit {declared}",
             kind="ValueError",
             hint="reshape the value, or change the shape of the node",

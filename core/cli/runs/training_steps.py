@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.cli.output.command_output import usage
+from gradstep.core.data.data_source import DataSource
 from gradstep.core.debug.breaks.curves import Curves, FetchedValues, Holders
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.requests import minimized
@@ -112,7 +113,8 @@ class Training:
     """Steps on a session. Raises GradstepError for what cannot even begin.
 
     summaries: whether those of each step are wanted. keep: whether what the variables held before
-    a step that fails is. until: an expression; "" for none.
+    a step that fails is. data: what is fed besides, another batch in each step. until: an
+    expression; "" for none.
 
     done: steps that were made; ended: whether `until` held in the last of them.
     """
@@ -125,9 +127,12 @@ class Training:
         *,
         summaries: bool = False,
         keep: bool = False,
+        data: DataSource | None = None,
         until: str = "",
     ) -> None:
         self.done, self.ended = 0, False
+        self._data = data
+        self._feeds = loaded.feeds()
         self._session = session
         self._what = what
         self._summaries = what.summaries if summaries else ()
@@ -138,18 +143,18 @@ class Training:
         self._end = _ending(what, until)
         looked_at = (ref.short for ref in self._end.fetches)
         self._names = tuple(dict.fromkeys((*what.shown, *self._summaries, *looked_at)))
-        self._run = session.make_values(self._names, loaded.feeds(), what.operations)
+        self._same = session.make_values(self._names, self._feeds, what.operations)
 
     def step(self) -> tuple[Values, list[bytes]]:
         """One more: what is shown, and the summaries. Raises GradstepError, which says in which
         step: for an operation that fails, and for a loss that is not finite."""
         self._before = self._copy() if self._keep else None
         try:
-            found = dict(zip(self._names, self._run(), strict=True))
+            found = dict(zip(self._names, self._values(), strict=True))
             _require_finite({name: found[name] for name in self._what.losses})
             self.ended = self._is_the_end(found)
         except GradstepError as error:
-            raise inside(f"step {self.done + 1}", self._explained(error)) from None
+            raise inside(self._place, self._explained(error)) from None
         self.done, self._before = self.done + 1, None
         texts = [found[name] for name in self._summaries]
         return {n: found[n] for n in self._what.shown}, [t.item() for t in texts if t is not None]
@@ -159,6 +164,20 @@ class Training:
             return False
         values = {ref: found[ref.short] for ref in self._end.fetches}
         return self._end.ends(FetchedValues(values, self._end.holders))
+
+    def validate(self, data: DataSource) -> dict[str, float]:
+        """The losses over all rows of `data`, each row counted once: means of those of its batches.
+        What runs count, as random operations do, stays as it was. Raises GradstepError."""
+        before, names = self._all_kept(), self._what.losses
+        totals = np.zeros(len(names))
+        for step in range(data.batches_per_epoch):
+            feeds = {**self._feeds, **data.feeds_at(step)}
+            found = self._session.values(names, feeds)
+            means = [np.nan if v is None else float(np.mean(v)) for v in found]
+            totals += np.array(means) * len(data.batch_at(step).rows)
+        for name, value in before.items():
+            self._session.store.set(name, value)
+        return dict(zip(names, (totals / len(data.rows)).tolist(), strict=True))
 
     def variables(self) -> dict[str, Constant]:
         """What the document's variables hold; after a failure, what they held before that step."""
@@ -195,6 +214,24 @@ class Training:
         for name, array in state.items():
             store.set(name, store.backend.put(array))
         self.done = step
+
+    @property
+    def _place(self) -> str:
+        """Of the step that is made, in words."""
+        at = "" if self._data is None else f", {self._data.batch_at(self.done)}"
+        return f"step {self.done + 1}{at}"
+
+    def _values(self) -> list[np.ndarray | None]:
+        if self._data is None:
+            return self._same()
+        feeds = {**self._feeds, **self._data.feeds_at(self.done)}
+        return self._session.values(self._names, feeds, self._what.operations)
+
+    def _all_kept(self) -> VariableStore:
+        """A copy of all that a run may change, but what is no array."""
+        store = self._session.store
+        arrays = {n: v for n, v in store.items() if not isinstance(v, OpaqueState)}
+        return VariableStore(store.backend, arrays)
 
     def _copy(self) -> VariableStore:
         store = self._session.store

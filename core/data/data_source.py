@@ -1,0 +1,138 @@
+"""A data source: which rows a step is fed, and their values, as a function of the step alone.
+
+Nothing is counted on from step to step: stepping back, replaying, another process and another
+machine see the same batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from gradstep.core.data.row_order import SPLIT, row_order
+from gradstep.core.data.transforms import Transform
+from gradstep.core.data.value_text import fit_value, shape_rows
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.graph.model import TensorRef
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """What one placeholder is fed. array: [rows, …], perhaps mapped from a file; transforms: of the
+    rows of a batch; kind: what the placeholder takes."""
+
+    array: np.ndarray
+    kind: TensorType
+    transforms: tuple[Transform, ...] = ()
+
+    def take(self, rows: np.ndarray) -> np.ndarray:
+        """The values of these rows, as they are fed. Raises GradstepError."""
+        values = np.asarray(self.array[rows])
+        for transform in self.transforms:
+            values = transform(values)
+        if values.shape[1:] != self._row:
+            values = shape_rows(values, self.kind.shape)
+        # Else a number may have no equal, or there may be too many.
+        if values.shape[1:] == self._row and self._casts(values.dtype):
+            return values.astype(self._dtype, copy=False)
+        return fit_value(values, self.kind)
+
+    @cached_property
+    def _row(self) -> tuple[int | None, ...]:
+        """The declared shape of a row, where any number of them is taken."""
+        dims = self.kind.shape.dims
+        return dims[1:] if dims and dims[0] is None else (None,)
+
+    @cached_property
+    def _dtype(self) -> np.dtype:
+        return self.kind.dtype.numpy
+
+    def _casts(self, dtype: np.dtype) -> bool:
+        return self._dtype.kind != "O" and np.can_cast(dtype, self._dtype, "same_kind")
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """What a step is fed. epoch, number: both from 0; rows: of the data, int64 [n]."""
+
+    epoch: int
+    number: int
+    rows: np.ndarray
+
+    def __str__(self) -> str:
+        """As people count: "batch 17 of epoch 3, rows 512 to 543"."""
+        return f"batch {self.number + 1} of epoch {self.epoch + 1}, {row_words(self.rows)}"
+
+
+@dataclass(frozen=True, eq=False)
+class DataSource:
+    """columns: by tensor. rows: which of the data's rows it is made of, in their order. batch: rows
+    of a step. seed: of the order in each epoch; None for that of `rows`. drop_last: whether an
+    epoch leaves out what is less than a batch."""
+
+    columns: Mapping[TensorRef, Column]
+    rows: np.ndarray
+    batch: int
+    seed: int | None = None
+    drop_last: bool = False
+    batches_per_epoch: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        whole, rest = divmod(len(self.rows), self.batch)
+        count = whole + (1 if rest and not self.drop_last else 0)
+        if not count:
+            raise GradstepError(
+                f"there are {len(self.rows)} rows, and no batch of {self.batch}",
+                kind="ValueError",
+                hint="take smaller batches, or more rows",
+            )
+        object.__setattr__(self, "batches_per_epoch", count)
+
+    def batch_at(self, step: int) -> Batch:
+        """The batch of a step, from 0."""
+        epoch, number = divmod(step, self.batches_per_epoch)
+        places = slice(number * self.batch, (number + 1) * self.batch)
+        if self.seed is None:
+            return Batch(epoch, number, self.rows[places])
+        return Batch(epoch, number, self.rows[row_order(len(self.rows), self.seed, epoch)[places]])
+
+    def feeds_at(self, step: int) -> Mapping[TensorRef, np.ndarray]:
+        """What a step, from 0, is fed. Raises GradstepError that names the rows and the tensor."""
+        rows = self.batch_at(step).rows
+        feeds = {}
+        for ref, column in self.columns.items():
+            try:
+                feeds[ref] = column.take(rows)
+            except GradstepError as error:
+                raise GradstepError(
+                    f"{row_words(rows)} of {ref.short}: {error.message}",
+                    kind=error.kind,
+                    node=ref.op,
+                    hint=error.hint,
+                ) from None
+        return feeds
+
+
+def row_words(rows: np.ndarray) -> str:
+    """`rows 512 to 543`, or the first of them; from 0."""
+    if len(rows) == 1:
+        return f"row {rows[0]}"
+    if np.array_equal(rows, np.arange(rows[0], rows[0] + len(rows))):
+        return f"rows {rows[0]} to {rows[-1]}"
+    more = ", …" if len(rows) > _NAMED else ""
+    return f"rows {', '.join(map(str, rows[:_NAMED]))}{more}"
+
+
+_NAMED = 6
+
+
+def split_rows(count: int, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows to train on, and `share` of them, rounded down but one at least, to validate on: drawn
+    by `seed`, as files are often sorted. Both in the order of the data."""
+    held = max(1, int(count * share)) if share else 0
+    order = row_order(count, seed, SPLIT)
+    return np.sort(order[held:]), np.sort(order[:held])

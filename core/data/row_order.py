@@ -1,0 +1,23 @@
+"""In which order an epoch takes the rows: a function of seed and epoch, the same everywhere."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from gradstep.core.ops.numerics.philox import blocks_at
+
+SPLIT = (1 << 63) - 1  # the number of the order by which rows are split, which no epoch has
+
+
+@lru_cache(maxsize=2)
+def row_order(count: int, seed: int, epoch: int) -> np.ndarray:
+    """The numbers 0 to count in the random order of an epoch, int64 [count]: sorted by numbers of
+    64 bits, which Philox draws for the seed and the epoch; equal ones stay as they were."""
+    half = -(-count // 2)
+    words = blocks_at((seed % 2**64, epoch), np.arange(half, dtype=np.uint64)).astype(np.uint64)
+    keys = words[:, ::2] << np.uint64(32) | words[:, 1::2]
+    order = np.argsort(keys.reshape(-1)[:count], kind="stable")
+    order.setflags(write=False)
+    return order

@@ -1,0 +1,149 @@
+"""What is done to the rows of a column before they are fed: `scale(1/16)`, `one_hot(10)`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradstep.core.data.literal_values import parse_expression, plain
+from gradstep.core.errors import USAGE, GradstepError
+from gradstep.core.graph.suggestions import instead
+
+Transform = Callable[[np.ndarray], np.ndarray]  # of rows [n, …]; of each row alone
+_CHUNK = 1 << 16  # rows that are looked at at once
+
+
+@dataclass(frozen=True)
+class Scale:
+    """rows * factor + offset, in float64."""
+
+    factor: float
+    offset: float = 0.0
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        return rows * np.float64(self.factor) + np.float64(self.offset)
+
+
+@dataclass(frozen=True)
+class OneHot:
+    """Whole numbers from 0 to depth as rows of zeros with a single one."""
+
+    depth: int
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        whole = rows if rows.dtype.kind in "iu" else self._whole(rows)
+        if whole.size and not (whole.min() >= 0 and whole.max() < self.depth):
+            raise self._refused(rows, (whole < 0) | (whole >= self.depth))
+        if whole.ndim > 1 and whole.shape[-1] == 1:  # a column of a table
+            whole = whole[..., 0]
+        made = np.zeros((whole.size, self.depth), np.float32)
+        made[np.arange(whole.size), whole.reshape(-1)] = 1
+        return made.reshape(*whole.shape, self.depth)
+
+    def _whole(self, rows: np.ndarray) -> np.ndarray:
+        """Fractions as whole numbers, which they have to be."""
+        if rows.dtype.kind not in "fb":
+            raise self._refused(rows, np.ones(rows.shape, bool))
+        with np.errstate(invalid="ignore"):
+            whole = rows.astype(np.int64)
+        if not np.array_equal(whole, rows):
+            raise self._refused(rows, whole != rows)
+        return whole
+
+    def _refused(self, rows: np.ndarray, wrong: np.ndarray) -> GradstepError:
+        value = rows[tuple(np.argwhere(wrong)[0])]
+        return GradstepError(
+            f"{value} is no class of one_hot({self.depth})",
+            kind="ValueError",
+            hint=f"classes are 0 to {self.depth - 1}",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Standardise:
+    """(rows - mean) / deviation, number by number; what never varies becomes 0. The two are of the
+    rows that are trained on."""
+
+    mean: np.ndarray
+    deviation: np.ndarray
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        return np.asarray((rows - self.mean) / self.deviation)
+
+
+def standardise(array: np.ndarray, chosen: np.ndarray, before: Sequence[Transform]) -> Standardise:
+    """As `chosen` rows of `array` are, after other transforms, in parts: the array may be larger
+    than memory. Sums are of float64, from the first row's values, which keeps them small."""
+    first = apply(array[chosen[:1]], before).astype(np.float64)[0]
+    total, squares = np.zeros_like(first), np.zeros_like(first)
+    for start in range(0, len(chosen), _CHUNK):
+        part = apply(array[chosen[start : start + _CHUNK]], before) - first
+        total += part.sum(axis=0)
+        squares += np.square(part).sum(axis=0)
+    mean = total / len(chosen)
+    deviation = np.sqrt(np.maximum(squares / len(chosen) - np.square(mean), 0))
+    return Standardise(mean + first, np.where(deviation == 0, 1, deviation))
+
+
+def apply(rows: np.ndarray, transforms: Sequence[Transform]) -> np.ndarray:
+    """One after the other."""
+    for transform in transforms:
+        rows = transform(rows)
+    return rows
+
+
+STANDARDISE = "standardise"
+_TAKES = {"scale": ("factor", "offset"), "one_hot": ("depth",), STANDARDISE: ()}
+
+
+def read_transform(text: str) -> Transform | str:
+    """`scale(1/16)`, `one_hot(10)`; STANDARDISE itself, which has to see the rows. Raises
+    GradstepError (UsageError)."""
+    try:
+        node = parse_expression(text.strip())
+    except ValueError:
+        node = ast.Constant(None)
+    call = node if isinstance(node, ast.Call) else ast.Call(node, [], [])
+    name = call.func.id if isinstance(call.func, ast.Name) else text.strip()
+    if name not in _TAKES:
+        raise _wrong(f"there is no transform '{name}'", instead(name, _TAKES))
+    numbers = _numbers(call, name)
+    if name == STANDARDISE:
+        return STANDARDISE
+    return Scale(*numbers) if name == "scale" else OneHot(_depth(numbers[0]))
+
+
+def _numbers(call: ast.Call, name: str) -> list[float]:
+    takes = _TAKES[name]
+    words = f"write {name}({', '.join(takes)})"
+    try:
+        given = [_number(arg) for arg in call.args]
+    except (ValueError, ZeroDivisionError, OverflowError):
+        raise _wrong(f"an argument of {name} is no number", words) from None
+    least = 1 if takes else 0
+    if call.keywords or not least <= len(given) <= len(takes):
+        raise _wrong(f"{name} was given other arguments than it takes", words)
+    return given
+
+
+def _number(node: ast.expr) -> float:
+    """A number, or one divided by another. Raises ValueError, ZeroDivisionError."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+        return _number(node.left) / _number(node.right)
+    value = plain(node)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("no number")
+    return value
+
+
+def _depth(number: float) -> int:
+    if number != int(number) or not 1 <= number <= 1 << 20:
+        raise _wrong(f"{number} is no number of classes", "write one_hot(10)")
+    return int(number)
+
+
+def _wrong(message: str, hint: str) -> GradstepError:
+    return GradstepError(message, kind=USAGE, hint=hint)

@@ -1,0 +1,120 @@
+"""Training on batches: --data, --batch, --epochs, --shuffle, --validate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradstep.core.data.built_in_sets import SETS
+from gradstep.core.data.data_source import split_rows
+from gradstep.core.data.row_order import row_order
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.ops.build.builder import GraphBuilder
+from tests.core.cli.conftest import Cli
+
+DIGITS = Path(__file__).parents[3] / "assets" / "examples" / "softmax_digits.gradstep"
+DATA = ("--data", "images=@digits:images | scale(1/16)", "labels=@digits:labels | one_hot(10)")
+
+
+def softmax_regression(
+    images: np.ndarray, labels: np.ndarray, batches: list[np.ndarray]
+) -> tuple[list[float], np.ndarray, np.ndarray]:
+    """Losses of each batch, and the weights and bias afterwards: written out, at rate 0.5."""
+    weights, bias, losses = np.zeros((64, 10)), np.zeros(10), []
+    for rows in batches:
+        x, wanted = images[rows].reshape(-1, 64) / 16, np.eye(10)[labels[rows]]
+        logits = x @ weights + bias
+        logits -= logits.max(axis=1, keepdims=True)
+        log_p = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        losses.append(-(wanted * log_p).sum(axis=1).mean())
+        wrong = (np.exp(log_p) - wanted) / len(rows)
+        weights, bias = weights - 0.5 * x.T @ wrong, bias - 0.5 * wrong.sum(axis=0)
+    return losses, weights, bias
+
+
+def test_it_learns_as_a_loop_by_hand_does_on_the_same_batches(cli: Cli) -> None:
+    result = cli(
+        "train", DIGITS, *DATA, "--batch", 100, "--epochs", 2, "--shuffle", 7,
+        "--validate", 0.25, "--limit", 700, "--every", 1, "--json",
+    )  # fmt: skip
+    assert result.status == 0, result.err
+    parts = SETS["digits"].parts
+    train, held = split_rows(700, 0.25, 7)
+    orders = [train[row_order(len(train), 7, epoch)] for epoch in range(2)]
+    batches = [order[at : at + 100] for order in orders for at in range(0, len(train), 100)]
+    losses, *_ = softmax_regression(parts["images"], parts["labels"], [*batches, held])
+    shown = [step["values"]["loss"]["data"] for step in result.json["shown"]]
+    assert shown == pytest.approx(losses[:-1], rel=1e-5)
+    assert [(v["epoch"], v["step"]) for v in result.json["validation"]] == [(1, 6), (2, 12)]
+    assert result.json["validation"][1]["losses"]["loss"] == pytest.approx(losses[-1], rel=1e-5)
+
+
+def test_tables_and_the_words_for_people(cli: Cli, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    rows = [[*rng.integers(0, 17, 64), label] for label in rng.integers(0, 10, 20)]
+    header = ",".join([*(f"p{i}" for i in range(64)), "digit"])
+    text = "\n".join([header, *(",".join(map(str, row)) for row in rows)])
+    (tmp_path / "d.csv").write_text(text)
+    place = f"@{tmp_path / 'd.csv'}"
+    data = (f"images={place}:p0..p63 | standardise", f"labels={place}:digit | one_hot(10)")
+    result = cli("train", DIGITS, "--data", *data, "--batch", 8, "--epochs", 2, "--validate", 0.2)
+    assert result.status == 0, result.err
+    assert "epoch 2  validation loss " in result.out
+    assert "step 4  loss" in result.out
+    assert cli("train", DIGITS, "--data", *data, "--steps", 3).status == 0
+
+
+def test_a_validation_leaves_no_trace_in_what_is_drawn(cli: Cli, tmp_path: Path) -> None:
+    """Random operations draw in training what they draw without it."""
+    g = GraphBuilder()
+    x = g.placeholder("x", "float32", (None, 2))
+    w = g.variable("w", "float32", (2,))
+    shape = g.constant([2], "int32", name="shape")
+    noise = g.one("RandomUniform", shape, name="noise", dtype="float32", seed=3)
+    product = g.one("Mul", x, g.one("Mul", w, noise, name="noisy"), name="product")
+    g.one("Mean", product, g.constant([0, 1], "int32", name="axes"), name="loss")
+    document = Document(
+        graph=g.build(),
+        initial={"w": Constant(np.ones(2, np.float32))},
+        optimizers=(Optimizer("GradientDescent", {"learning_rate": 0.1}, of=(TensorRef("loss"),)),),
+    )
+    path = tmp_path / "noisy.gradstep"
+    gradstep_file.save(path, document)
+    np.save(tmp_path / "x.npy", np.ones((8, 2)))
+    told = ["train", path, "--data", f"x=@{tmp_path / 'x.npy'}", "--batch", 2, "--steps", 9]
+    shown: list[Any] = [
+        cli(*told, "--every", 1, "--json", *more).json["shown"]
+        for more in ([], ["--validate", "0.25"])
+    ]
+    assert shown[0] == shown[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["--batch", "3"], 2, "--batch is about --data"),
+        (["--shuffle", "0"], 2, "--shuffle is about --data"),
+        ([*DATA, "--steps", "3", "--epochs", "3"], 2, "both say when to end"),
+        ([*DATA, "--feed", "images=zeros([3, 64])"], 2, "'images' is given by --feed and by"),
+        ([*DATA, "--validate", "2"], 2, "'2' is no share"),
+        ([*DATA, "--batch", "99999", "--drop-last"], 1, "and no batch of 99999"),
+        ([*DATA, "--limit", "1", "--validate", "0.5"], 2, "leaves none"),
+        (["--data", "images"], 2, "is not NAME=ROWS"),
+        (["--data", "imags=@digits:images"], 1, "imags"),
+        (["--data", "images=@digits"], 2, "write @digits:images"),
+        (["--data", "images=3"], 2, "is one number for images, and no rows"),
+        (["--data", "images=@digits:images|scal(2)"], 2, "did you mean scale?"),
+        (["--data", "images=@digits:labels"], 1, "rows 0 to 31 of images: shape [32] does not fit"),
+        (["--data", "images=@digits:images", "labels=@xor:y"], 1, "images 1797, labels 4"),
+    ],
+)
+def test_mistakes(cli: Cli, arguments: list[str], status: int, said: str) -> None:
+    result = cli("train", DIGITS, *arguments)
+    assert result.status == status, result.err
+    assert said in result.err
+    assert len(result.err.splitlines()) <= 2
