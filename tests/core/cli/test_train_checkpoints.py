@@ -17,6 +17,7 @@ from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 
 TUTORIAL = FOLDER / "tutorial.gradstep"
+DIGITS = FOLDER / "softmax_digits.gradstep"
 QUEUES = FOLDER / "queue_train_validation.gradstep"
 
 
@@ -58,6 +59,18 @@ def test_stopping_changes_no_bit(
         kept = ("--checkpoint", tmp_path / "kept", "--resume")
         found |= losses(cli, noisy, "--steps", steps, *kept)
     assert found == whole
+
+
+def test_batches_go_on_where_they_were(cli: Cli, tmp_path: Path) -> None:
+    batches = ("--data", "images=@digits:images", "labels=@digits:labels|one_hot(10)")
+    words = (DIGITS, *batches, "--batch", 7, "--shuffle", 3)
+    whole = losses(cli, *words, "--steps", 6)
+    found: dict[int, object] = {}
+    for steps in (2, 6):
+        kept = ("--checkpoint", tmp_path / "kept", "--resume")
+        found |= losses(cli, *words, "--steps", steps, *kept)
+    assert found == whole
+    assert len({json.dumps(loss) for loss in whole.values()}) == 6
 
 
 def test_the_newest_stay_and_the_best(cli: Cli, tmp_path: Path) -> None:
