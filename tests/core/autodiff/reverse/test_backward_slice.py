@@ -24,19 +24,22 @@ def _parts(found: BackwardSlice) -> tuple[object, ...]:
 @given(networks(), st.data())
 def test_it_is_as_found_anew(case: Case, data: st.DataObject) -> None:
     graph, types = case.graph, infer_declared(case.graph).types
-    refs = [op.output() for op in graph if types.of.get(op.name)]
-    of, wrt = (data.draw(st.lists(st.sampled_from(refs), min_size=1, max_size=3)) for _ in "ab")
+    starts = [op for op in graph if op.type in ("VariableV2", "VarHandleOp")]
+    wrt = [op.output() for op in data.draw(st.lists(st.sampled_from(starts), min_size=1))]
+    below = graph.descendants(*(ref.op for ref in wrt))
+    ends = [op.output() for op in graph if op.name in below and types.of.get(op.name)]
+    of = [data.draw(st.sampled_from(ends[len(ends) // 2 :]))]
     known = BackwardSlice(graph, types, of, wrt)
     assert _parts(known)
     asked = {ref.op for ref in (*of, *wrt)}
-    others = [name for name in graph.operations if name not in asked]
+    others = [name for name in known.path if name not in asked]
     renamed = bool(others) and data.draw(st.booleans())
     if renamed:
         name = data.draw(st.sampled_from(others))
-        after = rename(graph, name, f"other/{name}")
+        drawn = rename(graph, name, f"other/{name}")
     else:
-        after = edited(graph, asked, data.draw)
-    after = continue_graph(Graph(dict(after.operations)), graph)
+        drawn = edited(graph, asked, data.draw)
+    after = continue_graph(Graph(dict(drawn.operations)), graph)
     inference, edit = infer_declared(after), edit_before(after)
     if edit is None or inference.problems or asked - after.operations.keys():
         return
