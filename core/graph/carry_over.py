@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import count, filterfalse
 from weakref import ref as weak
 
-from gradstep.core.graph.changes import Changes, share_and_diff
+from gradstep.core.graph.changes import Changes, keep_sequence, share_and_diff
 from gradstep.core.graph.model import Edge, Graph, Operation, predecessors
 
 _EDIT = "edit"
@@ -87,9 +87,7 @@ class _Ranks:
     @cached_property
     def keep_sequence(self) -> bool:
         """Whether what both graphs have comes in the same order in them."""
-        then, now = self.then, self.now
-        both = filter(now.__contains__, then), filter(then.__contains__, now)
-        return now is then or list(both[0]) == list(both[1])
+        return keep_sequence(self._before, self._after)
 
 
 def _stays_ordered(graph: Graph, before: Graph, changes: Changes, ranks: _Ranks) -> bool:

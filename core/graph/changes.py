@@ -40,6 +40,16 @@ def common_start(a: Sequence[object], b: Sequence[object]) -> int:
     return next(compress(count(), map(is_not, a, b)), min(len(a), len(b)))
 
 
+def keep_sequence(then: Mapping[str, object], now: Mapping[str, object]) -> bool:
+    """Whether the keys that both have come in the same order. In C, and only of what lies between
+    the first and the last that differ it is looked at who has what."""
+    a, b = [*then], [*now]
+    first = common_start(a, b)
+    last = common_start(a[first:][::-1], b[first:][::-1])
+    a, b = a[first : len(a) - last], b[first : len(b) - last]
+    return [*filter(now.__contains__, a)] == [*filter(then.__contains__, b)]
+
+
 def diff(before: Graph, after: Graph) -> Changes:
     """The difference between two graphs; cheap where they share their operations."""
     old, new = before.operations, after.operations

@@ -17,6 +17,7 @@ from gradstep.core.engine.plan.pruning import Needed
 from gradstep.core.engine.plan.step_builder import CompileBody, Resolver, Whereabouts
 from gradstep.core.engine.plan.steps import PlanValue, Step, Variable, makes_constants
 from gradstep.core.engine.plan.touched_steps import TouchedSteps, Used, used_by
+from gradstep.core.graph.changes import keep_sequence
 from gradstep.core.graph.loop import loop_of
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.table import OpDef, find
@@ -66,8 +67,7 @@ class IncrementalResolver(Resolver):
         then = now = previous.step_of
         if names is not previous.needed.names:
             now = dict(zip(names, count(), strict=False))
-            both = filter(now.__contains__, then), filter(then.__contains__, now)
-            if list(both[0]) != list(both[1]):
+            if not keep_sequence(then, now):
                 return False
         self.touched = touched = TouchedSteps(now, previous)
         self.variables = dict(previous.variables)
