@@ -64,6 +64,7 @@ class Finder(QDialog):
         self.setAccessibleName(hint)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._entries = list(entries)
+        self._searched = [Searched(entry.text, entry.tip) for entry in self._entries]
         self.field = QLineEdit()
         self.field.setObjectName(f"{name}.field")
         self.field.setAccessibleName(hint)
@@ -117,7 +118,8 @@ class Finder(QDialog):
         return False
 
     def _filter(self, typed: str) -> None:
-        found = ranked(typed, self._entries, lambda e: Searched(e.text, e.tip), SHOWN)
+        places = range(len(self._entries))
+        found = [self._entries[i] for i in ranked(typed, places, self._searched.__getitem__, SHOWN)]
         self.list.clear()
         for entry in found:
             item = QListWidgetItem(entry.text, self.list)

@@ -128,7 +128,7 @@ def is_busy(workspace: Workspace) -> bool:
 
 @needs("no operation is in a scope")
 def has_scopes(workspace: Workspace) -> bool:
-    return "/" in "".join(workspace.document.graph.operations)  # asked after every step
+    return any("/" in name for name in workspace.document.graph.operations)
 
 
 @needs("the run that is looked at holds no NaN and no infinity")

@@ -23,6 +23,7 @@ class ActionSet(QObject):
     def __init__(self, workspace: Workspace, window: QWidget) -> None:
         super().__init__(window)
         self.workspace = workspace
+        self._needs: dict[str, str] = {}  # what each action waits for, as it shows
         self._actions = {action.id: self._made(action, window) for action in ACTIONS}
         self._soon = QTimer(self, singleShot=True, interval=0)
         self._soon.timeout.connect(self.refresh)
@@ -57,8 +58,10 @@ class ActionSet(QObject):
         """Bring enabled, checked and the undo texts up to date with the workspace."""
         for row, action in self:
             need = row.enabled.obstacle(self.workspace)
-            action.setEnabled(not need)
-            action.setToolTip(plain(tool_tip(row, need)))
+            if self._needs.get(row.id) != need:
+                self._needs[row.id] = need
+                action.setEnabled(not need)
+                action.setToolTip(plain(tool_tip(row, need)))
             if row.checked is not None:
                 action.setChecked(row.checked(self.workspace))
         stack = self.workspace.undo_stack

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer
 from PySide6.QtGui import QAction, QActionEvent, QResizeEvent, QShowEvent
@@ -35,7 +35,7 @@ class ToolBar(QToolBar):
         self.setIconSize(QSize(16, 16))
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self._workspace, self._actions = workspace, actions
-        self._first_steps: dict[PhaseName, int] = {}  # phase -> its first step
+        self._first_steps: Mapping[PhaseName, int] = {}  # phase -> its first step
         self._overrides: list[Pill] = []
         self._override_slots: list[QAction] = []
         self._fitted: tuple[object, ...] = ()  # what the words were chosen for
@@ -158,8 +158,7 @@ class ToolBar(QToolBar):
         self.addWidget(pill)
 
     def _note_phases(self) -> None:
-        index = self._workspace.debugger.index
-        self._first_steps = {phase: index.numbers[ops[0]] for phase, ops in index.by_phase.items()}
+        self._first_steps = self._workspace.debugger.index.first_steps
         self.refresh()
 
     def _run_to_phase(self, phase: PhaseName) -> None:

@@ -145,7 +145,7 @@ class Debugger(QObject):
     def index(self) -> ProgramIndex:
         """Of the program."""
         if self._index.program is not self.program:
-            self._index = ProgramIndex(self.program)
+            self._index = ProgramIndex(self.program, self._index)
         return self._index
 
     @property

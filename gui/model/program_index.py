@@ -2,48 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import count
-from operator import attrgetter
+from itertools import compress, count, islice, pairwise
+from operator import attrgetter, is_not, ne
+from typing import Any, NamedTuple, TypeVar
 
 from gradstep.core.graph.model import Edge
-from gradstep.core.protocol.messages import ProgramInfo, StepInfo
+from gradstep.core.protocol.messages import EdgeGradient, ProgramInfo, StepInfo
 from gradstep.core.protocol.vocabulary import PhaseName
 
-_OP = attrgetter("op")
+_OP, _PHASE = attrgetter("op"), attrgetter("phase")
+E = TypeVar("E")
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Stretch(NamedTuple):
+    """Steps of one phase that follow each other: from `start` to before `stop`."""
+
+    phase: PhaseName
+    start: int
+    stop: int
+
+
+class Made(NamedTuple):
+    """A mapping, and the entries that it was made of."""
+
+    entries: Sequence[Any]
+    mapping: Mapping[Any, Any]
 
 
 class ProgramIndex:
-    """Of one program; of none everything is empty."""
+    """Of one program; of none everything is empty. before: that of the program which an edit made
+    this one of: what the edit did not touch is taken over."""
 
-    def __init__(self, program: ProgramInfo | None) -> None:
+    def __init__(self, program: ProgramInfo | None, before: ProgramIndex | None = None) -> None:
         self.program = program
+        self._earlier: Mapping[str, Made] = {} if before is None else before._made
+        self._made: dict[str, Made] = {}
 
     @cached_property
     def steps(self) -> Mapping[str, StepInfo]:
         """Operation -> its step."""
-        steps = () if self.program is None else self.program.steps
-        return dict(zip(map(_OP, steps), steps, strict=True))
+        return self._revised("steps", self._steps, _by_op)
 
     @cached_property
     def numbers(self) -> Mapping[str, int]:
         """Operation -> the number of its step."""
-        steps = () if self.program is None else self.program.steps
-        return dict(zip(map(_OP, steps), count(), strict=False))
+        return dict(zip(map(_OP, self._steps), count(), strict=False))
+
+    @cached_property
+    def phases(self) -> Sequence[Stretch]:
+        """The stretches of the run."""
+        return find_phases(self._steps)
 
     @cached_property
     def by_phase(self) -> Mapping[PhaseName, Sequence[str]]:
         """Phase -> the operations whose steps are of it, in their order."""
         found: dict[PhaseName, list[str]] = {}
-        for step in () if self.program is None else self.program.steps:
-            found.setdefault(step.phase, []).append(step.op)
+        for phase, start, stop in self.phases:
+            found.setdefault(phase, []).extend(map(_OP, self._steps[start:stop]))
         return found
 
     @cached_property
     def updates(self) -> bool:
         """Whether a run changes a variable."""
-        return self.program is not None and any(step.writes for step in self.program.steps)
+        return any(step.writes for step in self._steps)
+
+    @cached_property
+    def first_steps(self) -> Mapping[PhaseName, int]:
+        """Phase -> the number of its first step."""
+        return {phase: start for phase, start, _ in reversed(self.phases)}
 
     def maker(self, tensor: str) -> StepInfo | None:
         """The step that makes a tensor ("a:0")."""
@@ -53,10 +83,70 @@ class ProgramIndex:
     def carried(self) -> Mapping[Edge, str]:
         """Wire -> the tensor that goes back over it."""
         edges = () if self.program is None else self.program.edges
-        return {Edge(edge.op, edge.index): edge.gradient for edge in edges}
+        return self._revised("carried", edges, _carried)
 
     @cached_property
     def waiting(self) -> Mapping[Edge, str]:
         """Wire over which nothing comes back yet -> what that waits for."""
         edges = () if self.program is None else self.program.waiting_edges
         return {Edge(edge.op, edge.index): edge.why for edge in edges}
+
+    @property
+    def _steps(self) -> Sequence[StepInfo]:
+        return () if self.program is None else self.program.steps
+
+    def _revised(
+        self, what: str, now: Sequence[E], pairs: Callable[[Sequence[E]], Iterable[tuple[K, V]]]
+    ) -> Mapping[K, V]:
+        """dict(pairs(now)), made of the earlier one of that name where that was of nearly the same
+        entries."""
+        earlier = self._earlier.get(what)
+        found = dict(pairs(now)) if earlier is None else _revise(*earlier, now, pairs)
+        self._made[what] = Made(now, found)
+        return found
+
+
+def find_phases(steps: Sequence[StepInfo]) -> list[Stretch]:
+    """The stretches of some steps."""
+    phases = [*map(_PHASE, steps)]
+    starts = [0, *find_breaks(phases)] if phases else []
+    return [Stretch(phases[a], a, b) for a, b in pairwise([*starts, len(phases)])]
+
+
+def find_breaks(values: Sequence[object]) -> Iterator[int]:
+    """The places of those that differ from the one before them."""
+    return compress(count(1), map(ne, values, islice(values, 1, None)))
+
+
+def _by_op(steps: Sequence[StepInfo]) -> Iterator[tuple[str, StepInfo]]:
+    return zip(map(_OP, steps), steps, strict=True)
+
+
+def _carried(edges: Iterable[EdgeGradient]) -> Iterator[tuple[Edge, str]]:
+    return ((Edge(edge.op, edge.index), edge.gradient) for edge in edges)
+
+
+def _revise(
+    old: Sequence[E],
+    made: Mapping[K, V],
+    now: Sequence[E],
+    pairs: Callable[[Sequence[E]], Iterable[tuple[K, V]]],
+) -> Mapping[K, V]:
+    """dict(pairs(now)); `made` is that of `old`."""
+    if old is now:
+        return made
+    first = _common(old, now)
+    last = min(_common(old[::-1], now[::-1]), min(len(old), len(now)) - first)
+    gone, come = old[first : len(old) - last], now[first : len(now) - last]
+    if len(gone) + len(come) > len(now):
+        return dict(pairs(now))
+    found = dict(made)
+    for key, _ in pairs(gone):
+        del found[key]
+    found.update(pairs(come))
+    return found
+
+
+def _common(one: Sequence[object], other: Sequence[object]) -> int:
+    """With how many of the same objects both begin."""
+    return next(compress(count(), map(is_not, one, other)), min(len(one), len(other)))

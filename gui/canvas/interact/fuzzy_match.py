@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple, TypeVar
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import nsmallest
+from typing import TypeVar
 
 T = TypeVar("T")
 LATE = 500  # added to the rank of what something else took the place of
@@ -16,13 +19,12 @@ def rank(text: str, name: str) -> int | None:
     The name itself, its beginning, the beginning of a word in it, a part of it, its letters in
     order; among equals the shorter name.
     """
-    wanted, lower = text.lower(), name.lower()
-    if not wanted:
-        return 0
-    if lower == wanted:
-        return 0
+    return _rank(text.lower(), name, name.lower())
+
+
+def _rank(wanted: str, name: str, lower: str) -> int | None:
     if lower.startswith(wanted):
-        return 10 + len(name)
+        return 10 + len(name) if wanted and lower != wanted else 0
     is_part = wanted in lower
     if not is_part and not _in_order(wanted, lower):  # nor does it begin words then
         return None
@@ -52,7 +54,8 @@ def _starts(name: str) -> str:
     ).lower()
 
 
-class Searched(NamedTuple):
+@dataclass(frozen=True)
+class Searched:
     """What a thing is found by: its name, other names that mean it, and its description. late:
     something else took its place, so that it comes after all others that are called so."""
 
@@ -61,25 +64,37 @@ class Searched(NamedTuple):
     aliases: tuple[str, ...] = ()
     late: bool = False
 
+    @cached_property
+    def spelled(self) -> tuple[tuple[str, str], ...]:
+        """Its names, as they are and in small letters."""
+        return tuple((name, name.lower()) for name in (self.name, *self.aliases))
+
 
 def ranked(
     text: str, things: Iterable[T], searched: Callable[[T], Searched], most: int = 200
 ) -> list[T]:
-    """Those that match, the best first."""
-    wanted = text.strip()
+    """Those that match, the best first. searched: costs least where it has answered before."""
+    wanted = text.strip().lower()
     found: list[tuple[int, int, T]] = []
     for order, thing in enumerate(things):
-        place = score(wanted, searched(thing))
+        place = _score(wanted, searched(thing))
         if place is not None:
             found.append((place, order, thing))
-    return [thing for _, _, thing in sorted(found, key=lambda entry: entry[:2])[:most]]
+    return [thing for _, _, thing in nsmallest(most, found)]
 
 
 def score(wanted: str, thing: Searched) -> int | None:
     """How well `wanted` matches a thing, 0 the best; None if it does not. Another name that is
     spelled out counts like the name."""
-    names = (rank(wanted, name) for name in (thing.name, *thing.aliases))
-    places = [place for place in names if place is not None]
-    if places:
-        return min(places) + (LATE if thing.late else 0)
-    return FAR if wanted.lower() in thing.description.lower() else None
+    return _score(wanted.lower(), thing)
+
+
+def _score(wanted: str, thing: Searched) -> int | None:
+    best: int | None = None
+    for name, lower in thing.spelled:
+        place = _rank(wanted, name, lower)
+        if place is not None and (best is None or place < best):
+            best = place
+    if best is not None:
+        return best + LATE if thing.late else best
+    return FAR if wanted in thing.description.lower() else None

@@ -287,11 +287,28 @@ class OverlayState:
         if self._workspace.program is None or self._workspace.gradients_wait:
             return self._flags(())
         visible, index = self._visible, self._workspace.debugger.index
-        dead = visible.on_path - index.carried.keys() - index.waiting.keys()
+        dead = self._find_uncarried(index.carried) - index.waiting.keys()
         links = map(visible.link_of.get, dead)
         shown = np.array([link for link in links if link is not None], dtype=np.int64)
         counts = np.bincount(shown, minlength=len(visible.links))
         return np.asarray((counts > 0) & (counts == visible.wire_counts))
+
+    def _find_uncarried(self, carried: Mapping[Edge, str]) -> set[Edge]:
+        """The wires on which there may be a gradient and is none. By what an edit made of the
+        earlier ones: to look for each of thousands takes a while."""
+        path = self._visible.on_path
+        known: Any = self._kept.get("uncarried")
+        if known is None or known[0][0] is not path:
+            found = {*path.difference(carried)}
+        else:
+            found = {*known[1]}
+            earlier: Mapping[Edge, str] = known[0][1]
+            for wire in {*earlier}.symmetric_difference(carried):
+                found.discard(wire)
+                if wire in path and wire not in carried:
+                    found.add(wire)
+        self._kept["uncarried"] = (path, carried), found
+        return found
 
     @cached_property
     def untaken_links(self) -> np.ndarray:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QGridLayout,
@@ -20,6 +23,15 @@ from gradstep.gui.panels.widgets.small_labels import Text, ThemeSource, Wrapped
 _CAPTION = (80, 144)  # pixels; a longer caption is cut
 
 
+class FactRow(NamedTuple):
+    """make: its content, which says what `says` says, and is made anew when that is another."""
+
+    caption: str
+    says: object
+    make: Callable[[], QWidget]
+    tip: str = ""
+
+
 class FactRows(QWidget):
     """Captions left and muted, content right; rows can be replaced."""
 
@@ -27,6 +39,8 @@ class FactRows(QWidget):
         super().__init__()
         self._theme = theme
         self._captions: list[Text] = []
+        self._contents: list[QWidget] = []
+        self._shown: list[FactRow] = []
         self._aligned: tuple[FactRows, ...] = (self,)
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -40,22 +54,50 @@ class FactRows(QWidget):
 
     def clear(self) -> None:
         """Remove all rows."""
-        self._captions = []
+        self._captions, self._contents, self._shown = [], [], []
         drop_all(self._grid)
+
+    def show_rows(self, rows: Sequence[FactRow]) -> None:
+        """These and no others. Of rows with the same captions those that say the same stay."""
+        before = self._shown
+        if [row.caption for row in before] != [row.caption for row in rows]:
+            self.clear()
+            for row in rows:
+                self.add(row.caption, row.make(), row.tip)
+        else:
+            for place, (old, row) in enumerate(zip(before, rows, strict=True)):
+                if old.says != row.says:
+                    self._replace(place, row)
+        self._shown = [*rows]
+
+    def _replace(self, place: int, row: FactRow) -> None:
+        label, content = self._captions[place], row.make()
+        old = self._contents[place]
+        number = self._grid.getItemPosition(self._grid.indexOf(old))[0]  # type: ignore[index]
+        self._grid.removeWidget(old)
+        drop(old)
+        self._contents[place] = content
+        self._put(number, label, content)
+        label.setToolTip(plain(row.tip))
 
     def add(self, caption: str, content: QWidget, tip: str = "") -> None:
         """One more row."""
-        if isinstance(content, Wrapped):
-            content.setContentsMargins(0, 2, 0, 2)  # as the caption has it
         label = Text(self._theme, "muted", sans())
         label.set_text(caption)
         label.setToolTip(plain(tip))
         self._captions.append(label)
+        self._contents.append(content)
         row = self._grid.rowCount()
-        label.setFixedHeight(max(label.sizeHint().height(), _first_line(content)))
         self._grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        self._grid.addWidget(content, row, 1, _side(content))
+        self._put(row, label, content)
         self._fit()
+
+    def _put(self, row: int, label: Text, content: QWidget) -> None:
+        """The content beside its caption."""
+        if isinstance(content, Wrapped):
+            content.setContentsMargins(0, 2, 0, 2)  # as the caption has it
+        label.setFixedHeight(max(label.sizeHint().height(), _first_line(content)))
+        self._grid.addWidget(content, row, 1, _side(content))
 
     def _fit(self) -> None:
         """Captions as wide as the widest of them, within limits."""
@@ -119,6 +161,11 @@ def drop_all(layout: QLayout) -> None:
     """Remove every widget of a layout; they vanish at once and are deleted soon."""
     while (item := layout.takeAt(0)) is not None:
         if (widget := item.widget()) is not None:
-            widget.hide()
-            widget.setParent(None)
-            widget.deleteLater()
+            drop(widget)
+
+
+def drop(widget: QWidget) -> None:
+    """It vanishes at once and is deleted soon."""
+    widget.hide()
+    widget.setParent(None)
+    widget.deleteLater()

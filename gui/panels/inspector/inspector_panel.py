@@ -51,6 +51,7 @@ class InspectorPanel(Panel):
         self.step = StepFacts(workspace)
         self.wire = WireFacts(workspace)
         self._shown: tuple[object, ...] = ()
+        self._shown_attributes: tuple[object, ...] = ()
         self._soon = QTimer(self, singleShot=True, interval=0)
         self._soon.timeout.connect(self.refresh)
         self.column.addWidget(self._scrolled())
@@ -130,11 +131,15 @@ class InspectorPanel(Panel):
             space.inference,
         )
         if not _same(self._shown, key):
-            self._shown = key
+            before, self._shown = self._shown, key
             focused = _focused_name(self)
-            self._only(self.facts, self.attributes, self.note)
+            if not before:
+                self._only(self.facts, self.attributes, self.note)
             self.facts.show_node(op)
-            self.attributes.show_node(op)
+            attributes = op, document.code, document.feeds, document.initial
+            if not before or not _same(self._shown_attributes, attributes):
+                self._shown_attributes = attributes
+                self.attributes.show_node(op)
             self.note.setText(_documentation(op))
             _focus(self, focused)
         self.code.show_node(op)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from PySide6.QtWidgets import QMenu, QWidget
 
 from gradstep.core.graph.loop import way_to
@@ -13,7 +15,7 @@ from gradstep.gui import commands
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import mono
 from gradstep.gui.model.workspace import Workspace
-from gradstep.gui.panels.inspector.fact_rows import FactRows, column_of, flow_of, line_of
+from gradstep.gui.panels.inspector.fact_rows import FactRow, FactRows, column_of, flow_of, line_of
 from gradstep.gui.panels.inspector.gradient_menu import fill_gradient_menu, gradient_in_force
 from gradstep.gui.panels.widgets.check_box import Check
 from gradstep.gui.panels.widgets.name_field import NameField
@@ -28,24 +30,31 @@ class NodeFacts(FactRows):
         self._workspace = workspace
 
     def show_node(self, op: Operation) -> None:
-        """Build the rows for this node."""
-        self.clear()
-        definition = find(op.type)
-        around = way_to(self._workspace.document.graph, op.name)
-        self.add(self.tr("Name"), self._name(op))
+        """Have the rows say what is so of this node."""
+        self.show_rows([*self._rows(op)])
+
+    def _rows(self, op: Operation) -> Iterator[FactRow]:
+        definition, name, wires = find(op.type), op.name, (op.name, op.inputs)
+        around = way_to(self._workspace.document.graph, name)
+        type_, doc = self._type(op), definition.doc if definition else ""
+        yield FactRow(self.tr("Name"), name, lambda: self._name(op))
         if around:
-            self.add(self.tr("In loop"), self._loop(around[-1].name))
-        self.add(self.tr("Type"), self._code(self._type(op)), definition.doc if definition else "")
+            loop = around[-1].name
+            yield FactRow(self.tr("In loop"), loop, lambda: self._loop(loop))
+        yield FactRow(self.tr("Type"), (type_, doc), lambda: self._code(type_), doc)
         if op.inputs:
-            self.add(self.tr("Inputs"), self._inputs(op))
+            yield FactRow(self.tr("Inputs"), op.inputs, lambda: self._inputs(op))
         if op.control_inputs:
-            self.add(self.tr("After"), self._controls(op))
+            says = name, op.control_inputs
+            yield FactRow(self.tr("After"), says, lambda: self._controls(op))
         if op.inputs:
-            self.add(self.tr("Gradient"), self._gradient(op))
+            force = name, op.type, gradient_in_force(self._workspace.document, op)
+            yield FactRow(self.tr("Gradient"), force, lambda: self._gradient(op))
         if any(ref is not None for ref in op.inputs):
-            self.add(self.tr("Stop ∂"), self._stops(op))
+            stops = wires, [*self._stopped(op)]
+            yield FactRow(self.tr("Stop ∂"), stops, lambda: self._stops(op))
         if definition is not None and definition.formula:
-            self.add(self.tr("Formula"), self._formula(definition))
+            yield FactRow(self.tr("Formula"), definition.formula, lambda: self._formula(definition))
 
     def _name(self, op: Operation) -> QWidget:
         field = NameField(self._workspace, op.name, "inspector.name")
@@ -112,14 +121,14 @@ class NodeFacts(FactRows):
         menu.setObjectName("inspector.gradient.menu")
 
         def choose() -> None:
-            fill_gradient_menu(menu, self._workspace, op)
+            fill_gradient_menu(menu, self._workspace, self._workspace.shown[op.name])
             menu.popup(link.mapToGlobal(link.rect().bottomLeft()))
 
         link.clicked.connect(choose)
         return line_of(link)
 
     def _stops(self, op: Operation) -> QWidget:
-        boxes = []
+        boxes, stopped = [], {*self._stopped(op)}
         for index, ref in enumerate(op.inputs):
             if ref is None:
                 continue
@@ -127,11 +136,20 @@ class NodeFacts(FactRows):
             box = Check(self._theme, ref.short, f"inspector.stop.{index}", mono(12))
             box.setAccessibleName(self.tr("stop_gradient on the wire from {}").format(ref.short))
             box.setToolTip(self.tr("Let no gradient flow back over this wire"))
-            document = self._workspace.document
-            box.setChecked(original_edge(document.graph, edge) in document.request.stopped_edges)
+            box.setChecked(edge.index in stopped)
             box.toggled.connect(lambda _, edge=edge: commands.toggle_stop(self._workspace, edge))
             boxes.append(box)
         return flow_of(*boxes)
+
+    def _stopped(self, op: Operation) -> Iterator[int]:
+        """The inputs over whose wires no gradient flows back."""
+        document = self._workspace.document
+        for index in range(len(op.inputs)):
+            if (
+                original_edge(document.graph, Edge(op.name, index))
+                in document.request.stopped_edges
+            ):
+                yield index
 
     def _formula(self, definition: OpDef) -> QWidget:
         text = Wrapped(self._theme, "inspector.formula", code=True)

@@ -62,7 +62,7 @@ class RunBars(QWidget):
         return self._rows.stop if self._rows else 0
 
     @property
-    def stretches(self) -> list[tuple[str, int, int]]:
+    def stretches(self) -> Sequence[tuple[str, int, int]]:
         """Phase, first step and the step after the last of what has a caption."""
         return self._rows.phases if self._rows else []
 

@@ -6,11 +6,13 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby, pairwise
+from operator import add, attrgetter
 from typing import overload
 
 from gradstep.core.protocol.messages import ProgramInfo, StepInfo
-from gradstep.gui.model.program_index import ProgramIndex
+from gradstep.gui.model.program_index import ProgramIndex, Stretch, find_breaks, find_phases
+
+_TYPE = attrgetter("type")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +79,9 @@ class Rows(Sequence[StepRow]):
         return len(self) if step >= self.stop else bisect_right(self.starts, step) - 1
 
     @cached_property
-    def phases(self) -> list[tuple[str, int, int]]:
-        """Phase, first step and the step after the last, of the steps that follow each other."""
-        found, start = [], 0
-        for phase, steps in groupby(self.steps, key=lambda s: s.phase):
-            stop = start + sum(1 for _ in steps)
-            found.append((phase, start, stop))
-            start = stop
-        return found
+    def phases(self) -> Sequence[Stretch]:
+        """The stretches of steps of one phase."""
+        return find_phases(self.steps)
 
 
 class StepRows(Rows):
@@ -103,17 +100,24 @@ class GroupRows(Rows):
 
     def __init__(self, program: ProgramInfo, index: ProgramIndex | None = None) -> None:
         """index: of the program, where somebody has it."""
-        pairs = enumerate(pairwise(program.steps), start=1)
-        more = [i for i, (a, b) in pairs if a.origin != b.origin or a.phase != b.phase]
-        super().__init__(program.steps, [0, *more] if program.steps else [])
-        self._program, self._index = program, index or ProgramIndex(program)
+        index = index or ProgramIndex(program)
+        origins = [step.origin for step in program.steps]
+        starts = {*find_breaks(origins), *(start for _, start, _ in index.phases)}
+        super().__init__(program.steps, sorted(starts))
+        self._program, self._index = program, index
 
     @property
     def longest_name(self) -> int:
-        steps = self._index.steps
-        named = {s.origin or s.op: s for s in self.steps}
-        said = (len(name) + len(steps.get(name, s).type) for name, s in named.items())
-        return max(said, default=0) + len(" ()")
+        """As a row says it: the operation that its steps were made for, or the last of them."""
+        ends = [*self.starts[1:], self.stop] if self.starts else []
+        lasts = [self.steps[stop - 1] for stop in ends]
+        names = [step.origin or step.op for step in lasts]
+        types = map(_TYPE, map(self._index.steps.get, names, lasts))
+        return max(map(add, map(len, names), map(len, types)), default=0) + len(" ()")
+
+    @property
+    def phases(self) -> Sequence[Stretch]:
+        return self._index.phases
 
     @cached_property
     def _gradients(self) -> frozenset[str]:
