@@ -1,0 +1,155 @@
+"""What a window paints, and which panels look again, for one thing that is done in it.
+
+Counted, not timed: each paint too many is felt at any size, and comes back unseen.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMainWindow
+
+from gradstep.gui import commands
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.model.explanations import PAUSE
+from gradstep.gui.panels.inspector.inspector_panel import InspectorPanel
+from gradstep.gui.panels.outline.outline_panel import OutlinePanel
+from gradstep.gui.panels.timeline.timeline_panel import TimelinePanel
+from tests.bench import training_graph
+
+NODES = 300
+LATE = 2 * PAUSE  # milliseconds in which all that was put off has come
+REFRESHES = (
+    (InspectorPanel, "refresh"),
+    (OutlinePanel, "rebuild"),
+    (TimelinePanel, "show_program"),
+)
+
+
+class Watch(QObject):
+    """Counts, while it is on: paints of the canvas, of the timeline and of the outline, layouts of
+    the whole window, and refreshes of panels by the panel's name."""
+
+    def __init__(self, driver: Driver) -> None:
+        super().__init__()
+        self.driver, self.is_on = driver, False
+        self.counts: Counter[str] = Counter()
+        self.painted = 0  # pixels of the canvas, by the largest of its paints
+
+    def of(self, action: Callable[[], object]) -> Counter[str]:
+        """Those of an action, until nothing follows from it any more."""
+        self.counts.clear()
+        self.painted = 0
+        QApplication.instance().installEventFilter(self)
+        self.is_on = True
+        action()
+        self.rest()
+        self.is_on = False
+        QApplication.instance().removeEventFilter(self)
+        return self.counts.copy()
+
+    def rest(self) -> None:
+        self.driver.settle()
+        QTest.qWait(LATE)
+        self.driver.settle()
+
+    def note(self, what: str) -> None:
+        if self.is_on:
+            self.counts[what] += 1
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QPaintEvent):
+            name = watched.objectName()
+            owner = watched.parent().objectName() if name in ("", "qt_scrollarea_viewport") else ""
+            around = self.driver.window.canvas.minimap.geometry()
+            if owner == "canvas" and around.contains(event.rect()):
+                return False  # which lies over it
+            if owner == "canvas":
+                pixels = sum(part.width() * part.height() for part in event.region())
+                self.painted = max(self.painted, pixels)
+            if owner in ("canvas", "timeline.table", "outline.tree"):
+                self.note(owner)
+        elif event.type() is QEvent.Type.LayoutRequest and isinstance(watched, QMainWindow):
+            self.note("window")
+        return False
+
+
+@pytest.fixture
+def watch(driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Watch:
+    """A window that looks closely at a node of a training graph in the middle of a run."""
+    found = Watch(driver)
+    for panel, method in REFRESHES:
+        monkeypatch.setattr(panel, method, _counted(found, panel, getattr(panel, method)))
+    space, view = driver.workspace, driver.window.canvas
+    driver.open(training_graph.save(NODES, tmp_path))
+    commands.set_feed(space, "x:0", training_graph.FEED)
+    commands.set_request(space, [training_graph.LOSS], training_graph.variables(NODES))
+    view.stage.open_scopes()
+    driver.wait(lambda: not view.stage.laying_out, "the graph to be laid out")
+    view.stage.move([0], 8.0, 0.0)
+    name = training_graph.wire(NODES).op
+    view.camera.zoom_to(1.0)
+    view.camera.look_at(view.box_rect(view.arrays.visible.box_of[name]).center())
+    space.select([name])
+    space.control("run_to", name)
+    found.rest()
+    return found
+
+
+def _counted(watch: Watch, panel: type, method: Callable[..., Any]) -> Callable[..., Any]:
+    def called(self: Any, *_: object) -> Any:
+        watch.note(panel.title)  # type: ignore[attr-defined]
+        return method(self)
+
+    return called
+
+
+def test_an_edit_is_painted_once_and_its_answer_once(watch: Watch) -> None:
+    """And once more the values that nobody had asked for before."""
+    space, wire = watch.driver.workspace, training_graph.wire(NODES)
+    found = Counter[str]()
+    for edit in (
+        lambda: commands.toggle_stop(space, wire),
+        lambda: commands.set_attr(space, wire.op, "_note", "seen"),
+        lambda: commands.rename(space, wire.op, "renamed"),
+    ):
+        for action in (edit, space.undo_stack.undo):
+            counts = watch.of(action)
+            assert counts["Timeline"] <= 1, "made anew for the answer"
+            assert counts["Outline"] <= 2, "for the document, and for the program"
+            found += counts
+    assert found["window"] == 0, "no word lays out the window"
+    for view in ("canvas", "timeline.table"):
+        assert 6 <= found[view] <= 18, (view, found)
+    assert found["Inspector"] <= 30
+
+
+def test_what_comes_and_says_nothing_new_paints_nothing(watch: Watch) -> None:
+    space = watch.driver.workspace
+    for signal in (space.values_changed, space.soundness.changed):
+        counts = watch.of(signal.emit)
+        assert not counts & Counter(("canvas", "timeline.table", "outline.tree", "window"))
+
+
+def test_selecting_paints_what_was_selected_and_what_is(watch: Watch) -> None:
+    space, name = watch.driver.workspace, training_graph.wire(NODES).op
+    counts = watch.of(lambda: space.select([f"{name.rpartition('/')[0]}/MatMul"]))
+    assert counts["canvas"] in (1, 2)
+    assert not counts & Counter(("window", "Timeline", "Outline"))
+    size = watch.driver.window.canvas.viewport().size()
+    assert 0 < watch.painted < size.width() * size.height() / 4
+
+
+def test_a_step_lays_out_nothing(watch: Watch) -> None:
+    space = watch.driver.workspace
+    for command in ("step", "step_back"):
+        counts = watch.of(lambda command=command: space.control(command))  # type: ignore[misc]
+        assert not counts & Counter(("window", "Timeline", "Outline"))
+        assert 1 <= counts["canvas"] <= 3
