@@ -48,7 +48,7 @@ from gradstep.core.host.session_restore import Courses, begin, begin_all, course
 from gradstep.core.host.step_words import notate
 from gradstep.core.host.stop_view import see
 from gradstep.core.host.tensor_reads import known_in, read
-from gradstep.core.host.tensors.tensor_answers import ANSWERS, slice_of
+from gradstep.core.host.tensors.tensor_answers import ANSWERS, Question, slice_of
 from gradstep.core.host.told_program import ToldProgram
 from gradstep.core.host.training_answers import train
 from gradstep.core.io.native.document_diff import differences
@@ -238,7 +238,7 @@ class EngineService:
         frame = session.frame(run, step)
         return read(request, known_in(session.program.graph), frame)
 
-    def _look_at_slice(self, request: m.ReadTable, buffers: Sequence[Buffer]) -> Answer:
+    def _look_at_slice(self, request: Question, buffers: Sequence[Buffer]) -> Answer:
         session, of = self._session, request.of
         run, step = (None if n < 0 else n for n in (of.run, of.step))
         view = slice_of(of, known_in(session.program.graph), session.frame(run, step))

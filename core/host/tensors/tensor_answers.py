@@ -31,6 +31,9 @@ from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.tensor_bytes import pack
 
 Answer = tuple[m.Message, tuple[Buffer, ...]]
+Question = (
+    m.ReadTable | m.DrawTensor | m.DrawLines | m.DescribeTensor | m.FindElement | m.SaveTensor
+)
 
 
 def slice_of(wanted: m.TensorSlice, known: Known, frame: Frame) -> Array:

@@ -17,12 +17,14 @@ from gradstep.core.host.tensors.aggregate import INF, NAN, NEGATIVE_INF, ZERO
 from gradstep.gui.look.theme import Theme, mix
 
 MapName = Literal["diverging", "viridis", "cividis", "grey"]
+RangeName = Literal["unit", "byte", "all"]
 MAPS: dict[MapName, str] = {
     "diverging": "Blue to orange",
     "viridis": "Viridis",
     "cividis": "Cividis",
     "grey": "Grey",
 }
+RANGES: dict[RangeName, str] = {"unit": "0 to 1", "byte": "0 to 255", "all": "Least to largest"}
 _STEPS = 256
 Array = np.ndarray[Any, Any]
 Range = tuple[float, float]
@@ -104,12 +106,12 @@ def colour_channels(values: Array, kinds: Array, span: Range, theme: Theme) -> A
     return pixels
 
 
-def image_range(dtype: str, least: float, most: float) -> Range:
-    """What black and white stand for in an image: 0 and 255 of bytes, or 0 and 1 where all lies
-    there; else the least and the largest element."""
-    if dtype == "uint8" or (least >= 0 and 1 < most <= 255 and dtype != "bool"):
-        return (0.0, 255.0) if dtype == "uint8" or most > 32 else (least, most)
-    return (0.0, 1.0) if least >= 0 and most <= 1 else (least, most)
+def image_range(dtype: str, least: float, most: float, chosen: RangeName | Literal[""]) -> Range:
+    """What black and white stand for in an image: 0 and 255 of bytes, 0 and 1 where all lies there;
+    else the least and the largest element. chosen: by the user; "": what suits it."""
+    unit = least >= 0 and most <= 1
+    name = chosen or ("byte" if dtype == "uint8" else "unit" if unit else "all")
+    return {"byte": (0.0, 255.0), "unit": (0.0, 1.0), "all": (least, most)}[name]
 
 
 def _rgb(color: QColor) -> tuple[int, int, int]:

@@ -99,13 +99,9 @@ class ElementGrid(QAbstractScrollArea):
         """Make a cell the current one, in view."""
         self._move((row, column), extend=False)
 
-    def text(self, row: int, column: int) -> str:
-        """An element as it is written; "…" while it is on its way."""
-        self._pages.want(Rectangle(row, 1, column, 1))
-        return self.cell(row, column).text
-
     def cell(self, row: int, column: int) -> Cell:
-        """How an element is shown. Zeros are faint, and what is no number stands out."""
+        """How an element is shown, "…" while it is on its way. Zeros are faint, and what is no
+        number stands out."""
         value = self._pages.value(row, column)
         if value is None:
             return Cell("…", "faint", code=True, right=True)

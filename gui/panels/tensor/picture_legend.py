@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from gradstep.core.host.tensors.aggregate import INF, NAN, NEGATIVE_INF, ZERO
 from gradstep.gui.look import number_text
 from gradstep.gui.look.theme import GRID, SMALL, mono
+from gradstep.gui.panels.tensor.cell_signs import draw_swatch
 from gradstep.gui.panels.tensor.colour_maps import (
     MapName,
     Range,
     shades,
     special_color,
 )
-from gradstep.gui.panels.tensor.picture_view import paint_sign
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 _HEIGHT = 24
@@ -73,7 +73,7 @@ class PictureLegend(QWidget):
         for kind, name in _NAMES:
             if kind in self._kinds:
                 swatch = QRectF(x, (_HEIGHT - _SWATCH) / 2, _SWATCH, _SWATCH)
-                paint_sign(painter, swatch, kind, special_color(theme, kind))
+                draw_swatch(painter, swatch, kind, special_color(theme, kind))
                 painter.setPen(theme.line)
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.drawRect(swatch)

@@ -12,6 +12,7 @@ from gradstep.core.host.tensors.aggregate import FINITE, NAN, ZERO
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import DrawTensor, TensorPicture
 from gradstep.gui.panels.tensor.colour_maps import (
+    MapName,
     Range,
     colour_channels,
     colourise,
@@ -20,8 +21,9 @@ from gradstep.gui.panels.tensor.colour_maps import (
     suited_map,
 )
 from gradstep.gui.panels.tensor.engine_questions import Questions
+from gradstep.gui.panels.tensor.picture_fit import Picture, fit
 from gradstep.gui.panels.tensor.picture_legend import PictureLegend
-from gradstep.gui.panels.tensor.picture_view import Picture, PictureView, fit
+from gradstep.gui.panels.tensor.picture_view import PictureView
 from gradstep.gui.panels.tensor.view_choice import View
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
@@ -115,32 +117,41 @@ class PicturePane(QWidget):
         reply, buffers = self._reply
         values = np.frombuffer(buffers[0], np.float64).reshape(reply.shape)
         kinds = np.frombuffer(buffers[1], np.uint8).reshape(reply.shape)
-        image, theme = self._view.kind == "image", self._theme()
-        if image:  # a pixel that is zero is black, and no finding
+        if self._view.kind == "image":  # a pixel that is zero is black, and no finding
             kinds = np.where(kinds == ZERO, FINITE, kinds)
-        least, most = reply.least or 0.0, reply.most or 0.0
-        if values.ndim == 4 and values.shape[-1] == 1:
-            values, kinds = values[..., 0], kinds[..., 0]
         if values.ndim == 4 and values.shape[-1] not in (3, 4):
-            values, kinds = values.mean(-1), kinds.max(-1)  # not colours that there are
-        name = None if values.ndim == 4 else self._view.colours or suited_map(least, image)
-        span: Range
+            values, kinds = values.mean(-1), kinds.max(-1)  # grey, of one channel or of many
+        least, most = reply.least or 0.0, reply.most or 0.0
+        name, span = self._colours(values.ndim == 4, least, most)
+        zeros, theme = self._view.kind != "image", self._theme()
         if name is None:
-            span = image_range(self._dtype, least, most)
             pixels = colour_channels(values, kinds, span, theme)
         else:
-            grey = image and name == "grey"
-            span = image_range(self._dtype, least, most) if grey else map_range(name, least, most)
-            pixels = colourise(values, kinds, name, span, theme, zeros=not image)
-        outer = self._plane[0]
+            pixels = colourise(values, kinds, name, span, theme, zeros)
         self.picture.show_picture(
             Picture(
-                pixels, values, kinds, reply.first, reply.total, reply.block, outer, self._stretch
+                pixels=pixels,
+                values=values,
+                kinds=kinds,
+                first=reply.first,
+                total=reply.total,
+                block=reply.block,
+                outer=self._plane[0],
+                stretch=self._stretch,
             )
         )
-        seen = frozenset(int(k) for k in np.unique(kinds) if k >= NAN)
+        seen = frozenset(int(kind) for kind in np.unique(kinds) if kind >= NAN)
         self.legend.show_map(name, span, seen, self._remark(reply))
         self._frame()
+
+    def _colours(self, mixed: bool, least: float, most: float) -> tuple[MapName | None, Range]:
+        """The map, and what its ends stand for. mixed: channels are the colours, and none is."""
+        assert self._view is not None
+        image = self._view.kind == "image"
+        name = None if mixed else self._view.colours or suited_map(least, image)
+        if image and name in (None, "grey"):
+            return name, image_range(self._dtype, least, most, self._view.range)
+        return name, (least, most) if name is None else map_range(name, least, most)
 
     def _remark(self, reply: TensorPicture) -> str:
         """How much of it is seen."""

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any
-
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
@@ -17,103 +14,30 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
-    QPolygonF,
     QResizeEvent,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QWidget
 
-from gradstep.core.host.tensors.aggregate import INF, NAN, NEGATIVE_INF, ZERO
+from gradstep.core.host.tensors.aggregate import INF, NAN, NEGATIVE_INF
 from gradstep.gui.look import number_text
 from gradstep.gui.look.plain_text import show_tip
 from gradstep.gui.look.theme import GRID, SMALL, mono
+from gradstep.gui.panels.tensor.cell_signs import draw_sign
+from gradstep.gui.panels.tensor.picture_fit import (
+    GAP,
+    LABEL,
+    Array,
+    Fit,
+    Picture,
+    fit,
+    label_height,
+)
 from gradstep.gui.panels.widgets.panel_marks import ink_on
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
-_LABEL = 16  # pixels over a plane, for its index
-_GAP = GRID
-_WHOLE = 4  # pixels of a row from which on all have as many
-_LEAST_SIDE = 32  # pixels of the shorter side of one of many planes
-_MOST_PLANES = 256
 _NUMBER_HEIGHT = 16  # pixels of a cell in which its number is written
 _MARK = 7  # pixels of a cell in which NaN, infinity and zero have their signs
-
-Array = np.ndarray[Any, Any]
-_NONE = np.empty((0, 0, 0))
-
-
-@dataclass(frozen=True, eq=False)
-class Picture:
-    """pixels: uint8[planes, height, width, 4]; values, kinds: float64 and uint8[planes, height,
-    width] or with channels; first, total: of the planes; block: elements of a cell, down and
-    across; outer: lengths of the axes that the planes are counted along; stretch: how many times as
-    wide as high a cell may be, to fill the room."""
-
-    pixels: Array = field(default_factory=lambda: np.empty((0, 0, 0, 4), np.uint8))
-    values: Array = field(default_factory=lambda: _NONE)
-    kinds: Array = field(default_factory=lambda: _NONE)
-    first: int = 0
-    total: int = 0
-    block: tuple[int, int] = (1, 1)
-    outer: tuple[int, ...] = ()
-    stretch: float = 1.0
-
-    def label(self, plane: int) -> str:
-        """The index of a plane: "3", "0,12"."""
-        at = np.unravel_index(self.first + plane, self.outer) if self.outer else ()
-        return ",".join(str(int(i)) for i in at)
-
-    def position(self, plane: int, row: int, column: int) -> tuple[int, ...]:
-        """Of a cell's first element in what is shown, the channels left out."""
-        at = np.unravel_index(self.first + plane, self.outer) if self.outer else ()
-        return (*(int(i) for i in at), row * self.block[0], column * self.block[1])
-
-
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """How planes stand in a room: how many of them, in how many columns, of what size in pixels."""
-
-    planes: int
-    columns: int
-    width: float
-    height: float
-
-
-def fit(room: tuple[int, int], shape: tuple[int, int], total: int, stretch: float = 1.0) -> Fit:
-    """As large as they can be side by side in `room` (width, height), and no smaller than can be
-    made out; shape: rows and columns of each; stretch: as of a Picture, for one alone."""
-    rows, columns = max(shape[0], 1), max(shape[1], 1)
-    label = _LABEL if total > 1 else 0
-    least = _LEAST_SIDE / min(rows, columns)
-    best = Fit(1, 1, 0.0, 0.0)
-    wanted = max(min(total, _MOST_PLANES), 1)
-    for across in range(1, wanted + 1):
-        wide = (room[0] - (across - 1) * _GAP) / across
-        high = _high(room[1], -(-wanted // across), label)
-        scale = min(wide / columns, high / rows)
-        if total > 1 and scale < least:
-            if wide / columns < least and across > 1:
-                break  # no more fit side by side
-            scale = min(wide / columns, least, _high(room[1], 1, label) / rows)
-        down = max(1, int((room[1] + _GAP) // (rows * scale + label + _GAP))) if scale > 0 else 1
-        shown = min(wanted, across * down)
-        area = (min(shown, wanted), scale)
-        if scale > 0 and area > (best.planes, best.width / columns):
-            best = Fit(shown, across, columns * scale, rows * scale)
-    if total == 1 and stretch > 1:
-        wide = min(room[0], best.width * stretch)
-        high = min(room[1], best.height * stretch)
-        best = replace(best, width=wide, height=high)
-        if high >= _WHOLE * rows:
-            best = replace(best, width=wide // columns * columns, height=high // rows * rows)
-    elif best.width >= columns:  # cells of whole pixels
-        scale = int(best.width / columns)
-        best = Fit(best.planes, best.columns, columns * scale, rows * scale)
-    return best
-
-
-def _high(room: int, lines: int, label: int) -> float:
-    return max((room - (lines - 1) * _GAP) / lines - label, 1.0)
 
 
 class PictureView(QWidget):
@@ -162,10 +86,10 @@ class PictureView(QWidget):
     def plane_rect(self, plane: int) -> QRectF:
         """Where a plane is painted."""
         found = self._fit
-        label = _LABEL if self.picture.total > 1 else 0
+        label = label_height(self.room[1], self.picture.total)
         line, column = divmod(plane, found.columns)
-        x = 12 + column * (found.width + _GAP)
-        y = GRID / 2 + line * (found.height + label + _GAP) + label
+        x = 12 + column * (found.width + GAP)
+        y = GRID / 2 + line * (found.height + label + GAP) + label
         return QRectF(round(x), round(y), found.width, found.height)
 
     def cell_rect(self, plane: int, row: int, column: int) -> QRectF:
@@ -184,11 +108,9 @@ class PictureView(QWidget):
             smooth = image.width() > rect.width()
             painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, smooth)
             painter.drawImage(rect, image)
-            if self.picture.total > 1:
+            if label_height(self.room[1], self.picture.total):
                 painter.setPen(theme.muted)
-                room = QRect(
-                    int(rect.x()), int(rect.y()) - _LABEL, int(rect.width()) + _GAP, _LABEL
-                )
+                room = QRect(int(rect.x()), int(rect.y()) - LABEL, int(rect.width()) + GAP, LABEL)
                 text = metrics.elidedText(
                     self.picture.label(plane), Qt.TextElideMode.ElideRight, room.width()
                 )
@@ -219,7 +141,7 @@ class PictureView(QWidget):
                 painter.setPen(ink_on(color))
                 painter.drawText(place, Qt.AlignmentFlag.AlignCenter, texts[row][column])
             else:
-                _paint_sign(painter, place, int(kinds[row, column]), ink_on(color))
+                draw_sign(painter, place, int(kinds[row, column]), ink_on(color))
 
     def _texts(
         self, plane: int, wide: float, high: float, metrics: QFontMetrics
@@ -311,32 +233,3 @@ def _image(plane: Array) -> QImage:
     height, width = plane.shape[:2]
     data = np.ascontiguousarray(plane)
     return QImage(data.data, width, height, 4 * width, QImage.Format.Format_RGBA8888).copy()
-
-
-def _paint_sign(painter: QPainter, place: QRectF, kind: int, ink: QColor) -> None:
-    """A cross for NaN, an arrow up or down for an infinity, a dot for zero: shapes, so that nothing
-    rests on colour alone."""
-    painter.save()
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    center, reach = place.center(), min(place.width(), place.height()) / 4
-    painter.setPen(QPen(ink, 1.2))
-    painter.setBrush(ink)
-    if kind == NAN:
-        for side in (-1, 1):
-            corner = QPointF(reach, side * reach)
-            painter.drawLine(center - corner, center + corner)
-    elif kind == ZERO:
-        painter.setOpacity(0.5)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.drawEllipse(center, 1.2, 1.2)
-    else:
-        up = -1 if kind == INF else 1
-        points = [QPointF(-reach, -up * reach), QPointF(reach, -up * reach), QPointF(0, up * reach)]
-        painter.drawPolygon(QPolygonF([center + point for point in points]))
-    painter.restore()
-
-
-def paint_sign(painter: QPainter, place: QRectF, kind: int, ground: QColor) -> None:
-    """The same on a swatch, for the legend."""
-    painter.fillRect(place, ground)
-    _paint_sign(painter, place, kind, ink_on(ground))

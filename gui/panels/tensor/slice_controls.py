@@ -15,7 +15,7 @@ from gradstep.core.host.tensors.axis_layout import Layout
 from gradstep.core.host.tensors.slice_syntax import parse_slice
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import mono
-from gradstep.gui.panels.tensor.colour_maps import MAPS, MapName
+from gradstep.gui.panels.tensor.colour_maps import MAPS, RANGES, MapName, RangeName
 from gradstep.gui.panels.tensor.view_choice import View
 
 _INTEGER = re.compile(r"-?\d+")
@@ -82,8 +82,16 @@ class SliceControls(QObject):
         for name, title in MAPS.items():
             self.map.addItem(title, name)
         self.map.activated.connect(self._choose_map)
+        self.range = QComboBox()
+        self.range.setObjectName("tensor.range")
+        self.range.setAccessibleName(self.tr("Black and white"))
+        self.range.setToolTip(plain(self.tr("What black and white stand for")))
+        self.range.addItem(self.tr("Range: suited"), "")
+        for span, title in RANGES.items():
+            self.range.addItem(title, span)
+        self.range.activated.connect(self._choose_range)
         self.widgets: tuple[QWidget, ...] = (
-            self.field, self.rows, self.columns, self.swap, self.channels, self.map,
+            self.field, self.rows, self.columns, self.swap, self.channels, self.map, self.range,
         )  # fmt: skip
 
     def _axis(self, what: str, title: str) -> QComboBox:
@@ -116,6 +124,8 @@ class SliceControls(QObject):
             and not (image and arranged.channels >= 0 and view.sizes[-1] > 1)
         )
         self.map.setCurrentIndex(max(self.map.findData(view.colours), 0))
+        self.range.setVisible(image and view.colours in ("", "grey"))
+        self.range.setCurrentIndex(max(self.range.findData(view.range), 0))
         self.field.setVisible(bool(view.picks.shape))
 
     def _offer(
@@ -163,6 +173,11 @@ class SliceControls(QObject):
         name: MapName = self.map.currentData()
         if self._view is not None:
             self.changed.emit(replace(self._view, colours=name))
+
+    def _choose_range(self) -> None:
+        name: RangeName = self.range.currentData()
+        if self._view is not None:
+            self.changed.emit(replace(self._view, range=name))
 
 
 def parse_or_none(text: str, view: View) -> object:

@@ -21,7 +21,7 @@ from gradstep.core.host.tensors.axis_layout import (
 from gradstep.core.host.tensors.slice_syntax import Picks, all_of
 from gradstep.core.protocol.messages import TensorSlice
 from gradstep.gui.model.value_cache import TensorValue
-from gradstep.gui.panels.tensor.colour_maps import MapName
+from gradstep.gui.panels.tensor.colour_maps import MapName, RangeName
 
 ViewKind = Literal["table", "heat_map", "image", "histogram", "line"]
 KINDS: dict[ViewKind, str] = {
@@ -40,12 +40,13 @@ _WORDS = (DType.STRING, DType.RESOURCE)
 class View:
     """layout: axes of the tensor that are rows, columns and channels (these only in an image);
     None: those that suit it.
-    colours: "": those that suit it."""
+    colours, range (of an image): "": those that suit it."""
 
     kind: ViewKind
     picks: Picks
     layout: Layout | None = None
     colours: MapName | Literal[""] = ""
+    range: RangeName | Literal[""] = ""
 
     @property
     def arranged(self) -> Arranged:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradstep.gui.panels.tensor.picture_view import _GAP, _LABEL, fit
+from gradstep.gui.panels.tensor.picture_fit import GAP, fit, label_height
 
 SIDES = st.integers(1, 300)
 
@@ -19,8 +19,8 @@ def test_what_is_shown_lies_in_the_room(
     assert 1 <= found.planes <= max(total, 1)
     assert found.width > 0
     assert found.height > 0
-    label = _LABEL if total > 1 else 0
+    label = label_height(room[1], total)
     across = min(found.columns, found.planes)
     lines = -(-found.planes // found.columns)
-    assert across * found.width + (across - 1) * _GAP <= room[0] + 1e-6
-    assert lines * (found.height + label) + (lines - 1) * _GAP <= room[1] + 1e-6
+    assert across * found.width + (across - 1) * GAP <= room[0] + 1e-6
+    assert lines * (found.height + label) + (lines - 1) * GAP <= room[1] + 1e-6

@@ -18,6 +18,8 @@ from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
 from gradstep.core.host.tensors.aggregate import NAN, ZERO
 from gradstep.core.protocol.messages import DescribeTensor, DrawTensor, ReadTable
 from gradstep.gui.panels.tensor import tensor_saving
+from gradstep.gui.panels.tensor.element_grid import ElementGrid
+from gradstep.gui.panels.tensor.table_pages import Rectangle
 from gradstep.gui.panels.tensor.tensor_panel import TensorPanel
 
 NAN_AND_INF = np.array([1, np.nan, np.inf], np.float32)
@@ -63,12 +65,17 @@ def find(qtbot: Any, panel: TensorPanel, text: str, modifiers: Any = None) -> st
     return panel.explorer.said.text()
 
 
+def text(grid: ElementGrid, row: int, column: int) -> str:
+    """What a cell shows, once it is in view."""
+    grid._pages.want(Rectangle(row, 1, column, 1))
+    return grid.cell(row, column).text
+
+
 def table(panel: TensorPanel) -> list[list[str]]:
     """What the table shows."""
     grid = panel.explorer.grid
     pages = grid._pages
-    found = [[grid.text(r, c) for c in range(pages.columns)] for r in range(pages.rows)]
-    return [[grid.text(r, c) for c in range(pages.columns)] for r in range(len(found))]
+    return [[text(grid, r, c) for c in range(pages.columns)] for r in range(pages.rows)]
 
 
 # -- tables and slices ---------------------------------------------------------------------------
@@ -132,7 +139,7 @@ def test_only_what_is_in_view_crosses_the_pipe(
     qtbot.keyClick(grid, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
     panel.grab()
     assert grid.current == (9_999, 9_999)
-    assert grid.text(9_999, 9_999) == "2.5"
+    assert text(grid, 9_999, 9_999) == "2.5"
     reads = [m for m in bench.bridge.asked if isinstance(m, ReadTable)]
     assert all(m.rows * m.columns < 5_000 for m in reads)
     assert sum(received) < 4 << 20
@@ -171,10 +178,10 @@ def test_a_new_engine_is_asked_again(
     bench.bridge.state_changed.emit("starting")
     bench.bridge.state_changed.emit("ready")
     panel.grab()
-    assert explorer.grid.text(19, 19) == "-399"
+    assert text(explorer.grid, 19, 19) == "-399"
     message, _, then = asked[0]
     then(*bench.bridge.service.handle(message))  # comes after all: it is not listened to
-    assert explorer.grid.text(19, 19) == "-399"
+    assert text(explorer.grid, 19, 19) == "-399"
 
 
 def test_values_of_another_step_are_read_again(bench: Any, show: Callable[..., Any]) -> None:
@@ -205,7 +212,7 @@ def test_values_of_another_step_are_read_again(bench: Any, show: Callable[..., A
             panel.explorer.kinds["table"].click()
             panel.explorer.grid.go_to(199, 0)
         panel.grab()
-        seen.append([panel.explorer.grid.text(row, 0) for row in range(190, 200)])
+        seen.append([text(panel.explorer.grid, row, 0) for row in range(190, 200)])
         frame = bench.bridge.service._session.frame()
         assert seen[-1] == [str(x) for x in frame.value("c")[190:]]
     assert seen[0] != seen[1]
@@ -221,7 +228,7 @@ def test_texts_are_a_table_alone(bench: Any, show: Callable[..., Any]) -> None:
     bench.space.select(["c"])
     panel: TensorPanel = show(TensorPanel(bench.space), 900, 400)
     assert [k for k, each in panel.explorer.kinds.items() if each.isEnabled()] == ["table"]
-    assert panel.explorer.grid.text(1, 0) == '"two"'
+    assert text(panel.explorer.grid, 1, 0) == '"two"'
     assert panel.explorer.statistics.isHidden()
 
 
@@ -351,6 +358,22 @@ def test_every_plane_of_a_kernel_is_drawn(bench: Any, show: Callable[..., Any]) 
     assert picture.values.shape == (6, 3, 3)
     np.testing.assert_array_equal(picture.values[5], -array[:, :, 0, 5])
     assert picture.label(5) == "0,5"
+
+
+def test_what_black_and_white_stand_for_can_be_chosen(bench: Any, show: Callable[..., Any]) -> None:
+    panel = opened(bench, show, -np.float32([0, 0.25, 0.5]).repeat(32).reshape(1, 6, 16, 1))
+    panel.grab()
+    pictures, box = panel.explorer.pictures, panel.explorer.slicer.range
+
+    def whitest() -> int:
+        return int(pictures.picture.picture.pixels[..., 0].max())
+
+    assert whitest() in (127, 128), "0 to 1 suits what lies there"
+    for name, white in (("byte", 0), ("all", 255)):
+        box.setCurrentIndex(box.findData(name))
+        box.activated.emit(box.currentIndex())
+        assert whitest() == white
+    assert pictures.legend.texts[0] == "0 to 0.5"
 
 
 @pytest.mark.parametrize("first", [True, False])
