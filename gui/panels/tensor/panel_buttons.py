@@ -17,9 +17,9 @@ def button(text: str, name: str, tip: str = "") -> QPushButton:
     return made
 
 
-def switch(text: str, name: str) -> QPushButton:
+def switch(text: str, name: str, tip: str = "") -> QPushButton:
     """One that stays down."""
-    made = button(text, name)
+    made = button(text, name, tip)
     made.setCheckable(True)
     return made
 

@@ -14,6 +14,7 @@ from gradstep.core.protocol.messages import DrawLines, TensorLines, TensorSlice,
 from gradstep.gui.look.theme import SMALL, Tone, mono
 from gradstep.gui.model.background_work import Background
 from gradstep.gui.panels.tensor.engine_questions import Questions
+from gradstep.gui.panels.tensor.panel_buttons import switch
 from gradstep.gui.panels.widgets.small_labels import Text, ThemeSource
 
 if TYPE_CHECKING:
@@ -121,13 +122,15 @@ class LinePane(QWidget):
 
 
 class HistogramPane(QWidget):
-    """How many elements lie where."""
+    """How many elements lie where. log: the switch between counts and their logarithms."""
 
     def __init__(self, theme: ThemeSource) -> None:
         super().__init__()
         self._theme = theme
         self.said = _words(self, theme)
         self._plots = _Plots(self, self.said)
+        self.log = switch(self.tr("Log"), "tensor.log", self.tr("Heights by the logarithm"))
+        self.log.toggled.connect(self.paint_again)
         self.plot: HistogramPlot | None = None
         self._tone: Tone = "forward"
         self._found: TensorStatistics | None = None
@@ -162,7 +165,8 @@ class HistogramPane(QWidget):
             self.plot.clear()
         else:
             counts = np.array(found.histogram)
-            self.plot.show_counts(counts, found.stats.minimum, found.stats.maximum, self._tone)
+            ends = found.stats.minimum, found.stats.maximum
+            self.plot.show_counts(counts, *ends, self._tone, self.log.isChecked())
         self.said.set_text(self._remark)
 
     @property

@@ -133,8 +133,11 @@ class HistogramPlot(Plot):
         super().__init__(theme, name)
         self._edges, self._counts = np.empty(0), np.empty(0)
 
-    def show_counts(self, counts: Array, least: float, most: float, tone: Tone) -> None:
-        """counts: int[bins] in equal parts of the range."""
+    def show_counts(
+        self, counts: Array, least: float, most: float, tone: Tone, log: bool = False
+    ) -> None:
+        """counts: int[bins] in equal parts of the range. log: bars are as high as the logarithm of
+        one more than they count, so that one element is seen beside millions and none is none."""
         self.clear()
         if least == most:
             room = max(abs(least), 1.0) / 2
@@ -142,16 +145,21 @@ class HistogramPlot(Plot):
         self._edges = np.linspace(least, most, len(counts) + 1)
         self._counts = counts
         color = self._theme().tone(tone)
+        heights = np.log10(counts + 1.0) if log else counts
+        largest = float(counts.max(initial=0))
+        powers = [10**n for n in range(len(str(int(largest))))] if log else []
+        ticks = [[(float(np.log10(n + 1)), f"{n:,}") for n in (0, *powers)]] if log else None
+        self.plotItem.getAxis("left").setTicks(ticks)
         self.plot(
             self._edges,
-            counts,
+            heights,
             stepMode="center",
             fillLevel=0,
             pen=color,
             brush=fade(color, 0.4),
         )
         self.plotItem.setXRange(least, most, padding=0.02)
-        self.plotItem.setYRange(0, max(float(counts.max(initial=0)), 1.0), padding=0.04)
+        self.plotItem.setYRange(0, max(float(heights.max(initial=0)), 0.3), padding=0.04)
 
     def said_at(self, point: QPointF) -> str:
         at = int(np.searchsorted(self._edges, self.at(point)[0], "right")) - 1

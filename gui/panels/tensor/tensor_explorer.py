@@ -99,7 +99,9 @@ class TensorExplorer(QWidget):
         self.save = button(self.tr("Save…"), "tensor.save", tip)
         self.save.clicked.connect(self._save)
         kinds: list[QWidget] = [*self.kinds.values()]
-        return [*kinds, gap(), *self.slicer.widgets, gap(), *self.finder.widgets]
+        return [
+            *kinds, self.histogram.log, gap(), *self.slicer.widgets, gap(), *self.finder.widgets,
+        ]  # fmt: skip
 
     def _lay_out(self) -> None:
         row = QHBoxLayout(self)
@@ -156,6 +158,7 @@ class TensorExplorer(QWidget):
             each.setEnabled(numbers or kind == "table")
             each.setChecked(kind == view.kind)
         self.slicer.show_view(view, numbers)
+        self.histogram.log.setVisible(view.kind == "histogram")
         self._stack.setCurrentWidget(self._shown_by[view.kind])
         self._show_view(view, self._value)
         self._describe()

@@ -499,6 +499,10 @@ def test_a_histogram_and_lines_say_what_they_leave_out(
     assert histogram.plot is not None
     assert histogram.plot._counts.sum() == 9_999
     assert histogram.said.text() == "not counted: 1 NaN"
+    height = histogram.plot.plotItem.listDataItems()[0].yData.max()
+    press(qtbot, panel, "log")
+    logarithm = histogram.plot.plotItem.listDataItems()[0].yData.max()
+    assert logarithm == pytest.approx(np.log10(height + 1))
 
 
 # -- copied and saved ----------------------------------------------------------------------------
