@@ -45,6 +45,7 @@ class _Plots:
 
         if not self._are_loaded and not self._is_asked:
             self._is_asked = True
+            self._said.set_text("loading the plots…")
             self._background.run(
                 lambda: import_module(_PLOTS),
                 loaded,
