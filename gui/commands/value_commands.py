@@ -10,6 +10,7 @@ from gradstep.core.data.value_text import RowsMisfitError
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import Shape
 from gradstep.core.graph.model import Constant
+from gradstep.core.io.file_errors import inside
 from gradstep.gui.commands.refusals import says_why
 from gradstep.gui.model.value_place import ValuePlace, place_of
 from gradstep.gui.model.value_reader import read_now
@@ -44,7 +45,7 @@ def enter_value(workspace: Workspace, place: ValuePlace, text: str) -> None:
 
 
 def _refuse(workspace: Workspace, place: ValuePlace, text: str, error: GradstepError) -> None:
-    workspace.complain(error)
+    workspace.complain(inside(f"{place.words} {place.name}", error))
     if isinstance(error, RowsMisfitError) and place.rows_are_free:
         again = partial(enter_value, workspace, place.with_any_rows(), text)
         workspace.offer_fix(ANY_ROWS, again)

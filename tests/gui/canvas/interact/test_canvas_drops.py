@@ -116,7 +116,7 @@ def test_another_number_of_rows_can_be_taken(canvas: Any, qtbot: Any, tmp_path: 
     np.save(tmp_path / "x.npy", np.arange(5))
     drop_at(canvas, canvas.middle("x"), files(tmp_path / "x.npy"))
     qtbot.waitUntil(lambda: not canvas.space.values.is_reading)
-    assert "shape [5] does not fit [2]" in canvas.said[-1][1]
+    assert canvas.said[-1][1].startswith("Fed to x: shape [5] does not fit [2]")
     assert canvas.space.document is before
     ((title, take),) = fixes
     assert title == "Take any number of rows"
