@@ -13,7 +13,7 @@ import numpy as np
 from gradstep.core.data.built_in_sets import SETS
 from gradstep.core.data.file_place import split_place
 from gradstep.core.data.safetensors_file import SafetensorsFile, is_safetensors
-from gradstep.core.data.tables import TableRules, read_table
+from gradstep.core.data.tables import FLOAT64, TableRules, read_table
 from gradstep.core.errors import USAGE, GradstepError
 from gradstep.core.graph.suggestions import instead, list_more
 from gradstep.core.io.disk.file_bytes import read_open_file, unreadable
@@ -42,7 +42,7 @@ class Reading:
     folder: Path = field(default_factory=Path)
     budget: Budget = field(default_factory=Budget)
     check: Callable[[tuple[int, ...]], None] = _accept
-    dtype: np.dtype = np.dtype(np.float64)  # noqa: RUF009 frozen as well
+    dtype: np.dtype = FLOAT64
     allow_nan: bool = False
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from gradstep.core.data.row_order import SPLIT, row_order
-from gradstep.core.data.transforms import Transform
+from gradstep.core.data.transforms import Transform, apply
 from gradstep.core.data.value_text import fit_value, shape_rows
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import TensorType
@@ -31,9 +31,7 @@ class Column:
 
     def take(self, rows: np.ndarray) -> np.ndarray:
         """The values of these rows, as they are fed. Raises GradstepError."""
-        values = np.asarray(self.array[rows])
-        for transform in self.transforms:
-            values = transform(values)
+        values = apply(np.asarray(self.array[rows]), self.transforms)
         if values.shape[1:] != self._row:
             values = shape_rows(values, self.kind.shape)
         # Else a number may have no equal, or there may be too many.
@@ -133,6 +131,8 @@ _NAMED = 6
 def split_rows(count: int, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows to train on, and `share` of them, rounded down but one at least, to validate on: drawn
     by `seed`, as files are often sorted. Both in the order of the data."""
-    held = max(1, int(count * share)) if share else 0
+    if not share:
+        return np.arange(count), np.arange(0)
+    held = max(1, int(count * share))
     order = row_order(count, seed, SPLIT)
     return np.sort(order[held:]), np.sort(order[:held])

@@ -6,7 +6,6 @@ graph that was given none. Without a seed they follow from the name of what they
 
 from __future__ import annotations
 
-import ast
 import inspect
 import math
 from collections.abc import Callable
@@ -15,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.data.literal_values import plain
 from gradstep.core.errors import USAGE, GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType, array_bytes
 from gradstep.core.graph.splat_array import splat
@@ -51,7 +49,7 @@ class Target:
         if self._given is not None:
             return self.room(_sizes(self._given))
         if not self.kind.shape.is_static:
-            raise _wrong(
+            raise wrong_call(
                 f"the shape of '{self.name}', {self.kind.shape}, does not say how many numbers",
                 "write the shape first, such as zeros([8, 4])",
             )
@@ -62,11 +60,11 @@ class Target:
         try:
             size = array_bytes(sizes, self.dtype.itemsize)
         except ValueError as error:
-            raise _wrong(str(error), "write a smaller shape") from None
+            raise wrong_call(str(error), "write a smaller shape") from None
         limit = self._budget.limit
         if size > limit:
             what = f"{self.kind.dtype.value}{Shape(sizes)}"
-            raise _wrong(
+            raise wrong_call(
                 f"{what} takes {in_words(size)} of memory, and a value may take {in_words(limit)}",
                 "write a smaller shape",
             )
@@ -75,7 +73,7 @@ class Target:
     def drawn(self, initializer: Initializer) -> np.ndarray:
         """What an initializer of fractions makes."""
         if not self.kind.dtype.is_floating:
-            raise _wrong(
+            raise wrong_call(
                 f"random fractions cannot be of {self.kind.dtype.value}",
                 "use uniform(low, high) for whole numbers, bernoulli(p) for 0 and 1",
             )
@@ -100,94 +98,11 @@ class Generator:
         return inspect.cleandoc(self.make.__doc__ or "").partition("\n")[0]
 
 
-def generator_name(node: ast.expr) -> str:
-    """The name of what an expression calls, as a generator is called; "" for another expression."""
-    call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    return node.func.id if call else ""  # type: ignore[attr-defined]
-
-
-def generate(node: ast.Call, kind: TensorType, name: str, budget: Budget) -> np.ndarray:
-    """What the call of a generator makes for `name`, of the element type of `kind`. Raises
-    GradstepError (UsageError) for a call that means nothing, or makes too much."""
-    called = generator_name(node)
-    if called not in GENERATORS:
-        raise _wrong(f"there is no generator '{called}'", instead(called, GENERATORS))
-    if not kind.dtype.is_castable:
-        raise _wrong(f"{called} makes numbers, and '{name}' holds {kind.dtype.value}", "")
-    generator = GENERATORS[called]
-    args, named = _arguments(node, called)
-    shape = named.pop("shape", None) if generator.takes_shape else None
-    if generator.takes_shape and args and isinstance(args[0], list):
-        shape, args = args[0], args[1:]
-    bound = _bind(generator, called, args, named)
-    with np.errstate(all="ignore"):
-        return generator.make(Target(kind, name, budget, shape), **bound)
-
-
-def _arguments(node: ast.Call, called: str) -> tuple[list[Any], dict[str, Any]]:
-    try:
-        args = [plain(arg) for arg in node.args]
-        return args, {keyword.arg or "**": plain(keyword.value) for keyword in node.keywords}
-    except (ValueError, RecursionError):
-        raise _wrong(
-            f"an argument of {called} is no number", f"write it out: {signature(called)}"
-        ) from None
-
-
-def _bind(
-    generator: Generator, called: str, args: list[Any], named: dict[str, Any]
-) -> dict[str, Any]:
-    """The arguments by name. Raises GradstepError for too many, missing, unknown or odd ones."""
-    parameters = generator.parameters
-    if len(args) > len(parameters):
-        raise _wrong(f"{called} was given {len(args)} arguments", f"write {signature(called)}")
-    given = dict(zip(parameters, args, strict=False))
-    for name, value in named.items():
-        if name not in parameters:
-            hint = instead(name, parameters) or f"write {signature(called)}"
-            raise _wrong(f"{called} takes no '{name}'", hint)
-        if name in given:
-            raise _wrong(f"{called} was given '{name}' twice", f"write {signature(called)}")
-        given[name] = value
-    for name, parameter in parameters.items():
-        if name not in given and parameter.default is parameter.empty:
-            raise _wrong(f"{called} needs '{name}'", f"write {signature(called)}")
-    for name, value in given.items():
-        _require_kind(called, name, value, str(parameters[name].annotation))
-    return given
-
-
-_WANTED: dict[str, tuple[tuple[type, ...], str]] = {
-    "float": ((int, float), "a number"),
-    "int": ((int,), "a whole number"),
-    "int | None": ((int,), "a whole number"),
-    "float | None": ((int, float), "a number"),
-    "str": ((str,), "a word in quotes"),
-}
-
-
-def _require_kind(called: str, name: str, value: Any, annotation: str) -> None:
-    types, wanted = _WANTED[annotation]
-    if isinstance(value, bool) or not isinstance(value, types):
-        raise _wrong(f"'{name}' of {called} is {value!r:.40}, and not {wanted}", "")
-    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
-        raise _wrong(f"'{name}' of {called} is beyond 64 bits", "write a smaller number")
-
-
-def signature(called: str) -> str:
-    """`normal(mean=0.0, stddev=1.0, seed=None)`."""
-    written = (str(p.replace(annotation=p.empty)) for p in GENERATORS[called].parameters.values())
-    return f"{called}({', '.join(written)})"
-
-
-# -- what there is ---------------------------------------------------------------------------------
-
-
 def _full(target: Target, value: float) -> np.ndarray:
     """One number for every element."""
     made = np.array(value).astype(target.dtype)
     if target.dtype.kind in "iub" and made.item() != value:
-        raise _wrong(f"{target.kind.dtype.value} cannot hold {value}", "write another number")
+        raise wrong_call(f"{target.kind.dtype.value} cannot hold {value}", "write another number")
     return splat(made, target.shape)
 
 
@@ -207,7 +122,7 @@ def _range(
     """start, start + delta and so on, up to before limit; range(5) is 0 to 4."""
     first, end = (0, start) if limit is None else (start, limit)
     if not delta or not all(map(math.isfinite, (first, end, delta))):
-        raise _wrong("range needs finite numbers, and a delta that is not 0", "write range(5)")
+        raise wrong_call("range needs finite numbers, and a delta that is not 0", "write range(5)")
     count = max(0, math.ceil((end - first) / delta))
     target.room((count,))
     return _filling(target, np.arange(count) * delta + first)
@@ -217,7 +132,7 @@ def _linspace(target: Target, start: float, stop: float, num: int | None = None)
     """num numbers at equal distances, both ends among them."""
     count = math.prod(target.shape) if num is None else num
     if count < 1:
-        raise _wrong(f"linspace cannot make {count} numbers", "write num of 1 or more")
+        raise wrong_call(f"linspace cannot make {count} numbers", "write num of 1 or more")
     target.room((count,))
     return _filling(target, np.linspace(start, stop, count))
 
@@ -233,7 +148,7 @@ def _eye(target: Target, rows: int | None = None, columns: int | None = None) ->
     """Ones on the diagonal of a matrix."""
     sizes = target.shape if rows is None else (rows, rows if columns is None else columns)
     if len(sizes) != 2 or min(sizes) < 0:
-        raise _wrong(f"eye makes matrices, and not {Shape(sizes)}", "write eye(3)")
+        raise wrong_call(f"eye makes matrices, and not {Shape(sizes)}", "write eye(3)")
     return np.eye(*target.room(sizes), dtype=target.dtype)
 
 
@@ -260,7 +175,9 @@ def _uniform(
     low, high = int(minval), int(maxval)
     limits = np.iinfo(target.dtype)
     if (low, high) != (minval, maxval) or not limits.min <= low < high <= limits.max:
-        raise _wrong(f"there is no {target.kind.dtype.value} from {minval} to before {maxval}", "")
+        raise wrong_call(
+            f"there is no {target.kind.dtype.value} from {minval} to before {maxval}", ""
+        )
     shape, seeds = target.shape, _seeds(seed, target.name, "random_uniform/RandomUniformInt")
     count = math.prod(shape)
     return streams.uniform_integers(seeds, 0, count, target.dtype, low, high).reshape(shape)
@@ -269,7 +186,7 @@ def _uniform(
 def _bernoulli(target: Target, p: float = 0.5, seed: int | None = None) -> np.ndarray:
     """1 with probability p, else 0: where a uniform number is less than p."""
     if not 0 <= p <= 1:
-        raise _wrong(f"{p} is no probability", "write one from 0 to 1")
+        raise wrong_call(f"{p} is no probability", "write one from 0 to 1")
     shape, seeds = target.shape, _seeds(seed, target.name, "random_uniform/RandomUniform")
     drawn = streams.uniforms(seeds, 0, math.prod(shape), np.dtype(np.float32))
     return (drawn < np.float32(p)).reshape(shape).astype(target.dtype)
@@ -285,9 +202,9 @@ def _variance_scaling(
     """Of variance scale / fan, so that signals keep their size through a layer."""
     for given, allowed in ((mode, _MODES), (distribution, _DISTRIBUTIONS)):
         if given not in allowed:
-            raise _wrong(f"variance_scaling knows no '{given}'", instead(given, allowed))
+            raise wrong_call(f"variance_scaling knows no '{given}'", instead(given, allowed))
     if scale <= 0:
-        raise _wrong(f"a scale of {scale} is not above 0", "write scale=1")
+        raise wrong_call(f"a scale of {scale} is not above 0", "write scale=1")
     return target.drawn(VarianceScaling(scale, mode, distribution, seed))
 
 
@@ -339,9 +256,10 @@ def _sizes(given: Any) -> tuple[int, ...]:
     sizes = given if isinstance(given, list) else [given]
     for size in sizes:
         if isinstance(size, bool) or not isinstance(size, int) or size < 0:
-            raise _wrong(f"{given!r:.40} is no shape", "write whole numbers, such as [8, 4]")
+            raise wrong_call(f"{given!r:.40} is no shape", "write whole numbers, such as [8, 4]")
     return tuple(sizes)
 
 
-def _wrong(message: str, hint: str) -> GradstepError:
+def wrong_call(message: str, hint: str) -> GradstepError:
+    """The error for a generator that cannot make what it was asked for."""
     return GradstepError(message, kind=USAGE, hint=hint)

@@ -17,6 +17,7 @@ from gradstep.core.data.column_choice import choose_columns
 from gradstep.core.errors import GradstepError
 from gradstep.core.io.disk.memory_budget import Budget
 
+FLOAT64 = np.dtype(np.float64)
 _SEPARATORS = "\t;,"
 _WORDS = frozenset(("", "nan", "na", "n/a", "null", "none", "inf", "-inf"))  # none names a column
 _AT_ONCE = 1 << 14  # cells
@@ -33,7 +34,7 @@ class TableRules:
     where: str = ""
     columns: str = ""
     separator: str = ""
-    dtype: np.dtype = np.dtype(np.float64)  # noqa: RUF009 frozen as well
+    dtype: np.dtype = FLOAT64
     allow_nan: bool = False
 
 

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.data.array_files import Reading, read_array
-from gradstep.core.data.generators import GENERATORS, generate, generator_name
+from gradstep.core.data.generator_calls import generate, generator_name
+from gradstep.core.data.generators import GENERATORS
 from gradstep.core.data.literal_values import LONGEST, parse_expression, read_literal
 from gradstep.core.data.tables import TableRules, read_table
 from gradstep.core.errors import USAGE, GradstepError
@@ -117,11 +118,7 @@ def _generator_call(text: str) -> ast.Call | None:
         node = ast.Call(node, [], [])
     name = generator_name(node)
     known = name in GENERATORS or (name and near(name, GENERATORS, most=1))
-    return node if known and isinstance(node, ast.Call) and not _wraps(name) else None
-
-
-def _wraps(name: str) -> bool:
-    return name in ("array", "tensor")
+    return node if known and isinstance(node, ast.Call) else None
 
 
 def _pasted_table(text: str, reading: Reading) -> np.ndarray:

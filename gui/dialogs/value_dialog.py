@@ -11,7 +11,8 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QWidget
 
 from gradstep.core.data.array_files import SUFFIXES
-from gradstep.core.data.generators import GENERATORS, signature
+from gradstep.core.data.generator_calls import signature
+from gradstep.core.data.generators import GENERATORS
 from gradstep.core.data.value_text import RowsMisfitError
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import Shape

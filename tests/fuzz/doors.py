@@ -160,7 +160,21 @@ def _literal(dice: Random, depth: int = 0) -> str:
         return repr(dice.choice(odd.TEXTS))
     if what == 4:
         return dice.choice(
-            ("[" * 300, "-" * 200 + "1", "1_0", "0x10", "@none.npy", "b'\\xff'", "''")
+            (
+                "[" * 300,
+                "-" * 200 + "1",
+                "1_0",
+                "0x10",
+                "@none.npy",
+                "b'\\xff'",
+                "''",
+                "normal(0, 1, seed=2)",
+                "zeros([3])",
+                "range(1e9)",
+                "1\t2\n3",
+                "[1. 2.]",
+                "@xor:x",
+            )
         )
     return str(odd.number(dice))
 

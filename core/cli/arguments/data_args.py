@@ -28,22 +28,16 @@ class TrainingData:
     validation: DataSource | None
 
 
+_Steps = list[Transform | str]
 _OF_DATA = ("batch", "epochs", "limit", "shuffle", "drop_last", "validate")
 
 
 def read_data(graph: Graph, args: argparse.Namespace) -> TrainingData | None:
     """What the arguments say; None without --data. Raises GradstepError."""
     if not args.data:
-        for name in _OF_DATA:
-            given = getattr(args, name)
-            if given is not None and given is not False:
-                flag = name.replace("_", "-")
-                raise usage(f"--{flag} is about --data", "say --data x=@FILE.csv")
+        _require_no_data_flags(args)
         return None
-    columns = dict(_column(text, graph, args) for text in args.data)
-    fed = {TensorRef.parse(text.partition("=")[0].strip()) for text in args.feed}
-    for ref in fed & columns.keys():
-        raise usage(f"'{ref.short}' is given by --feed and by --data", "leave one of them away")
+    columns = _columns(graph, args)
     count = _even(columns)
     limit = min(count, args.limit or count)
     train, held = split_rows(limit, args.validate or 0.0, args.shuffle or 0)
@@ -57,7 +51,25 @@ def read_data(graph: Graph, args: argparse.Namespace) -> TrainingData | None:
     return TrainingData(training, validation)
 
 
-_Steps = list[Transform | str]
+def _require_no_data_flags(args: argparse.Namespace) -> None:
+    for name in _OF_DATA:
+        given = getattr(args, name)
+        if given is not None and given is not False:
+            flag = name.replace("_", "-")
+            raise usage(f"--{flag} is about --data", "say --data x=@FILE.csv")
+
+
+def _columns(graph: Graph, args: argparse.Namespace) -> dict[TensorRef, tuple[Column, _Steps]]:
+    columns: dict[TensorRef, tuple[Column, _Steps]] = {}
+    for text in args.data:
+        ref, column = _column(text, graph, args)
+        if ref in columns:
+            raise usage(f"'{ref.short}' is given twice by --data", "leave one of them away")
+        columns[ref] = column
+    fed = {TensorRef.parse(text.partition("=")[0].strip()) for text in args.feed}
+    for ref in fed & columns.keys():
+        raise usage(f"'{ref.short}' is given by --feed and by --data", "leave one of them away")
+    return columns
 
 
 def _column(
@@ -76,13 +88,18 @@ def _column(
 
 def _rows(text: str, kind: TensorType, ref: TensorRef, reading: Reading) -> np.ndarray:
     """[rows, …], of the shape that they have where they are."""
+    array = _array(text, kind, ref, reading)
+    if not array.ndim or not len(array):
+        what = "no rows" if array.ndim else "one number"
+        raise usage(f"{text} is {what} for {ref.short}", "give it rows, or use --feed")
+    return array
+
+
+def _array(text: str, kind: TensorType, ref: TensorRef, reading: Reading) -> np.ndarray:
     if text.startswith("@"):
         table_of = np.dtype(object) if kind.dtype is DType.STRING else np.dtype(np.float64)
         return map_array(text[1:], replace(reading, dtype=table_of))
-    array = np.asarray(read_value(text, TensorType(kind.dtype, UNKNOWN), ref.op, reading))
-    if not array.ndim:
-        raise usage(f"{text} is one number for {ref.short}, and no rows", "use --feed for it")
-    return array
+    return np.asarray(read_value(text, TensorType(kind.dtype, UNKNOWN), ref.op, reading))
 
 
 def _fitted(column: Column, steps: _Steps, train: np.ndarray) -> Column:
