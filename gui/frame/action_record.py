@@ -123,7 +123,7 @@ def has_code(workspace: Workspace) -> bool:
 
 @needs("no run is under way")
 def is_busy(workspace: Workspace) -> bool:
-    return workspace.engine_state == "busy"
+    return workspace.engine_state == "busy" or workspace.training.busy
 
 
 @needs("no operation is in a scope")

@@ -36,6 +36,7 @@ class ActionSet(QObject):
             workspace.file_changed,
             workspace.undo_stack.indexChanged,
             workspace.profiler.changed,
+            workspace.training.changed,
             workspace.soundness.changed,
         ):
             signal.connect(self._soon.start)

@@ -16,6 +16,7 @@ from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
+    Control,
     ErrorInfo,
     Failed,
     Message,
@@ -25,6 +26,7 @@ from gradstep.core.protocol.messages import (
 )
 from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.curve_points import Points
+from gradstep.gui.model.engine_sync import same_run
 
 if TYPE_CHECKING:
     from gradstep.gui.model.workspace import Workspace
@@ -67,11 +69,12 @@ class Training(QObject):
         self._workspace = workspace
         self._chosen: list[Curve] = []  # those that the numbers under way are of
         self._losses: tuple[str, ...] = ()
-        self._is_other = True  # whether what comes does not go on from what there is
+        self._trained: Document | None = None  # what the points are of
+        self._asked_of = workspace.document  # what is being trained
         self._begun = 0.0
         workspace.document_opened.connect(self._forget)
+        workspace.document_changed.connect(self._note_edit)
         workspace.program_changed.connect(self._note_program)
-        workspace.stopped.connect(self._note_stop)
         workspace.bridge.event_received.connect(self._take_progress)
 
     @property
@@ -122,7 +125,7 @@ class Training(QObject):
         if self.busy or self._workspace.program is None:
             return
         self._follow_losses()
-        self._chosen = [*self.curves]
+        self._chosen, self._asked_of = [*self.curves], self._workspace.document
         self.busy, self.made, self.total, self.rate = True, 0, self.steps, 0.0
         self.ended, self.failure, self._begun = "", None, time.monotonic()
         self.changed.emit()
@@ -142,16 +145,22 @@ class Training(QObject):
     def _take_progress(self, event: object) -> None:
         if not isinstance(event, TrainingProgress) or not self.busy:
             return
-        if self._is_other or event.first <= self.last:
+        document = self._workspace.document
+        if event.first <= self.last or not self._are_of(document):
             self._begin_anew()
+        self._trained = document
         for curve, column in zip(self._chosen, event.columns, strict=True):
             curve.points.put(event.first, np.frombuffer(column))
         self.made += event.count
         self.rate = self.made / max(time.monotonic() - self._begun, 1e-3)
         self.grew.emit()
 
+    def _are_of(self, document: Document) -> bool:
+        """Whether what there is would be the same of this document."""
+        return self._trained is not None and same_run(self._trained, document)
+
     def _begin_anew(self) -> None:
-        self._is_other = False
+        """What comes does not go on from what there is."""
         for curve in self.curves:
             if len(curve.points):
                 curve.before, curve.points = curve.points, Points()
@@ -162,21 +171,20 @@ class Training(QObject):
         """Another document."""
         self.steps, self.until, self.curves, self._losses = STEPS, "", [], ()
         self.made = self.total = 0
-        self.busy, self.ended, self.failure, self._is_other = False, "", None, True
+        self.busy, self.ended, self.failure, self._trained = False, "", None, None
         self._follow_losses()
         self.changed.emit()
 
+    def _note_edit(self, changes: object) -> None:
+        """An edit ends it, or would have to wait until all steps are made."""
+        if self.busy and not same_run(self._asked_of, self._workspace.document):
+            self._workspace.bridge.send(Control(command="pause"))  # before the engine gets the edit
+
     def _note_program(self) -> None:
-        self._is_other = True
         if self._workspace.engine_state == "dead":
             self.busy = False
         self._follow_losses()
         self.changed.emit()
-
-    def _note_stop(self) -> None:
-        stop = self._workspace.stop
-        if stop is not None and stop.runs <= self.last:
-            self._is_other = True  # it was started again
 
     def _follow_losses(self) -> None:
         """Follow what is minimized, unless the user has dropped it."""

@@ -196,6 +196,7 @@ class Timeline:
         """The run that is to be made next."""
         pace = Pace(self.starts.stride)
         for run in runs:
+            tell_progress("Making steps", run - runs.start, len(runs))
             if pace.wants(run) or run == runs.start:
                 self.keep_start(run, quick.variables.copy())
             try:

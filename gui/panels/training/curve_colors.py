@@ -17,5 +17,10 @@ def colors(theme: Theme, curves: Sequence[Curve]) -> list[QColor]:
 
 
 def _shade(theme: Theme, curve: Curve, kind: Sequence[Curve]) -> QColor:
-    share = kind.index(curve) / max(len(kind) - 1, 1)
-    return mix(theme.tone(curve.tone), theme.text, 0.55 * share)
+    color = theme.tone(curve.tone)
+    if len(kind) == 1:
+        return color
+    share = 2 * kind.index(curve) / (len(kind) - 1) - 1  # the middle one has the colour itself
+    return (
+        mix(color, theme.text, 0.6 * share) if share > 0 else mix(color, theme.panel, -0.5 * share)
+    )

@@ -26,6 +26,7 @@ from gradstep.gui.panels.widgets.small_labels import ThemeSource
 KINDS = ("forward", "backward", "update")  # of curves, one plot each
 STACKED = 400  # pixels of height from which on plots stand above each other
 _CALM = 0.7  # of the axis's height that is filled: no reason to change it
+_RESTLESS = 8  # heights of the axis
 _LEFT = Qt.MouseButton.LeftButton
 
 
@@ -99,6 +100,13 @@ class CurvePlot(QWidget):
     def restyle(self) -> None:
         """The theme changed."""
         self._renew()
+
+    @property
+    def extent(self) -> tuple[int, int]:
+        """The first and the last step that any curve is known in."""
+        sets = [points for curve in self._curves for points in (curve.points, curve.before)]
+        sets = [points for points in sets if len(points)]
+        return min((p.first for p in sets), default=0), max((p.stop - 1 for p in sets), default=0)
 
     def picture(self) -> QImage:
         """As it is on the screen, at its resolution."""
@@ -231,12 +239,8 @@ class _Plot:
         self.item.vb.setXRange(low, high, padding=0)
 
     @property
-    def _extent(self) -> tuple[float, float]:
-        sets = [points for curve in self._curves for points in (curve.points, curve.before)]
-        sets = [points for points in sets if len(points)]
-        if not sets:
-            return 0, 0
-        return min(p.first for p in sets), max(p.stop - 1 for p in sets)
+    def _extent(self) -> tuple[int, int]:
+        return self._owner.extent
 
     def nearest(self, x: float) -> int:
         low, high = self._extent
@@ -285,21 +289,28 @@ class _Plot:
         _show(before, self._shown(_middle(curve.before.stretch(start, stop, bins))))
         stretch = curve.points.stretch(start - smoothing, stop, bins)
         shown = self._shown(_envelope(stretch))
-        self._thin(raw, color, stretch.size > 1, bool(smoothing))
+        self._thin(raw, color, self._is_dense(shown[1]), bool(smoothing))
         _show(raw, shown)
         line = (stretch.steps, smoothed(stretch, smoothing)) if smoothing else ([], [])
         _show(smooth, self._shown(line))
         numbers = shown[1][np.isfinite(shown[1])]
         return (float(numbers.min()), float(numbers.max())) if len(numbers) else None
 
+    def _is_dense(self, heights: np.ndarray) -> bool:
+        """Whether a line goes up and down so much that it covers what it passes."""
+        bottom, top = self.item.vb.viewRange()[1]
+        way = float(np.nansum(np.abs(np.diff(heights))))
+        return way > _RESTLESS * float(top - bottom)
+
     def _thin(self, line: pg.PlotCurveItem, color: QColor, dense: bool, pale: bool) -> None:
-        """Lines of one pixel, not smoothed, take a tenth of the time: where they are dense."""
+        """Lines of one pixel with hard edges take a tenth of the time: where they are dense."""
         if self._looks.get(line) == (dense, pale):
             return
         self._looks[line] = dense, pale
         color = mix(color, self._theme.panel, 0.65) if pale else color
         line.opts["antialias"] = not dense
-        line.setPen(pg.mkPen(color, width=1 if dense or pale else 1.5))
+        scale = self._owner.devicePixelRatioF()
+        line.setPen(pg.mkPen(color, width=1 if dense else scale if pale else 1.5 * scale))
 
     def _shown(self, line: tuple[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
         """On the axis: its logarithm, where that is asked for."""
@@ -382,9 +393,14 @@ def _middle(stretch: Stretch) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _envelope(stretch: Stretch) -> tuple[np.ndarray, np.ndarray]:
-    """Each bin from its least number to its greatest, so that no spike is lost."""
-    if stretch.size == 1:
+    """Each bin from its least number to its greatest, so that no spike is lost; the other way round
+    where the curve falls, so that it makes no steps."""
+    if stretch.size == 1 or not len(stretch.steps):
         return stretch.steps, stretch.mean
+    falls = np.diff(stretch.mean, append=stretch.mean[-1:]) < 0
     heights = np.empty(2 * len(stretch.steps))
-    heights[::2], heights[1::2] = stretch.low, stretch.high
-    return np.repeat(stretch.steps, 2), heights
+    heights[::2] = np.where(falls, stretch.high, stretch.low)
+    heights[1::2] = np.where(falls, stretch.low, stretch.high)
+    steps = np.repeat(stretch.steps, 2)
+    steps[1::2] += stretch.size - 1
+    return steps, heights

@@ -92,7 +92,7 @@ class TrainingHead(QWidget):
             )
         )
         self.until.setFont(mono(12))
-        self.until.setFixedWidth(184)
+        self.until.setFixedWidth(176)
         self.until.textEdited.connect(self._note_wish)
         self.until.returnPressed.connect(lambda: commands.train(self._workspace))
         self.train = QPushButton()
@@ -114,8 +114,12 @@ class TrainingHead(QWidget):
         self._smoothing = QComboBox()
         self._smoothing.setObjectName("training.smoothing")
         self._smoothing.setAccessibleName(self.tr("Smoothing"))
-        words = [self.tr("Not smoothed"), *(f"Smoothed over {n:,}" for n in SMOOTHINGS[1:])]
+        mean = self.tr("mean of {:,}")
+        words = [self.tr("every step"), *(mean.format(n) for n in SMOOTHINGS[1:])]
         self._smoothing.addItems(words)
+        self._smoothing.setToolTip(
+            self.tr("A line for every step, or for the mean of so many up to it")
+        )
         self._smoothing.currentIndexChanged.connect(self.looked)
         self.follow = QPushButton(self.tr("Follow"))
         self.follow.setObjectName("training.follow")

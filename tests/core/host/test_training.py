@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from gradstep.core.cli.runs.training_steps import Training, ask_for
+from gradstep.core.debug.history import fast_runs
 from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.host import engine_service
 from gradstep.core.host.engine_client import EngineClient
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.host.process.event_outlet import Outlet
@@ -23,6 +25,7 @@ from gradstep.core.protocol.tensor_bytes import unpack
 EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"
 DIGITS = EXAMPLES / "softmax_digits.gradstep"
 LOSS, NORM = 'x["loss:0"]', 'norm(grad["softmax/weights:0"])'
+LOOKED = ["softmax/weights:0"]
 SLOW = 30.0  # seconds that a loaded machine may take for anything
 
 
@@ -149,3 +152,19 @@ def test_a_pause_stands_at_a_step_and_a_killed_engine_comes_back_to_one(
         reply, buffers = client.call(m.Read(refs=["loss:0"]), timeout=SLOW)
         assert isinstance(reply, m.Values)
         assert float(unpack(reply.parts[0], buffers).item()) == losses[run]
+
+
+def test_steps_that_take_long_to_repeat_say_how_many_are(
+    service: EngineService, events: list[m.Message], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fast_runs.Pace, "BLINK", 1e9)  # nearly nothing is kept
+    monkeypatch.setattr(engine_service, "_PROGRESS", 0.0)
+    opened(service, DIGITS)
+    service.handle(m.Train(steps=300, curves=[LOSS]))
+    events.clear()
+    reply, _ = service.handle(m.Control(command="run_to", target="250:3", look=m.Look(refs=LOOKED)))
+    assert isinstance(reply, m.Stopped)
+    assert (reply.run, reply.step) == (250, 3)
+    told = [event for event in events if isinstance(event, m.Progress)]
+    assert [event.text for event in told] == ["Repeating steps"] * len(told)
+    assert told[-1].done == told[-1].total - 1 > 100

@@ -7,6 +7,9 @@ import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QWidget
 
+from gradstep.core.document.request_edits import toggle_stop
+from gradstep.core.graph.model import Edge
+
 pytestmark = pytest.mark.xvfb
 
 
@@ -50,3 +53,31 @@ def test_200_steps_are_two_gestures_and_any_of_them_one_more(digits) -> None:
     user.key("Shift+F10")
     assert user.workspace.stop.run == run
     assert user.workspace.stop.phase == "update"
+
+
+def begin(user, steps: int) -> None:
+    """Start it, and wait until there are points."""
+    training = user.workspace.training
+    training.steps = steps
+    user.press("Ctrl+F5")
+    user.wait(lambda: training.busy and training.made > 0, "the first points")
+
+
+def test_a_pause_is_at_the_end_of_a_step_and_an_edit_pauses(digits) -> None:
+    user, training = digits, digits.workspace.training
+    begin(user, 10**8)
+    assert user.text("training.train") == "Pause"
+    user.press("F6")
+    trained(user)
+    stop = user.workspace.stop
+    assert (stop.reason, stop.op) == ("pause", "")
+    assert stop.run == len(loss(user)) - 1
+    assert user.value("loss:0") == np.float32(loss(user)[-1])
+
+    assert user.gradient("softmax/bias:0") is not None
+    begin(user, 10**8)
+    document = user.workspace.document
+    user.workspace.edit("stop", toggle_stop(document, Edge("softmax/logits", 1)))
+    trained(user)
+    assert user.gradient("softmax/bias:0") is None
+    assert user.workspace.stop.run == training.last, "at the same step of what it is now"
