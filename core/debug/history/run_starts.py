@@ -59,6 +59,11 @@ class RunStarts:
         self._runs.insert(0, run)
         self._stores[run], self._sizes[run] = store, 0
 
+    def forget_after(self, run: int) -> None:
+        """The runs behind that one have not been made."""
+        for late in self._runs[bisect_right(self._runs, run) :]:
+            self._drop(late)
+
     def _thin(self) -> None:
         self.stride *= 2
         for run in [run for run in self._runs[1:-1] if run % self.stride]:

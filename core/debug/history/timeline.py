@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from gradstep.core.cancellation import Cancelled, check_cancelled
+from gradstep.core.cancellation import Cancelled, cancelled_when, check_cancelled
 from gradstep.core.debug.concurrency.shared_variables import Link, SharedVariables
 from gradstep.core.debug.history.fast_runs import FastRuns, Fetched, Go, Pace
 from gradstep.core.debug.history.loop_iterations import LoopIterations, kept_iterations, trace_of
@@ -186,11 +186,18 @@ class Timeline:
 
         after: gets the number of each run, and its values of `fetches`; says whether to begin the
         one behind it already, or that one once more."""
-        self._keep_last()
         quick, first = self._fast_runs(fetches), self.runs
+        self.link.pull(self._live, first - 1, self._done)
         quick.begin(self._live.variables())
-        run = self._make_runs(quick, range(first, first + count), after)
-        self._begin(run, self._before(run))
+        try:
+            with cancelled_when(self._live.pausing):
+                run = self._make_runs(quick, range(first, first + count), after)
+            variables = self._before(run)
+        except BaseException:  # it is given up from outside: nothing was made
+            self.starts.forget_after(first - 1)
+            raise
+        self._keep_last()
+        self._begin(run, variables)
 
     def _make_runs(self, quick: FastRuns, runs: range, after: After) -> int:
         """The run that is to be made next."""
@@ -201,8 +208,12 @@ class Timeline:
                 self.keep_start(run, quick.variables.copy())
             try:
                 go = after(run, quick.run(self.feeds_at(run)))
-            except (GradstepError, Cancelled):  # it is made again, and stopped where it stands
+            except GradstepError:  # it is made again, to where it fails
                 return run
+            except Cancelled:  # amid a run: it is made again, to where that is paused
+                if self._live.pausing():
+                    return run
+                raise
             if go is not Go.ON:
                 runs = range(runs.start, run + 1)
                 break

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradstep.core.cancellation import cancelled_when, check_cancelled
+from gradstep.core.cancellation import check_cancelled
 from gradstep.core.debug.history.fast_runs import Fetched, Go
 from gradstep.core.debug.history.timeline import After, go_on
 from gradstep.core.debug.motion.cursor import Cursor
@@ -71,8 +71,7 @@ class Travel:
             go = after(run, values)
             return Go.NO_FARTHER if go is Go.ON and cursor.is_pausing else go
 
-        with cancelled_when(lambda: cursor.is_pausing):
-            cursor.timeline.skip(count, fetches, heed)
+        cursor.timeline.skip(count, fetches, heed)
         cursor.levels = [Level(cursor.timeline, cursor.timeline.runs - 1)]
 
     def past_loop(self) -> Reason | None:

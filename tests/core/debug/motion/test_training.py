@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gradstep.core.cancellation import Cancelled
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.history import fast_runs
 from gradstep.core.debug.history.frozen_program import Program
@@ -254,3 +256,35 @@ def test_a_curve_of_several_numbers_ends_it_at_its_first_step(before: int) -> No
     went = session.train(Wish(30, session.curves(['x["w:0"]'])))
     assert "is 3 numbers" in went.ended
     at_end(session, ends, before)
+
+
+@pytest.mark.parametrize("paused", [True, False])
+def test_what_is_cut_off_amid_a_run_can_be_gone_on_with(
+    paused: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, ends = stepped()
+    session, calls, make = DebugSession(program), [0], fast_runs.FastRuns.run
+
+    def cut(runs: fast_runs.FastRuns, feeds: Any) -> fast_runs.Fetched:
+        calls[0] += 1
+        if calls[0] == 20:
+            if paused:
+                session.pause()
+            raise Cancelled
+        return make(runs, feeds)
+
+    monkeypatch.setattr(fast_runs.FastRuns, "run", cut)
+    monkeypatch.setattr(fast_runs.Pace, "BLINK", 1e9)
+    train(session, 1)
+    if paused:
+        went, told = train(session, 40)
+        assert (went.stop.run, len(told)) == (20, 19)
+    else:
+        with pytest.raises(Cancelled):
+            train(session, 40)
+        assert session.timeline.runs == 1
+        assign([session], {"w": session.frame().value("w")})  # what follows is made anew
+    session.run_to(f"50:{len(session.plan.steps)}")
+    at_end(session, ends, 50)
+    session.run_to(f"19:{len(session.plan.steps)}")
+    at_end(session, ends, 19)
