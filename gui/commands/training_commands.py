@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradstep.core.graph.model import TensorRef
+from gradstep.gui.commands.run_commands import pause
 from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.training import Curve
 from gradstep.gui.model.workspace import Workspace
@@ -38,7 +39,10 @@ def follow_expression(workspace: Workspace, text: str) -> None:
 
 
 def go_to_trained_step(workspace: Workspace, step: int) -> None:
-    """To the end of a step of training: of a run, in the debugger's word."""
+    """To the end of a step of training: of a run, in the debugger's word. One that is under way is
+    paused for that."""
     program = workspace.program
+    if workspace.training.busy:
+        pause(workspace)
     if program is not None:
         workspace.control("run_to", f"{step}:{len(program.steps)}")

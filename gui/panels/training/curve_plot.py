@@ -101,6 +101,16 @@ class CurvePlot(QWidget):
         """The theme changed."""
         self._renew()
 
+    def follow_range(self, moved: _Plot, *_: object) -> None:
+        """All plots show the same steps."""
+        if not moved.by_hand:
+            return
+        low, high = moved.item.vb.viewRange()[0]
+        for plot in self._plots.values():
+            if plot is not moved and plot.item.vb.viewRange()[0] != [low, high]:
+                plot.show_range(low, high)
+        moved.refresh(self._log, self._smoothing)
+
     @property
     def extent(self) -> tuple[int, int]:
         """The first and the last step that any curve is known in."""
@@ -111,11 +121,6 @@ class CurvePlot(QWidget):
     def picture(self) -> QImage:
         """As it is on the screen, at its resolution."""
         return self.grab().toImage()
-
-    def _renew(self) -> None:
-        curves, self._curves = self._curves, ()
-        self._arrange([*self._plots])
-        self.show_curves(curves)
 
     # -- inside --------------------------------------------------------------------------------
 
@@ -130,18 +135,13 @@ class CurvePlot(QWidget):
             plot = _Plot(theme, kind, self)
             place = (number, 0) if self._stacked else (0, number)
             self._box.addItem(plot.item, *place)
-            plot.item.vb.sigXRangeChanged.connect(partial(self._follow_range, plot))
+            plot.item.vb.sigXRangeChanged.connect(partial(self.follow_range, plot))
             self._plots[kind] = plot
 
-    def _follow_range(self, moved: _Plot, *_: object) -> None:
-        """All plots show the same steps."""
-        if not moved.by_hand:
-            return
-        low, high = moved.item.vb.viewRange()[0]
-        for plot in self._plots.values():
-            if plot is not moved and plot.item.vb.viewRange()[0] != [low, high]:
-                plot.show_range(low, high)
-        moved.refresh(self._log, self._smoothing)
+    def _renew(self) -> None:
+        curves, self._curves = self._curves, ()
+        self._arrange([*self._plots])
+        self.show_curves(curves)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -229,6 +229,7 @@ class _Plot:
     def _hold(self, *_: object) -> None:
         """The user has chosen what to see."""
         self.by_hand = True
+        self._owner.follow_range(self)
 
     def follow(self) -> None:
         """Show all steps again, those to come as well."""

@@ -81,3 +81,13 @@ def test_a_pause_is_at_the_end_of_a_step_and_an_edit_pauses(digits) -> None:
     trained(user)
     assert user.gradient("softmax/bias:0") is None
     assert user.workspace.stop.run == training.last, "at the same step of what it is now"
+
+
+def test_a_click_while_it_trains_pauses_and_goes_there(digits) -> None:
+    user, training = digits, digits.workspace.training
+    begin(user, 10**8)
+    user.click_at(*point_on(user, training.last // 2))
+    trained(user)
+    stop = user.workspace.stop
+    assert 0 < stop.run < training.last
+    assert user.value("loss:0") == np.float32(loss(user)[stop.run])

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QPointF, Qt
-from PySide6.QtGui import QGuiApplication, QMouseEvent
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QGuiApplication, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QLineEdit
 
 from gradstep.core.document import document_edits
@@ -196,3 +196,17 @@ def test_an_engine_that_ends_leaves_the_curves(bench: Any, panel: Any) -> None:
     training._take(m.Failed(error=m.ErrorInfo(type="EngineDied", message="it ended")), ())
     assert not training.busy
     assert numbers(training).tolist() == [2, 1]
+
+
+def test_the_wheel_zooms_all_plots_alike(bench: Any, panel: Any) -> None:
+    commands.follow_gradients(bench.space)
+    commands.train(bench.space)
+    box = panel.plot._box
+    views = [plot.item.vb for plot in panel.plot._plots.values()]
+    here = QPointF(box.mapFromScene(views[0].sceneBoundingRect().center()))
+    args = (box.viewport().mapToGlobal(here), QPoint(), QPoint(0, 240), Qt.MouseButton.NoButton)
+    event = QWheelEvent(here, *args, NONE, Qt.ScrollPhase.NoScrollPhase, False)
+    QApplication.sendEvent(box.viewport(), event)
+    (low, high), *others = (view.viewRange()[0] for view in views)
+    assert high - low < 190
+    assert others == [[low, high]]
