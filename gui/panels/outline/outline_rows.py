@@ -165,8 +165,11 @@ class Outline:
         return Row(f"group:{title}", title, count, heading=True, open=is_open, children=rows)
 
     def _describe(self, name: str) -> Row:
-        """The row of an operation of the document."""
-        op = self._graph[name]
+        """The row of an operation of the document. Rows that an edit, or another document, took
+        away are made, too: a tree that has them asks what was selected in it."""
+        op = self._graph.operations.get(name)
+        if op is None:
+            return self._describe_added(name)
         detail, tone = _detail(op, self._inference, self._program, self._loss)
         problem = self._problems.get(name, "")
         return Row(f"op:{name}", _leaf(name), detail, tone, name, problem=problem, tip=name)

@@ -97,6 +97,18 @@ def test_selection_goes_both_ways(bench: Any, show: Callable[..., Any], qtbot: A
     assert bench.views[-1] == ("reveal", "a")
 
 
+@pytest.mark.parametrize("name", ["conv1/relu", "loss"])
+def test_what_is_selected_may_be_gone_from_the_next_document(
+    bench: Any, show: Callable[..., Any], name: str
+) -> None:
+    bench.open("cnn_digits")
+    panel = show(OutlinePanel(bench.space), 220)
+    bench.space.select([name])
+    bench.open("gather")
+    assert panel.tree.selected_names() == []
+    assert {row.name for row in walk(panel.tree.rows.shown)} >= {*bench.space.document.graph.operations}
+
+
 def test_without_a_document_it_says_what_will_be_here(bench: Any, show: Callable[..., Any]) -> None:
     panel = show(OutlinePanel(bench.space), 220)
     assert "appear here" in panel.empty_text
