@@ -26,13 +26,6 @@ def set_feed(workspace: Workspace, tensor: str, array: np.ndarray[Any, Any]) -> 
 
 
 @says_why
-def set_initial(workspace: Workspace, variable: str, array: np.ndarray[Any, Any]) -> None:
-    """Set the value that a variable starts with."""
-    document = document_edits.set_initial(workspace.document, variable, array)
-    workspace.edit(f"Initial value of {variable}", document, f"initial:{variable}")
-
-
-@says_why
 def toggle_breakpoint(workspace: Workspace, name: str = "") -> None:
     """Set or clear a breakpoint on a node, or on a scope, whose name ends in "/"; without a name,
     on each selected node, or the closed scope that is selected."""

@@ -68,7 +68,7 @@ class Banners(QObject):
             "Take me to the first one", "banner.message.first", lambda: self._go()
         )
         self._run_fix: Callable[[], None] = lambda: None
-        self._fix = self.message.add_button("", "banner.message.fix", self._mend)
+        self._fix = self.message.add_button("Mend it", "banner.message.fix", self._mend)
         self.message.add_close()
         self.all = (self.engine, self.restricted, self.recovery, self.file, self.message)
         workspace.engine_changed.connect(self._engine)
