@@ -39,7 +39,7 @@ class ProgramIndex:
 
     def __init__(self, program: ProgramInfo | None, before: ProgramIndex | None = None) -> None:
         self.program = program
-        self._earlier: Mapping[str, Made] = {} if before is None else before._made
+        self._earlier = {} if before is None or program is None else {**before._made}
         self._made: dict[str, Made] = {}
 
     @cached_property
@@ -100,7 +100,7 @@ class ProgramIndex:
     ) -> Mapping[K, V]:
         """dict(pairs(now)), made of the earlier one of that name where that was of nearly the same
         entries."""
-        earlier = self._earlier.get(what)
+        earlier = self._earlier.pop(what, None)
         found = dict(pairs(now)) if earlier is None else _revise(*earlier, now, pairs)
         self._made[what] = Made(now, found)
         return found
@@ -142,7 +142,7 @@ def _revise(
         return dict(pairs(now))
     found = dict(made)
     for key, _ in pairs(gone):
-        del found[key]
+        found.pop(key, None)
     found.update(pairs(come))
     return found
 

@@ -140,9 +140,10 @@ class FlatTable(QTableView):
         painted = {at: cell for at, cell in self._delegate.painted.items() if at[0] in seen}
         self._delegate.painted = painted
         for (row, column), cell in painted.items():
+            index = self.model().index(row, column)
             inside = first.row() <= row <= last.row() and first.column() <= column <= last.column()
-            if inside and self.model().index(row, column).data(CellRole) != cell:
-                self.update(self.model().index(row, column))
+            if inside and index.data(CellRole) != cell:
+                super().dataChanged(index, index)
 
     @property
     def _last_seen(self) -> int:

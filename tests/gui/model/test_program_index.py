@@ -1,0 +1,57 @@
+"""What is taken over from the program before an edit is what would have been made anew."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradstep.core.protocol.messages import EdgeGradient, ProgramInfo, StepInfo
+from gradstep.gui.model.program_index import ProgramIndex, find_phases
+
+PHASES = ("forward", "backward", "update")
+# Every edit shares the objects of what it leaves alone, as programs do.
+STEPS = [
+    StepInfo(op=f"op{i}", type="Mul", phase=phase, origin="") for i in range(9) for phase in PHASES
+]
+EDGES = [EdgeGradient(op=f"op{i}", index=0, gradient=g) for i in range(9) for g in ("a:0", "b:0")]
+
+
+def program(steps: list[StepInfo], edges: list[EdgeGradient]) -> ProgramInfo:
+    return ProgramInfo(
+        steps=steps, edges=edges, gradients={}, blocked=[], custom={}, slots={}, problems=[],
+        device="cpu", measured=True, source="",
+    )  # fmt: skip
+
+
+programs = st.builds(
+    program,
+    st.lists(st.sampled_from(STEPS), unique_by=lambda step: step.op),
+    st.lists(st.sampled_from(EDGES), unique_by=lambda edge: edge.op),
+)
+
+
+@given(st.lists(programs, min_size=2, max_size=5))
+def test_an_index_made_of_an_earlier_one_is_that_of_its_program(made: list[ProgramInfo]) -> None:
+    index = ProgramIndex(None)
+    for one in made:
+        index, fresh = ProgramIndex(one, index), ProgramIndex(one)
+        for name in ("steps", "numbers", "by_phase", "first_steps", "carried", "phases"):
+            assert getattr(index, name) == getattr(fresh, name), name
+
+
+@given(st.lists(st.sampled_from(STEPS)))
+def test_stretches_are_of_steps_of_one_phase_that_follow_each_other(steps: list[StepInfo]) -> None:
+    found = [(phase, list(some)) for phase, some in groupby(steps, key=lambda step: step.phase)]
+    stretches = find_phases(steps)
+    assert [(phase, steps[start:stop]) for phase, start, stop in stretches] == found
+
+
+def test_what_did_not_change_is_not_made_again() -> None:
+    before = ProgramIndex(program(STEPS[::3], EDGES[::2]))
+    assert before.steps
+    carried = before.carried
+    after = ProgramIndex(program(STEPS[::3][:-1], before.program.edges), before)
+    assert after.carried is carried
+    assert after.steps == {step.op: step for step in STEPS[::3][:-1]}
