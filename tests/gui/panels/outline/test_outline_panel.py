@@ -106,7 +106,8 @@ def test_what_is_selected_may_be_gone_from_the_next_document(
     bench.space.select([name])
     bench.open("gather")
     assert panel.tree.selected_names() == []
-    assert {row.name for row in walk(panel.tree.rows.shown)} >= {*bench.space.document.graph.operations}
+    names = {row.name for row in walk(panel.tree.rows.shown)}
+    assert names >= {*bench.space.document.graph.operations}
 
 
 def test_without_a_document_it_says_what_will_be_here(bench: Any, show: Callable[..., Any]) -> None:
