@@ -17,10 +17,6 @@ def colors(theme: Theme, curves: Sequence[Curve]) -> list[QColor]:
 
 
 def _shade(theme: Theme, curve: Curve, kind: Sequence[Curve]) -> QColor:
-    color = theme.tone(curve.tone)
-    if len(kind) == 1:
-        return color
-    share = 2 * kind.index(curve) / (len(kind) - 1) - 1  # the middle one has the colour itself
-    return (
-        mix(color, theme.text, 0.6 * share) if share > 0 else mix(color, theme.panel, -0.5 * share)
-    )
+    color, number = theme.tone(curve.tone), kind.index(curve)
+    share = 0.55 * ((number + 1) // 2) / max(len(kind) // 2, 1)  # the first has the colour itself
+    return mix(color, theme.text if number % 2 else theme.panel, share)

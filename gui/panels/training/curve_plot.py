@@ -26,7 +26,8 @@ from gradstep.gui.panels.widgets.small_labels import ThemeSource
 KINDS = ("forward", "backward", "update")  # of curves, one plot each
 STACKED = 400  # pixels of height from which on plots stand above each other
 _CALM = 0.7  # of the axis's height that is filled: no reason to change it
-_RESTLESS = 8  # heights of the axis
+_FINE = 4  # bins a pixel at most: there may be eight times fewer
+_RESTLESS = 8  # times its height
 _LEFT = Qt.MouseButton.LeftButton
 
 
@@ -286,22 +287,17 @@ class _Plot:
     ) -> tuple[float, float] | None:
         """One curve; between which numbers it lies."""
         before, raw, smooth = lines
-        bins = max(int(self.item.vb.width()), 1)
+        bins = max(_FINE * int(self.item.vb.width()), 1)
         _show(before, self._shown(_middle(curve.before.stretch(start, stop, bins))))
         stretch = curve.points.stretch(start - smoothing, stop, bins)
         shown = self._shown(_envelope(stretch))
-        self._thin(raw, color, self._is_dense(shown[1]), bool(smoothing))
+        self._thin(raw, color, _is_dense(shown[1]), bool(smoothing))
         _show(raw, shown)
-        line = (stretch.steps, smoothed(stretch, smoothing)) if smoothing else ([], [])
-        _show(smooth, self._shown(line))
+        every = slice(None, None, max(_FINE * len(stretch.steps) // bins, 1))
+        mean = smoothed(stretch, smoothing) if smoothing else stretch.mean[:0]
+        _show(smooth, self._shown((stretch.steps[: len(mean)][every], mean[every])))
         numbers = shown[1][np.isfinite(shown[1])]
         return (float(numbers.min()), float(numbers.max())) if len(numbers) else None
-
-    def _is_dense(self, heights: np.ndarray) -> bool:
-        """Whether a line goes up and down so much that it covers what it passes."""
-        bottom, top = self.item.vb.viewRange()[1]
-        way = float(np.nansum(np.abs(np.diff(heights))))
-        return way > _RESTLESS * float(top - bottom)
 
     def _thin(self, line: pg.PlotCurveItem, color: QColor, dense: bool, pale: bool) -> None:
         """Lines of one pixel with hard edges take a tenth of the time: where they are dense."""
@@ -387,6 +383,12 @@ def _is_plain(value: float) -> bool:
 def _show(item: pg.PlotCurveItem, line: tuple[np.ndarray, np.ndarray]) -> None:
     if len(line[0]) or item.xData is not None:
         item.setData(*line)
+
+
+def _is_dense(heights: np.ndarray) -> bool:
+    """Whether a line goes up and down so much that it covers what it passes."""
+    known = heights[np.isfinite(heights)]
+    return len(known) > 1 and float(np.abs(np.diff(known)).sum()) > _RESTLESS * float(np.ptp(known))
 
 
 def _middle(stretch: Stretch) -> tuple[np.ndarray, np.ndarray]:
