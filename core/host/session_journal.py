@@ -71,11 +71,13 @@ class SessionJournal:
         if isinstance(request, ManageSessions) and isinstance(reply, SessionList):
             if request.command == "list":
                 return self
-            return replace(self, where=reply.stopped, courses=told, restarted=False, moves=())
+            moves = self._set_before(reply.stopped)
+            return replace(self, where=reply.stopped, courses=told, restarted=False, moves=moves)
         if isinstance(request, SetBreakpoints) and isinstance(reply, Done):
             shared = self.where is not None and self.where.threads
-            moves = (*self.moves, request) if shared else ()
-            return replace(self, breakpoints=request, moves=moves)
+            return replace(
+                self, breakpoints=request, moves=(*self.moves, request) if shared else ()
+            )
         if isinstance(request, Control) and isinstance(reply, Stopped):
             return self._moved(request, reply)
         if isinstance(request, Train) and isinstance(reply, Trained):
@@ -118,13 +120,18 @@ class SessionJournal:
         restarted = request.command == "restart"
         if restarted:  # forgets all moves, but not whose it is
             current = next((thread.name for thread in reply.threads if thread.current), "")
-            moves = (request, Control(command="thread", target=current))
+            whose = Control(command="thread", target=current)
+            moves = (*self._set_before(reply), request, whose)
         return replace(
             self,
             where=reply,
             restarted=self.restarted or restarted,
             moves=moves if reply.threads else (),
         )
+
+    def _set_before(self, where: Stopped) -> tuple[Message, ...]:
+        """With what the moves from a place on begin: the breakpoints at which they stop."""
+        return (self.breakpoints,) if where.threads and self.breakpoints is not None else ()
 
     def _way(self) -> list[Message]:
         """From where the document and its sessions begin to where the debugger stood."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import hypothesis.strategies as st
 import numpy as np
+import pytest
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
@@ -43,7 +44,7 @@ class Sessions(RuleBasedStateMachine):
         self.journal = self.journal.after(message, buffers, reply, received)
         return reply
 
-    @initialize(name=st.sampled_from(["tutorial", "override_add", "gather"]))
+    @initialize(name=st.sampled_from(["tutorial", "override_add", "gather", "queue_deadlock"]))
     def open(self, name: str) -> None:
         self.document = gradstep_file.load(EXAMPLES / f"{name}.gradstep")
         request, buffers = self.given.give(self.document, m.Open(trusted=True))
@@ -56,13 +57,20 @@ class Sessions(RuleBasedStateMachine):
     def move(self, data: st.DataObject) -> None:
         assert self.here is not None
         command = data.draw(st.sampled_from(self.here.legal))
-        target = data.draw(st.sampled_from(self.refs)).partition(":")[0]
+        target = data.draw(st.sampled_from(self.targets(command)))
         reply = self.ask(m.Control(command=command, target=target))
         assert isinstance(reply, m.Stopped)
         self.here = reply
 
-    @rule(names=st.lists(st.sampled_from(["a", "loss", "c", "b"]), max_size=2))
-    def set_breakpoints(self, names: list[str]) -> None:
+    def targets(self, command: str) -> list[str]:
+        assert self.here is not None
+        if command == "thread":
+            return [thread.name for thread in self.here.threads]
+        return [ref.partition(":")[0] for ref in self.refs]
+
+    @rule(data=st.data())
+    def set_breakpoints(self, data: st.DataObject) -> None:
+        names = data.draw(st.lists(st.sampled_from(self.targets("")), max_size=2))
         specs = [m.BreakpointSpec(target=name) for name in names]
         assert self.ask(m.SetBreakpoints(breakpoints=specs)) == m.Done()
 
@@ -78,11 +86,15 @@ class Sessions(RuleBasedStateMachine):
     def edit(self, data: st.DataObject) -> None:
         """One that leaves names as they are: an operation more, another feed, the first again."""
         assert self.document is not None
-        feed, array = next(iter(self.document.feeds.items()))
         others = [
             self.document,
             document_edits.add_operation(self.document, "Const", (0, 0))[0],
-            document_edits.set_feed(self.document, feed, array.array[::-1]),
+            *(
+                document_edits.set_feed(
+                    self.document, feed, array.array + array.array.dtype.type(1)
+                )
+                for feed, array in self.document.feeds.items()
+            ),
         ]
         if data.draw(st.booleans()):
             self.given.forget()  # as after a failure, when the whole document is sent
@@ -166,6 +178,36 @@ def test_threads_come_back_by_the_same_commands() -> None:
     assert other.handle(m.Control(command="pause"))[0] == here
     read = m.Read(refs=["q:0", "take:0", "one_count:0"])
     assert other.handle(read) == service.handle(read)
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        m.ManageSessions(command="new", name="b"),
+        m.ManageSessions(command="duplicate", source="main", name="b"),
+        m.Control(command="restart"),
+    ],
+)
+def test_threads_stop_at_breakpoints_that_were_set_before(after: m.Message) -> None:
+    """Sessions and a restart say anew how all came to where it stands, but not what stops it."""
+    service, journal = EngineService(CpuOnly()), SessionJournal()
+
+    def ask(message: m.Message, *buffers: bytes) -> m.Message:
+        nonlocal journal
+        reply, received = service.handle(message, buffers)
+        journal = journal.after(message, buffers, reply, received)
+        return reply
+
+    ask(m.Open(), gradstep_file.to_bytes(queue_document(3, 4)))
+    ask(m.SetBreakpoints(breakpoints=[m.BreakpointSpec(target="take")]))
+    ask(after)
+    here = ask(m.Control(command="continue_"))
+    assert isinstance(here, m.Stopped)
+    assert here.reason == "breakpoint"
+    other = EngineService(CpuOnly())
+    replies = [other.handle(*request)[0] for request in journal.replay()]
+    assert not any(isinstance(reply, m.Failed) for reply in replies)
+    assert other.handle(m.Control(command="pause"))[0] == here
 
 
 def test_it_comes_back_into_the_same_iteration_of_the_same_loop() -> None:
