@@ -85,10 +85,6 @@ class SceneModel(QObject):
         if not related or (refolded and not new.view.positions):
             self._laid = {}  # nobody arranged it: laid out anew
         drawn, visible = self._drawn, self._visible(old, new)
-        same_places = old.view.positions is new.view.positions and bool(self._placed)
-        if visible is self.arrays.visible and same_places:
-            self._new_facts()
-            return
         found = {**self._laid, **new.view.positions}
         found |= box_placement.of_renamed(visible, drawn, found)
         places = box_placement.known(visible, found)

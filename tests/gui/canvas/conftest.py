@@ -30,6 +30,7 @@ class EngineHere(QObject):
     event_received = Signal(object)
     died = Signal(object)
     confined = False
+    is_idle = True  # between two calls of `send`
 
     def __init__(self, argv: object = None, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -29,9 +29,14 @@ def picture(view: GraphView, scale: float) -> np.ndarray:
 
 
 def seen(view: GraphView) -> np.ndarray:
-    """What is seen now, as pixels: of what was painted before, what nothing changed is kept."""
-    while view.camera.zooming:
+    """What is seen now, as pixels, with the values that it asks for: of what was painted before,
+    what nothing changed is kept."""
+    view.viewport().grab()  # which asks for them
+    rounds = 0
+    while rounds < 3:  # what comes may ask for more
         QApplication.processEvents()
+        is_idle = view.workspace.debugger.is_idle and not view.camera.zooming
+        rounds = rounds + 1 if is_idle else 0
     image = view.viewport().grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
     return np.array(image.constBits()).reshape(image.height(), -1)
 
