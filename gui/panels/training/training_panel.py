@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
@@ -11,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QScrollArea, QStackedWi
 
 from gradstep.core.graph.model import TensorRef
 from gradstep.gui import commands
+from gradstep.gui.look.plain_text import add_row
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.training import Curve, Training
 from gradstep.gui.model.workspace import Workspace
@@ -172,11 +172,11 @@ class TrainingPanel(Panel):
         if chosen:
             words = self.tr("Selected: {}").format(chosen[0])
             more = self.tr("{} selected nodes").format(len(chosen))
-            menu.addAction(
-                words if len(chosen) == 1 else more, lambda: commands.follow_selected(space)
-            )
+            row = add_row(menu, words if len(chosen) == 1 else more)
+            row.triggered.connect(lambda: commands.follow_selected(space))
         for ref in space.document.fetches:
-            menu.addAction(ref.short, partial(self._follow_value, ref))
+            row = add_row(menu, ref.short)
+            row.triggered.connect(lambda *_, ref=ref: self._follow_value(ref))
         menu.addSeparator()
         norms = menu.addAction(
             self.tr("Gradient norm of each variable"), lambda: commands.follow_gradients(space)
