@@ -130,7 +130,7 @@ class Training(QObject):
         self.ended, self.failure, self._begun = "", None, time.monotonic()
         self.changed.emit()
         texts = [curve.text for curve in self._chosen]
-        losses = [str(ref) for ref in losses_of(self._workspace.document)]
+        losses = [str(ref) for ref in self._minimized()]
         wish = Train(steps=self.steps, curves=texts, until=self.until, losses=losses)
         self._workspace.debugger.train(wish, self._take)
 
@@ -189,7 +189,7 @@ class Training(QObject):
     def _follow_losses(self) -> None:
         """Follow what is minimized, unless the user has dropped it."""
         document = self._workspace.document
-        losses = tuple(str(ref) for ref in losses_of(document) if ref.op in document.graph)
+        losses = tuple(str(ref) for ref in self._minimized() if ref.op in document.graph)
         for name in losses:
             if name not in self._losses:
                 self.follow(self._loss_curve(TensorRef.parse(name)))
@@ -205,6 +205,14 @@ class Training(QObject):
             return Curve(own, ref.short, ref.op)
         return Curve(f"sum({own})", f"Σ {ref.short}", ref.op)
 
+    def _minimized(self) -> Iterable[TensorRef]:
+        """What training makes small; where nothing is known to be that, the numbers that are
+        fetched."""
+        document, types = self._workspace.document, self._workspace.inference.types
+        fetched = ((ref, types.get(ref)) for ref in document.fetches)
+        numbers = [ref for ref, kind in fetched if kind is not None and kind.dtype.is_number]
+        return minimized(document) or numbers
+
     def _is_scalar(self, ref: TensorRef) -> bool:
         found = self._workspace.inference.types.get(ref)
         return found is not None and found.shape.dims == ()
@@ -212,8 +220,3 @@ class Training(QObject):
     def _type(self, ref: TensorRef) -> str:
         graph = self._workspace.document.graph
         return graph[ref.op].type if ref.op in graph else ""
-
-
-def losses_of(document: Document) -> Iterable[TensorRef]:
-    """What training makes small; where nothing is known to be that, what is fetched."""
-    return minimized(document) or document.fetches

@@ -18,6 +18,7 @@ from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.declare import table
 from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.program.derive import compile_functions, derive
+from gradstep.gui import commands
 from gradstep.gui.model.settings import settings
 from tests.soak import campaign as campaigns
 from tests.soak import documents, drawing, editing, walk
@@ -199,6 +200,11 @@ def test_a_finding_comes_with_what_shows_it_again(monkeypatch: Any) -> None:
 
 
 @pytest.mark.slow
+def test_the_window_has_a_command_for_each_edit_that_is_drawn() -> None:
+    others = {"duplicate", "paste", "set_initial"}  # which it does in several
+    assert {name for name in drawing.DRAWS if not hasattr(commands, name)} <= others
+
+
 def test_a_short_walk_through_the_window(qapp: Any) -> None:
     campaign = Campaign(window=True, say=print)
     try:

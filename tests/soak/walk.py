@@ -124,16 +124,18 @@ class Walk:
     def _command(self, command: str, target: str = "") -> m.Message:
         self._say(f"{command} {target}".strip())
         reply = self.user.control(command, target)
-        if isinstance(reply, m.Failed):
-            self._say(f"({reply.error.message})")
         if command == "restart":
             self._given.pop(self._session, None)
             self._epoch += 1
-        moved_others = reply_reason(reply) in _MOVES_OTHERS
-        if command in ("continue_", "thread") or moved_others:
+        self._moved(reply, command in ("continue_", "thread"))
+        return reply
+
+    def _moved(self, reply: m.Message, moves_others: bool = False) -> None:
+        if isinstance(reply, m.Failed):
+            self._say(f"({reply.error.message})")
+        if moves_others or reply_reason(reply) in _MOVES_OTHERS:
             self._epoch += 1
         self._arrive()
-        return reply
 
     def _there_and_back(self, rng: Random) -> None:
         """Some steps forward and as many back, or the other way round."""
@@ -143,6 +145,12 @@ class Walk:
             for _ in range(steps):
                 if command in self._stop().legal:
                     self._command(command)
+
+    def _train(self, rng: Random) -> None:
+        """Runs on the fast plan: each, and the place, is what stepping through it finds."""
+        steps = rng.choice((1, 2, 5, 12))
+        self._say(f"{steps} steps")
+        self._moved(self.user.train(steps))
 
     def _revisit(self, rng: Random) -> None:
         """Somewhere where it has stood before: go there, or look there from here."""
@@ -393,6 +401,7 @@ class Walk:
 MOVES = {
     "control": 40,
     "there_and_back": 6,
+    "train": 2,
     "revisit": 12,
     "edit": 26,
     "undo": 8,

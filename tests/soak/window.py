@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QApplication
 
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Constant
 from gradstep.core.host.engine_client import Answer
 from gradstep.core.host.session_journal import SessionJournal
 from gradstep.core.program.trust import code_trust
@@ -31,6 +32,7 @@ from gradstep.gui.frame.window_placement import WANTED
 from gradstep.gui.garbage_collection import Collector
 from gradstep.gui.look import theme
 from gradstep.gui.model.settings import settings
+from gradstep.gui.model.value_place import place_of
 from gradstep.gui.model.workspace import Workspace
 from tests.soak.drawing import NothingError, pick
 from tests.soak.engines import PATIENCE, Heard
@@ -174,6 +176,16 @@ class WindowUser:
         assert self.stop is not None
         return self.stop
 
+    def train(self, steps: int) -> m.Message:
+        self._failures.clear()
+        before = self.stop
+        self.space.training.steps = steps
+        self._do("train", lambda: commands.train(self.space))
+        if self.stop is before and self._failures:
+            return m.Failed(error=self._failures[-1])
+        assert self.stop is not None
+        return self.stop
+
     def manage(self, request: m.ManageSessions) -> m.Message:
         """A list of the sessions, or Failed where what was asked for was not done."""
         before = {session.name for session in self._listed().sessions}
@@ -270,6 +282,10 @@ class WindowUser:
                 commands.duplicate_selection(self.space)
             elif commands.copy_selection(self.space):
                 commands.paste(self.space)
+        elif name == "set_initial":
+            operation, value = arguments
+            place = place_of(self.space, self.space.shown[operation])
+            commands.put_value(self.space, place, Constant(value))
         else:
             getattr(commands, name)(self.space, *arguments)
 

@@ -118,6 +118,12 @@ def _number(text: str, value: Any) -> float:
     if value is None:
         return np.nan
     array = value if isinstance(value, np.ndarray) else np.asarray(value)
+    if array.dtype.kind not in "biufc":
+        raise GradstepError(
+            f"'{text}' is no number, and a curve has one at each step",
+            kind="TypeError",
+            hint="follow a number",
+        )
     if array.size != 1:
         raise GradstepError(
             f"'{text}' is {array.size} numbers, and a curve has one at each step",

@@ -210,3 +210,21 @@ def test_the_wheel_zooms_all_plots_alike(bench: Any, panel: Any) -> None:
     (low, high), *others = (view.viewRange()[0] for view in views)
     assert high - low < 190
     assert others == [[low, high]]
+
+
+def test_what_is_fetched_and_no_number_is_not_followed(bench: Any, panel: Any) -> None:
+    bench.open("summaries")
+    assert bench.space.document.fetches
+    assert panel.training.curves == []
+    panel.training.steps = 2
+    commands.train(bench.space)
+    assert (panel.training.made, panel.training.failure) == (2, None)
+
+
+def test_text_that_is_followed_ends_it_and_says_why(bench: Any, panel: Any) -> None:
+    bench.open("summaries")
+    bench.space.select(["merged"])
+    commands.follow_selected(bench.space)
+    commands.train(bench.space)
+    assert panel.training.failure is None
+    assert "is no number, and a curve has one at each step" in panel.training.ended
