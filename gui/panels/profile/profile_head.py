@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QBoxLayout,
     QButtonGroup,
     QComboBox,
     QHBoxLayout,
     QPushButton,
     QSizePolicy,
-    QWidget,
 )
 
 from gradstep.core.protocol.messages import ErrorInfo
@@ -25,13 +22,14 @@ from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import GRID, Tone
 from gradstep.gui.model.profiler import BYTES, FAST, RECORDED, TIME, Measured
 from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.widgets.breaking_row import BreakingRow
 from gradstep.gui.panels.widgets.small_labels import Text
 
 GROUPINGS = ("scope", "flat", "phase", "type")
 NARROW = 840  # pixels; below, the line is broken in three
 
 
-class ProfileHead(QWidget):
+class ProfileHead(BreakingRow):
     """grouped(grouping): the user groups the table otherwise; see costs.PATHS. turned(page): the
     user wants to see the costs (0), or what ran (1)."""
 
@@ -39,17 +37,15 @@ class ProfileHead(QWidget):
     turned = Signal(int)
 
     def __init__(self, workspace: Workspace) -> None:
-        super().__init__()
+        super().__init__(NARROW)
         self._workspace = workspace
         self._profiler = workspace.profiler
-        self._rows = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._rows.setContentsMargins(12, GRID // 2, 12, GRID // 2)
-        self._rows.setSpacing(GRID)
         # The line breaks before it is cut off, so it asks for no width by itself.
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self._rows.addLayout(self._measuring(), 1)
-        self._rows.addLayout(self._looking())
-        self._rows.addLayout(self._turning())
+        self.rows.addLayout(self._measuring(), 1)
+        self.rows.addLayout(self._looking())
+        self.rows.addLayout(self._turning())
+        self.setLayout(self.rows)
         self.refresh()
 
     def _measuring(self) -> QHBoxLayout:
@@ -157,14 +153,6 @@ class ProfileHead(QWidget):
 
     def _measure_or_cancel(self) -> None:
         (commands.pause if self._profiler.busy else commands.measure)(self._workspace)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        across = self.width() >= NARROW
-        way = QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom
-        if self._rows.direction() is not way:
-            self._rows.setDirection(way)
-            self.updateGeometry()
 
 
 def failure_words(failure: ErrorInfo) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
-    QBoxLayout,
     QComboBox,
     QHBoxLayout,
     QLineEdit,
@@ -25,13 +24,14 @@ from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import GRID, Tone, mono
 from gradstep.gui.model.training import MOST_STEPS, Training
 from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.widgets.breaking_row import BreakingRow
 from gradstep.gui.panels.widgets.small_labels import Text, ThemeSource
 
 SMOOTHINGS = (0, 10, 100, 1000)  # steps
 NARROW = 920  # pixels; below, the line is broken in two
 
 
-class TrainingHead(QWidget):
+class TrainingHead(BreakingRow):
     """looked(): the user looks at the curves otherwise: `log`, `smoothing`. copied(what): wants a
     copy of them, "picture" or "csv"."""
 
@@ -39,19 +39,16 @@ class TrainingHead(QWidget):
     copied = Signal(str)
 
     def __init__(self, workspace: Workspace) -> None:
-        super().__init__()
+        super().__init__(NARROW)
         self._workspace, self._training = workspace, workspace.training
-        self._rows = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._rows.setContentsMargins(12, GRID // 2, 12, GRID // 2)
-        self._rows.setSpacing(GRID)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self._rows.addLayout(self._asking(), 1)
-        self._rows.addLayout(self._looking())
+        self.rows.addLayout(self._asking(), 1)
+        self.rows.addLayout(self._looking())
         self.bar = _Bar(lambda: workspace.theme)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addLayout(self._rows)
+        column.addLayout(self.rows)
         column.addWidget(self.bar)
         self.refresh()
 
@@ -171,14 +168,6 @@ class TrainingHead(QWidget):
 
     def _train_or_pause(self) -> None:
         (commands.pause if self._training.busy else commands.train)(self._workspace)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        across = self.width() >= NARROW
-        way = QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom
-        if self._rows.direction() is not way:
-            self._rows.setDirection(way)
-            self.updateGeometry()
 
 
 class _Bar(QWidget):
