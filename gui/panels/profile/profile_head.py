@@ -143,7 +143,9 @@ class ProfileHead(BreakingRow):
         profile = measured.profile
         if self._profiler.by == TIME:
             inside = sum(row.seconds for row in profile.rows)
-            whole = self.tr("{} a run, {} of it in operations")
+            part = self.tr("{} a run, {} of it in operations")
+            more = self.tr("{} a run, {} where each operation is timed by itself")
+            whole = part if inside <= profile.seconds else more  # few calls for many of them
             words = whole.format(duration(profile.seconds), duration(inside))
         else:
             made = sum(row.bytes_made for row in profile.rows)
