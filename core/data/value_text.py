@@ -29,6 +29,7 @@ HINT = (
 )
 _SHOWN = 60  # characters of what is no value
 _NUMBERS = re.compile(r"[-+\d.,;\seEinfa]+")
+_FIRST = re.compile(r"\s*(@|[a-z_]+)")
 _ROWS = re.compile(rf"[^\s,;]+[\s,;]{_NUMBERS.pattern}")  # of numbers, with anything between them
 
 
@@ -37,11 +38,11 @@ class RowsMisfitError(GradstepError):
 
 
 def is_quick(text: str) -> bool:
-    """Whether a value is read from its text alone, at once: no file, nothing to generate."""
-    start = text.lstrip()[:40]
-    return len(text) < LONGEST // 64 and not re.match(
-        r"@|(?!array|tensor|nan|inf|true|false)[a-z_]{2,}", start
-    )
+    """Whether a value is read, or refused, from its text alone, at once: no file, nothing to
+    generate."""
+    start = _FIRST.match(text)
+    is_far = start is not None and (start[1] == "@" or start[1] in GENERATORS)
+    return len(text) < LONGEST // 64 and not is_far
 
 
 def read_value(text: str, kind: TensorType, name: str, reading: Reading) -> Any:

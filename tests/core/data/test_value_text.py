@@ -193,7 +193,8 @@ def test_no_text_is_more_than_a_value_or_an_error(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "quick"),
     [("[1, nan]", True), ("array([1.])", True), ("nan", True), ("1\t2", True),
-     ("@x.npy", False), (" normal()", False), ("zeros", False), ("[" + "1," * 20_000, False)],
+     ("@x.npy", False), (" normal()", False), ("zeros", False), ("nonsense", True),
+     ("normel()", True), ("[" + "1," * 20_000, False)],
 )  # fmt: skip
 def test_what_is_read_at_once(text: str, quick: bool) -> None:
     assert is_quick(text) is quick
