@@ -42,9 +42,14 @@ def current(canvas: Any) -> str:
 
 
 def says(canvas: Any, name: str) -> str:
-    canvas.view.stage.facts.reading(canvas.number(name), of_gradient=False)
-    QTest.qWait(3 * TICK)  # it was asked for, and comes
-    return canvas.view.stage.facts.reading(canvas.number(name), of_gradient=False).text
+    def text() -> str:
+        return canvas.view.stage.facts.reading(canvas.number(name), of_gradient=False).text
+
+    for _ in range(100):  # it was asked for, and comes: until then its type stands there
+        if not text().endswith("]"):
+            break
+        QTest.qWait(TICK)
+    return text()
 
 
 def test_what_is_in_a_loop_is_shown_with_the_wires_that_come_from_outside(looped: Any) -> None:
