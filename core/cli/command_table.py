@@ -211,7 +211,6 @@ def _train(parser: argparse.ArgumentParser) -> None:
         "--keep",
         metavar="N",
         type=shared_arguments.positive,
-        default=KEPT,
         help=f"how many of the newest checkpoints stay ({KEPT})",
     )
     parser.add_argument(

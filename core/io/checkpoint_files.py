@@ -72,10 +72,10 @@ class CheckpointFolder:
         if checkpoint.loss < self._lowest_loss():
             replace_file(self.path / _BEST, data)
             self._lowest = checkpoint.loss
-        steps = sorted(self._by_step())
-        for step in steps[: max(0, len(steps) - self._kept)]:
+        found = sorted(self._by_step().items())
+        for step, path in found[: max(0, len(found) - self._kept)]:
             if step < checkpoint.step:  # one of a training that went further is not ours to lose
-                self._by_step()[step].unlink(missing_ok=True)
+                path.unlink(missing_ok=True)
         return written
 
     def newest(self) -> Checkpoint | None:
@@ -93,27 +93,24 @@ class CheckpointFolder:
     def _lowest_loss(self) -> float:
         if self._lowest is None:
             best = self.path / _BEST
-            loss = _about(self._archive(best)).loss if best.exists() else None
+            loss = self._open(best)[1].loss if best.exists() else None
             self._lowest = math.inf if loss is None else loss
         return self._lowest
 
     def _read(self, path: Path) -> Checkpoint:
-        archive = self._archive(path)
+        archive, about = self._open(path)
+        members = [name for name in archive if name.endswith(_ARRAY)]
         try:
-            about = _about(archive)
-            arrays = {
-                unquote(name.removesuffix(_ARRAY)): archive.tensor(name)
-                for name in archive
-                if name.endswith(_ARRAY)
-            }
+            arrays = {unquote(n.removesuffix(_ARRAY)): archive.tensor(n) for n in members}
         except GradstepError as error:
             raise inside(str(path), error) from None
         return Checkpoint(about.step, math.nan if about.loss is None else about.loss, arrays)
 
-    def _archive(self, path: Path) -> Archive:
+    def _open(self, path: Path) -> tuple[Archive, _About]:
         budget = self._budget or Budget()
         try:
-            return Archive(read_file(path, budget), budget)
+            archive = Archive(read_file(path, budget), budget)
+            return archive, _about(archive)
         except GradstepError as error:
             raise inside(str(path), error) from None
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradstep.core.cli.arguments.data_flags import BATCH
+from gradstep.core.cli.arguments.shared_arguments import require_with
 from gradstep.core.cli.output.command_output import usage
 from gradstep.core.data.array_files import Reading, map_array
 from gradstep.core.data.data_source import Column, DataSource, split_rows
@@ -35,7 +36,7 @@ _OF_DATA = ("batch", "epochs", "limit", "shuffle", "drop_last", "validate")
 def read_data(graph: Graph, args: argparse.Namespace) -> TrainingData | None:
     """What the arguments say; None without --data. Raises GradstepError."""
     if not args.data:
-        _require_no_data_flags(args)
+        require_with(args, "--data", _OF_DATA, "say --data x=@FILE.csv")
         return None
     columns = _columns(graph, args)
     count = _even(columns)
@@ -49,14 +50,6 @@ def read_data(graph: Graph, args: argparse.Namespace) -> TrainingData | None:
     # Held-back rows are all looked at, in their order.
     validation = DataSource(fitted, held, batch) if len(held) else None
     return TrainingData(training, validation)
-
-
-def _require_no_data_flags(args: argparse.Namespace) -> None:
-    for name in _OF_DATA:
-        given = getattr(args, name)
-        if given is not None and given is not False:
-            flag = name.replace("_", "-")
-            raise usage(f"--{flag} is about --data", "say --data x=@FILE.csv")
 
 
 def _columns(graph: Graph, args: argparse.Namespace) -> dict[TensorRef, tuple[Column, _Steps]]:

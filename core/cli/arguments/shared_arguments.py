@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from gradstep.core.cli.arguments.format_words import opens
@@ -54,6 +55,15 @@ def memory(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT,
         help=f"memory that reading a file may take ({in_words(DEFAULT)}): 4GiB, 512MiB",
     )
+
+
+def require_with(args: argparse.Namespace, owner: str, options: Iterable[str], hint: str) -> None:
+    """Raises GradstepError (UsageError) for the first of these options that is given; where the
+    one that they are about, `owner`, is not."""
+    for option in options:
+        given = getattr(args, option)
+        if given is not None and given is not False:  # a seed of 0 is given
+            raise usage(f"--{option.replace('_', '-')} is about {owner}", hint)
 
 
 def budget(args: argparse.Namespace) -> Budget:

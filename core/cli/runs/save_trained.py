@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gradstep.core.cli.arguments.shared_arguments import budget
+from gradstep.core.cli.arguments.shared_arguments import budget, require_with
 from gradstep.core.cli.output.command_output import usage
 from gradstep.core.cli.trust import pass_trust_on
 from gradstep.core.document.document import Document
@@ -37,8 +37,7 @@ def read_saving(args: argparse.Namespace) -> Saving | None:
     """What --out asks for; None for nothing. Raises GradstepError, before anything has
     run, where that could not be written."""
     if args.out is None:
-        if args.overwrite:
-            raise usage("--overwrite is about --out", "say --out FILE")
+        require_with(args, "--out", ["overwrite"], "say --out FILE")
         return None
     path = Path(args.out)
     if not is_named_as_own(path):

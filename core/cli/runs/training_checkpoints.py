@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from gradstep.core.cli.arguments.shared_arguments import budget
+from gradstep.core.cli.arguments.shared_arguments import budget, require_with
 from gradstep.core.cli.command_table import KEPT
-from gradstep.core.cli.output.command_output import usage
 from gradstep.core.cli.runs.training_steps import Training
 from gradstep.core.errors import GradstepError
 from gradstep.core.io.checkpoint_files import Checkpoint, CheckpointFolder
 
+_OF_CHECKPOINTS = ("resume", "checkpoint_every", "keep")
 _TIMES = 10  # that a checkpoint is written where --checkpoint-every says nothing
 
 
@@ -23,7 +23,7 @@ class TrainingCheckpoints:
     last one; None before the first."""
 
     def __init__(self, args: argparse.Namespace, training: Training) -> None:
-        self._folder = CheckpointFolder(args.checkpoint, args.keep, budget(args))
+        self._folder = CheckpointFolder(args.checkpoint, args.keep or KEPT, budget(args))
         self._every = args.checkpoint_every or max(1, args.steps // _TIMES)
         self._training = training
         self._of = -1  # the step of the newest
@@ -57,12 +57,5 @@ def read_checkpoints(args: argparse.Namespace, training: Training) -> TrainingCh
     run."""
     if args.checkpoint is not None:
         return TrainingCheckpoints(args, training)
-    asked = {
-        "--resume": args.resume,
-        "--checkpoint-every": args.checkpoint_every,
-        "--keep": args.keep != KEPT,
-    }
-    for option, is_given in asked.items():
-        if is_given:
-            raise usage(f"{option} is about --checkpoint", "say --checkpoint DIR")
+    require_with(args, "--checkpoint", _OF_CHECKPOINTS, "say --checkpoint DIR")
     return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from cmath import isfinite
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +22,7 @@ from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
 from gradstep.core.io.file_errors import inside
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.declare.table import find
+from gradstep.core.ops.numerics.finite_numbers import has_nonfinite
 from gradstep.core.ops.state.opaque_state import OpaqueState
 from gradstep.core.ops.state.queue import Queue
 from gradstep.core.ops.typing.inference import infer_declared
@@ -148,7 +148,7 @@ class Training:
     def step(self) -> tuple[Values, list[bytes]]:
         """One more: what is shown, and the summaries. Raises GradstepError, which says in which
         step: for an operation that fails, and for a loss that is not finite."""
-        self._before = self._copy() if self._keep else None
+        self._before = self._trained() if self._keep else None
         try:
             found = dict(zip(self._names, self._values(), strict=True))
             _require_finite({name: found[name] for name in self._what.losses})
@@ -168,7 +168,7 @@ class Training:
     def validate(self, data: DataSource) -> dict[str, float]:
         """The losses over all rows of `data`, each row counted once: means of those of its batches.
         What runs count, as random operations do, stays as it was. Raises GradstepError."""
-        before, names = self._all_kept(), self._what.losses
+        before, names = self._copy(), self._what.losses
         totals = np.zeros(len(names))
         for step in range(data.batches_per_epoch):
             feeds = {**self._feeds, **data.feeds_at(step)}
@@ -181,7 +181,7 @@ class Training:
 
     def variables(self) -> dict[str, Constant]:
         """What the document's variables hold; after a failure, what they held before that step."""
-        store = self._copy() if self._before is None else self._before
+        store = self._trained() if self._before is None else self._before
         names = {op.name: storage_name(op) for op in self._variables}
         return {
             op: Constant(store.backend.get(store[name]))
@@ -201,16 +201,14 @@ class Training:
                 node=queue,
                 hint="feed the training instead, or leave --checkpoint out",
             )
-        arrays = {n: held for n, held in store.items() if not isinstance(held, OpaqueState)}
-        return {name: np.array(store.backend.get(array)) for name, array in arrays.items()}
+        return {name: np.array(store.backend.get(array)) for name, array in self._arrays.items()}
 
     def resume(self, step: int, state: Mapping[str, np.ndarray]) -> None:
         """Go on from what `state` was after so many steps. Raises GradstepError where that is not
         of this document, with nothing changed."""
         store = self._session.store
-        for name, held in store.items():
-            if not isinstance(held, OpaqueState):
-                _require_alike(name, held, state.get(name))
+        for name, held in self._arrays.items():
+            _require_alike(name, held, state.get(name))
         for name, array in state.items():
             store.set(name, store.backend.put(array))
         self.done = step
@@ -227,17 +225,20 @@ class Training:
         feeds = {**self._feeds, **self._data.feeds_at(self.done)}
         return self._session.values(self._names, feeds, self._what.operations)
 
-    def _all_kept(self) -> VariableStore:
-        """A copy of all that a run may change, but what is no array."""
-        store = self._session.store
-        arrays = {n: v for n, v in store.items() if not isinstance(v, OpaqueState)}
-        return VariableStore(store.backend, arrays)
+    @property
+    def _arrays(self) -> dict[str, Any]:
+        """All that a run may change, but what is no array; on the backend."""
+        held = self._session.store.items()
+        return {name: array for name, array in held if not isinstance(array, OpaqueState)}
 
     def _copy(self) -> VariableStore:
-        store = self._session.store
-        held = {name: store[name] for name in map(storage_name, self._variables) if name in store}
-        arrays = {name: value for name, value in held.items() if not isinstance(value, OpaqueState)}
-        return VariableStore(store.backend, arrays)
+        return VariableStore(self._session.store.backend, self._arrays)
+
+    def _trained(self) -> VariableStore:
+        """A copy of the document's own variables."""
+        arrays = self._arrays
+        names = (name for name in map(storage_name, self._variables) if name in arrays)
+        return VariableStore(self._session.store.backend, {name: arrays[name] for name in names})
 
     def _explained(self, error: GradstepError) -> GradstepError:
         if error.kind == "DeadlineExceededError" and self._threads:
@@ -270,7 +271,7 @@ def _require_alike(name: str, held: Any, kept: np.ndarray | None) -> None:
 def _require_finite(losses: Mapping[str, np.ndarray | None]) -> None:
     """Raise GradstepError for a loss that is NaN or infinite."""
     for name, value in losses.items():
-        if value is None or value.dtype.kind not in "fc" or _is_finite(value):
+        if value is None or not has_nonfinite(value):
             continue
         wrong = "NaN" if np.isnan(value).any() else "Infinite"
         raise GradstepError(
@@ -278,8 +279,3 @@ def _require_finite(losses: Mapping[str, np.ndarray | None]) -> None:
             kind="NanLossDuringTrainingError",
             node=TensorRef.parse(name).op,
         )
-
-
-def _is_finite(value: np.ndarray) -> bool:
-    """Of one number, as losses are, in a tenth of the time that NumPy takes."""
-    return isfinite(value.item()) if value.size == 1 else bool(np.isfinite(value).all())

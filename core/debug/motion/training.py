@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from cmath import isfinite
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from gradstep.core.debug.motion.stopped_state import Reason, Stop
 from gradstep.core.debug.motion.travel import Travel
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.numerics.finite_numbers import has_nonfinite
 
 Tell = Callable[[int, Sequence[float]], None]
 
@@ -125,11 +125,6 @@ class Trainer(Travel):
     def _not_finite(self, values: Values) -> str:
         for ref in self._wish.losses:
             value = values.value(ref)
-            if value is not None and value.dtype.kind in "fc" and not _is_finite(value):
+            if value is not None and has_nonfinite(value):
                 return f"{ref.short} is {'NaN' if np.isnan(value).any() else 'infinite'}"
         return ""
-
-
-def _is_finite(value: np.ndarray) -> bool:
-    """Of one number, as losses are, in a tenth of the time that NumPy takes."""
-    return isfinite(value.item()) if value.size == 1 else bool(np.isfinite(value).all())

@@ -158,26 +158,37 @@ def test_a_document_that_could_not_be_opened_is_not_remembered() -> None:
     assert SessionJournal().after(request, (b"broken",), reply) == SessionJournal()
 
 
-def test_threads_come_back_by_the_same_commands() -> None:
-    service, journal = EngineService(CpuOnly()), SessionJournal()
+class Engine:
+    """One that is driven by hand, and what brings it back."""
 
-    def ask(message: m.Message, *buffers: bytes) -> m.Message:
-        nonlocal journal
-        reply, received = service.handle(message, buffers)
-        journal = journal.after(message, buffers, reply, received)
+    def __init__(self) -> None:
+        self.service, self.journal = EngineService(CpuOnly()), SessionJournal()
+
+    def ask(self, message: m.Message, *buffers: bytes) -> m.Message:
+        reply, received = self.service.handle(message, buffers)
+        self.journal = self.journal.after(message, buffers, reply, received)
         return reply
 
+    def come_back(self) -> EngineService:
+        """A new engine, led to where this one stands."""
+        other = EngineService(CpuOnly())
+        replies = [other.handle(*request)[0] for request in self.journal.replay()]
+        assert not any(isinstance(reply, m.Failed) for reply in replies)
+        return other
+
+
+def test_threads_come_back_by_the_same_commands() -> None:
+    engine = Engine()
+    ask = engine.ask
     ask(m.Open(), gradstep_file.to_bytes(queue_document(3, 4)))
     ask(m.Control(command="continue_"))
     ask(m.SetBreakpoints(breakpoints=[m.BreakpointSpec(target="one_rows")]))
     for command, target in (("thread", "two"), ("continue_", ""), ("thread", "main"), ("step", "")):
         here = ask(m.Control(command=command, target=target))
-    other = EngineService(CpuOnly())
-    replies = [other.handle(*request)[0] for request in journal.replay()]
-    assert not any(isinstance(reply, m.Failed) for reply in replies)
+    other = engine.come_back()
     assert other.handle(m.Control(command="pause"))[0] == here
     read = m.Read(refs=["q:0", "take:0", "one_count:0"])
-    assert other.handle(read) == service.handle(read)
+    assert other.handle(read) == engine.service.handle(read)
 
 
 @pytest.mark.parametrize(
@@ -190,24 +201,15 @@ def test_threads_come_back_by_the_same_commands() -> None:
 )
 def test_threads_stop_at_breakpoints_that_were_set_before(after: m.Message) -> None:
     """Sessions and a restart say anew how all came to where it stands, but not what stops it."""
-    service, journal = EngineService(CpuOnly()), SessionJournal()
-
-    def ask(message: m.Message, *buffers: bytes) -> m.Message:
-        nonlocal journal
-        reply, received = service.handle(message, buffers)
-        journal = journal.after(message, buffers, reply, received)
-        return reply
-
+    engine = Engine()
+    ask = engine.ask
     ask(m.Open(), gradstep_file.to_bytes(queue_document(3, 4)))
     ask(m.SetBreakpoints(breakpoints=[m.BreakpointSpec(target="take")]))
     ask(after)
     here = ask(m.Control(command="continue_"))
     assert isinstance(here, m.Stopped)
     assert here.reason == "breakpoint"
-    other = EngineService(CpuOnly())
-    replies = [other.handle(*request)[0] for request in journal.replay()]
-    assert not any(isinstance(reply, m.Failed) for reply in replies)
-    assert other.handle(m.Control(command="pause"))[0] == here
+    assert engine.come_back().handle(m.Control(command="pause"))[0] == here
 
 
 def test_it_comes_back_into_the_same_iteration_of_the_same_loop() -> None:
@@ -222,15 +224,9 @@ def test_it_comes_back_into_the_same_iteration_of_the_same_loop() -> None:
         _, y = tf.while_loop(lambda i, a: i < 3, body, (0, x))
     feeds = {"x:0": Constant(np.float32(2))}
     document = Document(graph=builder.build(), fetches=(y.ref,), feeds=feeds)
-    service, journal = EngineService(CpuOnly()), SessionJournal()
+    engine = Engine()
+    ask = engine.ask
     product = next(op.name for op in within(document.graph) if op.type == "Mul")
-
-    def ask(message: m.Message, *buffers: bytes) -> m.Message:
-        nonlocal journal
-        reply, received = service.handle(message, buffers)
-        journal = journal.after(message, buffers, reply, received)
-        return reply
-
     ask(m.Open(), gradstep_file.to_bytes(document))
     ask(m.SetBreakpoints(breakpoints=[m.BreakpointSpec(target=product, hits=4)]))
     here = ask(m.Control(command="continue_"))
@@ -239,14 +235,12 @@ def test_it_comes_back_into_the_same_iteration_of_the_same_loop() -> None:
     for elsewhere in ("", "other"):  # or it was left standing there, for another session
         if elsewhere:
             ask(m.ManageSessions(command="new", name=elsewhere))
-        other = EngineService(CpuOnly())
-        replies = [other.handle(*request)[0] for request in journal.replay()]
-        assert not any(isinstance(reply, m.Failed) for reply in replies)
+        other = engine.come_back()
         if elsewhere:
             other.handle(m.ManageSessions(command="switch", name="main"))
-            service.handle(m.ManageSessions(command="switch", name="main"))
+            engine.service.handle(m.ManageSessions(command="switch", name="main"))
         there = other.handle(m.Control(command="pause"))[0]
         assert isinstance(there, m.Stopped)
         assert (there.step, there.inside) == (here.step, here.inside)
         read = m.Read(refs=["while/Merge_1:0"])
-        assert other.handle(read) == service.handle(read)
+        assert other.handle(read) == engine.service.handle(read)

