@@ -200,10 +200,9 @@ class Training(QObject):
 
     def _loss_curve(self, ref: TensorRef) -> Curve:
         """Of what is minimized: the sum of its elements, where it has several."""
-        own = f'x["{ref}"]'
         if self._is_scalar(ref):
-            return Curve(own, ref.short, ref.op)
-        return Curve(f"sum({own})", f"Σ {ref.short}", ref.op)
+            return self.value_curve(ref)
+        return Curve(f'sum(x["{ref}"])', f"Σ {ref.short}", ref.op)
 
     def _minimized(self) -> Iterable[TensorRef]:
         """What training makes small; where nothing is known to be that, the numbers that are
