@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import sys
 from collections.abc import Callable
@@ -24,8 +23,8 @@ def forget_memos() -> None:
 
 
 def release_memory() -> None:
-    """Let all go that an earlier document has left. It takes about 0.1 s for each 100 MiB that
-    stay: not while somebody waits."""
+    """Let all go that an earlier document has left. The collector looks at all that stays: not
+    while somebody waits."""
     forget_memos()
     gc.collect()
     return_free_pages()
@@ -43,4 +42,6 @@ def _trim() -> Callable[[int], int] | None:
     """malloc_trim(3), where there is one."""
     if not sys.platform.startswith("linux"):
         return None
+    import ctypes  # which the first paint of a window need not wait for
+
     return getattr(ctypes.CDLL(None), "malloc_trim", None)
