@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections import Counter
 
@@ -24,6 +25,13 @@ def test_every_package_is_installed() -> None:
             there.add(".".join(("gradstep", *file.parent.relative_to(ROOT).parts)))
     declared = listed["tool"]["setuptools"]["packages"]
     assert sorted(there) == sorted(declared)
+
+
+def test_packages_are_called_as_pep_8_has_it() -> None:
+    """Ruff's rule for them looks at the folder of the checkout, too, which is anybody's."""
+    folders = {part for package in packages() for part in package.relative_to(ROOT).parts}
+    assert folders
+    assert [name for name in folders if not re.fullmatch(r"[a-z][a-z0-9_]*", name)] == []
 
 
 def test_every_package_names_what_is_in_it() -> None:
