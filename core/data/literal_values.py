@@ -17,11 +17,13 @@ LONGEST = 1 << 20  # characters that Python's own parser is given
 WORDS = {
     "nan": float("nan"), "NaN": float("nan"), "inf": float("inf"), "Infinity": float("inf"),
     "true": True, "false": False,
+    "infj": complex(0, float("inf")), "nanj": complex(0, float("nan")),  # as NumPy prints them
 }  # fmt: skip
 
 _PLAIN = (bool, int, float, complex, str, bytes)
 _WRAPPERS = frozenset({"array", "asarray", "tensor", *(f"{d.value}" for d in DType)})
 _TOKEN = re.compile(r"[\[\]()]|[^\s\[\](),]+")
+_PADDED = re.compile(r"(?<=[^\s\[\](),j])[ \n]+(?=[-+][^\s\[\](),]*j)")  # NumPy's `1. +2.j`
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
@@ -65,6 +67,8 @@ def plain(node: ast.expr) -> Any:
         return _complex(node)
     if isinstance(node, ast.Call) and _callee(node) in _WRAPPERS and len(node.args) == 1:
         return plain(node.args[0])
+    if isinstance(node, ast.Call) and _callee(node) == "complex":
+        return _parts(node)
     raise ValueError("not a plain value")
 
 
@@ -81,9 +85,17 @@ def _complex(node: ast.BinOp) -> complex:
     real, imaginary = plain(node.left), plain(node.right)
     if isinstance(real, int | float) and isinstance(imaginary, complex):
         if isinstance(node.op, ast.Add):
-            return real + imaginary
+            return complex(real, imaginary.imag)
         if isinstance(node.op, ast.Sub):
-            return real - imaginary
+            return complex(real, -imaginary.imag)
+    raise ValueError("not a plain value")
+
+
+def _parts(node: ast.Call) -> complex:
+    """`complex(nan, 2.0)`: of what Python cannot read as a sum."""
+    parts = [plain(part) for part in node.args]
+    if len(parts) == 2 and all(isinstance(part, int | float) for part in parts):
+        return complex(*parts)
     raise ValueError("not a plain value")
 
 
@@ -107,7 +119,7 @@ def _read_json(text: str) -> Any:
 
 def _read_print(text: str) -> Any:
     """`[[1. 2.]\\n [3. 4.]]`: numbers with spaces between them. Raises ValueError."""
-    tokens = _TOKEN.findall(text)
+    tokens = _TOKEN.findall(_PADDED.sub("", text))
     if "..." in tokens:
         raise _left_out()
     if not tokens or tokens[0] != "[" or len(text) > LONGEST:

@@ -112,8 +112,20 @@ def _print(view: Array, name: str, stream: IO[bytes]) -> None:
             kind="ResourceExhaustedError",
             hint="choose a slice, or save it as .npy",
         )
-    with np.printoptions(threshold=MOST_COPIED + 1, floatmode="unique", linewidth=100):
-        stream.write(np.array_repr(np.asarray(view)).encode())
+    array = np.asarray(view)
+    has_words = array.dtype.kind == "c" and not np.isfinite(array).all()
+    with np.printoptions(
+        threshold=MOST_COPIED + 1,
+        floatmode="unique",
+        linewidth=100,
+        formatter={"complexfloat": _complex} if has_words else None,
+    ):
+        stream.write(np.array_repr(array).encode())
+
+
+def _complex(number: np.complexfloating) -> str:
+    """NumPy's own `0.+infj` is no Python."""
+    return str(number) if np.isfinite(number) else f"complex({number.real!s}, {number.imag!s})"
 
 
 WRITERS: Mapping[str, Write] = {".npy": _npy, ".npz": _npz, ".csv": _csv, "text": _print}

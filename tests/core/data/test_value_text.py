@@ -148,7 +148,7 @@ def test_bernoulli_compares_tensorflows_uniform_numbers() -> None:
 
 
 ARRAYS = npst.arrays(
-    st.sampled_from([np.float32, np.int32, np.bool_]),
+    st.sampled_from([np.float32, np.int32, np.bool_, np.complex64]),
     npst.array_shapes(min_dims=1, max_dims=3, max_side=4),
 )
 

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays, from_dtype
 
+from gradstep.core.data.literal_values import read_literal
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.tensors import element_chunks, tensor_files
 from gradstep.core.io.disk.atomic_write import write_file
@@ -41,6 +42,16 @@ def test_what_is_saved_is_read_back(data: st.DataObject) -> None:
             [kind.type(_python(x, kind)) for x in row] for row in csv.reader(io.StringIO(table))
         ]
         np.testing.assert_array_equal(np.array(rows).ravel(), view.ravel())
+
+
+@pytest.mark.parametrize("kind", ["c8", "c16"])
+def test_what_is_copied_of_complex_numbers_is_python(kind: str) -> None:
+    view = np.array([[complex(0, np.inf), complex(np.nan, -np.inf)], [1 / 3, -2j]], kind)
+    text = tensor_files.contents(view, "a", "text").decode()
+    names = {"array": np.array, "nan": np.nan, "inf": np.inf}
+    names |= {name: np.dtype(name) for name in ("complex64", "complex128")}
+    for found in eval(text, {}, names), np.array(read_literal(text), kind):
+        np.testing.assert_array_equal(found, view)
 
 
 def _python(text: str, kind: np.dtype) -> object:
