@@ -68,10 +68,10 @@ class Trainer(Travel):
         self.made, self.ended, self._wish, self._paused = 0, "", wish, False
         while self.made < wish.steps and not self.ended:
             stopped = self._next_run() or self._finish()
-            if stopped is not None:
+            if stopped is not None and not (stopped is Reason.PAUSE and cursor.run.at_end):
                 return stopped
             self._note(cursor.run.number, cursor.frame())
-            if cursor.is_pausing:
+            if stopped is not None or cursor.is_pausing:
                 return Reason.PAUSE
         return None
 

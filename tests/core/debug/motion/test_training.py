@@ -258,6 +258,29 @@ def test_a_curve_of_several_numbers_ends_it_at_its_first_step(before: int) -> No
     at_end(session, ends, before)
 
 
+@settings(max_examples=40, deadline=None)
+@given(looks=st.integers(0, 130))
+def test_a_run_is_told_of_once_it_is_done_whenever_the_pause_comes(looks: int) -> None:
+    program, ends = stepped()
+    session = DebugSession(program)
+    pausing, left = session._cursor._pausing, [looks]
+
+    def is_set() -> bool:
+        left[0] -= 1
+        return left[0] < 0
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pausing, "is_set", is_set)
+        went, told = train(session, 40)
+    stop = went.stop
+    assert stop.reason is Reason.PAUSE or went.made == 40
+    done = stop.run + (stop.step == len(session.plan.steps))
+    assert [run for run, _ in told] == [*range(done)]
+    assert went.made == done
+    if done > stop.run:
+        at_end(session, ends, stop.run)
+
+
 @pytest.mark.parametrize("paused", [True, False])
 def test_what_is_cut_off_amid_a_run_can_be_gone_on_with(
     paused: bool, monkeypatch: pytest.MonkeyPatch
@@ -278,7 +301,7 @@ def test_what_is_cut_off_amid_a_run_can_be_gone_on_with(
     train(session, 1)
     if paused:
         went, told = train(session, 40)
-        assert (went.stop.run, len(told)) == (20, 19)
+        assert (went.stop.run, len(told)) == (20, 20)
     else:
         with pytest.raises(Cancelled):
             train(session, 40)
