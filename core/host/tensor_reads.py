@@ -10,7 +10,6 @@ import numpy as np
 from msgspec import structs
 
 from gradstep.core.debug.history.frame import Frame
-from gradstep.core.engine.plan.why_dead import Untaken
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.loop import way_to
@@ -20,6 +19,7 @@ from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import Read, TensorPart, UpdateInfo, Values
 from gradstep.core.protocol.tensor_bytes import pack
 
+NO_ROOM = "recorded runs had no room for this iteration (Run > Keep recorded)"
 Known = Callable[[TensorRef], bool]  # whether the program has such a tensor
 
 
@@ -32,8 +32,9 @@ def read(
     request: Read, known: Known, frame: Frame, until: float = inf
 ) -> tuple[Values, tuple[Buffer, ...]]:
     """The parts that `request` names, in its order, and their buffers. A tensor that is not in
-    the program has the state "none", one that is not computed yet "waiting". until: the time, of
-    time.monotonic, from which on the rest is left out."""
+    the program has the state "none", one that is not computed yet "waiting", one that was computed
+    in a loop and is not kept any more "dropped". until: the time, of time.monotonic, from which on
+    the rest is left out."""
     if request.limit < 0 or request.offset < 0:
         raise GradstepError("limit and offset must not be negative", kind="ValueError")
     parts: list[TensorPart] = []
@@ -44,7 +45,8 @@ def read(
         ref = TensorRef.parse(name)
         array = frame.look(ref) if known(ref) else None
         if array is None:
-            parts.append(_without_value(name, frame.dead(ref)) if known(ref) else _nothing(name))
+            missing = _without_value(name, frame, ref)
+            parts.append(missing if known(ref) else TensorPart(ref=name, state="none"))
             continue
         opaque = array.dtype.hasobject and frame.state(ref) is not None
         dtype = DType.RESOURCE if opaque else DType.of(array.dtype)
@@ -60,14 +62,12 @@ def read(
     return Values(parts=parts), tuple(buffers)
 
 
-def _without_value(name: str, dead: Untaken | None) -> TensorPart:
-    if dead is None:
-        return TensorPart(ref=name, state="waiting")
-    return TensorPart(ref=name, state="dead", why=dead.reason)
-
-
-def _nothing(name: str) -> TensorPart:
-    return TensorPart(ref=name, state="none")
+def _without_value(name: str, frame: Frame, ref: TensorRef) -> TensorPart:
+    if (dead := frame.dead(ref)) is not None:
+        return TensorPart(ref=name, state="dead", why=dead.reason)
+    if frame.is_dropped(ref):
+        return TensorPart(ref=name, state="dropped", why=NO_ROOM)
+    return TensorPart(ref=name, state="waiting")
 
 
 def _part(name: str, array: np.ndarray, dtype: DType, buffer: int) -> TensorPart:

@@ -22,8 +22,8 @@ BreakpointTarget = Literal["op", "gradient", "scope", "type", "phase"]
 ThreadCondition = Literal["ready", "blocked", "deadlock", "finished", "failed"]
 
 # "waiting": not computed yet at that step; "none": a gradient that does not exist; "dead": in a
-# branch that was not taken.
-ValueState = Literal["known", "waiting", "none", "dead"]
+# branch that was not taken; "dropped": of an iteration that is not kept any more.
+ValueState = Literal["known", "waiting", "none", "dead", "dropped"]
 ExplainedState = Literal["none", "zero", "nan", "inf", "ok"]
 NonFinite = Literal["nan", "inf"]
 

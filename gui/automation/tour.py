@@ -112,7 +112,7 @@ def check(driver: Driver) -> str:
 def _words(value: TensorValue | None) -> str:
     if value is None or value.state == "waiting":
         return "–"
-    if value.state == "none" or value.state == "dead":
+    if value.state != "known":
         return value.state
     array = value.head if value.array is None else value.array
     return np.array2string(array, precision=6, suppress_small=True, separator=", ")

@@ -92,6 +92,13 @@ class TensorValue:
             return None
         return self.head.reshape(self.shape)
 
+    @property
+    def absence(self) -> str:
+        """What became of a value that was, or would have been, computed; "" where it is there, or
+        is still to come, or never was."""
+        words = {"dead": "dead", "dropped": "not kept"}.get(self.state)
+        return "" if words is None else f"{words}: {self.why}"
+
     @classmethod
     def of(cls, part: TensorPart, buffers: tuple[Buffer, ...]) -> TensorValue:
         """A value from the engine's reply."""

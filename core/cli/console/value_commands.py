@@ -61,7 +61,9 @@ def _reply(console: Console, name: str, ref: TensorRef) -> Reply:
     if (dead := frame.dead(ref)) is not None:
         data = {"name": name, "value": None, "dead": dead.reason}
         return Reply(f"{name}  {dead.text}", data)
-    return _value(name, frame.value(ref), "not computed yet")
+    array = frame.value(ref)
+    gone = array is None and frame.is_dropped(ref)
+    return _value(name, array, "not kept any more" if gone else "not computed yet")
 
 
 def _value(name: str, array: np.ndarray | None, otherwise: str) -> Reply:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.debug.history.loop_iterations import LoopView, as_left, trace_of
+from gradstep.core.debug.history.loop_iterations import LoopView, last_view, trace_of
 from gradstep.core.debug.history.timeline import Timeline
 from gradstep.core.engine.device_transfer import get
 from gradstep.core.engine.plan.liveness_conditions import holds
@@ -106,7 +106,10 @@ class Frame:
         where = plan.tensors.get(ref)
         if where is None:
             around = way_to(plan.graph, ref.op)
-            return self._as_left(around, ref, done) if around else self._untouched(ref)
+            if not around:
+                return self._untouched(ref)
+            last = self._last_view(around)
+            return None if last is None else last.value(ref)
         if isinstance(where, str):
             variable = plan.variables[where]
             made = variable.anew or ref.op != variable.op
@@ -117,15 +120,17 @@ class Frame:
             return None
         return self._behind(self.timeline.held(self.run, where, done))
 
-    def _as_left(self, around: Sequence[Operation], ref: TensorRef, done: int) -> Any:
-        """What a tensor of a loop was in its last iteration, once it has run. around: the loop, the
-        outermost first where they are nested."""
-        plan = self.timeline.plan
+    def _last_view(self, around: Sequence[Operation]) -> LoopView | None:
+        """The last iteration of a loop, once it has run. around: the loop, the outermost first
+        where they are nested."""
+        if not around or self.run >= self.timeline.runs:
+            return None
+        plan, done = self.timeline.plan, min(self.step, self.timeline.done(self.run))
         first = plan.step_of.get(around[0].name)
         if first is None or first >= done:
             return None
         step = plan.steps[first]
-        return as_left(step, self.timeline.held(self.run, trace_of(step), done), around[1:], ref)
+        return last_view(step, self.timeline.held(self.run, trace_of(step), done), around[1:])
 
     def _behind(self, held: Any) -> Any:
         """What `held` leads to where it is the handle of a tensor array or a stack, as of the
@@ -152,12 +157,27 @@ class Frame:
             if loop.has(ref):
                 return loop.dead(ref)
         plan = self.timeline.plan
+        if ref not in plan.tensors:
+            last = self._last_view(way_to(plan.graph, ref.op) or ())
+            return None if last is None else last.dead(ref)
         if ref not in plan.alive or self.run >= self.timeline.runs:
             return None
         done = min(self.step, self.timeline.done(self.run))
         if plan.step_of[ref.op] >= done:
             return None
         return why_dead(plan, ref, lambda value: self.timeline.held(self.run, value, done))
+
+    def is_dropped(self, ref: TensorRef | str) -> bool:
+        """Whether the tensor was computed in an iteration of a loop, and its value is not kept any
+        more: where recorded runs have no room for all iterations, and what a user's function does
+        would have to be done again."""
+        ref = TensorRef.parse(ref) if isinstance(ref, str) else ref
+        for loop in self.loops:
+            if loop.has(ref):
+                return loop.is_lost(ref)
+        around = way_to(self.timeline.plan.graph, ref.op) or ()
+        last = self._last_view(around)
+        return last is not None and last.is_lost(ref, around)
 
     def skips(self, operation: str) -> bool:
         """Whether the operation, which is the next or done, is dead in this run."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from gradstep.core.engine.loops.iteration_trace import LoopTrace
 from gradstep.core.engine.loops.loop_run import LoopRun
-from gradstep.core.engine.plan.liveness_conditions import holds
+from gradstep.core.engine.plan.liveness_conditions import Condition, holds, predicates
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.engine.plan.why_dead import Untaken, why_dead
 from gradstep.core.errors import GradstepError
@@ -71,34 +71,67 @@ class LoopIterations:
         if run is not None and (number, step) == (run.number, run.step):
             live = run.recording.loop(step)
             return LoopIterations(inner, live.trace, live)
-        return kept_iterations(inner, self._held(trace_of(inner), number))
+        return kept_iterations(inner, self.held(trace_of(inner), number))
 
     def value(self, ref: TensorRef, number: int, step: int) -> Any:
         """What a tensor held after `step` steps of iteration `number`: a device array, or state.
         None where it was not computed (yet), is dead, or is not kept any more."""
-        where = self.plan.tensors.get(ref)
-        if where is None or self.dead(ref, number, step):
+        index = self._made(ref, step)
+        if index is None or self.dead(ref, number, step):
             return None
-        index = self.plan.newest(where, step) if isinstance(where, str) else where
-        return self._held(index, number) if self.plan.made_by[index] < step else None
+        return self.held(index, number)
+
+    def is_lost(self, ref: TensorRef, number: int, step: int) -> bool:
+        """Whether what a tensor held after `step` steps of iteration `number`, or whether it was
+        dead, is not kept any more."""
+        index = self._made(ref, step)
+        if index is None:
+            return False
+        condition = self.plan.alive.get(ref)
+        lost = condition is not None and self._forgot(condition, number)
+        return lost or (not self.dead(ref, number, step) and self.lost(index, number))
+
+    def lost(self, index: int, number: int) -> bool:
+        """Likewise of a value of the plan, at the end of an iteration."""
+        live = self._run is not None and number == self._run.number
+        return not live and self._trace.is_lost(index, number)
 
     def dead(self, ref: TensorRef, number: int, step: int) -> Untaken | None:
-        """Why a tensor was dead after `step` steps of iteration `number`."""
-        if ref not in self.plan.alive or self.plan.step_of[ref.op] >= step:
+        """Why a tensor was dead after `step` steps of iteration `number`; None also where that is
+        not kept any more."""
+        condition = self.plan.alive.get(ref)
+        if condition is None or self.plan.step_of[ref.op] >= step:
             return None
-        return why_dead(self.plan, ref, lambda value: self._held(value, number))
+        if self._forgot(condition, number):
+            return None
+        return why_dead(self.plan, ref, lambda value: self.held(value, number))
 
     def skips(self, operation: str, number: int) -> bool:
         """Whether the operation does not run in iteration `number`, as its branch is not taken."""
         guard = self.plan.steps[self.plan.step_of[operation]].guard
-        return guard is not None and not holds(guard.when, lambda v: self._held(v, number))
+        if guard is None or self._forgot(guard.when, number):
+            return False
+        return not holds(guard.when, lambda value: self.held(value, number))
 
     def shared(self, number: int, step: int) -> Iterator[Any]:
         """What all operations of the run work on that name its class, as `value`."""
         for name in self.plan.per_run:
-            yield self._held(self.plan.newest(name, step), number)
+            yield self.held(self.plan.newest(name, step), number)
 
-    def _held(self, index: int, number: int) -> Any:
+    def _made(self, ref: TensorRef, step: int) -> int | None:
+        """The value that a tensor is after `step` steps; None where it is not computed by then."""
+        where = self.plan.tensors.get(ref)
+        if where is None:
+            return None
+        index = self.plan.newest(where, step) if isinstance(where, str) else where
+        return index if self.plan.made_by[index] < step else None
+
+    def _forgot(self, condition: Condition, number: int) -> bool:
+        """Whether what it asks of iteration `number` is not kept any more."""
+        return any(self.lost(value, number) for value in predicates(condition))
+
+    def held(self, index: int, number: int) -> Any:
+        """A value of the plan, in iteration `number`."""
         if self._run is not None and number == self._run.number:
             return self._run.recording.value(index)
         return self._trace.held(index, number)
@@ -122,6 +155,15 @@ class LoopView:
     def dead(self, ref: TensorRef) -> Untaken | None:
         return self.loop.dead(ref, self.number, self.step)
 
+    def is_lost(self, ref: TensorRef, around: Sequence[Operation] = ()) -> bool:
+        """Whether what it held is not kept any more. around: the loops that it is in; of one inside
+        this one, whether that loop's iterations are not."""
+        if self.has(ref):
+            return self.loop.is_lost(ref, self.number, self.step)
+        plan = self.loop.plan
+        steps = (plan.steps[plan.step_of[op.name]] for op in around if op.name in plan.step_of)
+        return any(self.loop.lost(trace_of(step), self.number) for step in steps)
+
     def skips(self, operation: str) -> bool | None:
         """Whether its branch is not taken; None for an operation that is not in this loop."""
         there = operation in self.loop.plan.step_of
@@ -138,17 +180,18 @@ def trace_of(step: Step) -> int:
     return step.writes[len(step.iteration.loop.variables)]
 
 
-def as_left(step: Step, trace: Any, inside: Sequence[Operation], ref: TensorRef) -> Any:
-    """What a tensor was in the last iteration of the loop that `step` has run, or of the loops
-    `inside` it; None where it was not computed, or is not kept any more."""
+def last_view(step: Step, trace: Any, inside: Sequence[Operation]) -> LoopView | None:
+    """What the last iteration of the loop that `step` has run came to, or that of the loops
+    `inside` it, as far in as is kept; None where it has not run."""
     if not isinstance(trace, LoopTrace):
         return None
-    number, plan = max(trace.iterations - 1, 0), trace.iteration.plan
-    if not inside:
-        dead = why_dead(plan, ref, lambda value: trace.held(value, number))
-        return trace.value(ref, number) if ref in plan.tensors and dead is None else None
-    inner = plan.steps[plan.step_of[inside[0].name]]
-    return as_left(inner, trace.held(trace_of(inner), number), inside[1:], ref)
+    loop, number = LoopIterations(step, trace), max(trace.iterations - 1, 0)
+    if inside:
+        inner = loop.plan.steps[loop.plan.step_of[inside[0].name]]
+        within = last_view(inner, loop.held(trace_of(inner), number), inside[1:])
+        if within is not None:
+            return within
+    return LoopView(loop, number, loop.length_of(number))
 
 
 def kept_iterations(step: Step, trace: Any) -> LoopIterations:

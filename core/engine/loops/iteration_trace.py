@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 MOST_BYTES = 1 << 26  # of whole iterations
 _RECORDS = 8  # part of the memory that they may take
 _NOTHING: Values = MappingProxyType({})
+_LOST = object()  # in place of a value
 
 
 class LoopTrace(Trace):
@@ -158,6 +159,15 @@ class LoopTrace(Trace):
 
     def held(self, index: int, iteration: int) -> Any:
         """Likewise of a value of the iteration's plan."""
+        found = self._find(index, iteration)
+        return None if found is _LOST else found
+
+    def is_lost(self, index: int, iteration: int) -> bool:
+        """Whether such a value is not kept any more, if it was computed: there was no room for it,
+        and a user's function is not called again to see it."""
+        return self._find(index, iteration) is _LOST
+
+    def _find(self, index: int, iteration: int) -> Any:
         if index in self.outside:
             return self.outside[index]
         if iteration == self.iterations:
@@ -171,7 +181,7 @@ class LoopTrace(Trace):
                 if index in values:
                     return values[index]
             record = record or self._record_again(segment, iteration)
-        return None if record is None else record.value(index)
+        return _LOST if record is None else record.value(index)
 
     def _asked(self, iteration: int) -> Values:
         """What is kept of an iteration for the way back: computed again, with all of its segment,

@@ -109,6 +109,6 @@ def _tensor(stage: SceneModel, ref: TensorRef) -> list[str]:
 def _value(found: TensorValue | None) -> str:
     if found is None or found.state == "waiting":
         return "not computed yet"
-    if found.state == "dead":
-        return f"dead: {found.why}"
-    return "none" if found.state == "none" else brief(found, ROOM)
+    if found.state == "none":
+        return "none"
+    return found.absence or brief(found, ROOM)

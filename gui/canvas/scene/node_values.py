@@ -36,6 +36,8 @@ class NodeValues:
 WAITING = NodeValues("waiting", "faint")
 NONE = NodeValues("none", "faint")
 DEAD = NodeValues("dead", "faint")  # in a branch that was not taken
+DROPPED = NodeValues("not kept", "faint")  # of an iteration that there was no room for
+_ABSENT = {"none": NONE, "dead": DEAD, "dropped": DROPPED}
 
 
 def value(workspace: Workspace, op: Operation, room: int = ROOM) -> NodeValues:
@@ -47,8 +49,8 @@ def value(workspace: Workspace, op: Operation, room: int = ROOM) -> NodeValues:
     found = workspace.value(str(op.output()))
     if found is not None and found.state == "known":
         return _marked(workspace, op, found, room)
-    if found is not None and found.state == "dead":
-        return DEAD
+    if found is not None and found.absence:
+        return _ABSENT[found.state]
     waits = workspace.waits.get(op.name)
     if waits is not None:
         return NodeValues(_waiting(op, waits, room), "faint")
@@ -74,7 +76,7 @@ def gradient(workspace: Workspace, op: Operation, room: int = ROOM) -> NodeValue
     found = _first_gradient(workspace, op)
     if found is None or found.state == "waiting":
         return _partial(workspace, op, room) or WAITING
-    return {"none": NONE, "dead": DEAD}.get(found.state) or of(found, "backward", room)
+    return _ABSENT.get(found.state) or of(found, "backward", room)
 
 
 @lru_cache(maxsize=4096)  # what is in view is painted again and again

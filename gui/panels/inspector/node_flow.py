@@ -177,8 +177,6 @@ def maker_of_gradient(workspace: Workspace, ref: str) -> StepInfo | None:
 def _absent(value: TensorValue, note: str) -> str:
     if value.state == "none":
         return "None: no gradient reaches this node"
-    if value.state == "dead":
-        return f"dead: {value.why}"
-    if value.why:
-        return value.why
+    if value.absence or value.why:
+        return value.absence or value.why
     return f"waiting: {note}" if note else "waiting: not computed at this step"

@@ -60,8 +60,8 @@ class WireFacts(FactRows):
             value = self._workspace.value(carried)
             known = value is not None and value.state == "known"
             text = number_text.brief(value, 32) if value is not None and known else "waiting"
-            if value is not None and value.state == "dead":
-                text = f"dead: {value.why}"
+            if value is not None and value.absence:
+                text = value.absence
             return self._code(text, "backward" if known else "faint")
         waits = self._workspace.debugger.waits_at(edge)
         return self._code("waiting" if waits else "None", "faint")

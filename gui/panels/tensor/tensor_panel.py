@@ -133,10 +133,8 @@ def facts(value: TensorValue | None) -> str:
         return "…"
     if value.state == "none":
         return "there is no gradient: None, which is not zero"
-    if value.state == "dead":
-        return f"dead: {value.why}"
     if value.state != "known":
-        return "not computed at this step"
+        return value.absence or "not computed at this step"
     parts = [f"{value.dtype}[{', '.join(map(str, value.shape))}]"]
     stats = value.stats
     if stats is not None:

@@ -7,8 +7,10 @@ import numpy as np
 from gradstep.core.document.document import View
 from gradstep.core.graph.edits import rename
 from gradstep.core.graph.model import Edge
+from gradstep.core.host.tensor_reads import NO_ROOM
 from gradstep.gui.canvas.interact import tooltips
 from gradstep.gui.canvas.scene import hit_test
+from gradstep.gui.model.value_cache import TensorValue
 from tests.support import conds
 
 WHY = "dead: branch not taken because positive is False"
@@ -56,3 +58,18 @@ def test_it_is_alive_when_it_is_taken(canvas) -> None:
         "cond/turned",
         "cond/switch_f",
     }
+
+
+def test_what_is_not_kept_of_an_iteration_is_said_on_its_node_and_in_its_tip(
+    canvas, monkeypatch
+) -> None:
+    """However it came: its value is said to be gone, and not to be still to come."""
+    space = canvas.space
+    space.open_document(conds.document((1, 2)))
+    space.debugger.flush()
+    gone = TensorValue("cond/Merge:0", "dropped", why=NO_ROOM)
+    monkeypatch.setattr(space, "value", lambda ref: gone)
+    number = canvas.number("cond/Merge")
+    assert canvas.view.stage.facts.reading(number, False).text == "not kept"
+    said = tooltips.text(canvas.view.stage, hit_test.Hit(box=number))
+    assert f"v not kept: {NO_ROOM}" in said
