@@ -31,22 +31,25 @@ def start(kind: str, minutes: float) -> int:
     corpus = CORPUS / kind
     corpus.mkdir(parents=True, exist_ok=True)
     limits = ["-rss_limit_mb=4096", "-timeout=30", f"-max_total_time={int(60 * minutes)}"]
+    limits.append(f"-artifact_prefix={corpus.parent}{os.sep}")  # a case that kills it
     command = [str(python), "-m", "tests.fuzz.guided", kind, str(corpus), *limits]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return int(subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode != 0)
 
 
 class Chosen(random.Random):
-    """Random numbers out of bytes; zeros where there are no more."""
+    """Random numbers out of bytes, and where there are no more, out of a generator that they seed:
+    who draws until it suits, as `sample` does, would never come to an end with zeros."""
 
     def __init__(self, data: bytes) -> None:
         super().__init__(0)
         self._data, self._at = data, 0
+        self._rest = random.Random(data)
 
     def _take(self, count: int) -> int:
         part = self._data[self._at : self._at + count]
         self._at += count
-        return int.from_bytes(part, "little")
+        return int.from_bytes(part + self._rest.randbytes(count - len(part)), "little")
 
     def getrandbits(self, k: int) -> int:
         return self._take((k + 7) // 8) & ((1 << k) - 1)

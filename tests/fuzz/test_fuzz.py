@@ -15,6 +15,7 @@ from gradstep.core.io.native import gradstep_file
 from tests.fuzz import documents, doors, graphdefs, wires
 from tests.fuzz.case import MARK, Case, dice
 from tests.fuzz.failure import ROOT, failure_of
+from tests.fuzz.guided import Chosen
 from tests.fuzz.pipeline import read, try_case
 from tests.fuzz.smaller import smallest
 
@@ -155,3 +156,13 @@ def test_a_small_campaign(make: Any, count: int) -> None:
             try_case(case, heavy=False)
         except Exception as error:
             raise AssertionError(f"case {number}: {failure_of(error).key}") from error
+
+
+def test_bytes_decide_a_case_and_few_of_them_make_one_as_well() -> None:
+    """With zeros behind the last byte two different things would never be drawn."""
+    assert Chosen(b"\x07").getrandbits(3) == 7
+    assert Chosen(b"\xff\xff").random() == 65535 / 65536
+    for data in (b"", b"\0", b"\xff"):
+        first, second = Chosen(data).sample(range(2), 2), Chosen(data).sample(range(2), 2)
+        assert first == second
+        assert sorted(first) == [0, 1]
