@@ -1,34 +1,73 @@
-"""Garbage collection on the main thread, between events.
+"""Garbage collection on the main thread, between events, and of all there is while nobody looks.
 
-Anywhere else it takes Qt's objects away under Qt's feet.
+Anywhere else it takes Qt's objects away under Qt's feet; and while it looks at a large document the
+window is deaf.
 """
 
 from __future__ import annotations
 
 import gc
+import time
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QEvent, QObject, QTimer
 
 from gradstep.core.memory_release import return_free_pages
 
 INTERVAL = 2000  # milliseconds
 FULL = 15  # every how many times all generations are collected
+MANY = 20_000  # new objects; looking at more of them would be felt
+QUIET = 5.0  # seconds in which nothing was painted: nobody waits for the window
+LATEST = 300.0  # seconds after which all is looked at, whoever waits
 
 
 class Collector(QObject):
-    """Takes over from Python's automatic collector for as long as it lives."""
+    """Takes over from Python's automatic collector for as long as it lives.
 
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
+    What is new is looked at soon, and what stays is put aside: the objects of a document, which are
+    many, hold no cycles and go by themselves. All that was put aside is looked at when nothing
+    happens in the window."""
+
+    def __init__(self, window: QObject) -> None:
+        super().__init__(window)
         gc.disable()
         self._count = 0
+        self._aside_since = 0.0  # 0 while nothing is put aside
+        self._painted_at = time.monotonic()
+        window.installEventFilter(self)
         self._timer = QTimer(self, interval=INTERVAL)
         self._timer.timeout.connect(self.collect)
         self._timer.start()
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.UpdateRequest:
+            self._painted_at = time.monotonic()
+        return False
+
     def collect(self) -> None:
-        self._count += 1
-        is_full = self._count % FULL == 0
-        gc.collect(2 if is_full else 1)
-        if is_full:
-            return_free_pages()
+        if self._may_look_at_all():
+            self._collect_all()
+        elif gc.get_count()[0] > MANY:
+            self._put_aside()
+        else:
+            self._count += 1
+            is_full = self._count % FULL == 0
+            gc.collect(2 if is_full else 1)
+            if is_full:
+                self._put_aside()
+                return_free_pages()
+
+    def _may_look_at_all(self) -> bool:
+        now, since = time.monotonic(), self._aside_since
+        waits_long = now - since > LATEST
+        return since > 0 and (now - self._painted_at > QUIET or waits_long)
+
+    def _put_aside(self) -> None:
+        gc.freeze()
+        self._aside_since = self._aside_since or time.monotonic()
+
+    def _collect_all(self) -> None:
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()
+        self._aside_since, self._count = 0.0, 0
+        return_free_pages()

@@ -1,0 +1,85 @@
+"""What is many stays unseen by the collector until nobody waits for the window."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtWidgets import QWidget
+
+from gradstep.gui import garbage_collection
+from gradstep.gui.garbage_collection import Collector
+
+
+class Knot:
+    """Holds itself."""
+
+    def __init__(self) -> None:
+        self.self = self
+
+
+@pytest.fixture
+def collector(
+    qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[Collector, list[float]]]:
+    """And the time that it believes in."""
+    now = [1000.0]
+    monkeypatch.setattr(garbage_collection.time, "monotonic", lambda: now[0])
+    window = QWidget()
+    qtbot.addWidget(window)
+    gc.collect()
+    found = Collector(window)
+    found._timer.stop()
+    yield found, now
+    gc.unfreeze()
+
+
+def paint(collector: Collector) -> None:
+    QCoreApplication.sendEvent(collector.parent(), QEvent(QEvent.Type.UpdateRequest))
+
+
+def test_a_large_document_is_put_aside_until_nothing_is_painted(
+    collector: tuple[Collector, list[float]],
+) -> None:
+    keeper, now = collector
+    document = [[i] for i in range(2 * garbage_collection.MANY)]
+    knot = weakref.ref(Knot())
+    keeper.collect()
+    assert gc.get_freeze_count() > len(document)
+    assert knot() is not None, "nobody looked"
+    now[0] += garbage_collection.QUIET - 1
+    paint(keeper)
+    now[0] += 2
+    keeper.collect()
+    assert knot() is not None, "somebody was there a moment ago"
+    now[0] += garbage_collection.QUIET
+    keeper.collect()
+    assert knot() is None
+
+
+def test_who_never_rests_is_kept_waiting_in_the_end(
+    collector: tuple[Collector, list[float]],
+) -> None:
+    keeper, now = collector
+    document = [[i] for i in range(2 * garbage_collection.MANY)]
+    knot = weakref.ref(Knot())
+    keeper.collect()
+    now[0] += garbage_collection.LATEST + 1
+    paint(keeper)
+    keeper.collect()
+    assert document
+    assert knot() is None
+
+
+def test_small_garbage_goes_at_once_and_is_not_kept_by_what_stays(
+    collector: tuple[Collector, list[float]],
+) -> None:
+    keeper, _ = collector
+    for _ in range(garbage_collection.FULL + 2):
+        knot = weakref.ref(Knot())
+        keeper.collect()
+        assert knot() is None
