@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPainter, QPalette
@@ -48,13 +49,32 @@ class Entry:
     enabled: bool = True
 
 
+class Offer(Protocol):
+    """What there is to be found."""
+
+    def find(self, typed: str, most: int) -> Sequence[Entry]:
+        """What fits some letters, the best first; all, in order, where there are none."""
+
+
+class Listed:
+    """Entries that are there, found by their texts and their tips."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self._entries = entries
+        self._searched = [Searched(entry.text, entry.tip) for entry in entries]
+
+    def find(self, typed: str, most: int) -> Sequence[Entry]:
+        places = range(len(self._entries))
+        return [self._entries[i] for i in ranked(typed, places, self._searched.__getitem__, most)]
+
+
 class Finder(QDialog):
     """A popup; it closes when something is chosen, on Escape, and when it loses the focus."""
 
     def __init__(
         self,
         theme: Theme,
-        entries: Sequence[Entry],
+        offer: Offer,
         hint: str,
         name: str,
         parent: QWidget | None = None,
@@ -63,8 +83,7 @@ class Finder(QDialog):
         self.setObjectName(name)
         self.setAccessibleName(hint)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._entries = list(entries)
-        self._searched = [Searched(entry.text, entry.tip) for entry in self._entries]
+        self._offer = offer
         self.field = QLineEdit()
         self.field.setObjectName(f"{name}.field")
         self.field.setAccessibleName(hint)
@@ -118,8 +137,7 @@ class Finder(QDialog):
         return False
 
     def _filter(self, typed: str) -> None:
-        places = range(len(self._entries))
-        found = [self._entries[i] for i in ranked(typed, places, self._searched.__getitem__, SHOWN)]
+        found = self._offer.find(typed, SHOWN)
         self.list.clear()
         for entry in found:
             item = QListWidgetItem(entry.text, self.list)

@@ -11,7 +11,7 @@ from gradstep.core.document.document import CodeItem, CodeKind
 from gradstep.core.document.required_python import Asked, missing_code
 from gradstep.gui import commands
 from gradstep.gui.dialogs.code_dialog import NO_CHOICE, CodeDialog
-from gradstep.gui.dialogs.finder import Entry, Finder
+from gradstep.gui.dialogs.finder import Entry, Finder, Listed
 from gradstep.gui.frame.action_record import selected_operation
 from gradstep.gui.model.workspace import Workspace
 
@@ -25,7 +25,7 @@ def edit_code(workspace: Workspace, name: str, window: QWidget) -> None:
     if meant or len(entries) == 1:
         (meant or entries)[0].run()
     elif entries:
-        finder = Finder(workspace.theme, entries, "Edit a function", "code_finder", window)
+        finder = Finder(workspace.theme, Listed(entries), "Edit a function", "code_finder", window)
         finder.show_over(window)
 
 

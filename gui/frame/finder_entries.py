@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property, partial
+
 from PySide6.QtWidgets import QWidget
 
 from gradstep.core.graph.scopes import parents
 from gradstep.gui import commands
-from gradstep.gui.dialogs.finder import Entry, Finder
+from gradstep.gui.canvas.interact.name_index import NameIndex
+from gradstep.gui.dialogs.finder import Entry, Finder, Listed
 from gradstep.gui.frame.action_record import Action
 from gradstep.gui.frame.action_set import ActionSet
 from gradstep.gui.model.settings import settings
@@ -34,16 +38,33 @@ def command_palette(workspace: Workspace, actions: ActionSet, window: QWidget) -
         )
         for row in rows
     ]
-    return Finder(workspace.theme, entries, "Type a command", "palette", window)
+    return Finder(workspace.theme, Listed(entries), "Type a command", "palette", window)
 
 
 def node_finder(workspace: Workspace, window: QWidget) -> Finder:
     """All nodes and scopes by name and type; choosing one goes there."""
-    scopes = dict.fromkeys(scope for op in workspace.shown for scope in parents(op.name))
-    things = [(op.name, op.type) for op in workspace.shown]
-    things += [(scope, "scope") for scope in scopes if scope not in workspace.shown]
-    entries = [
-        Entry(name, lambda name=name: commands.reveal(workspace, name), kind)  # type: ignore[misc]
-        for name, kind in things
-    ]
-    return Finder(workspace.theme, entries, "Find a node", "node_finder", window)
+    return Finder(workspace.theme, _Nodes(workspace), "Find a node", "node_finder", window)
+
+
+class _Nodes:
+    """An entry is made when it is found: there may be very many."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace, self._graph = workspace, workspace.shown
+        own = self._graph.operations
+        around = dict.fromkeys(name.rpartition("/")[0] for name in own)
+        scopes = dict.fromkeys(scope for last in around for scope in parents(f"{last}/"))
+        self._names = [*own, *(scope for scope in scopes if scope and scope not in own)]
+
+    @cached_property
+    def _index(self) -> NameIndex:
+        return NameIndex(self._names)
+
+    def find(self, typed: str, most: int) -> Sequence[Entry]:
+        if not typed.strip():
+            return [*map(self._entry, self._names[:most])]
+        return [self._entry(self._names[place]) for place in self._index.best(typed, most)]
+
+    def _entry(self, name: str) -> Entry:
+        kind = self._graph[name].type if name in self._graph else "scope"
+        return Entry(name, partial(commands.reveal, self._workspace, name), kind)

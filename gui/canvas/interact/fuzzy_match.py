@@ -9,6 +9,7 @@ from heapq import nsmallest
 from typing import TypeVar
 
 T = TypeVar("T")
+START, WORDS, PART, LETTERS = 10, 100, 200, 300  # ranks, before the name's length
 LATE = 500  # added to the rank of what something else took the place of
 FAR = 1_000  # rank of a match in the description only
 
@@ -24,13 +25,13 @@ def rank(text: str, name: str) -> int | None:
 
 def _rank(wanted: str, name: str, lower: str) -> int | None:
     if lower.startswith(wanted):
-        return 10 + len(name) if wanted and lower != wanted else 0
+        return START + len(name) if wanted and lower != wanted else 0
     is_part = wanted in lower
     if not is_part and not _in_order(wanted, lower):  # nor does it begin words then
         return None
     if _begins_words(wanted, name, lower):
-        return 100 + len(name)
-    return (200 if is_part else 300) + len(name)
+        return WORDS + len(name)
+    return (PART if is_part else LETTERS) + len(name)
 
 
 def _in_order(wanted: str, lower: str) -> bool:

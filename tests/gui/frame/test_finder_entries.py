@@ -35,7 +35,7 @@ def test_the_key_opens_it_and_enter_runs_the_best_match(tutorial: Driver) -> Non
 
 def test_it_shows_keys_and_puts_the_impossible_last(tutorial: Driver) -> None:
     finder = command_palette(tutorial.workspace, tutorial.window.actions_, tutorial.window)
-    entries = finder._entries
+    entries = finder._offer.find("", 10_000)
     assert next(e.detail for e in entries if e.text == "Run: Step") == "F10"
     enabled = [entry.enabled for entry in entries]
     assert enabled == sorted(enabled, reverse=True)
@@ -44,7 +44,7 @@ def test_it_shows_keys_and_puts_the_impossible_last(tutorial: Driver) -> None:
 
 def test_recently_used_come_first(tutorial: Driver) -> None:
     finder = command_palette(tutorial.workspace, tutorial.window.actions_, tutorial.window)
-    next(e for e in finder._entries if e.text == "View: Show everything").run()
+    next(e for e in finder._offer.find("", 10_000) if e.text == "View: Show everything").run()
     finder.close()
     again = command_palette(tutorial.workspace, tutorial.window.actions_, tutorial.window)
     assert again.texts()[0] == "View: Show everything"
