@@ -288,8 +288,6 @@ class GraphView(QGraphicsView):
         self.viewport().update()
 
     def _show_facts(self) -> None:
-        words = empty_canvas.words() if self._is_empty else screen_reader.selection(self.stage)
-        self.setAccessibleDescription(words)
         if not self._facts_wait:  # a reply of the engine says several things at once
             self._facts_wait = True
             self._facts_waiting.emit()
@@ -298,6 +296,8 @@ class GraphView(QGraphicsView):
         if not self._facts_wait:
             return
         self._facts_wait = False
+        words = empty_canvas.words() if self._is_empty else screen_reader.selection(self.stage)
+        self.setAccessibleDescription(words)
         changed = self.layers.refresh_facts()
         if not changed.isEmpty():
             self.viewport().update(changed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from types import MappingProxyType
 
 import numpy as np
@@ -14,11 +15,15 @@ from gradstep.gui.canvas.scene.scene_arrays import WIDTH, Point, heights
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 
 STEP = layout_boxes.BOX_GAP
+_ID = attrgetter("id")
 NOWHERE: Mapping[str, Point] = MappingProxyType({})
 
 
 def known(visible: VisibleGraph, positions: Mapping[str, Point]) -> dict[str, Point]:
     """Centres that the document has; a collapsed scope stands amid its operations."""
+    ids = [*map(_ID, visible.boxes)]
+    if positions.keys() >= visible.number.keys():
+        return dict(zip(ids, map(positions.__getitem__, ids), strict=True))
     found: dict[str, Point] = {}
     for box in visible.boxes:
         if box.id in positions:
@@ -75,9 +80,10 @@ def complete(
     stands moves."""
     if not found:
         return layout(*diagram(visible))
-    placed = {box.id: found[box.id] for box in visible.boxes if box.id in found}
-    if len(placed) == len(visible.boxes):
-        return placed
+    ids = [*map(_ID, visible.boxes)]
+    if found.keys() >= visible.number.keys():
+        return dict(zip(ids, map(found.__getitem__, ids), strict=True))
+    placed = {id: found[id] for id in ids if id in found}
     boxes, arrows = diagram(visible)
     rows = [(*placed[box.id], box.height) for box in boxes if box.id in placed]
     standing = np.concatenate([np.array(rows).reshape(-1, 3), np.empty((len(boxes), 3))])

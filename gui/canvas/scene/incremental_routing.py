@@ -27,6 +27,8 @@ def rerouted(
     before: a scene that had most of both, or None."""
     if before is None or not len(before.routes):
         return routed(ports, Obstacles(rects))
+    if np.array_equal(rects, before.rects) and np.array_equal(ports, before.routes.ports):
+        return before.routes  # whatever the boxes are called
     boxes = _boxes_before(visible, before.visible)
     same = (boxes >= 0) & (before.rects[boxes] == rects).all(axis=1)
     gone = np.ones(len(before), dtype=bool)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain, compress
+from itertools import chain, compress, islice
+from operator import attrgetter, is_not, not_
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from gradstep.gui.canvas.scene.visible_graph import (
     passed_by,
     single_links,
 )
+
+_OP = attrgetter("op")
 
 
 def revised(before: VisibleGraph, made: Source, now: Source) -> tuple[VisibleGraph, Source] | None:
@@ -49,10 +52,8 @@ def revised(before: VisibleGraph, made: Source, now: Source) -> tuple[VisibleGra
     for i in changed:
         boxes[i] = make.box(edit.operations[i])
     number = edit.number
-    links = (
-        *_links(before, edit.operations, changed, edit.kept, number),
-        *control_links(now.graph, number),
-    )
+    waiting = before.links[before.wired :] if edit.keeps_wires else control_links(now.graph, number)
+    links = (*_links(before, edit.operations, changed, edit.kept, number), *waiting)
     if edit.path == before.on_path and links == before.links and tuple(boxes) == before.boxes:
         return before, now
     found = VisibleGraph(tuple(boxes), links, number, edit.path, now)
@@ -69,8 +70,7 @@ class _Edit:
         self._before, self._made, self._now = before, made, now
         self._old, self.operations = [*made.graph], [*now.graph]
         self.kept = min(len(self._old), len(self.operations))
-        pairs = zip(self._old, self.operations, strict=False)
-        self.differ = [i for i, (old, new) in enumerate(pairs) if old is not new]
+        self.differ = [*compress(range(self.kept), map(is_not, self._old, self.operations))]
 
     @property
     def is_large(self) -> bool:
@@ -116,7 +116,7 @@ class _Edit:
         """The wires on which there may be a gradient."""
         made, now = self._made, self._now
         was, asked = drawn_of(made.request), drawn_of(now.request)
-        if self.renamed:
+        if self.renamed and not self.renamed.keys().isdisjoint(map(_OP, chain(*was))):
             name_of = self.renamed.get
             was = tuple(
                 tuple(TensorRef(name_of(ref.op, ref.op), ref.index) for ref in refs) for refs in was
@@ -146,18 +146,16 @@ class _Edit:
     def _retyped(self) -> list[int]:
         """The places whose operations have outputs of other types."""
         old, new = (source.inference.types.of.get for source in (self._made, self._now))
-        outputs = [new(name) for name in self._now.graph.operations][: self.kept]
-        before = [old(name) for name in self._made.graph.operations][: self.kept]
-        pairs = enumerate(zip(before, outputs, strict=True))
-        return [i for i, (a, b) in pairs if a is not b and a != b]
+        outputs = [*map(new, islice(self._now.graph.operations, self.kept))]
+        before = [*map(old, islice(self._made.graph.operations, self.kept))]
+        other = compress(range(self.kept), map(is_not, before, outputs))
+        return [i for i in other if before[i] != outputs[i]]
 
     def list_changed(self, passed: frozenset[str]) -> list[int]:
         """The places whose box, or whose wires, may look different."""
         typed = self._now.inference.types.of.get
         outputs = map(typed, self._now.graph.operations)
-        open_ = compress(
-            range(self.kept), (not types for types in outputs)
-        )  # of those wires decide
+        open_ = compress(range(self.kept), map(not_, outputs))  # of those wires decide
         other = (self.number[name] for name in passed ^ self._made.passed if name in self.number)
         found = {*self.differ, *self._retyped, *open_, *other}
         return sorted(i for i in found if i < self.kept)
@@ -182,7 +180,7 @@ def _links(
     starts = np.searchsorted(targets, [*changed, kept]).tolist()
     stops = np.searchsorted(targets, changed, side="right").tolist()
     pieces = [before.links[a:b] for a, b in zip([0, *stops], starts, strict=True)]
+    parts: list[Sequence[Link]] = []
     for piece, i in zip(pieces, changed, strict=False):
-        yield from piece
-        yield from single_links([operations[i]], number)
-    yield from chain(pieces[-1], single_links(operations[kept:], number))
+        parts += [piece, single_links([operations[i]], number)]
+    return chain(*parts, pieces[-1], single_links(operations[kept:], number))

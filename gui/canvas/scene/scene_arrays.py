@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 
@@ -21,6 +22,7 @@ TITLE = 28.0
 ROW = 16.0
 PADDING = 8.0
 PORT = 12.0  # least distance between ports
+_ID = attrgetter("id")
 OUT, INTO = 0, 1  # sides of a box: columns of VisibleGraph.port_counts
 
 Point = tuple[float, float]
@@ -63,7 +65,7 @@ class SceneArrays:
         """
         tall = heights(visible)
         sizes = np.stack([np.full_like(tall, WIDTH), tall], axis=1)
-        middle = np.array([centres[box.id] for box in visible.boxes]).reshape(-1, 2)
+        middle = np.array([*map(centres.__getitem__, map(_ID, visible.boxes))]).reshape(-1, 2)
         rects = np.concatenate([middle - sizes / 2, sizes], axis=1)
         ports = _link_ports(visible, rects, np.arange(len(visible.links)))
         found = cls(visible, rects, rerouted(visible, rects, ports, before), raised=raised)

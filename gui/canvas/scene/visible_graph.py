@@ -106,6 +106,11 @@ class VisibleGraph:
         """bool[m]: links of control inputs."""
         return np.array([not link.wires for link in self.links], dtype=bool)
 
+    @property
+    def wired(self) -> int:
+        """How many links carry something; those of control inputs come after them."""
+        return int(np.count_nonzero(~self.control))
+
     @cached_property
     def wire_counts(self) -> np.ndarray:
         """int64[m]: how many wires each link stands for."""
