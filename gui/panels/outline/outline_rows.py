@@ -15,6 +15,7 @@ from gradstep.core.protocol.messages import ProgramInfo
 from gradstep.core.protocol.vocabulary import PhaseName
 from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.program_index import ProgramIndex
+from gradstep.gui.panels.outline.scope_split import Split, scope_of, split, split_again
 from gradstep.gui.panels.problems.problem_rows import faults
 from gradstep.gui.panels.widgets.row_list import PlainRows, Row, RowList
 
@@ -29,11 +30,20 @@ class ScopeRows(RowList):
     at."""
 
     def __init__(
-        self, key: str, names: Sequence[str], describe: Callable[[str], Row], inside: str = ""
+        self,
+        key: str,
+        names: Sequence[str],
+        describe: Callable[[str], Row],
+        inside: str = "",
+        before: ScopeRows | None = None,
     ) -> None:
         """key: of the scope's row. names: of all operations in it. describe: makes the row of one.
-        inside: the scope, with its slash, although operations of other names may be in it."""
+        inside: the scope, with its slash, although operations of other names may be in it.
+        before: those of the same scope before an edit."""
         self._key, self._members, self._describe, self._inside = key, names, describe, inside
+        was_split = before is not None and "_split" in before.__dict__
+        self._before = before if was_split else None
+        self._below: dict[str, ScopeRows] = {}
 
     def __bool__(self) -> bool:
         return bool(self._members)
@@ -58,31 +68,32 @@ class ScopeRows(RowList):
         scope, names = self._scopes[place], self._split[self._scopes[place]]
         label = scope.rpartition("/")[2]
         key = f"{self._key}/{label}"
-        rows = ScopeRows(key, names, self._describe, f"{scope}/")
+        rows = self._below.get(scope)
+        if rows is None or rows._members != names:
+            rows = ScopeRows(key, names, self._describe, f"{scope}/", rows)
+            self._below[scope] = rows
         return Row(key, label, str(len(names)), open=False, children=rows)
 
     def holding(self, names: Collection[str]) -> Iterator[tuple[int, Collection[str]]]:
         found: dict[int, list[str]] = {}
         for name in names:
-            scope = self._scope_of(name)
+            scope = scope_of(name, self._inside)
             place = self._places.get((scope,) if scope else name)
             if place is not None:
                 found.setdefault(place, []).append(name)
         for place in sorted(found):
             yield place, found[place] if self.is_group(place) else ()
 
-    def _scope_of(self, name: str) -> str:
-        """The scope right in this one that a name is in; "" for none."""
-        start = len(self._inside) if name.startswith(self._inside) else 0
-        return name[: max(name.find("/", start), 0)]
-
     @cached_property
-    def _split(self) -> dict[str, list[str]]:
+    def _split(self) -> Split:
         """The operations by the scope right in this one; of those in none ""."""
-        found: dict[str, list[str]] = {}
-        for name in self._members:
-            found.setdefault(self._scope_of(name), []).append(name)
-        return found
+        before, self._before = self._before, None
+        if before is not None and "_split" in before.__dict__:
+            known = before._split, before._members, self._members, self._inside
+            if (found := split_again(*known)) is not None:
+                self._below = before._below
+                return found
+        return split(self._members, self._inside)
 
     @cached_property
     def _scopes(self) -> list[str]:
@@ -158,7 +169,7 @@ class Outline:
             added = title in _ADDED
             describe = self._describe_added if added else self._describe
             inside = "gradients/" if title == "gradients" else ""
-            rows = ScopeRows(f"scope:{title}", names, describe, inside)
+            rows = ScopeRows(f"scope:{title}", names, describe, inside, rows)
             self._groups[title] = names, rows
         is_open = searched or title not in _ADDED
         count = str(len(names))

@@ -21,6 +21,9 @@ _LEAF = _GROUP | Qt.ItemFlag.ItemNeverHasChildren
 _DRAGGED = {flags: flags | Qt.ItemFlag.ItemIsDragEnabled for flags in (_GROUP, _LEAF)}
 
 
+MANY = 400  # rows of a level that a view was told; if there are more, all of it is told again
+
+
 class _Spliced(RowList):
     """`rows`, with `came` of `others` from `start` on in the place of `gone` of its own."""
 
@@ -51,11 +54,33 @@ class _Spliced(RowList):
 
 class _Level:
     """The rows below the one at `place` of the level `above`. below: of those of its rows that were
-    looked into."""
+    looked into; told: the rows that a view knows."""
 
     def __init__(self, id: int, above: _Level | None, place: int, rows: RowList) -> None:
         self.id, self.above, self.place, self.rows = id, above, place, rows
         self.below: dict[int, _Level] = {}
+        self.told: dict[int, Row] = {}
+
+    def put(self, rows: RowList) -> None:
+        """Other rows, of which views will ask."""
+        self.rows = rows
+        self.told.clear()
+
+    def tell(self, place: int) -> Row:
+        found = self.told.get(place)
+        if found is None:
+            found = self.told[place] = self.rows[place]
+        return found
+
+    def differing(self) -> Iterator[int]:
+        """The places of rows that look otherwise than a view was told."""
+        if len(self.told) > MANY:
+            self.told.clear()
+            yield from (0, len(self.rows) - 1)
+        for place, told in [*self.told.items()]:
+            now = self.told[place] = self.rows[place]
+            if _look(now) != _look(told):
+                yield place
 
 
 class RowTreeModel(QAbstractItemModel):
@@ -86,10 +111,13 @@ class RowTreeModel(QAbstractItemModel):
     def set_rows(self, rows: Sequence[Row]) -> bool:
         """Let the tree become this one: rows with the same keys stay. Returns whether rows came or
         went."""
-        return self._revise(self._root, listed(rows))
+        is_other = self._revise(self._root, listed(rows))
+        for level in [*self._levels.values()]:
+            self._say_what_differs(level)
+        return is_other
 
     def row_at(self, index: Index) -> Row | None:
-        return self._levels[index.internalId()].rows[index.row()] if index.isValid() else None
+        return self._levels[index.internalId()].tell(index.row()) if index.isValid() else None
 
     def groups(self, parent: Index = QModelIndex()) -> Iterator[tuple[Row, QModelIndex]]:  # noqa: B008
         """The rows below one that have children themselves, with their indexes."""
@@ -148,10 +176,12 @@ class RowTreeModel(QAbstractItemModel):
         level.rows = rows
         for place, below in [*level.below.items()]:
             is_other |= self._revise(below, listed(rows[place].children))
-        if rows:
-            first, last = (self.createIndex(i, 0, level.id) for i in (0, len(rows) - 1))
-            self.dataChanged.emit(first, last)
         return is_other
+
+    def _say_what_differs(self, level: _Level) -> None:
+        if places := [*level.differing()]:
+            first, last = (self.createIndex(f(places), 0, level.id) for f in (min, max))
+            self.dataChanged.emit(first, last)
 
     def _put(
         self, level: _Level, rows: RowList, old: Sequence[Hashable], new: Sequence[Hashable]
@@ -165,12 +195,12 @@ class RowTreeModel(QAbstractItemModel):
         parent, before = self._index_of(level), level.rows
         if gone:
             self.beginRemoveRows(parent, first, first + gone - 1)
-            level.rows = _Spliced(before, rows, first, gone)
+            level.put(_Spliced(before, rows, first, gone))
             self._move_below(level, first, first + gone, -gone)
             self.endRemoveRows()
         if came:
             self.beginInsertRows(parent, first, first + came - 1)
-            level.rows = _Spliced(before, rows, first, gone, came)
+            level.put(_Spliced(before, rows, first, gone, came))
             self._move_below(level, first, first, came)
             self.endInsertRows()
 
@@ -243,6 +273,11 @@ class RowTreeModel(QAbstractItemModel):
         if row is not None:
             data.setData(self._mime_type, row.name.encode())
         return data
+
+
+def _look(row: Row) -> tuple[object, ...]:
+    """What a view shows of it."""
+    return (*row[:-1], bool(row.children))
 
 
 def _common(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:

@@ -153,7 +153,6 @@ class RowTree(QTreeView):
         self._quiet = False
         if changed:
             self.select_names(selected)
-        self.viewport().update()
 
     def _unfold(self, parent: QModelIndex, room: int) -> int:
         """Open the groups below one row that are to be open. room: for how many rows more they all

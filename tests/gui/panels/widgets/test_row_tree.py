@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QTreeView
 
 from gradstep.gui.look.theme import DARK
 from gradstep.gui.panels.widgets.row_list import Row
-from gradstep.gui.panels.widgets.row_tree import RowTreeModel
+from gradstep.gui.panels.widgets.row_tree import RowRole, RowTreeModel
 from gradstep.gui.panels.widgets.row_view import RowTree
 
 
@@ -88,3 +88,22 @@ def test_choosing_is_announced_and_following_is_not(
     qtbot.keyClick(tree, Qt.Key.Key_Down)
     assert heard == [["b"], ["c"]]
     assert isinstance(tree, QTreeView)
+
+
+def test_only_rows_that_look_otherwise_are_told_again(show: Callable[..., RowTree]) -> None:
+    """A rebuild of thousands of rows of which none differs paints nothing."""
+    tree = show(RowTree(lambda: DARK))
+    tree.set_rows(scopes("abc"))
+    tree.grab()
+    told: list[tuple[int, int]] = []
+    tree.rows.dataChanged.connect(lambda first, last: told.append((first.row(), last.row())))
+    tree.set_rows(scopes("abc"))
+    assert told == []
+    ops = (
+        Row("op:a", "a", name="a"),
+        Row("op:b", "b", "new", name="b"),
+        Row("op:c", "c", name="c"),
+    )
+    tree.set_rows([Row("group", "group", heading=True, children=ops)])
+    assert told == [(1, 1)]
+    assert tree.rows.index(1, 0, tree.rows.index(0, 0)).data(RowRole).detail == "new"

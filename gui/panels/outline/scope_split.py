@@ -1,0 +1,76 @@
+"""Operations by the scope right in another one, and the same after an edit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import compress
+from operator import ne
+
+Split = dict[str, list[str]]  # scope, "" for none -> the operations in it, in their order
+
+FEW = 64  # names that an edit changed; of more, all are split again
+
+
+def scope_of(name: str, inside: str) -> str:
+    """The scope right in `inside` (with its slash) that a name is in; "" for none."""
+    start = len(inside) if name.startswith(inside) else 0
+    return name[: max(name.find("/", start), 0)]
+
+
+def split(names: Sequence[str], inside: str) -> Split:
+    """The operations by the scope right in `inside`."""
+    found: Split = {}
+    for name in names:
+        found.setdefault(scope_of(name, inside), []).append(name)
+    return found
+
+
+def split_again(before: Split, old: Sequence[str], new: Sequence[str], inside: str) -> Split | None:
+    """As `split` of `new`, from that of `old`; the scopes that are as they were have the same list.
+    None where too much differs, or where scopes may come in another order."""
+    places = [*compress(range(len(new)), map(ne, old, new))]
+    if len(old) == len(new):
+        return _renamed(before, [(old[i], new[i]) for i in places[: FEW + 1]], inside)
+    first = places[0] if places else min(len(old), len(new))
+    tails = map(ne, reversed(old[first:]), reversed(new[first:]))
+    last = next(compress(range(len(new)), tails), min(len(old), len(new)) - first)
+    gone, came = len(old) - first - last, len(new) - first - last
+    if gone + came > FEW:
+        return None
+    return _exchanged(before, old[first : first + gone], new, range(first, first + came), inside)
+
+
+def _renamed(before: Split, pairs: Sequence[tuple[str, str]], inside: str) -> Split | None:
+    """With other names in the same places."""
+    scopes = [scope_of(old, inside) for old, _ in pairs]
+    if len(pairs) > FEW or scopes != [scope_of(new, inside) for _, new in pairs]:
+        return None
+    at = [before[scope].index(old) for scope, (old, _) in zip(scopes, pairs, strict=True)]
+    found = before | {scope: [*before[scope]] for scope in scopes}
+    for scope, place, (_, new) in zip(scopes, at, pairs, strict=True):
+        found[scope][place] = new
+    return found
+
+
+def _exchanged(
+    before: Split, gone: Sequence[str], names: Sequence[str], came: range, inside: str
+) -> Split | None:
+    """Without the names `gone`, and with those of `names` in the places `came`."""
+    scopes = {scope_of(name, inside) for name in (*gone, *(names[i] for i in came))}
+    if not scopes <= before.keys():
+        return None
+    found = before | {scope: [*before[scope]] for scope in scopes}
+    for name in gone:
+        own = found[scope_of(name, inside)]
+        if own[0] == name:
+            return None
+        own.remove(name)
+    for place in came:
+        scope = scope_of(names[place], inside)
+        near = names[max(place - FEW, 0) : place]
+        above = next((name for name in reversed(near) if scope_of(name, inside) == scope), None)
+        if above is None:
+            return None
+        own = found[scope]
+        own.insert(own.index(above) + 1, names[place])
+    return found
