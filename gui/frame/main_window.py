@@ -275,9 +275,9 @@ class MainWindow(QMainWindow):
         self.menu.show_name(f"{workspace.name}{' •' if modified else ''}")
 
     def _count_problems(self) -> None:
-        from gradstep.gui.panels.problems.problem_rows import current_problems
+        from gradstep.gui.panels.problems.problem_rows import count_problems
 
-        count = sum(row.severity != "info" for row in current_problems(self.workspace))
+        count = count_problems(self.workspace)
         self.docks.by_id["problems"].say(f"Problems {count}" if count else "Problems")
 
     def _offer_note(self) -> None:

@@ -77,6 +77,7 @@ class Debugger(QObject):
     compared = Signal()
     devices_changed = Signal()
     failed = Signal(object)  # ErrorInfo
+    told = Signal()  # all that one reply says was said; see `is_telling`
 
     def __init__(self, bridge: EngineBridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -96,6 +97,7 @@ class Debugger(QObject):
         self._given = EngineDocument()
         self._followed = FollowedProgram()
         self._opening = 0  # how often it was, without an answer yet
+        self._telling = 0  # of the reply that is being taken in, how deep
         self.shows_sessions = False  # whether a view wants to know of all at every stop
         self._slowest = 0.0
         self._tensors: Refs = []  # of the program, in full names
@@ -370,9 +372,24 @@ class Debugger(QObject):
 
     # -- replies ----------------------------------------------------------------------------
 
+    @property
+    def is_telling(self) -> bool:
+        """Whether a reply is being taken in, which says several things one after the other: who
+        shows all of them waits for `told`."""
+        return self._telling > 0
+
     def take(self, reply: Message, buffers: tuple[Buffer, ...] = ()) -> None:
         """The engine has opened a document, stands elsewhere, shows another session, or failed."""
         reply = self._followed.complete(reply)
+        self._telling += 1
+        try:
+            self._take(reply, buffers)
+        finally:
+            self._telling -= 1
+            if not self._telling:
+                self.told.emit()
+
+    def _take(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
         if isinstance(reply, Opened):
             self._invalidate()
             self._show_program(reply.program)
@@ -385,7 +402,7 @@ class Debugger(QObject):
             self._stand(reply.stopped, buffers)
         elif isinstance(reply, SessionList):
             self._values.clear()
-            self.take(reply.stopped)
+            self._take(reply.stopped, ())
         elif isinstance(reply, Failed):
             self._fail(reply.error)
 

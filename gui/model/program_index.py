@@ -12,7 +12,7 @@ from gradstep.core.graph.model import Edge
 from gradstep.core.protocol.messages import EdgeGradient, ProgramInfo, StepInfo
 from gradstep.core.protocol.vocabulary import PhaseName
 
-_OP, _PHASE = attrgetter("op"), attrgetter("phase")
+_OP, _PHASE, _WRITES = attrgetter("op"), attrgetter("phase"), attrgetter("writes")
 E = TypeVar("E")
 K = TypeVar("K")
 V = TypeVar("V")
@@ -68,7 +68,7 @@ class ProgramIndex:
     @cached_property
     def updates(self) -> bool:
         """Whether a run changes a variable."""
-        return any(step.writes for step in self._steps)
+        return any(map(_WRITES, reversed(self._steps)))  # which come last
 
     @cached_property
     def first_steps(self) -> Mapping[PhaseName, int]:
@@ -135,8 +135,7 @@ def _revise(
     """dict(pairs(now)); `made` is that of `old`."""
     if old is now:
         return made
-    first = _common(old, now)
-    last = min(_common(old[::-1], now[::-1]), min(len(old), len(now)) - first)
+    first, last = common_ends(old, now)
     gone, come = old[first : len(old) - last], now[first : len(now) - last]
     if len(gone) + len(come) > len(now):
         return dict(pairs(now))
@@ -145,6 +144,14 @@ def _revise(
         found.pop(key, None)
     found.update(pairs(come))
     return found
+
+
+def common_ends(old: Sequence[object], now: Sequence[object]) -> tuple[int, int]:
+    """How many of the same objects both begin with, and how many of the others both end with."""
+    first = _common(old, now)
+    rest = min(len(old), len(now)) - first
+    last = _common(old[len(old) - rest :][::-1], now[len(now) - rest :][::-1]) if rest else 0
+    return first, last
 
 
 def _common(one: Sequence[object], other: Sequence[object]) -> int:

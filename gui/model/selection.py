@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from gradstep.core.graph.scopes import is_inside, parents
+from collections.abc import Collection
+from itertools import compress, repeat
+
+from gradstep.core.graph.scopes import parents
 from gradstep.gui.model.workspace import Workspace
 
 
@@ -16,6 +19,15 @@ def selected_unit(workspace: Workspace) -> str:
     collapsed = workspace.document.view.collapsed
     scopes = [s for s in parents(first) if len(chosen) > 1 or s in collapsed]
     for scope in scopes:
-        if chosen == {name for name in workspace.shown.operations if is_inside(name, scope)}:
+        if _is_all_of(chosen, f"{scope}/", workspace.shown.operations):
             return f"{scope}/"
     return first if len(chosen) == 1 else ""
+
+
+def _is_all_of(chosen: Collection[str], prefix: str, names: Collection[str]) -> bool:
+    """Whether these are just the operations whose names begin so. Looks no further than to the
+    first that is not chosen."""
+    if not all(name.startswith(prefix) for name in chosen):
+        return False
+    inside = compress(names, map(str.startswith, names, repeat(prefix)))
+    return all(map(chosen.__contains__, inside))

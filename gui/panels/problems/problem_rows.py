@@ -35,13 +35,22 @@ class ProblemRow:
 
 def current_problems(workspace: Workspace) -> list[ProblemRow]:
     """What is wrong in the workspace now."""
+    return _wrong_now(workspace) + _zero_gradients(workspace)
+
+
+def count_problems(workspace: Workspace) -> int:
+    """How many of these are more than a remark. No gradient is read for that."""
+    return sum(row.severity != "info" for row in _wrong_now(workspace))
+
+
+def _wrong_now(workspace: Workspace) -> list[ProblemRow]:
+    """All but the gradients that are zero, which are a remark."""
     error = workspace.stop.error if workspace.stop is not None else None
     drawn = workspace.inference.problems
     rows = problem_rows(drawn, workspace.program, error, workspace.failure)
     if workspace.stop is not None and workspace.stop.reason == "blocked":
         rows[0] = replace(rows[0], severity="warning")  # it can still go on
-    rows += _broken_numbers(workspace.soundness.first) + _wrong_gradients(workspace.table)
-    return rows + _zero_gradients(workspace)
+    return rows + _broken_numbers(workspace.soundness.first) + _wrong_gradients(workspace.table)
 
 
 def problem_rows(

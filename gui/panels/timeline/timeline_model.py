@@ -34,10 +34,15 @@ class TimelineModel(CellModel):
         self.waits = False
 
     def show(self, rows: Rows) -> None:
-        self.beginResetModel()
+        is_other = len(rows) != len(self.rows)
+        if is_other:
+            self.beginResetModel()
         self.rows = rows
         self.current = rows.at(self.step)
-        self.endResetModel()
+        if is_other:
+            self.endResetModel()
+        else:  # most edits change a few of many rows
+            self.changed()
 
     def move_to(self, step: int, error: str = "", waits: bool = False) -> None:
         """The debugger has executed `step` steps; `error`: why the next one failed, or waits."""

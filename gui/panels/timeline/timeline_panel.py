@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QModelIndex, Qt, QTimer
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout
 
@@ -104,7 +104,8 @@ class TimelinePanel(Panel):
             )
             return
         self._loop = ""
-        groups = self._groups = GroupRows(program, self.workspace.debugger.index)
+        index = self.workspace.debugger.index
+        groups = self._groups = GroupRows(program, index, before=self._groups)
         self._show_rows(self._rows(program))
         self.bars.show_rows(groups, self._captions(program))
         self._reached = [0]
@@ -172,6 +173,7 @@ class TimelinePanel(Panel):
 
     def _show_rows(self, rows: Rows) -> None:
         """Put rows into the table, with room for their names, as far as there is any."""
+        self.table.setCurrentIndex(QModelIndex())  # what stands there may be another row
         self.model.show(rows)
         self._widest = QFontMetrics(mono(12)).horizontalAdvance("0" * rows.longest_name) + 24
         self._fit_columns()

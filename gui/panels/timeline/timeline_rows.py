@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from operator import add, attrgetter
 from typing import overload
 
 from gradstep.core.protocol.messages import ProgramInfo, StepInfo
-from gradstep.gui.model.program_index import ProgramIndex, Stretch, find_breaks, find_phases
+from gradstep.gui.model.program_index import (
+    ProgramIndex,
+    Stretch,
+    common_ends,
+    find_breaks,
+    find_phases,
+)
 
-_TYPE = attrgetter("type")
+_TYPE, _ORIGIN, _PHASE = attrgetter("type"), attrgetter("origin"), attrgetter("phase")
+_GRADIENT = attrgetter("gradient")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,22 +106,55 @@ class StepRows(Rows):
 class GroupRows(Rows):
     """One row for each forward operation, its gradient, and each variable's update."""
 
-    def __init__(self, program: ProgramInfo, index: ProgramIndex | None = None) -> None:
-        """index: of the program, where somebody has it."""
-        index = index or ProgramIndex(program)
-        origins = [step.origin for step in program.steps]
-        starts = {*find_breaks(origins), *(start for _, start, _ in index.phases)}
-        super().__init__(program.steps, sorted(starts))
-        self._program, self._index = program, index
+    def __init__(
+        self,
+        program: ProgramInfo,
+        index: ProgramIndex | None = None,
+        before: Rows | None = None,
+    ) -> None:
+        """index: of the program, where somebody has it. before: of the program that an edit made
+        this one of: what the edit did not touch is taken over."""
+        self._index = index or ProgramIndex(program)
+        self._program = program
+        steps = program.steps
+        first = last = 0  # how many steps at both ends are the same
+        if isinstance(before, GroupRows):
+            first, last = common_ends(before.steps, steps)
+        stop = len(steps) - last
+        starts = [*_starts(steps, first, min(stop + 1, len(steps)))]
+        super().__init__(steps, starts)
+        self._lengths: list[int] = []
+        if isinstance(before, GroupRows):
+            self._take_over(before, first, last)
+        else:
+            self._lengths = self._measure(range(len(starts)))
 
-    @property
-    def longest_name(self) -> int:
-        """As a row says it: the operation that its steps were made for, or the last of them."""
-        ends = [*self.starts[1:], self.stop] if self.starts else []
+    def _take_over(self, before: GroupRows, first: int, last: int) -> None:
+        """Rows of steps that are the same at both ends; `starts` has those between."""
+        old, by = before.starts, self.stop - before.stop
+        head = bisect_left(old, first)
+        tail = bisect_right(old, before.stop - last)
+        between, kept = [*self.starts], old[tail:]
+        self.starts = [*old[:head], *between, *(kept if not by else [s + by for s in kept])]
+        sure = max(head - 1, 0)  # the last of them may go on in what changed
+        measured = self._measure(range(sure, head + len(between)))
+        self._lengths = [*before._lengths[:sure], *measured, *before._lengths[tail:]]
+
+    def _measure(self, rows: range) -> list[int]:
+        """Characters of what these rows say: the operation that their steps were made for, or the
+        last of them, and its type."""
+        ends = [*self.starts[rows.start + 1 : rows.stop + 1]]
+        if len(ends) < len(rows):
+            ends.append(self.stop)
         lasts = [self.steps[stop - 1] for stop in ends]
         names = [step.origin or step.op for step in lasts]
         types = map(_TYPE, map(self._index.steps.get, names, lasts))
-        return max(map(add, map(len, names), map(len, types)), default=0) + len(" ()")
+        return [*map(add, map(len, names), map(len, types))]
+
+    @property
+    def longest_name(self) -> int:
+        """As a row says it."""
+        return max(self._lengths, default=0) + len(" ()")
 
     @property
     def phases(self) -> Sequence[Stretch]:
@@ -129,8 +170,19 @@ class GroupRows(Rows):
         return _group(self.steps[start:stop], start, self._index, self._gradients, self._program)
 
 
+def _starts(steps: Sequence[StepInfo], first: int, stop: int) -> Iterator[int]:
+    """From `first` to before `stop`, where steps begin that were made for another operation, or
+    that are of another phase."""
+    if first == 0 < stop:
+        yield 0
+    before = max(first - 1, 0)
+    part = steps[before:stop]
+    kinds = [*zip(map(_ORIGIN, part), map(_PHASE, part), strict=True)]
+    yield from (before + place for place in find_breaks(kinds))
+
+
 def _gradient_tensors(program: ProgramInfo) -> frozenset[str]:
-    return frozenset(program.gradients.values()) | {edge.gradient for edge in program.edges}
+    return frozenset(chain(program.gradients.values(), map(_GRADIENT, program.edges)))
 
 
 def _group(

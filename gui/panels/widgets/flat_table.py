@@ -87,6 +87,7 @@ class FlatTable(QTableView):
 
     chosen = Signal(int)
     opened = Signal(int)
+    _stale = Signal()
 
     def __init__(
         self,
@@ -99,8 +100,10 @@ class FlatTable(QTableView):
     ) -> None:
         super().__init__()
         self.setObjectName(name)
-        self.setModel(model)
+        self._is_stale = False  # what is in view may be something else now
+        self._stale.connect(self._look_again, Qt.ConnectionType.QueuedConnection)
         self._delegate = CellDelegate(theme, margin)
+        self.setModel(model)
         self.setItemDelegate(self._delegate)
         self._set_headers(theme, margin)
         self.setStyleSheet(_NO_CORNER)
@@ -135,14 +138,26 @@ class FlatTable(QTableView):
             columns.setSectionResizeMode(stretch, QHeaderView.ResizeMode.Stretch)
 
     def dataChanged(self, first: Index, last: Index, roles: Sequence[int] | None = None) -> None:
-        """Of what is in view paint again what says something else. Qt would paint all of it."""
+        """Of what is in view paint again what says something else. Qt would paint all of it. One
+        look is enough for all changes that come together."""
+        if not self._is_stale:
+            self._is_stale = True
+            self._stale.emit()
+
+    def reset(self) -> None:
+        self._delegate.painted = {}
+        super().reset()
+
+    def _look_again(self) -> None:
+        if not self._is_stale:
+            return
+        self._is_stale = False
         seen = range(self.rowAt(0), self._last_seen + 1)
         painted = {at: cell for at, cell in self._delegate.painted.items() if at[0] in seen}
         self._delegate.painted = painted
         for (row, column), cell in painted.items():
             index = self.model().index(row, column)
-            inside = first.row() <= row <= last.row() and first.column() <= column <= last.column()
-            if inside and index.data(CellRole) != cell:
+            if index.data(CellRole) != cell:
                 super().dataChanged(index, index)
 
     @property

@@ -53,11 +53,13 @@ class Panel(QWidget):
         *signals: SignalInstance,
         shown: Callable[[], object] | None = None,
     ) -> None:
-        """Call `show` after each of the signals while the panel can be seen. What came while it was
-        hidden is made up for when it is shown again, before it is painted, by one call of `shown`,
-        or of `show`; of several followers in the order in which they were given."""
+        """Call `show` after each of the signals while the panel can be seen; once after all that
+        one reply of the engine gave rise to. What came while it was hidden is made up for when it
+        is shown again, before it is painted, by one call of `shown`, or of `show`; of several
+        followers in the order in which they were given."""
         follower = _Follower(self, show, shown or show)
         self._followers.append(follower)
+        self.workspace.debugger.told.connect(follower.hear_out)
         for signal in signals:
             signal.connect(follower.hear)
 
@@ -126,13 +128,21 @@ class _Follower(QObject):
     ) -> None:
         super().__init__(panel)
         self._panel, self._show, self._shown = panel, show, shown
-        self._is_stale = False
+        self._is_stale = self._waits = False
 
     def hear(self, *_: object) -> None:
-        if self._panel.is_seen or self._panel.isWindow():
-            self._show()
-        else:
+        if not self._panel.is_seen and not self._panel.isWindow():
             self._is_stale = True
+        elif self._panel.workspace.debugger.is_telling:
+            self._waits = True
+        else:
+            self._show()
+
+    def hear_out(self) -> None:
+        """All that came at once was said."""
+        if self._waits:
+            self._waits = False
+            self.hear()
 
     def catch_up(self) -> None:
         if self._is_stale:

@@ -59,6 +59,20 @@ def test_groups_partition_the_plan(steps: list[StepInfo], data: st.DataObject) -
     assert number == len(rows) if step == len(steps) else rows[number].holds(step)
 
 
+@given(STEPS, STEPS, STEPS, STEPS)
+def test_groups_after_an_edit_are_those_made_anew(
+    head: list[StepInfo], gone: list[StepInfo], came: list[StepInfo], tail: list[StepInfo]
+) -> None:
+    """From those before it, where the steps at both ends are the same."""
+    before = GroupRows(program_of([*head, *gone, *tail]))
+    steps = [*head, *came, *tail]
+    again, anew = GroupRows(program_of(steps), before=before), GroupRows(program_of(steps))
+    assert [*again] == [*anew]
+    assert again.longest_name == anew.longest_name
+    further = GroupRows(program_of([*tail, *came]), before=again)
+    assert [*further] == [*GroupRows(program_of([*tail, *came]))]
+
+
 @given(STEPS, st.lists(st.integers(0, 12), max_size=4))
 def test_the_model_follows_the_cursor(
     qapp: object, steps: list[StepInfo], stops: list[int]
