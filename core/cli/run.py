@@ -19,7 +19,13 @@ from gradstep.core.cli.output.command_output import (
 from gradstep.core.cli.runs import require_threads
 from gradstep.core.engine.backend import Backend
 from gradstep.core.program.questions.loaded_document import Loaded, start
-from gradstep.core.program.questions.run_choice import RunChoice, Values, choose_run, run_again
+from gradstep.core.program.questions.run_choice import (
+    RunChoice,
+    Values,
+    choose_run,
+    run_again,
+    run_once,
+)
 from gradstep.core.program.questions.thread_hints import name_threads
 
 
@@ -38,8 +44,11 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     choice = _chosen(loaded, args.fetch)
     session = start(loaded, choice.graph, backend, choice.initial, **layout)
     with name_threads(loaded, "--threads"):
-        again = run_again(session, loaded.feeds(), choice)
-        runs = [again() for _ in range(args.runs)]
+        if loaded.batches is None:
+            again = run_again(session, loaded.feeds(), choice)
+            runs = [again() for _ in range(args.runs)]
+        else:
+            runs = [run_once(session, loaded.feeds(n), choice) for n in range(args.runs)]
     data: dict[str, object] = {}
     if layout["kernels"]:
         data["kernels"] = session.computed_by

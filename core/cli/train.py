@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments import shared_arguments
-from gradstep.core.cli.arguments.data_args import TrainingData, read_data
+from gradstep.core.cli.arguments.data_args import read_data
 from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.command_table import LINES, STEPS
 from gradstep.core.cli.output.command_output import (
@@ -36,6 +36,7 @@ from gradstep.core.cli.run import device_object, rounding_line
 from gradstep.core.cli.runs import save_trained
 from gradstep.core.cli.runs.training_checkpoints import TrainingCheckpoints, read_checkpoints
 from gradstep.core.cli.runs.training_steps import Training, ask_for, require_work
+from gradstep.core.data.opened_data import OpenedData
 from gradstep.core.document.placeholder_substitution import with_feeds
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
@@ -53,7 +54,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     layout = shared_arguments.layout(args)
     saving = save_trained.read_saving(args)
     loaded = load(args)
-    data = read_data(loaded.document.graph, args)
+    data = read_data(loaded.document, args)
     if data is not None:  # what a batch is, is known before anything is derived
         first = data.training.feeds_at(0)
         loaded = replace(loaded, document=with_feeds(loaded.document, first))
@@ -83,14 +84,13 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     return _answer(args, session, progress, error)
 
 
-def _steps(args: argparse.Namespace, data: TrainingData | None) -> int:
+def _steps(args: argparse.Namespace, data: OpenedData | None) -> int:
     """How many steps are made. Raises GradstepError where that is said twice."""
-    if data is None or not args.epochs:
-        return args.steps or STEPS
-    if args.steps:
+    if args.steps and args.epochs:
         raise usage("--steps and --epochs both say when to end", "leave one of them away")
-    steps: int = args.epochs * data.training.batches_per_epoch
-    return steps
+    if data is None or args.steps or (args.data and not args.epochs):
+        return args.steps or STEPS
+    return data.dataset.epochs * data.per_epoch
 
 
 def _answer(
@@ -232,7 +232,7 @@ class _Progress:
 
 
 def _train(
-    training: Training, progress: _Progress, data: TrainingData | None
+    training: Training, progress: _Progress, data: OpenedData | None
 ) -> GradstepError | None:
     """Make steps up to the last, or Ctrl+C, or the error that is returned."""
     stop = threading.Event()

@@ -90,6 +90,12 @@ class DataSource:
             )
         object.__setattr__(self, "batches_per_epoch", count)
 
+    @property
+    def is_ragged(self) -> bool:
+        """Whether the last batch of an epoch is smaller."""
+        rows, batch = len(self.rows), self.batch
+        return not self.drop_last and rows > batch and rows % batch != 0
+
     def batch_at(self, step: int) -> Batch:
         """The batch of a step, from 0."""
         epoch, number = divmod(step, self.batches_per_epoch)

@@ -13,6 +13,7 @@ from gradstep.core.autodiff.recognition.imported_request import ImportedGradient
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.concurrency.thread_state import Thread
+from gradstep.core.document.dataset import Dataset
 from gradstep.core.document.expectation import Expectation
 from gradstep.core.graph.model import Constant, Graph, TensorRef
 
@@ -77,6 +78,7 @@ class Document:
     imported:  gradients that the graph holds already, as its program made them.
     initial:   variable name -> initial value.
     feeds:     tensor name ("data:0") -> value fed to every run.
+    data:      rows of which every run is fed a batch, in the place of feeds; None for none.
     optimizers: updates to derive, in the order in which a run makes them.
     code:      custom Python by name; see CodeItem.
     init:      operation to run once before the first run (imported graphs); "" for none.
@@ -95,6 +97,7 @@ class Document:
     imported: tuple[ImportedGradients, ...] = ()
     initial: Mapping[str, Constant] = field(default_factory=_frozen_map)
     feeds: Mapping[str, Constant] = field(default_factory=_frozen_map)
+    data: Dataset | None = None
     optimizers: tuple[Optimizer, ...] = ()
     code: Mapping[str, CodeItem] = field(default_factory=_frozen_map)
     breakpoints: tuple[Breakpoint, ...] = ()
@@ -113,6 +116,11 @@ class Document:
 
     def with_(self, **changes: Any) -> Document:
         return replace(self, **changes)
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """Tensor name -> the rows that it is fed from, of those that data feeds."""
+        return {} if self.data is None else self.data.columns
 
     @property
     def has_note(self) -> bool:

@@ -11,6 +11,7 @@ from gradstep.core.autodiff.recognition.imported_request import ImportedGradient
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, OverrideKind
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.document.convert_to_py_func import to_pyfunc
+from gradstep.core.document.dataset import dataset_without
 from gradstep.core.document.document import CodeItem, Document, Optimizer, View
 from gradstep.core.document.node_renaming import rename_node
 from gradstep.core.document.placeholder_substitution import with_placeholders
@@ -96,6 +97,7 @@ def remove_operations(document: Document, names: Collection[str]) -> Document:
         imported=_imported_without(document.imported, gone),
         initial={k: v for k, v in document.initial.items() if k not in gone},
         feeds={k: v for k, v in document.feeds.items() if TensorRef.parse(k).op not in gone},
+        data=dataset_without(document.data, gone),
         optimizers=tuple(_optimizer_without(o, gone) for o in document.optimizers),
         breakpoints=tuple(b for b in document.breakpoints if b.target not in gone),
         init="" if document.init in gone else document.init,

@@ -9,6 +9,7 @@ from gradstep.core.autodiff.recognition.imported_request import ImportedGradient
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, OverrideKind
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.debug.breaks.expression_names import rename_operations
+from gradstep.core.document.dataset import relabel_dataset
 from gradstep.core.document.document import Document, Optimizer, View
 from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
 from gradstep.core.document.queue_threads import relabel_thread
@@ -33,6 +34,7 @@ def rename_node(document: Document, name_of: Names, scope_of: Names = _same) -> 
         optimizers=tuple(_relabelled_optimizer(o, name_of) for o in document.optimizers),
         initial={name_of(k): v for k, v in document.initial.items()},
         feeds={str(_ref(TensorRef.parse(k), name_of)): v for k, v in document.feeds.items()},
+        data=document.data and relabel_dataset(document.data, name_of),
         breakpoints=tuple(_relabelled_breakpoint(b, name_of, scope_of) for b in breakpoints),
         init=name_of(document.init),
         fetches=tuple(_ref(r, name_of) for r in document.fetches),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from gradstep.core.document.dataset import dataset_without
 from gradstep.core.document.document import Document
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
@@ -35,8 +36,9 @@ def with_placeholders(document: Document) -> Document:
 
 
 def with_feeds(document: Document, arrays: Mapping[TensorRef, np.ndarray]) -> Document:
-    """`document` with these feeds over its own, and the placeholders that they make; "x" and "x:0"
-    are the same tensor."""
+    """`document` with these feeds over its own and its data, and the placeholders that they make;
+    "x" and "x:0" are the same tensor."""
     feeds = {str(TensorRef.parse(name)): value for name, value in document.feeds.items()}
     feeds |= {str(ref): Constant(array) for ref, array in arrays.items()}
-    return with_placeholders(document.with_(feeds=feeds))
+    data = dataset_without(document.data, {ref.op for ref in arrays})
+    return with_placeholders(document.with_(feeds=feeds, data=data))

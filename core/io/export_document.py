@@ -20,7 +20,10 @@ def write(path: str | os.PathLike[str], document: Document, draw: Draw | None = 
     """Write `document` to `path`, all of it or nothing. draw: makes pictures; without it none are
     written. Raises GradstepError: ValueError for a format that is not known, FileError when it
     cannot be written."""
-    replace_file(path, to_bytes(document, Path(path).suffix.lower(), draw))
+    from gradstep.core.io.native.dataset_records import as_saved
+
+    suffix = Path(path).suffix.lower()
+    replace_file(path, to_bytes(as_saved(document, path), suffix, draw))
 
 
 def to_bytes(document: Document, suffix: str, draw: Draw | None = None) -> bytes:

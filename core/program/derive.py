@@ -19,6 +19,7 @@ from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.ops.typing.invalid_operations import broken_operations
 from gradstep.core.ops.typing.missing_inputs import find_waiting
 from gradstep.core.program.acyclic_part import without_cycles
+from gradstep.core.program.data_feeds import find_batches, first_feeds, own_feeds
 from gradstep.core.program.default_targets import missing_names, run_targets, sound_threads
 from gradstep.core.program.feeds_and_initials import fit_feeds, fit_initial
 from gradstep.core.program.function_kinds import in_role
@@ -58,11 +59,13 @@ def derive(
     problems += [*inference.problems, *find_unmatched(document.graph, document.request.overrides)]
     rules = of_kind(document, functions, CodeKind.GRADIENT)
     unknown = find_unregistered(document, rules)
-    feeds, refused = fit_feeds(graph, document.feeds)
+    feeds, refused = fit_feeds(graph, own_feeds(document))
+    batches, unread = find_batches(document, graph, None if previous is None else previous.batches)
+    feeds |= first_feeds(batches)
     before = () if previous is None else (previous.forward, previous.initial)
     initial, unfit = fit_initial(graph, document.initial, *before)
     sound, lost = sound_threads(document, graph)
-    problems += [*refused, *unfit, *lost, *missing_names(document)]
+    problems += [*refused, *unread, *unfit, *lost, *missing_names(document)]
     unsound = {*broken, *find_waiting(graph, feeds)}
     program = Program(
         graph=graph,
@@ -71,6 +74,7 @@ def derive(
         fetches=tuple(ref for ref in document.fetches if ref.op in graph),
         targets=run_targets(document, graph, unsound),
         feeds=feeds,
+        batches=batches,
         initial=initial,
         init=document.init if document.init in graph else "",
         functions=of_kind(document, functions, CodeKind.PYFUNC),

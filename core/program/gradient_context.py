@@ -63,10 +63,11 @@ class Situation:
 def situation_of(session: DebugSession, functions: Mapping[str, GradientFunction]) -> Situation:
     """As of the session's current run: at the variables that it started with. functions: custom
     gradients by name."""
-    program, start = session.program, session.frame(session.stop.run, 0)
+    program, run = session.program, session.stop.run
+    start, feeds = session.frame(run, 0), session.timeline.feeds_at(run)
     variables = [op.output() for op in program.forward if op.type in VARIABLES]
     values = {ref: value for ref in variables if (value := start.value(ref)) is not None}
-    return Situation(program.forward, program.request, functions, {**program.feeds, **values})
+    return Situation(program.forward, program.request, functions, {**feeds, **values})
 
 
 def situation_about(

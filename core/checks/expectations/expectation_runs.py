@@ -17,10 +17,12 @@ from gradstep.core.checks.expectations.expectation_verdict import (
 )
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.document.dataset import dataset_without
 from gradstep.core.document.document import Document
 from gradstep.core.document.expectation import Expectation, Variation, variations
 from gradstep.core.engine.backend import Backend
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
 from gradstep.core.graph.problems import Problem
 from gradstep.core.ops.state.print_output import nowhere, printing_to
 from gradstep.core.program.derive import derive
@@ -50,6 +52,7 @@ def apply_variation(document: Document, when: Variation) -> Document:
     return document.with_(
         request=_request(document.request, when),
         feeds={**document.feeds, **when.feeds},
+        data=dataset_without(document.data, {TensorRef.parse(name).op for name in when.feeds}),
         initial={**document.initial, **when.initial},
         fetches=when.fetches or document.fetches,
         targets=when.targets or document.targets,

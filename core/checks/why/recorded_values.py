@@ -171,7 +171,7 @@ class WholeRun(Ran):
 
     def values(self) -> Callable[[int], Any]:
         """Likewise `held`, quicker, of steps that are done; without what others changed."""
-        return self._timeline.recorded(self._number).value
+        return self._timeline.values(self._number)
 
     def earliest(self, value: int, holds: Holds) -> RecordedValue | Given:
         """Looks at few runs, since those that were dropped have to be repeated."""

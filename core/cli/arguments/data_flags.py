@@ -6,7 +6,7 @@ import argparse
 
 from gradstep.core.cli.arguments.shared_arguments import positive
 
-BATCH = 32  # rows of a step where --batch says nothing
+BATCH = 32  # rows of a step where nobody says how many, as `gradstep.core.document.dataset` has it
 
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:

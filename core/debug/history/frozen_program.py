@@ -12,6 +12,7 @@ import numpy as np
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, Slices
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.debug.concurrency.thread_state import Thread
+from gradstep.core.debug.history.batches import Batches
 from gradstep.core.debug.history.frame import Losses
 from gradstep.core.graph.model import Edge, Graph, TensorRef
 from gradstep.core.graph.problems import Problem
@@ -35,7 +36,8 @@ class Program:
     custom:    operation -> name of the gradient in force instead of its own.
     fetches:   tensors that every run computes, besides what `targets` need.
     targets:   operations that every run executes (updates among them).
-    feeds:     tensor -> value given to every run.
+    feeds:     tensor -> value given to every run; of what `batches` feed, that of run 0.
+    batches:   what is fed that is other in each run; None for nothing.
     initial:   variable -> value before run 0, after `init` has run.
     init:      operation executed once before run 0; "" for none.
     slots:     variable -> its optimizer slot variables.
@@ -61,6 +63,7 @@ class Program:
     fetches: tuple[TensorRef, ...] = ()
     targets: tuple[str, ...] = ()
     feeds: Mapping[TensorRef, np.ndarray] = field(default_factory=_nothing)
+    batches: Batches | None = None
     initial: Mapping[str, np.ndarray] = field(default_factory=_nothing)
     init: str = ""
     slots: Mapping[str, tuple[str, ...]] = field(default_factory=_nothing)

@@ -7,7 +7,9 @@ from the nearest earlier start that is kept.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -15,6 +17,7 @@ import numpy as np
 
 from gradstep.core.cancellation import Cancelled, cancelled_when, check_cancelled
 from gradstep.core.debug.concurrency.shared_variables import Link, SharedVariables
+from gradstep.core.debug.history.batches import Batches
 from gradstep.core.debug.history.fast_runs import FastRuns, Fetched, Go, Pace
 from gradstep.core.debug.history.loop_iterations import LoopIterations, kept_iterations, trace_of
 from gradstep.core.debug.history.run_starts import RunStarts
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from gradstep.core.debug.history.manual_assignments import Assignment
 
 After = Callable[[int, Fetched], Go]
+_BATCHES = 4  # that are kept, for those who look at the same runs
 
 
 def go_on(run: int, values: Fetched) -> Go:
@@ -51,6 +55,7 @@ class Timeline:
     changes:     what variables were given by hand; see `manual_assignments`.
     limit_bytes: how much finished runs may keep; the least recently read are dropped first.
     shared:      what other threads work on, too.
+    batches:     what is fed that is other in each run; `feeds` has that of run 0, too.
     before:      the timeline of a plan that `plan` continues. Its memory goes over to this one as
                  far as it can, and then it is over.
     """
@@ -65,6 +70,7 @@ class Timeline:
         limit_bytes: int,
         before: Timeline | None = None,
         shared: SharedVariables | None = None,
+        batches: Batches | None = None,
     ) -> None:
         self.plan = plan
         self.backend = backend
@@ -72,10 +78,13 @@ class Timeline:
         self.limit_bytes = limit_bytes
         self.link = Link(shared or SharedVariables(start), plan)
         self._functions = functions
+        self.batches = batches
         self._feeds = feeds
+        self._fed_at: OrderedDict[int, Mapping[TensorRef, np.ndarray]] = OrderedDict()
         self._fed: WeakKeyDictionary[Recording, object] = WeakKeyDictionary()  # with what
         self._loops = LoopMemory(self)
         self._live: Recording = self._new_recording(None if before is None else before._live)
+        self._quick_now: FastRuns | None = None  # which makes runs
         self._spare: Recording | None = None  # for replays; the live run must not be disturbed
         self.reset()
 
@@ -92,6 +101,7 @@ class Timeline:
         self._quick: dict[tuple[TensorRef, ...], FastRuns] = {}  # by what they give
         self.link.reset()
         self._loops.reckon()
+        self._feed(self._live, 0)
         self._live.begin(self.start)
 
     name, count = "", None  # it is no loop, and a run follows every other
@@ -144,11 +154,17 @@ class Timeline:
         """Give variables other values (device arrays) after the last step that has been done."""
         self.link.put(self._live, self.runs - 1, self._done, values)
 
-    def advance(self, run: int) -> None:
+    def advance(self, run: int) -> GradstepError | None:
         """From the end of `run` to the start of the next, which may have to be begun first: then
-        the last one is recorded, and the next starts with its variables."""
+        the last one is recorded, and the next starts with its variables. What is in the way: that
+        the next one cannot be fed."""
         if run + 1 == self.runs:
+            try:
+                self.feeds_at(self.runs)
+            except GradstepError as error:
+                return error
             self._begin_run()
+        return None
 
     def _begin_run(self) -> None:
         self._keep_last()
@@ -190,8 +206,9 @@ class Timeline:
         self.link.pull(self._live, first - 1, self._done)
         quick.begin(self._live.variables())
         try:
-            with cancelled_when(self._live.pausing):
+            with cancelled_when(self._live.pausing), self._making(quick):
                 run = self._make_runs(quick, range(first, first + count), after)
+            self.feeds_at(run)
             variables = self._before(run)
         except BaseException:  # it is given up from outside: nothing was made
             self.starts.forget_after(first - 1)
@@ -206,8 +223,9 @@ class Timeline:
             tell_progress("Making steps", run - runs.start, len(runs))
             if pace.wants(run) or run == runs.start:
                 self.keep_start(run, quick.variables.copy())
+            feeds = self.feeds_at(run)
             try:
-                go = after(run, quick.run(self.feeds_at(run)))
+                go = after(run, quick.run(feeds))
             except GradstepError:  # it is made again, to where it fails
                 return run
             except Cancelled:  # amid a run: it is made again, to where that is paused
@@ -222,6 +240,21 @@ class Timeline:
         self.keep_start(runs.stop, quick.variables.copy())
         return runs.stop
 
+    @contextmanager
+    def _making(self, quick: FastRuns) -> Iterator[None]:
+        """Inside, runs are made by `quick`."""
+        self._quick_now = quick
+        try:
+            yield
+        finally:
+            self._quick_now = None
+
+    @property
+    def variables(self) -> Mapping[str, Any]:
+        """What the run left that is over now; the next one writes to it (device arrays)."""
+        quick = self._quick_now
+        return self._live.variables() if quick is None else dict(quick.variables.items())
+
     def keep_start(self, run: int, variables: VariableStore) -> None:
         """Let runs be repeated from `run`, which starts from these variables."""
         self.starts.keep(run, variables, self.limit_bytes // 4)
@@ -235,8 +268,16 @@ class Timeline:
         return self._quick[key]
 
     def feeds_at(self, run: int) -> Mapping[TensorRef, np.ndarray]:
-        """What a run is given: where it is what another one is given, the same object."""
-        return self._feeds
+        """What a run is given: where it is what another one is given, the same object. Raises
+        GradstepError for a batch that cannot be had."""
+        if self.batches is None:
+            return self._feeds
+        found = self._fed_at.get(run)
+        if found is None:
+            found = self._fed_at[run] = {**self._feeds, **self.batches.feeds_at(run)}
+            if len(self._fed_at) > _BATCHES:
+                self._fed_at.popitem(last=False)
+        return found
 
     def _feed(self, recording: Recording, run: int) -> None:
         feeds = self.feeds_at(run)
@@ -266,10 +307,30 @@ class Timeline:
         last = run == self.runs - 1
         if last and done == self._done:
             self.link.pull(self._live, run, done)
-        return self.link.seen.at(run, index, done, self.recorded(run).value(index))
+        return self.link.seen.at(run, index, done, self.values(run)(index))
+
+    def values(self, run: int) -> Callable[[int], Any]:
+        """What gives the values of `run` by their numbers, as its own steps made them."""
+        recorded, varying = self.recorded(run).value, self._varying
+        if run == self.runs - 1 or not varying:
+            return recorded
+
+        def value(index: int) -> Any:
+            ref = varying.get(index)
+            return recorded(index) if ref is None else self.backend.put(self.feeds_at(run)[ref])
+
+        return value
+
+    @cached_property
+    def _varying(self) -> Mapping[int, TensorRef]:
+        """The values that are fed another batch in each run, by their numbers: no run keeps them,
+        as they can be had again."""
+        refs = ((index, self.plan.values[index].ref) for index in self.plan.fed)
+        types = {} if self.batches is None else self.batches.types
+        return {index: ref for index, ref in refs if ref is not None and ref in types}
 
     def recorded(self, run: int) -> Recording | RunSnapshot:
-        """The values of `run` by their numbers, as its own steps made them."""
+        """The values of `run` by their numbers, but those of batches; see `values`."""
         return self._live if run == self.runs - 1 else self._record(run)
 
     def outside(self, name: str) -> Any:

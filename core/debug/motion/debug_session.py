@@ -62,12 +62,13 @@ class DebugSession(Moves[Stop]):
     ) -> None:
         self.program = program
         self.backend: Backend = backend or NumpyBackend()
-        feeds = feed_arrays(program.graph, program.feeds)
+        feeds, batches = feed_arrays(program.graph, program.feeds), program.batches
+        fed = infer_fed_types(feeds) | ({} if batches is None else {**batches.types})
         self.plan: Plan = compile_plan(
             program.graph,
             program.fetches,
             program.targets,
-            infer_fed_types(feeds),
+            fed,
             None if before is None else before.plan,
         )
         variables = first_variables(program, self.backend) if shared is None else shared.start
@@ -80,6 +81,7 @@ class DebugSession(Moves[Stop]):
             limit_bytes,
             None if before is None else before.timeline,
             shared,
+            batches,
         )
         self._cursor = Cursor(self.timeline, program.gradients, program.losses)
         self._stepper = Stepper(self._cursor)
@@ -155,6 +157,10 @@ class DebugSession(Moves[Stop]):
         run, timeline = self._cursor.run, self.timeline
         return state_of(run.number, run.step, timeline.length, timeline.first)
 
+    def _batch(self, run: int) -> str:
+        batches = self.program.batches
+        return "" if batches is None else batches.words_at(run)
+
     def _arrive(self, reason: Reason) -> Stop:
         """Remember and return where the session stands now."""
         cursor, state = self._cursor, self.state
@@ -177,6 +183,7 @@ class DebugSession(Moves[Stop]):
             legal=legal_names(state),
             recorded_bytes=self.timeline.nbytes,
             recorded_limit=self.timeline.limit_bytes,
+            batch=self._batch(cursor.run.number),
         )
         self._log.end(self.stop)
         return self.stop

@@ -36,6 +36,7 @@ class Stop:
     hit:   operation that met a breakpoint, when reason is "breakpoint".
     inside: the loops that it stands in, the innermost last; then `op` is in that one.
     legal: names of the commands that may be given now.
+    batch: what the run is fed, in words; "" where it is nothing of its own.
     """
 
     reason: Reason
@@ -51,3 +52,4 @@ class Stop:
     legal: tuple[str, ...] = ()
     recorded_bytes: int = 0
     recorded_limit: int = 0
+    batch: str = ""

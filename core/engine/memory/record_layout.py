@@ -83,6 +83,12 @@ class RecordLayout:
         return frozenset(value for step in self.constant_steps for value in step.writes)
 
     @cached_property
+    def fed_anew(self) -> tuple[int, ...]:
+        """Feeds that may be of another shape in each run: each is an array of its own."""
+        values = self.plan.values
+        return tuple(i for i in self.plan.fed if not values[i].type.shape.is_static)
+
+    @cached_property
     def outside(self) -> frozenset[int]:
         """Values that are there before a run, feeds and constants."""
         return self.constants.union(self.plan.fed)

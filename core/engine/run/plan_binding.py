@@ -122,7 +122,7 @@ class Binding:
         """Give every value that has none yet its cell."""
         first, values = len(self._cells), len(self.plan.values)
         self._fixed += [True] * (values - first)
-        for index in self.layout.by_reference:
+        for index in (*self.layout.by_reference, *self.layout.fed_anew):
             self._fixed[index] = False
         # One array for each place: NumPy takes in-place work for granted only on one and the same.
         views: dict[Slot, Any] = {}

@@ -91,9 +91,11 @@ class Recording(Binding):
         """`feed` of one array for each tensor, in the order in which the plan got them."""
         for index, array in zip(self.plan.fed, arrays, strict=True):
             place = self._cells[index]
-            if place is None:
+            if place is None or not self._fixed[index]:
                 there = isinstance(array, np.ndarray)  # on the host
                 self._cells[index] = self.backend.put(array) if there else array.copy()
+                if self._aside is not None:
+                    self._aside[0][index] = self._cells[index]
             else:
                 place[...] = array if type(array) is type(place) else self.backend.put(array)
 

@@ -32,9 +32,10 @@ def _is_cut_off(sample: Sample) -> bool:
 
 
 def _read(data: bytes, name: str, budget: Budget) -> Document:
+    from gradstep.core.io.native.dataset_records import as_opened
     from gradstep.core.io.native.gradstep_file import from_bytes
 
-    return from_bytes(data, name, budget)
+    return as_opened(from_bytes(data, name, budget), name)
 
 
 def _write(document: Document) -> bytes:

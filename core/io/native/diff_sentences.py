@@ -17,6 +17,7 @@ _PARTS = {
     "request": "gradients asked for",
     "imported": "gradients of the imported graph",
     "optimizers": "optimizers",
+    "data": "data",
     "breakpoints": "breakpoints",
     "init": "initial operation",
     "fetches": "fetches",

@@ -22,6 +22,7 @@ from gradstep.core.io.native.attribute_records import (
     read_base64,
     read_tensor,
 )
+from gradstep.core.io.native.dataset_records import read_dataset, write_dataset
 from gradstep.core.io.native.expectation_records import read_expectation, write_expectation
 from gradstep.core.io.native.operation_records import read_graph, write_graph
 from gradstep.core.io.native.thread_records import read_thread, write_thread
@@ -54,6 +55,7 @@ def take_apart(document: Document, files: TensorFiles | None = None) -> Written:
         imported=[_imported_record(one) for one in document.imported],
         initial={name: files.record(value) for name, value in document.initial.items()},
         feeds={name: files.record(value) for name, value in document.feeds.items()},
+        data=None if document.data is None else write_dataset(document.data),
         optimizers=[_optimizer_record(optimizer) for optimizer in document.optimizers],
         code=code,
         breakpoints=[_breakpoint_record(b) for b in document.breakpoints],
@@ -70,7 +72,9 @@ def take_apart(document: Document, files: TensorFiles | None = None) -> Written:
         functions=base64.b64encode(document.functions).decode(),
     )
     if files.splats:
-        record.version = file_schema.VERSION
+        record.version = file_schema.SPLATS
+    if document.data is not None:
+        record.version = file_schema.DATA
     return Written(record, _view_record(document.view), {**files.members, **sources})
 
 
@@ -84,6 +88,7 @@ def put_together(
         imported=tuple(map(_imported, record.imported)),
         initial=_tensors(record.initial, members),
         feeds=_tensors(record.feeds, members),
+        data=None if record.data is None else read_dataset(record.data),
         optimizers=tuple(map(_optimizer, _optimizer_records(record))),
         code={c.name: CodeItem(c.name, c.kind, members.text(c.file)) for c in record.code},
         breakpoints=tuple(_breakpoint(b) for b in record.breakpoints),

@@ -14,9 +14,10 @@ from gradstep.core.document.expectation import ATOL, RTOL, ExpectationKind
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Phase
 
-# 2: a tensor may be written as its one value (TensorRecord.splat). Else files are as they were, and
-# are written as 1, which older versions of the program read.
-VERSION = 2
+# 2: a tensor may be written as its one value (TensorRecord.splat). 3: data (DatasetRecord). Else
+# files are as they were, and are written as 1, which older versions of the program read.
+VERSION = 3
+SPLATS, DATA = 2, 3  # since when there are these
 ALIKE = 1  # from this version on, these records read a file as it stands
 
 
@@ -167,6 +168,18 @@ class ThreadRecord(Record):
     closes: str = ""
 
 
+class DatasetRecord(Record):
+    """See gradstep.core.document.dataset.Dataset."""
+
+    columns: dict[str, str]
+    batch: int
+    shuffle: int | None = None
+    drop_last: bool = False
+    validate: float = 0.0
+    limit: int = 0
+    epochs: int = 1
+
+
 class VariationRecord(Record):
     """See gradstep.core.document.expectation.Variation."""
 
@@ -206,6 +219,7 @@ class DocumentRecord(Record):
     imported: list[ImportedRecord] = []
     initial: dict[str, TensorRecord] = {}
     feeds: dict[str, TensorRecord] = {}
+    data: DatasetRecord | None = None
     optimizer: OptimizerRecord | None = None  # the only one, as files have it that could hold one
     optimizers: list[OptimizerRecord] = []
     code: list[CodeRecord] = []

@@ -16,6 +16,7 @@ from gradstep.core.io.disk.file_stamp import OnDisk, check_unchanged, of_bytes
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.file_errors import inside
 from gradstep.core.io.native import file_schema
+from gradstep.core.io.native.dataset_records import as_opened, as_saved
 from gradstep.core.io.native.document_records import Written, put_together, take_apart
 from gradstep.core.io.native.migrations import migrate
 from gradstep.core.io.native.zip_archive import Archive, pack
@@ -77,7 +78,7 @@ def save(
     very document. expected: what the file must hold still, whatever it is where none is given.
     Returns what it holds now. Raises GradstepError: FileChangedError where it holds something else.
     """
-    data = proven(document)
+    data = proven(as_saved(document, path))
     replace_file(path, data, check_unchanged(path, expected))
     return of_bytes(path, data)
 
@@ -104,7 +105,7 @@ def proven(document: Document) -> bytes:
 def load(path: str | os.PathLike[str]) -> Document:
     """The document at `path`. Raises GradstepError."""
     budget = Budget()
-    return from_bytes(read_file(path, budget), os.fspath(path), budget)
+    return as_opened(from_bytes(read_file(path, budget), os.fspath(path), budget), path)
 
 
 class _Versioned(msgspec.Struct):

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from gradstep.core.data.opened_data import OpenedData
 from gradstep.core.document.document import CodeItem, CodeKind, Document
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.run.feed_values import feed_arrays
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.program.data_feeds import open_batches, own_feeds
 from gradstep.core.program.function_kinds import in_role
 from gradstep.core.program.sandbox import is_confined
 from gradstep.core.program.trust.permission_levels import Permission
@@ -31,10 +34,16 @@ class Loaded:
         """The functions that serve as one kind, by name."""
         return in_role(self.document.code, self.functions, kind)
 
-    def feeds(self) -> dict[TensorRef, np.ndarray]:
-        """The document's feeds, as its graph takes them. Raises GradstepError."""
-        values = {name: value.array for name, value in self.document.feeds.items()}
-        return feed_arrays(self.document.graph, values)
+    def feeds(self, run: int = 0) -> dict[TensorRef, np.ndarray]:
+        """What a run is fed, as the graph takes it. Raises GradstepError."""
+        values = {name: value.array for name, value in own_feeds(self.document).items()}
+        batch = {} if self.batches is None else self.batches.feeds_at(run)
+        return {**feed_arrays(self.document.graph, values), **batch}
+
+    @cached_property
+    def batches(self) -> OpenedData | None:
+        """What the document's data feeds, run by run; None for none. Raises GradstepError."""
+        return open_batches(self.document, self.document.graph)
 
     def initial(self) -> dict[str, np.ndarray]:
         """The variables' initial values by name."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 import msgspec
 
+from gradstep.core.document.dataset import short_text
 from gradstep.core.document.document import Document
 from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation, variations
 from gradstep.core.errors import GradstepError
@@ -39,6 +41,9 @@ def _digest(document: Document) -> str:
     from gradstep.core.io.native.document_records import take_apart
 
     bare = {name: getattr(_BESIDE, name) for name in _WORDS}
+    if document.data is not None:  # wherever the files lie
+        texts = {name: short_text(text) for name, text in document.data.columns.items()}
+        bare["data"] = replace(document.data, columns=texts)
     written = take_apart(document.with_(**bare, expectations=tuple(_varied(document))))
     written.document.version = 0  # another version writes the same program
     try:

@@ -1,0 +1,268 @@
+"""A document's data, opened: its files read or mapped, cut into batches, and seen to fit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from gradstep.core.data.array_files import Reading, map_array
+from gradstep.core.data.built_in_sets import SETS
+from gradstep.core.data.data_source import Batch, Column, DataSource, row_words, split_rows
+from gradstep.core.data.file_place import split_place
+from gradstep.core.data.transforms import (
+    STANDARDISE,
+    OneHot,
+    Transform,
+    read_transform,
+    standardise,
+)
+from gradstep.core.data.value_text import read_value
+from gradstep.core.document.dataset import Dataset, require_sound, short_text
+from gradstep.core.errors import USAGE, GradstepError
+from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
+from gradstep.core.graph.model import TensorRef
+
+Kinds = Mapping[TensorRef, TensorType]
+Stamp = tuple[int, ...]
+_Place = tuple[str, bool]  # of an array: the text, and whether it is of texts
+_CHUNK = 1 << 14  # rows that are looked at in one go
+_LOOKED_THROUGH = 256 << 20  # bytes
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedData:
+    """The `Batches` of a program. kinds: what its placeholders take. training: the rows that runs
+    are fed, in batches; validation: those that are held back, None for none. arrays: what was read,
+    and stamps: of which state of the file; None for what is no file."""
+
+    dataset: Dataset
+    kinds: Kinds
+    training: DataSource
+    validation: DataSource | None
+    arrays: Mapping[_Place, np.ndarray] = field(default_factory=dict)
+    stamps: Mapping[_Place, Stamp | None] = field(default_factory=dict)
+
+    @cached_property
+    def types(self) -> Kinds:
+        """See Batches."""
+        source = self.training
+        open_columns = {ref: _of_any_rows(column) for ref, column in source.columns.items()}
+        shapes = {ref: c.take(source.rows[:1]).shape[1:] for ref, c in open_columns.items()}
+        rows = None if source.is_ragged else min(source.batch, len(source.rows))
+        return {
+            ref: TensorType(kind.dtype, Shape.of(rows, *shapes[ref]))
+            for ref, kind in self.kinds.items()
+        }
+
+    @property
+    def per_epoch(self) -> int:
+        return self.training.batches_per_epoch
+
+    def batch_at(self, run: int) -> Batch:
+        return self.training.batch_at(run)
+
+    def feeds_at(self, run: int) -> Mapping[TensorRef, np.ndarray]:
+        """See Batches."""
+        self._require_unchanged()
+        return self.training.feeds_at(run)
+
+    def words_at(self, run: int) -> str:
+        return str(self.batch_at(run))
+
+    def held_back(self) -> Iterator[tuple[Mapping[TensorRef, np.ndarray], int]]:
+        """See Batches."""
+        source = self.validation
+        for step in range(0 if source is None else source.batches_per_epoch):
+            assert source is not None
+            self._require_unchanged()
+            yield source.feeds_at(step), len(source.batch_at(step).rows)
+
+    @property
+    def changed_files(self) -> list[str]:
+        """The files, by their names, that are not as they were when they were read."""
+        return [
+            os.path.basename(split_place(place[0][1:])[0])
+            for place, stamp in self.stamps.items()
+            if stamp is not None and _stamp(place[0]) != stamp
+        ]
+
+    def _require_unchanged(self) -> None:
+        """Raise GradstepError where a file has changed that rows are still taken from."""
+        for place, array in self.arrays.items():
+            if isinstance(array, np.memmap) and _stamp(place[0]) != self.stamps[place]:
+                raise GradstepError(
+                    f"{short_text(place[0])[1:]} was changed while it is trained on",
+                    kind="FileError",
+                    hint="read it again, in the Data panel, or restart the engine",
+                )
+
+
+def open_data(
+    dataset: Dataset, kinds: Kinds, reading: Reading, before: OpenedData | None = None
+) -> OpenedData:
+    """`dataset` for placeholders that take `kinds`. before: what was opened before an edit; what is
+    as it was is taken from it. Raises GradstepError that names the placeholder: what files give,
+    and for what does not fit."""
+    require_sound(dataset)
+    if before is not None and _is_as(before, dataset, kinds):
+        return before
+    arrays: dict[_Place, np.ndarray] = {}
+    stamps: dict[_Place, Stamp | None] = {}
+    columns: dict[TensorRef, tuple[Column, list[Transform | str]]] = {}
+    for ref, kind in kinds.items():
+        place, steps = read_column(dataset.columns[str(ref)], ref)
+        key = place, kind.dtype is DType.STRING
+        if key not in arrays:
+            stamps[key] = _stamp(place)
+            arrays[key] = _array(key, kind, ref, reading, before, stamps[key])
+        columns[ref] = Column(arrays[key], kind), steps
+    training, validation = _cut(dataset, columns)
+    opened = OpenedData(dataset, kinds, training, validation, arrays, stamps)
+    _require_fit(opened, reading.allow_nan)
+    return opened
+
+
+def read_column(text: str, ref: TensorRef) -> tuple[str, list[Transform | str]]:
+    """Where the rows of a column are, and what is done to them. Raises GradstepError."""
+    place, *transforms = text.split("|")
+    try:
+        return place.strip(), [read_transform(transform) for transform in transforms]
+    except GradstepError as error:
+        raise error.at(ref.op) from None
+
+
+def _is_as(before: OpenedData, dataset: Dataset, kinds: Kinds) -> bool:
+    same = before.dataset == dataset and before.kinds == kinds
+    return same and all(_stamp(place[0]) == stamp for place, stamp in before.stamps.items())
+
+
+def _array(
+    key: _Place,
+    kind: TensorType,
+    ref: TensorRef,
+    reading: Reading,
+    before: OpenedData | None,
+    stamp: Stamp | None,
+) -> np.ndarray:
+    """[rows, …], of the shape that they have where they are. Raises GradstepError."""
+    if before is not None and key in before.arrays and before.stamps[key] == stamp:
+        return before.arrays[key]
+    text, _ = key
+    try:
+        array = _read(text, kind, ref, reading)
+    except GradstepError as error:
+        raise error.at(ref.op) from None
+    if not array.ndim or not len(array):
+        what = "no rows" if array.ndim else "one number"
+        raise _unusable(
+            f"{short_text(text)} is {what} for {ref.short}", "give it rows, or feed it", ref
+        )
+    return array
+
+
+def _read(text: str, kind: TensorType, ref: TensorRef, reading: Reading) -> np.ndarray:
+    if text.startswith("@"):
+        table_of = np.dtype(object) if kind.dtype is DType.STRING else np.dtype(np.float64)
+        return map_array(text[1:], replace(reading, dtype=table_of))
+    return np.asarray(read_value(text, TensorType(kind.dtype, UNKNOWN), ref.op, reading))
+
+
+def _cut(
+    dataset: Dataset, columns: Mapping[TensorRef, tuple[Column, list[Transform | str]]]
+) -> tuple[DataSource, DataSource | None]:
+    count = _even({ref: column for ref, (column, _) in columns.items()})
+    limit = min(count, dataset.limit or count)
+    train, held = split_rows(limit, dataset.validate, dataset.shuffle or 0)
+    if not len(train):
+        raise _unusable(
+            f"holding back {dataset.validate:g} of {limit} rows leaves none", "hold back fewer"
+        )
+    fitted = {ref: _fitted(*column, train) for ref, column in columns.items()}
+    training = DataSource(fitted, train, dataset.batch, dataset.shuffle, dataset.drop_last)
+    # Held-back rows are all looked at, in their order.
+    return training, DataSource(fitted, held, dataset.batch) if len(held) else None
+
+
+def _fitted(column: Column, steps: list[Transform | str], train: np.ndarray) -> Column:
+    """The column with its transforms, which may have to see the rows that are trained on."""
+    made: list[Transform] = []
+    for step in steps:
+        if isinstance(step, str):
+            assert step == STANDARDISE
+            made.append(standardise(column.array, train, made))
+        else:
+            made.append(step)
+    return replace(column, transforms=tuple(made))
+
+
+def _even(columns: Mapping[TensorRef, Column]) -> int:
+    """How many rows all columns have. Raises GradstepError where they differ."""
+    counts = {ref.short: len(column.array) for ref, column in columns.items()}
+    if len({*counts.values()}) > 1:
+        said = ", ".join(f"{name} {count}" for name, count in counts.items())
+        raise GradstepError(
+            f"the columns differ in rows: {said}",
+            kind="ValueError",
+            node=next(iter(columns)).op,
+            hint="give each row of one a row of the others",
+        )
+    return next(iter(counts.values()))
+
+
+def _require_fit(opened: OpenedData, allow_nan: bool) -> None:
+    """Raise GradstepError where a batch, or a row, is not what a placeholder takes. Rows of large
+    arrays are looked at when they are fed, but for classes."""
+    source = opened.training
+    source.feeds_at(0)
+    source.feeds_at(source.batches_per_epoch - 1)
+    sources = [source] if opened.validation is None else [source, opened.validation]
+    for ref, column in source.columns.items():
+        classes = any(isinstance(step, OneHot) for step in column.transforms)
+        if classes or column.array.nbytes <= _LOOKED_THROUGH:
+            for rows in (each.rows for each in sources):
+                _require_rows(ref, column, rows, allow_nan)
+
+
+def _require_rows(ref: TensorRef, column: Column, rows: np.ndarray, allow_nan: bool) -> None:
+    column = _of_any_rows(column)
+    for start in range(0, len(rows), _CHUNK):
+        part = rows[start : start + _CHUNK]
+        try:
+            values = column.take(part)
+        except GradstepError as error:
+            raise _misfit(ref, f"{row_words(part)}: {error.message}", error.hint) from None
+        if allow_nan or values.dtype.kind not in "fc" or not np.isnan(values).any():
+            continue
+        row = part[np.argwhere(np.isnan(values))[0][0]]
+        raise _misfit(ref, f"row {row} is NaN", "mend the row, or leave it out")
+
+
+def _of_any_rows(column: Column) -> Column:
+    return replace(column, kind=TensorType(column.kind.dtype, column.kind.shape.any_rows()))
+
+
+def _misfit(ref: TensorRef, what: str, hint: str) -> GradstepError:
+    text = f"the data of {ref.short}: {what}"
+    return GradstepError(text, kind="ValueError", node=ref.op, hint=hint)
+
+
+def _unusable(what: str, hint: str, ref: TensorRef | None = None) -> GradstepError:
+    """What was asked for makes no sense."""
+    return GradstepError(what, kind=USAGE, node=ref and ref.op, hint=hint)
+
+
+def _stamp(text: str) -> Stamp | None:
+    """Of the file that a column's text names, what says whether it is the same; None for no file.
+    One that is not there has a stamp, too."""
+    name = text[1:].partition(":")[0]
+    if not text.startswith("@") or name in SETS:
+        return None
+    try:
+        found = os.stat(split_place(text[1:])[0])
+    except (OSError, ValueError, GradstepError):
+        return (-1,)
+    return found.st_mtime_ns, found.st_size, found.st_ino

@@ -1,0 +1,56 @@
+"""What a document's data feeds its placeholders: its batches, or what keeps them from being had."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from gradstep.core.data.array_files import Reading
+from gradstep.core.data.opened_data import OpenedData, open_data
+from gradstep.core.debug.history.batches import Batches
+from gradstep.core.document.document import Document
+from gradstep.core.engine.run.feed_values import fed_type
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, TensorType
+from gradstep.core.graph.model import Constant, Graph, TensorRef
+from gradstep.core.graph.problems import Problem
+from gradstep.core.io.disk.memory_budget import Budget
+
+_ANY = TensorType(DType.FLOAT32)  # of what nobody knows the type of
+
+
+def open_batches(
+    document: Document, graph: Graph, before: Batches | None = None
+) -> OpenedData | None:
+    """None where the document has no data. before: those before an edit. Raises GradstepError."""
+    if document.data is None:
+        return None
+    refs = [TensorRef.parse(name) for name in document.data.columns]
+    kinds = {ref: fed_type(graph, ref) or _ANY for ref in refs}
+    known = before if isinstance(before, OpenedData) else None
+    return open_data(document.data, kinds, Reading(budget=Budget()), known)
+
+
+def find_batches(
+    document: Document, graph: Graph, before: Batches | None = None
+) -> tuple[OpenedData | None, list[Problem]]:
+    """The same, with a problem in place of an error: then what it would feed is not fed at all, as
+    other numbers would be wrong."""
+    try:
+        return open_batches(document, graph, before), []
+    except GradstepError as error:
+        return None, [Problem.of(error, "data")]
+
+
+def own_feeds(document: Document) -> Mapping[str, Constant]:
+    """The values that the document feeds in every run: what data feeds is fed that."""
+    if document.data is None:
+        return document.feeds
+    columns = {TensorRef.parse(name) for name in document.data.columns}
+    return {n: v for n, v in document.feeds.items() if TensorRef.parse(n) not in columns}
+
+
+def first_feeds(batches: Batches | None) -> Mapping[TensorRef, np.ndarray]:
+    """What run 0 is fed of them."""
+    return {} if batches is None else batches.feeds_at(0)

@@ -1,0 +1,121 @@
+"""Data that cannot be fed is said in one line at its placeholder; what is known is used again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gradstep.core.data.array_files import Reading
+from gradstep.core.data.opened_data import OpenedData, open_data
+from gradstep.core.document.dataset import Dataset
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.graph.model import TensorRef
+
+X, Y = TensorRef("x"), TensorRef("y")
+KINDS = {
+    X: TensorType(DType.FLOAT32, Shape.of(None, 2)),
+    Y: TensorType(DType.INT32, Shape.of(None)),
+}
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b,c\n" + "".join(f"{i},{i / 2},{i % 3}\n" for i in range(10)))
+    return path
+
+
+def opened(
+    folder: Path, x: str, y: str = "", before: OpenedData | None = None, **numbers: int
+) -> OpenedData:
+    texts = {"x:0": x, "y:0": y} if y else {"x:0": x}
+    columns = {name: text.replace("@", f"@{folder.as_posix()}/") for name, text in texts.items()}
+    kinds = {ref: kind for ref, kind in KINDS.items() if str(ref) in columns}
+    return open_data(Dataset(columns, **numbers), kinds, Reading(), before)  # type: ignore[arg-type]
+
+
+def test_a_table_is_fed_in_batches(table: Path) -> None:
+    found = opened(table.parent, "@rows.csv:a,b | scale(2)", "@rows.csv:c", batch=4)
+    feeds = found.feeds_at(2)
+    assert feeds[X].tolist() == [[16, 8], [18, 9]]
+    assert (feeds[Y].dtype, feeds[Y].tolist()) == (np.int32, [2, 0])
+    assert found.words_at(2) == "batch 3 of epoch 1, rows 8 to 9"
+    assert found.types == {
+        X: TensorType(DType.FLOAT32, Shape.of(None, 2)),
+        Y: TensorType(DType.INT32, Shape.of(None)),
+    }
+    whole = opened(table.parent, "@rows.csv:a,b", batch=5)
+    assert whole.types == {X: TensorType(DType.FLOAT32, Shape.of(5, 2))}
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "said"),
+    [
+        ("@gone.csv", "", "gone.csv: there is no such file"),
+        ("@ragged.csv", "", "row 3 has 1 cell, and row 1 has 2"),
+        ("@empty.csv", "", "row 2, column 'b' is empty"),
+        ("@nan.npy", "", "the data of x: row 1 is NaN"),
+        ("@rows.csv:a,d", "", "there is no column 'd'"),
+        ("@rows.csv", "", "shape [10, 3] does not fit [?, 2]"),
+        ("@rows.csv:a,b | scal(2)", "", "there is no transform 'scal'"),
+        ("@rows.csv:a,b | one_hot(2)", "", "0.5 is no class of one_hot(2)"),
+        (
+            "@rows.csv:a,b",
+            "@rows.csv:b",
+            "rows 0 to 9 of y: 0.5 at index [1] is not a whole number",
+        ),
+        ("@rows.csv:a,b", "@short.csv", "the columns differ in rows: x 10, y 2"),
+        ("@folder", "", "folder"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line_at_the_placeholder(
+    table: Path, x: str, y: str, said: str
+) -> None:
+    folder = table.parent
+    (folder / "ragged.csv").write_text("a,b\n1,2\n3\n")
+    (folder / "empty.csv").write_text("a,b\n1,\n")
+    (folder / "short.csv").write_text("1\n2\n")
+    (folder / "folder").mkdir()
+    np.save(folder / "nan.npy", np.float32([[1, 2], [3, np.nan]]))
+    with pytest.raises(GradstepError) as caught:
+        opened(folder, x, y)
+    error = caught.value
+    assert said in error.message
+    assert "\n" not in error.message
+    assert error.node in ("x", "y")
+    assert error.hint
+
+
+def test_files_are_read_again_where_they_have_changed_and_only_then(table: Path) -> None:
+    first = opened(table.parent, "@rows.csv:a,b", batch=4)
+    assert opened(table.parent, "@rows.csv:a,b", before=first, batch=4) is first
+    smaller = opened(table.parent, "@rows.csv:a,b", before=first, batch=2)
+    assert next(iter(smaller.arrays.values())) is next(iter(first.arrays.values()))
+    assert not smaller.changed_files
+    table.write_text("a,b\n7,8\n9,10\n")
+    assert smaller.changed_files == ["rows.csv"]
+    again = opened(table.parent, "@rows.csv:a,b", before=smaller, batch=2)
+    assert again.feeds_at(0)[X].tolist() == [[7, 8], [9, 10]]
+    assert smaller.feeds_at(0)[X].tolist() == [[0, 0], [1, 0.5]]  # what it was opened with
+
+
+def test_a_mapped_file_that_changes_is_not_trained_on_any_further(tmp_path: Path) -> None:
+    np.save(tmp_path / "rows.npy", np.arange(8, dtype=np.float32).reshape(4, 2))
+    found = opened(tmp_path, "@rows.npy", batch=2)
+    assert isinstance(next(iter(found.arrays.values())), np.memmap)
+    assert found.feeds_at(1)[X].tolist() == [[4, 5], [6, 7]]
+    np.save(tmp_path / "rows.npy", np.zeros((5, 2), np.float32))
+    with pytest.raises(GradstepError, match=r"rows\.npy was changed while it is trained on"):
+        found.feeds_at(1)
+
+
+def test_held_back_rows_are_fed_once_each_and_never_trained_on(table: Path) -> None:
+    data = Dataset({"x:0": f"@{table}:a,b"}, 3, shuffle=1, validate=0.4)
+    found = open_data(data, {X: KINDS[X]}, Reading())
+    held = [(feeds[X][:, 0].tolist(), rows) for feeds, rows in found.held_back()]
+    trained = {a for run in range(4) for a in found.feeds_at(run)[X][:, 0].tolist()}
+    assert [rows for _, rows in held] == [3, 1]
+    assert sorted([a for part, _ in held for a in part] + [*trained]) == [*range(10)]
