@@ -32,6 +32,7 @@ from gradstep.core.graph.problems import Problem
 from gradstep.core.graph.repeated_blocks import blocks_around
 from gradstep.core.graph.scopes import parents
 from gradstep.core.host import course_bytes
+from gradstep.core.host.batch_answers import look_at_batch
 from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.host.held_document import (
     NO_REVISION,
@@ -238,6 +239,9 @@ class EngineService:
         frame = session.frame(run, step)
         return read(request, known_in(session.program.graph), frame)
 
+    def _look_at_batch(self, request: m.LookAtBatch, buffers: Sequence[Buffer]) -> Answer:
+        return look_at_batch(self._session, request), ()
+
     def _look_at_slice(self, request: Question, buffers: Sequence[Buffer]) -> Answer:
         session, of = self._session, request.of
         run, step = (None if n < 0 else n for n in (of.run, of.step))
@@ -345,6 +349,7 @@ class EngineService:
         m.ManageSessions: _manage_sessions,
         m.SetBreakpoints: _set_breakpoints,
         m.Read: _read,
+        m.LookAtBatch: _look_at_batch,
         **dict.fromkeys(ANSWERS, _look_at_slice),
         m.CheckGradients: _check_gradients,
         m.CheckExpectations: _check_expectations,

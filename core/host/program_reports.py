@@ -7,8 +7,10 @@ from functools import partial
 from operator import itemgetter
 
 from gradstep.core.checks.why.finiteness_survey import Surveyor
+from gradstep.core.data.opened_data import OpenedData
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.thread_state import ThreadState
+from gradstep.core.debug.history.batches import Batches
 from gradstep.core.debug.history.frozen_program import Program, named
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.loop_place import Place
@@ -27,6 +29,7 @@ from gradstep.core.protocol.error_records import info_of, info_of_problem
 from gradstep.core.protocol.messages import (
     BlockedEdge,
     BrokenNumbers,
+    DataInfo,
     EdgeGradient,
     LoopInfo,
     LoopPlace,
@@ -91,6 +94,7 @@ def program_info(session: DebugSession, told: Told | None = None) -> ProgramInfo
         source=backend.source,
         branches=[str(ref) for ref in plan.alive],
         losses=losses,
+        data=data_info(program.batches),
     )
 
 
@@ -141,6 +145,19 @@ def _losses(program: Program, plan: Plan, told: Told) -> Iterator[LossInfo]:
             yield LossInfo(of=name, gradients=gradients, edges=edges)
 
 
+def data_info(batches: Batches | None) -> DataInfo:
+    """The document's data, in numbers."""
+    if not isinstance(batches, OpenedData):
+        return DataInfo()
+    training, validation = batches.training, batches.validation
+    return DataInfo(
+        rows=len(training.rows),
+        held=0 if validation is None else len(validation.rows),
+        batch=training.batch,
+        per_epoch=batches.per_epoch,
+    )
+
+
 def report_stop(threads: Scheduler) -> Stopped:
     """Where the current thread stands, with its next step in words, and the others."""
     session, stop = threads.session, threads.stop
@@ -161,6 +178,7 @@ def report_stop(threads: Scheduler) -> Stopped:
         recorded_bytes=stop.recorded_bytes,
         recorded_limit=stop.recorded_limit,
         threads=[] if len(states) == 1 else [_thread_info(state) for state in states],
+        batch=stop.batch,
     )
 
 

@@ -15,6 +15,7 @@ def stop_text(threads: Scheduler, said: Stopped) -> str:
     total = len(threads.session.plan.steps)
     thread = f"{threads.current}: " if said.threads else ""
     text = f"[{stop.reason}] {thread}run {stop.run}, step {stop.step} of {total}"
+    text += f" · {stop.batch}" if stop.batch else ""
     text += "".join(f" · {x.text}, step {x.step} of {x.length}" for x in stop.inside)
     if stop.op:
         text += f" · {stop.phase} · {stop.node}: {said.text or stop.op}"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.motion.training import Training, Wish
+from gradstep.core.debug.motion.validation import Validation
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.protocol.messages import Event, Train, TrainingProgress
@@ -27,9 +28,11 @@ def train(threads: Scheduler, request: Train, emit: Callable[[Event], None]) -> 
             hint="fetch something, or give the document a loss and an optimizer",
         )
     curves = session.curves(request.curves, request.until, next(iter(there), None))
-    report = Report(emit, len(request.curves))
+    validated = [TensorRef.parse(name) for name in request.validate]
+    validation = Validation(session.program, session.backend, validated) if validated else None
+    report = Report(emit, len(request.curves) + len(validated))
     try:
-        return threads.train(Wish(request.steps, curves, there, report.add))
+        return threads.train(Wish(request.steps, curves, there, report.add, validation))
     finally:
         report.send()
 

@@ -128,6 +128,17 @@ class LossInfo(msgspec.Struct, frozen=True, kw_only=True):
     edges: list[EdgeGradient]
 
 
+class DataInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """The document's data as it was opened. rows: that runs are fed, 0 where there is no data, or
+    where it cannot be had; held: rows that are held back; batch: rows of a run; per_epoch: runs
+    until all rows were fed."""
+
+    rows: int = 0
+    held: int = 0
+    batch: int = 0
+    per_epoch: int = 0
+
+
 class ProgramInfo(msgspec.Struct, frozen=True, kw_only=True):
     """What the engine derived from the document, as far as the window shows it. number: counts the
     programs that the engine told of; see ProgramChange."""
@@ -149,6 +160,7 @@ class ProgramInfo(msgspec.Struct, frozen=True, kw_only=True):
     loops: list[LoopInfo] = []
     branches: list[str] = []  # tensors that are dead where their branch is not taken
     losses: list[LossInfo] = []  # if several; `gradients` and `edges` have the first's of each
+    data: DataInfo = DataInfo()
 
 
 class LoopInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,10 +13,12 @@ from typing import Literal, Self
 import msgspec
 from msgspec import structs
 
+from gradstep.core.protocol.data_queries import BatchSeen, ColumnSeen, LookAtBatch
 from gradstep.core.protocol.message_base import Event, Message, Reply, Request
 from gradstep.core.protocol.message_parts import (
     BlockedEdge,
     BreakpointSpec,
+    DataInfo,
     DeviceInfo,
     EdgeGradient,
     ErrorInfo,
@@ -107,7 +109,8 @@ class Stopped(Reply, frozen=True, kw_only=True):
 
     error: of an exception; where it is blocked, what the next step waits for. threads: all that the
     program has, if it has more than its own. program: that of the thread which is the current one
-    now, where it was another before. seen: what was asked for with the command.
+    now, where it was another before. seen: what was asked for with the command. batch: what the run
+    is fed of the document's data, as of BatchSeen.
     """
 
     reason: StopReason
@@ -126,6 +129,7 @@ class Stopped(Reply, frozen=True, kw_only=True):
     threads: list[ThreadInfo] = []
     program: ProgramInfo | None = None
     seen: Seen | None = None
+    batch: str = ""
 
 
 # -- requests and their replies ----------------------------------------------------------------
@@ -219,9 +223,12 @@ class Train(Request, frozen=True, kw_only=True):
 
     curves: expressions of the breakpoints' language over the values at a run's end, one number
     each; until: one that ends it at the run in which it holds. losses: tensors that end it where
-    they are not finite; `value` in expressions is the first of them."""
+    they are not finite; `value` in expressions is the first of them. validate: tensors whose means
+    over the rows that are held back are curves behind the others: those of the last epoch that was
+    over."""
 
     steps: int
+    validate: list[str] = []
     curves: list[str] = []
     until: str = ""
     losses: list[str] = []
@@ -335,6 +342,7 @@ class TrainingProgress(Event, frozen=True, kw_only=True):
 
 
 __all__ = [
+    "BatchSeen",
     "BlockedEdge",
     "Bottlenecks",
     "BreakpointSpec",
@@ -344,11 +352,13 @@ __all__ = [
     "CheckGradients",
     "CheckedExpectation",
     "CheckedTensor",
+    "ColumnSeen",
     "Compare",
     "Compared",
     "ComparedNode",
     "Comparison",
     "Control",
+    "DataInfo",
     "DescribeTensor",
     "DeviceInfo",
     "DeviceList",
@@ -375,6 +385,7 @@ __all__ = [
     "GradientRow",
     "GradientTable",
     "Look",
+    "LookAtBatch",
     "LoopInfo",
     "LoopPlace",
     "LossInfo",

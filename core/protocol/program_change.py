@@ -12,6 +12,7 @@ from msgspec import structs
 
 from gradstep.core.protocol.message_parts import (
     BlockedEdge,
+    DataInfo,
     EdgeGradient,
     LoopInfo,
     LossInfo,
@@ -62,6 +63,7 @@ class ProgramChange(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     loops: Rearranged[LoopInfo] | None = None
     branches: Rearranged[str] | None = None
     losses: list[LossChange] | None = None
+    data: DataInfo | None = None
 
 
 class OtherProgramError(Exception):
@@ -79,7 +81,7 @@ _LISTS: Mapping[str, Callable[[Any], object]] = {  # by what an entry is known i
     "branches": str,
 }
 _MAPPINGS = ("gradients", "waiting", "custom", "slots")
-_VALUES = ("problems", "device", "measured", "source")
+_VALUES = ("problems", "device", "measured", "source", "data")
 
 
 def compare_programs(before: ProgramInfo, after: ProgramInfo) -> ProgramChange:

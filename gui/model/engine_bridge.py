@@ -24,6 +24,7 @@ from gradstep.core.protocol.messages import (
     Expect,
     FindBroken,
     FindElement,
+    LookAtBatch,
     Message,
     Notate,
     Open,
@@ -57,7 +58,7 @@ DOING = {  # what is asked of the engine, as the status bar says it
     SaveTensor: "Saving",
 }
 LOOKING = (
-    Read | ReadTable | Notate | FindBroken
+    Read | ReadTable | Notate | FindBroken | LookAtBatch
 )  # what is recorded; done in no time, and nothing to wait for
 
 Answer = Callable[[Message, tuple[Buffer, ...]], None]

@@ -27,7 +27,7 @@ class Go(Enum):
 
 
 Fetched = Mapping[TensorRef, np.ndarray | None]
-_ROUNDING = [made.name for made in PASSES if made.differs]
+ROUNDING = [made.name for made in PASSES if made.differs]  # passes that may round otherwise
 
 
 class FastRuns:
@@ -37,7 +37,7 @@ class FastRuns:
         self, plan: Plan, backend: Backend, functions: Functions, fetches: Sequence[TensorRef]
     ) -> None:
         # A pass that may round otherwise is left out: a run that is repeated has to be the same.
-        self._session = Session(plan.graph, backend, functions, fast=True, without=_ROUNDING)
+        self._session = Session(plan.graph, backend, functions, fast=True, without=ROUNDING)
         # What is fetched by the plan is computed, too, but nobody looks at it here.
         self._targets = [*plan.targets, *(ref.op for ref in plan.fetches)]
         self._fetches = tuple(dict.fromkeys(fetches))

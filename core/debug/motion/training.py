@@ -13,6 +13,7 @@ from gradstep.core.debug.history.fast_runs import Fetched, Go
 from gradstep.core.debug.motion.level import Level
 from gradstep.core.debug.motion.stopped_state import Reason, Stop
 from gradstep.core.debug.motion.travel import Travel
+from gradstep.core.debug.motion.validation import Validation
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.numerics.finite_numbers import has_nonfinite
@@ -25,13 +26,15 @@ class Wish:
     """How to train.
 
     steps: at most so many runs. curves: what is followed, and until when. losses: tensors that have
-    to stay finite. tell: gets the number of each run, and what `curves` are in it.
+    to stay finite. tell: gets the number of each run, and what `curves` are in it; behind
+    these what `validation` found last.
     """
 
     steps: int
     curves: Curves
     losses: Sequence[TensorRef] = ()
     tell: Tell = lambda run, numbers: None
+    validation: Validation | None = None
 
     def __post_init__(self) -> None:
         if self.steps < 1:
@@ -99,16 +102,30 @@ class Trainer(Travel):
             return Go.AGAIN
         self._tell(run, numbers)
         self._paused = self.cursor.is_pausing
-        return Go.NO_FARTHER if self._paused else Go.ON
+        return Go.NO_FARTHER if self._paused or self.ended else Go.ON
 
     def _note(self, run: int, values: Values) -> None:
         """A recorded run has come to its end."""
-        numbers, self.ended = self._look(values)
+        numbers, ended = self._look(values)
+        self.ended = self.ended or ended
         self._tell(run, numbers)
 
     def _tell(self, run: int, numbers: Sequence[float]) -> None:
+        validation = self._wish.validation
+        if validation is not None:
+            self._validate(validation, run)
+            numbers = [*numbers, *validation.last]
         self.made += 1
         self._wish.tell(run, numbers)
+
+    def _validate(self, validation: Validation, run: int) -> None:
+        if not validation.is_due(run):
+            return
+        try:
+            validation.measure(self.cursor.timeline.variables)
+        except GradstepError as error:
+            said = "; ".join(filter(None, (error.message, error.hint)))
+            self.ended = f"the rows that are held back: {said}"
 
     def _look(self, values: Values) -> tuple[Sequence[float], str]:
         """What is followed, and why it is over; "" where it is not."""

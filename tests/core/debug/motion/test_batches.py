@@ -15,6 +15,7 @@ from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.debug.motion.training import Wish
+from gradstep.core.debug.motion.validation import Validation
 from gradstep.core.document.dataset import Dataset
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.engine.run.tf_session import Session
@@ -187,3 +188,31 @@ def test_a_batch_that_cannot_be_had_stops_at_the_end_of_the_run_before() -> None
     assert "rows.npy was changed" in stop.error.message
     assert (stop.run, stop.step) == (2, len(session.plan.steps))
     np.testing.assert_array_equal(held(session, 2)["w"], stepped(0)[2]["w"])
+
+
+@pytest.mark.parametrize("steps", [(7,), (2, 5), (3, 3, 1)])
+def test_the_loss_over_held_back_rows_is_measured_after_each_epoch(steps: tuple[int, ...]) -> None:
+    """At the variables of then, each row once, and it changes nothing."""
+    data = replace(RAGGED, validate=0.3)
+    program = derive(document(data))
+    assert program.batches is not None
+    plain, threads, told = DebugSession(program), Scheduler(program), list[tuple[int, float]]()
+    for count in steps:
+        session = threads.session
+        validation = Validation(program, session.backend, [TensorRef("loss")])
+        curves = session.curves(["1"])
+        tell = lambda run, found: told.append((run, found[1]))  # noqa: E731
+        threads.train(Wish(count, curves, tell=tell, validation=validation))
+    expected = []
+    for run in range(7):
+        plain.continue_()
+        w = held(plain, run)["w"]
+        if not (run + 1) % program.batches.per_epoch:
+            errors = [(f[TensorRef("x")] @ w - f[TensorRef("y")]) ** 2
+                      for f, _ in program.batches.held_back()]  # fmt: skip
+            expected.append((run, float(np.mean(np.concatenate(errors)))))
+    ends = [(run, loss) for run, loss in told if not (run + 1) % program.batches.per_epoch]
+    assert [run for run, _ in told] == [*range(7)]
+    assert [run for run, _ in ends] == [run for run, _ in expected]
+    np.testing.assert_allclose([x for _, x in ends], [x for _, x in expected], rtol=1e-5)
+    np.testing.assert_array_equal(held(threads.session, 6)["w"], held(plain, 6)["w"])
