@@ -15,6 +15,7 @@ from gradstep.core.data.data_source import Batch, Column, DataSource, row_words,
 from gradstep.core.data.file_place import split_place
 from gradstep.core.data.transforms import (
     STANDARDISE,
+    Classes,
     OneHot,
     Transform,
     read_transform,
@@ -115,10 +116,11 @@ def open_data(
     columns: dict[TensorRef, tuple[Column, list[Transform | str]]] = {}
     for ref, kind in kinds.items():
         place, steps = read_column(dataset.columns[str(ref)], ref)
-        key = place, kind.dtype is DType.STRING
+        as_texts = kind.dtype is DType.STRING or any(isinstance(step, Classes) for step in steps)
+        key = place, as_texts
         if key not in arrays:
             stamps[key] = _stamp(place)
-            arrays[key] = _array(key, kind, ref, reading, before, stamps[key])
+            arrays[key] = _array(key, kind.dtype, ref, reading, before, stamps[key])
         columns[ref] = Column(arrays[key], kind), steps
     training, validation = _cut(dataset, columns)
     opened = OpenedData(dataset, kinds, training, validation, arrays, stamps)
@@ -142,7 +144,7 @@ def _is_as(before: OpenedData, dataset: Dataset, kinds: Kinds) -> bool:
 
 def _array(
     key: _Place,
-    kind: TensorType,
+    dtype: DType,
     ref: TensorRef,
     reading: Reading,
     before: OpenedData | None,
@@ -151,9 +153,9 @@ def _array(
     """[rows, …], of the shape that they have where they are. Raises GradstepError."""
     if before is not None and key in before.arrays and before.stamps[key] == stamp:
         return before.arrays[key]
-    text, _ = key
+    text, as_texts = key
     try:
-        array = _read(text, kind, ref, reading)
+        array = _read(text, DType.STRING if as_texts else dtype, ref, reading)
     except GradstepError as error:
         raise error.at(ref.op) from None
     if not array.ndim or not len(array):
@@ -164,11 +166,11 @@ def _array(
     return array
 
 
-def _read(text: str, kind: TensorType, ref: TensorRef, reading: Reading) -> np.ndarray:
+def _read(text: str, dtype: DType, ref: TensorRef, reading: Reading) -> np.ndarray:
     if text.startswith("@"):
-        table_of = np.dtype(object) if kind.dtype is DType.STRING else np.dtype(np.float64)
+        table_of = np.dtype(object) if dtype is DType.STRING else np.dtype(np.float64)
         return map_array(text[1:], replace(reading, dtype=table_of))
-    return np.asarray(read_value(text, TensorType(kind.dtype, UNKNOWN), ref.op, reading))
+    return np.asarray(read_value(text, TensorType(dtype, UNKNOWN), ref.op, reading))
 
 
 def _cut(

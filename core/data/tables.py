@@ -210,6 +210,11 @@ def _is_header(row: Sequence[str], texts: bool, columns: str) -> bool:
     return bool(others) and len(others) + len(names) == len(cells)
 
 
+def names_columns(row: Sequence[str]) -> bool:
+    """Whether the first row of a table of numbers names its columns."""
+    return _is_header(row, texts=False, columns="")
+
+
 def _is_number(cell: str) -> bool:
     try:
         complex(cell)

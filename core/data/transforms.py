@@ -62,6 +62,29 @@ class OneHot:
         )
 
 
+@dataclass(frozen=True)
+class Classes:
+    """Texts as their places among `names`, from 0: int64."""
+
+    names: tuple[str, ...]
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        places = {name: place for place, name in enumerate(self.names)}
+        try:
+            found = [places[_decoded(cell)] for cell in rows.reshape(-1)]
+        except KeyError as error:
+            raise GradstepError(
+                f"{error.args[0]!r} is none of the classes",
+                kind="ValueError",
+                hint=instead(error.args[0], self.names) or f"they are {', '.join(self.names)}",
+            ) from None
+        return np.array(found, np.int64).reshape(rows.shape)
+
+
+def _decoded(cell: object) -> str:
+    return cell.decode(errors="replace") if isinstance(cell, bytes) else str(cell)
+
+
 @dataclass(frozen=True, eq=False)
 class Standardise:
     """(rows - mean) / deviation, number by number; what never varies becomes 0. The two are of the
@@ -95,8 +118,13 @@ def apply(rows: np.ndarray, transforms: Sequence[Transform]) -> np.ndarray:
     return rows
 
 
-STANDARDISE = "standardise"
-_TAKES = {"scale": ("factor", "offset"), "one_hot": ("depth",), STANDARDISE: ()}
+STANDARDISE, CLASSES = "standardise", "classes"
+_TAKES = {
+    "scale": ("factor", "offset"),
+    "one_hot": ("depth",),
+    STANDARDISE: (),
+    CLASSES: ("name", "…"),
+}
 
 
 def read_transform(text: str) -> Transform | str:
@@ -110,6 +138,8 @@ def read_transform(text: str) -> Transform | str:
     name = call.func.id if isinstance(call.func, ast.Name) else text.strip()
     if name not in _TAKES:
         raise _wrong(f"there is no transform '{name}'", instead(name, _TAKES))
+    if name == CLASSES:
+        return Classes(_names(call))
     numbers = _numbers(call, name)
     if name == STANDARDISE:
         return STANDARDISE
@@ -127,6 +157,18 @@ def _numbers(call: ast.Call, name: str) -> list[float]:
     if call.keywords or not least <= len(given) <= len(takes):
         raise _wrong(f"{name} was given other arguments than it takes", words)
     return given
+
+
+def _names(call: ast.Call) -> tuple[str, ...]:
+    """Names of classes, in quotes or without."""
+    found = [arg.id if isinstance(arg, ast.Name) else _constant(arg) for arg in call.args]
+    if not found or None in found or call.keywords or len({*found}) < len(found):
+        raise _wrong("classes was given other arguments than it takes", "write classes('a', 'b')")
+    return tuple(str(name) for name in found)
+
+
+def _constant(node: ast.expr) -> object:
+    return node.value if isinstance(node, ast.Constant) else None
 
 
 def _number(node: ast.expr) -> float:

@@ -87,6 +87,7 @@ PANELS = (
         "gradstep.gui.panels.training.training_panel",
         "TrainingPanel",
     ),
+    Place("data", "Data", BOTTOM, "gradstep.gui.panels.data.data_panel", "DataPanel"),
     Place("tensor", "Tensor", BOTTOM, "gradstep.gui.panels.tensor.tensor_panel", "TensorPanel"),
     Place(
         "device_diff",

@@ -243,10 +243,12 @@ class ElidedLabel(Label):
 
 def place_words(stop: Stopped, steps: int) -> str:
     """ "next step 13 / 22 · backward ↑": the number that the timeline gives the step which runs
-    next. With the run once there are several, and in a loop with the iteration."""
+    next. With the run once there are several, in a loop with the iteration, and with the batch that
+    the run is fed."""
     arrow = {"forward": " ↓", "backward": " ↑"}.get(stop.phase, "")
     run = f"run {stop.run + 1} · " if stop.runs > 1 or stop.run else ""
-    phase = f" · {stop.phase}{arrow}" if stop.phase else ""
+    batch = f" · {stop.batch}" if stop.batch else ""
+    phase = (f" · {stop.phase}{arrow}" if stop.phase else "") + batch
     if not steps:
         return "nothing to run yet"
     if stop.inside:
@@ -255,7 +257,7 @@ def place_words(stop: Stopped, steps: int) -> str:
         ended = "end of the iteration" if place.step == place.length else there
         return f"{run}in {place.text} · {ended}{phase}"
     if stop.step >= steps:
-        return f"{run}{'all ' if steps > 1 else ''}{count_of(steps, 'step')} done"
+        return f"{run}{'all ' if steps > 1 else ''}{count_of(steps, 'step')} done{batch}"
     return f"{run}next step {stop.step + 1} / {steps}{phase}"
 
 

@@ -31,28 +31,29 @@ from gradstep.gui.model.engine_sync import same_run
 if TYPE_CHECKING:
     from gradstep.gui.model.workspace import Workspace
 
-STEPS = 200  # at first
+STEPS, EPOCHS = 200, 5  # at first
 MOST_STEPS = 1_000_000_000
 
 
 @dataclass(eq=False)
 class Curve:
     """text: the expression; title: its name in the panel; op: where it is on the canvas; tone: the
-    colour; points: of this training; before: of the one before it, on another program or from
-    another start."""
+    colour; validates: the tensor whose mean it is over the rows that are held back; points: of this
+    training; before: of the one before it, on another program or from another start."""
 
     text: str
     title: str
     op: str = ""
     tone: Tone = "forward"
+    validates: str = ""
     points: Points = field(default_factory=Points)
     before: Points = field(default_factory=Points)
 
 
 class Training(QObject):
-    """steps, until: what is asked for; curves: what is followed; busy: it is under way; made,
-    total: how many steps of how many; rate: steps a second; ended: why it was over before; failure:
-    why it could not begin."""
+    """steps, epochs, until: what is asked for, epochs where `by_epochs`; curves: what is followed;
+    busy: it is under way; made, total: how many steps of how many; rate: steps a second; ended: why
+    it was over before; failure: why it could not begin."""
 
     changed = Signal()  # anything but the points
     grew = Signal()  # the points
@@ -60,6 +61,7 @@ class Training(QObject):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self.steps, self.until = STEPS, ""
+        self.epochs, self.by_epochs = EPOCHS, False
         self.curves: list[Curve] = []
         self.busy = False
         self.made = self.total = 0
@@ -69,6 +71,7 @@ class Training(QObject):
         self._workspace = workspace
         self._chosen: list[Curve] = []  # those that the numbers under way are of
         self._losses: tuple[str, ...] = ()
+        self._validates = False  # whether there are rows that are held back
         self._trained: Document | None = None  # what the points are of
         self._asked_of = workspace.document  # what is being trained
         self._begun = 0.0
@@ -81,6 +84,19 @@ class Training(QObject):
     def last(self) -> int:
         """The last step that a point is known of; -1 for none."""
         return max((curve.points.stop - 1 for curve in self.curves), default=-1)
+
+    @property
+    def per_epoch(self) -> int:
+        """Steps until all rows of the document's data were fed; 0 where it has none."""
+        program = self._workspace.program
+        return 0 if program is None else program.data.per_epoch
+
+    @property
+    def wanted(self) -> int:
+        """How many steps are asked for."""
+        if not (self.by_epochs and self.per_epoch):
+            return self.steps
+        return min(self.epochs * self.per_epoch, MOST_STEPS)
 
     @property
     def remaining(self) -> float:
@@ -125,13 +141,18 @@ class Training(QObject):
         if self.busy or self._workspace.program is None:
             return
         self._follow_losses()
-        self._chosen, self._asked_of = [*self.curves], self._workspace.document
-        self.busy, self.made, self.total, self.rate = True, 0, self.steps, 0.0
+        told = [curve for curve in self.curves if not curve.validates]
+        held = [curve for curve in self.curves if curve.validates]
+        self._chosen, self._asked_of = [*told, *held], self._workspace.document
+        self.busy, self.made, self.total, self.rate = True, 0, self.wanted, 0.0
         self.ended, self.failure, self._begun = "", None, time.monotonic()
         self.changed.emit()
-        texts = [curve.text for curve in self._chosen]
+        texts = [curve.text for curve in told]
         losses = [str(ref) for ref in self._minimized()]
-        wish = Train(steps=self.steps, curves=texts, until=self.until, losses=losses)
+        validate = [curve.validates for curve in held]
+        wish = Train(
+            steps=self.total, curves=texts, until=self.until, losses=losses, validate=validate
+        )
         self._workspace.debugger.train(wish, self._take)
 
     def _take(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
@@ -170,8 +191,11 @@ class Training(QObject):
     def _forget(self) -> None:
         """Another document."""
         self.steps, self.until, self.curves, self._losses = STEPS, "", [], ()
+        data = self._workspace.document.data
+        self.epochs, self.by_epochs = (EPOCHS, False) if data is None else (data.epochs, True)
         self.made = self.total = 0
         self.busy, self.ended, self.failure, self._trained = False, "", None, None
+        self._validates = False
         self._follow_losses()
         self.changed.emit()
 
@@ -194,9 +218,25 @@ class Training(QObject):
             if name not in self._losses:
                 self.follow(self._loss_curve(TensorRef.parse(name)))
         self._losses = losses
+        self._follow_validation()
         known = [curve for curve in self.curves if not curve.op or curve.op in document.graph]
         if len(known) < len(self.curves):
             self.curves = known
+
+    def _follow_validation(self) -> None:
+        """The losses over the rows that are held back, where there are such; unless the user has
+        dropped them."""
+        program = self._workspace.program
+        held = bool(program is not None and program.data.held)
+        if held and not self._validates:
+            for name in self._losses:
+                ref = TensorRef.parse(name)
+                title = f"{ref.short}, held back"
+                self.follow(Curve(f"validation {name}", title, ref.op, "update", name))
+        elif program is not None and not held:
+            self.curves = [curve for curve in self.curves if not curve.validates]
+        if program is not None:
+            self._validates = held
 
     def _loss_curve(self, ref: TensorRef) -> Curve:
         """Of what is minimized: the sum of its elements, where it has several."""

@@ -126,7 +126,7 @@ class _Made(Container[str]):
     """All tensors that are made or fed in a run, without a list of them."""
 
     def __init__(self, index: ProgramIndex, document: Document) -> None:
-        self._steps, self._feeds = index.steps, document.feeds
+        self._steps, self._feeds = index.steps, {*document.feeds, *document.columns}
 
     def __contains__(self, ref: object) -> bool:
         step = self._steps.get(str(ref).rpartition(":")[0])
@@ -143,7 +143,7 @@ def tensors_of(index: ProgramIndex, document: Document) -> Refs:
     if program is None or len(program.steps) > 2 * ALL:
         return _Made(index, document)
     own = [step for step in program.steps if step.op in document.graph]
-    refs = [*document.feeds, *(ref for step in own for ref in step.outputs)]
+    refs = [*document.feeds, *document.columns, *(ref for step in own for ref in step.outputs)]
     held = [g for r in refs if (g := program.gradients.get(r)) is not None]
     carried = [edge.gradient for edge in program.edges]
     return list(dict.fromkeys([*refs, *held, *carried]))

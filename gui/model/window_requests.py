@@ -22,6 +22,7 @@ WindowRequest = FrameRequest | CanvasRequest
 
 # Panels that others bring to the front; that there are such, a test sees.
 ShownPanel = Literal[
+    "data",
     "device_diff",
     "gradients",
     "inspector",

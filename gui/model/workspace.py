@@ -37,6 +37,7 @@ from gradstep.core.protocol.messages import (
     Stopped,
 )
 from gradstep.gui.look.theme import DARK, Theme
+from gradstep.gui.model.data_view import DataView
 from gradstep.gui.model.debugger import Debugger
 from gradstep.gui.model.engine_bridge import EngineBridge, EngineState
 from gradstep.gui.model.expectation_state import Expected
@@ -63,7 +64,7 @@ NOTHING = Inference(TensorTypes({}), {}, ())
 
 def _waiting(document: Document) -> Mapping[str, Waiting]:
     try:
-        fed = {TensorRef.parse(name) for name in document.feeds}
+        fed = {TensorRef.parse(name) for name in (*document.feeds, *document.columns)}
         return find_waiting(with_placeholders(document).graph, fed)
     except GradstepError:  # a cycle, or a feed of nothing, which is said
         return {}
@@ -102,6 +103,7 @@ class Workspace(QObject):
     expected:       what it expects of its runs, and what came.
     sessions:       its sessions, and which of them is shown.
     training:       training it, and the curves of that.
+    data:           its data: what that offers, and what a run is fed of it.
     soundness:      whether the run that is looked at holds NaN or infinity.
     gradient_states: which of the gradients that it asks for are None, NaN, infinite or zero.
     whys:           why values and gradients are as they are at this stop.
@@ -152,6 +154,7 @@ class Workspace(QObject):
         self.printed = Printed(self)
         self.profiler = Profiler(self)
         self.training = Training(self)
+        self.data = DataView(self)
         self.expected = Expected(self)
         self.sessions = SessionModel(self)
         self.soundness = Soundness(self)
@@ -180,7 +183,7 @@ class Workspace(QObject):
     def waits(self) -> Mapping[str, Waiting]:
         """Operation -> what it waits for, of what is not drawn to its end yet."""
         document = self.document
-        key = document.graph, document.feeds
+        key = document.graph, document.feeds, document.data
         if self._waits is None or self._waits[0] != key:
             self._waits = key, _waiting(document)
         return self._waits[1]

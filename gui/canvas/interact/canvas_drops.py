@@ -20,10 +20,17 @@ _DRAGGED = (QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop)
 
 
 class ValueDrop:
-    """Files of values over nodes that have a value."""
+    """Files of values over nodes that have a value; elsewhere rows of data. at: the place in the
+    scene of a pixel."""
 
-    def __init__(self, workspace: Workspace, stage: SceneModel, pointer: Pointer) -> None:
-        self._workspace, self._stage, self._pointer = workspace, stage, pointer
+    def __init__(
+        self,
+        workspace: Workspace,
+        stage: SceneModel,
+        pointer: Pointer,
+        at: Callable[[QPoint], tuple[float, float]],
+    ) -> None:
+        self._workspace, self._stage, self._pointer, self._at = workspace, stage, pointer, at
 
     def target(self, pixel: QPoint) -> str:
         """The operation under a pixel that a value can be given to; "" for none."""
@@ -34,14 +41,14 @@ class ValueDrop:
         return box.id
 
     def drop(self, path: Path, pixel: QPoint) -> None:
-        """Give what a file holds to the operation under a pixel, if that takes values."""
+        """Give what a file holds to the operation under a pixel, if that takes values; else feed
+        the placeholders from its rows."""
         name = self.target(pixel)
         if name:
             self._workspace.select([name])
             commands.load_value(self._workspace, name, path)
         else:
-            where = "a placeholder, a variable or a constant"
-            self._workspace.say(f"Drop {path.name} on {where}: it becomes its value", "warning")
+            commands.begin_data(self._workspace, commands.place_of_file(path), self._at(pixel))
 
 
 class Drops(QObject):
@@ -90,7 +97,7 @@ class Drops(QObject):
             self._overlay.take_focus()
         else:
             name = self._values.target(pixel)
-            self._tip(pixel, name and f"{path.name}: the value of {name}")
+            self._tip(pixel, f"{path.name}: {f'the value of {name}' if name else 'data'}")
 
     def _tip(self, pixel: QPoint, text: str) -> None:
         self._overlay.show_tip(pixel, text)

@@ -115,7 +115,9 @@ def _given(workspace: Workspace, op: Operation) -> Constant | None:
         constant = op.attrs.get("value")
         return constant if isinstance(constant, Constant) else None
     document = workspace.document
-    return document.initial.get(op.name) or document.feeds.get(str(op.output()))
+    name = str(op.output())
+    fed = None if name in document.columns else document.feeds.get(name)
+    return document.initial.get(op.name) or fed
 
 
 def _known(array: np.ndarray) -> TensorValue:

@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtWidgets import QWidget
 
 from gradstep.core.data.value_text import is_quick
+from gradstep.core.document.dataset import short_text
 from gradstep.core.document.placeholder_substitution import fed_outputs
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.loop import Loop
@@ -98,6 +99,9 @@ class Attributes(FactRows):
     def _value(self, op: Operation) -> QWidget:
         """The fed or initial value, or a constant's: edited in place when small, in a dialog when
         not."""
+        rows = self._workspace.document.columns.get(str(op.output()))
+        if rows is not None:
+            return self._from_data(rows)
         place = place_of(self._workspace, op)
         name = "inspector.attr.value" if op.type == "Const" else "inspector.value"
         edit = Link(self._theme, self.tr("Edit…"), "inspector.value.dialog")
@@ -105,6 +109,12 @@ class Attributes(FactRows):
         if _is_large(place.value):
             return line_of(self._written(place), edit)
         return line_of(self._typed(place, name), edit, stretch=False)
+
+    def _from_data(self, rows: str) -> QWidget:
+        """Where the rows come from that it is fed, in the place of a value; the way there."""
+        link = Link(self._theme, self.tr("Data…"), "inspector.value.data")
+        link.clicked.connect(lambda: self._workspace.ask_window("show", "data"))
+        return line_of(self._fixed(short_text(rows)), link)
 
     def _written(self, place: ValuePlace) -> Text:
         return self._fixed("" if place.value is None else array_text(place.value.array))

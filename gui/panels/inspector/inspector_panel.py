@@ -127,6 +127,7 @@ class InspectorPanel(Panel):
             document.request,
             document.code,
             document.feeds,
+            document.data,
             document.initial,
             space.inference,
         )
@@ -136,7 +137,7 @@ class InspectorPanel(Panel):
             if not before:
                 self._only(self.facts, self.attributes, self.note)
             self.facts.show_node(op)
-            attributes = op, document.code, document.feeds, document.initial
+            attributes = op, document.code, document.feeds, document.data, document.initial
             if not before or not _same(self._shown_attributes, attributes):
                 self._shown_attributes = attributes
                 self.attributes.show_node(op)

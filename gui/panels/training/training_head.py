@@ -73,9 +73,12 @@ class TrainingHead(BreakingRow):
         self.steps.setFixedWidth(88)
         self.steps.textEdited.connect(self._note_wish)
         self.steps.returnPressed.connect(lambda: commands.train(self._workspace))
-        word = Text(lambda: self._workspace.theme, "muted")
-        word.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        word.set_text(self.tr("steps"))
+        self.unit = QComboBox()
+        self.unit.setObjectName("training.unit")
+        self.unit.setAccessibleName(self.tr("Steps or epochs"))
+        self.unit.addItems([self.tr("steps"), self.tr("epochs")])
+        self.unit.setToolTip(self.tr("In an epoch all rows of the document's data are fed once"))
+        self.unit.activated.connect(self._note_unit)
         self.until = QLineEdit()
         self.until.setObjectName("training.until")
         self.until.setAccessibleName(self.tr("Until this holds"))
@@ -97,7 +100,7 @@ class TrainingHead(BreakingRow):
         self.train.clicked.connect(self._train_or_pause)
         self.said = Text(lambda: self._workspace.theme, "muted")
         self.said.setObjectName("training.said")
-        for widget in (self.train, self.steps, word, self.until):
+        for widget in (self.train, self.steps, self.unit, self.until):
             row.addWidget(widget)
         row.addWidget(self.said, 1)
         return row
@@ -137,8 +140,12 @@ class TrainingHead(BreakingRow):
     def refresh(self) -> None:
         """Say everything anew."""
         training = self._training
-        if read_steps(self.steps.text()) != training.steps:
-            self.steps.setText(f"{training.steps:,}")
+        by_epochs = training.by_epochs and training.per_epoch > 0
+        wanted = training.epochs if by_epochs else training.steps
+        if read_steps(self.steps.text()) != wanted:
+            self.steps.setText(f"{wanted:,}")
+        self.unit.setCurrentIndex(int(by_epochs))
+        self.unit.setEnabled(training.per_epoch > 0 and not training.busy)
         if self.until.text().strip() != training.until:
             self.until.setText(training.until)
         self.train.setText(self.tr("Pause") if training.busy else self.tr("Train"))
@@ -161,10 +168,17 @@ class TrainingHead(BreakingRow):
         self._training.until = self.until.text().strip()
         steps = read_steps(self.steps.text())
         if steps:
-            self._training.steps = steps
+            if self.unit.currentIndex():
+                self._training.epochs = steps
+            else:
+                self._training.steps = steps
             self.say()
         else:
             self.said.set_text(self.tr("Steps are a whole number, such as 200 or 1e6"), "problem")
+
+    def _note_unit(self, unit: int) -> None:
+        self._training.by_epochs = bool(unit)
+        self.refresh()
 
     def _train_or_pause(self) -> None:
         (commands.pause if self._training.busy else commands.train)(self._workspace)
@@ -195,7 +209,7 @@ def progress_words(training: Training) -> tuple[str, Tone]:
         return ". ".join(filter(None, (failure.message, _sentence(failure.hint)))), "problem"
     made = count_of(training.made, "step").replace(str(training.made), f"{training.made:,}", 1)
     if training.busy:
-        done = f"{training.made:,} of {training.total:,} steps"
+        done = f"{training.made:,} of {training.total:,} steps{_epoch_words(training)}"
         if not training.rate:
             return done, "muted"
         left = f" · {time_words(training.remaining)} left"
@@ -205,6 +219,14 @@ def progress_words(training: Training) -> tuple[str, Tone]:
     if not training.made:
         return "", "muted"
     return f"{made} made" + (f" · {training.rate:,.0f} steps/s" if training.rate else ""), "muted"
+
+
+def _epoch_words(training: Training) -> str:
+    """ " · epoch 3, batch 17 of 45" of a document with data; of the last step that is known."""
+    if not training.per_epoch or training.last < 0:
+        return ""
+    epoch, batch = divmod(training.last, training.per_epoch)
+    return f" · epoch {epoch + 1:,}, batch {batch + 1:,} of {training.per_epoch:,}"
 
 
 def read_steps(text: str) -> int:

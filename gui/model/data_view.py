@@ -1,0 +1,120 @@
+"""The document's data as the window sees it: what its files offer, and what a run is fed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from gradstep.core.errors import GradstepError
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import BatchSeen, LookAtBatch, Message, ProblemInfo
+from gradstep.gui.model.background_work import Background
+
+if TYPE_CHECKING:
+    from gradstep.core.data.source_survey import Survey
+    from gradstep.gui.model.workspace import Workspace
+
+ROWS = 200  # of a batch that are shown, at most
+
+
+class DataView(QObject):
+    """batch: what the run is fed in which the debugger stands, None while that is not known;
+    surveys: what files and sets offer, by their places; reading: the one that is being read."""
+
+    changed = Signal()
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self.batch: BatchSeen | None = None
+        self.surveys: dict[str, Survey] = {}
+        self.reading = ""
+        self.error = ""
+        self._workspace = workspace
+        self._background = Background(self)
+        self._number = 0
+        self._asked: tuple[object, ...] = ()
+        self._known: set[str] = set()
+        workspace.document_opened.connect(self._forget)
+
+    @property
+    def problem(self) -> ProblemInfo | None:
+        """Why the rows cannot be fed; None where they are, or nobody knows."""
+        program = self._workspace.program
+        found = program.problems if program is not None else ()
+        return next((problem for problem in found if problem.type == "data"), None)
+
+    def survey(self, place: str, then: Callable[[Survey], None]) -> None:
+        """Look at what a file or a set offers, beside the main thread; `then` gets it where the
+        user has not chosen another by then."""
+        self._number += 1
+        number, self.reading, self.error = self._number, place, ""
+
+        def done(found: Survey) -> None:
+            self.surveys[place] = found
+            self._known.add(place)
+            if number == self._number:
+                self.reading = ""
+                then(found)
+                self.changed.emit()
+
+        def failed(error: GradstepError) -> None:
+            if number == self._number:
+                self.reading = ""
+                self.error = f"{error.message}: {error.hint}" if error.hint else error.message
+                self._workspace.complain(error)
+                self.changed.emit()
+
+        self.changed.emit()
+        self._background.run(lambda: _survey(place), done, failed)
+
+    def know(self, place: str) -> None:
+        """Look at what a place offers that the document names, once; what is wrong with it the
+        engine says."""
+        if place in self._known:
+            return
+        self._known.add(place)
+
+        def done(found: Survey) -> None:
+            self.surveys[place] = found
+            self.changed.emit()
+
+        self._background.run(lambda: _survey(place), done, lambda error: None)
+
+    def look(self) -> None:
+        """Ask for the batch of the run in which the debugger stands, if it is another."""
+        space = self._workspace
+        program, stop = space.program, space.stop
+        if program is None or stop is None or space.training.busy:
+            return
+        asked = program.number, stop.run, stop.batch
+        if asked == self._asked:
+            return
+        self._asked = asked
+        if not program.data.rows:
+            self._take(BatchSeen(run=stop.run), ())
+        else:
+            space.request(LookAtBatch(run=stop.run, limit=ROWS), (), self._take)
+
+    def look_again(self) -> None:
+        """Whatever is known of it."""
+        self._asked = ()
+        self.look()
+
+    def _take(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
+        if isinstance(reply, BatchSeen):
+            self.batch = reply
+            self.changed.emit()
+
+    def _forget(self) -> None:
+        self._number += 1
+        self.batch, self.reading, self.error, self._asked = None, "", "", ()
+        self.changed.emit()
+
+
+def _survey(place: str) -> Survey:
+    from gradstep.core.data.array_files import Reading
+    from gradstep.core.data.source_survey import survey
+
+    return survey(place, Reading())
