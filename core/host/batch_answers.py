@@ -9,7 +9,7 @@ from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.protocol.messages import BatchSeen, ColumnSeen, LookAtBatch
 
-_NUMBERS = 6  # of a row that are said
+_NUMBERS = 10  # of a row that are said
 
 
 def look_at_batch(session: DebugSession, request: LookAtBatch) -> BatchSeen:

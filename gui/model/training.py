@@ -232,7 +232,7 @@ class Training(QObject):
             for name in self._losses:
                 ref = TensorRef.parse(name)
                 title = f"{ref.short}, held back"
-                self.follow(Curve(f"validation {name}", title, ref.op, "update", name))
+                self.follow(Curve(f"validation {name}", title, ref.op, validates=name))
         elif program is not None and not held:
             self.curves = [curve for curve in self.curves if not curve.validates]
         if program is not None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gradstep.core.document.dataset import Dataset
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import Tensor
@@ -65,6 +66,51 @@ def softmax_digits() -> Document:
             value("accuracy", 0.95, "95 % of the digits are right by then.", run=19),
         ),
     )
+
+
+def digits_in_batches() -> Document:
+    """Numbers: `tests/core/host/test_digits_in_batches.py` computes them in NumPy alone."""
+    d = Drawing()
+    x = d.fed("images", np.zeros((1, 64)), shape=(None, 64))
+    wanted = d.fed("labels", np.zeros((1, 10)), shape=(None, 10))
+    with d.g.scope("softmax"):
+        weights = d.variable("weights", np.zeros((64, 10)))
+        bias = d.variable("bias", np.zeros(10))
+        product = d.g.one("MatMul", x, weights, name="product")
+        logits = d.g.one("BiasAdd", product, bias, name="logits")
+    _judged(d, logits, wanted)
+    columns = {
+        "images:0": "@digits:images | scale(1/16)",
+        "labels:0": "@digits:labels | one_hot(10)",
+    }
+    return d.document(
+        "Digits, batch by batch",
+        """
+        All 1,797 digits of the set, 32 of them in each run, in another order in each epoch. A fifth
+        is held back, to see whether what is learnt holds for digits that were never seen.
+
+        1. Press **Train** (Ctrl+F5) and watch `loss` fall, and below it the loss on the digits that
+        are held back, after each epoch.
+        2. Click a spike of the curve: the debugger stands in that run, and **Data** lists the rows
+        that it was fed. Step back from there as from any run.
+        3. In **Data**, make batches of 8, or hold back half, and train again.
+
+        The digits are those of E. Alpaydin and C. Kaynak, UCI Machine Learning Repository,
+        CC BY 4.0.
+        """,
+        of="loss",
+        wrt="softmax/weights softmax/bias",
+        collapsed="accuracy_of",
+        fetches="accuracy",
+        optimizers=(Optimizer("GradientDescent", {"learning_rate": 0.5}),),
+        expectations=(
+            value(
+                "loss", 2.302585, "With zero weights the loss is ln 10: all digits are as likely."
+            ),
+            value("loss", 0.62791748, "The last batch of the first epoch.", run=44),
+            value("loss", 0.58344714, "And that of the second one.", run=89),
+        ),
+    ).with_(data=Dataset(columns, shuffle=7, validate=0.2, epochs=5))
 
 
 def name_scopes() -> Document:
@@ -234,4 +280,4 @@ def _convolution(
         return d.g.one("MaxPool", relu, name="pool", ksize=size, strides=size, padding="SAME")
 
 
-EXAMPLES = (softmax_digits, cnn_digits, name_scopes, summaries)
+EXAMPLES = (softmax_digits, digits_in_batches, cnn_digits, name_scopes, summaries)
