@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 
 from gradstep.core.cli.output.command_output import usage
-from gradstep.core.data.file_place import split_place
+from gradstep.core.data.file_place import fixed_folder, split_place
 from gradstep.core.errors import GradstepError
 from gradstep.core.program import sandbox
 
@@ -39,7 +39,7 @@ def _read(args: argparse.Namespace) -> Iterator[str]:
     for given in (*getattr(args, "feed", ()), *getattr(args, "data", ())):
         value = given.partition("=")[2].partition("|")[0].strip()
         if value.startswith("@"):
-            yield split_place(value[1:])[0]
+            yield fixed_folder(split_place(value[1:])[0])
 
 
 def _made(folder: str | None) -> Iterator[str]:

@@ -1,8 +1,8 @@
-"""Arrays in files: .npy, .npz, .safetensors, and tables; known by what is in them."""
+"""Arrays in files: .npy, .npz, .safetensors, tables and images; known by what is in them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,9 +12,14 @@ import numpy as np
 
 from gradstep.core.data.built_in_sets import SETS
 from gradstep.core.data.file_place import split_place
+from gradstep.core.data.image_files import IMAGE_SUFFIXES, is_image
+from gradstep.core.data.image_paths import image_paths
+from gradstep.core.data.image_rows import read_images
+from gradstep.core.data.parquet_file import PARQUET, read_parquet
 from gradstep.core.data.safetensors_file import SafetensorsFile, is_safetensors
 from gradstep.core.data.tables import FLOAT64, TableRules, read_table
 from gradstep.core.errors import USAGE, GradstepError
+from gradstep.core.graph.dtypes import UNKNOWN, Shape
 from gradstep.core.graph.suggestions import instead, list_more
 from gradstep.core.io.disk.file_bytes import read_open_file, unreadable
 from gradstep.core.io.disk.memory_budget import Budget, OverBudgetError
@@ -23,7 +28,8 @@ from gradstep.core.io.file_errors import inside
 from gradstep.core.io.native import npy
 from gradstep.core.io.native.zip_archive import Archive
 
-SUFFIXES = (".npy", ".npz", ".csv", ".tsv", ".txt", ".safetensors")
+_ARRAYS = (".npy", ".npz", ".csv", ".tsv", ".txt", ".safetensors", ".parquet")
+SUFFIXES = (*_ARRAYS, *IMAGE_SUFFIXES)
 _ZIP, _NPY = b"PK", b"\x93NUMPY"
 _HEAD = 16  # bytes that tell one format from another
 _BOMS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}  # as spreadsheets save "Unicode text"
@@ -36,25 +42,30 @@ def _accept(shape: tuple[int, ...]) -> None:
 @dataclass(frozen=True)
 class Reading:
     """How files are read. folder: in which a relative path begins. check: called with the shape of
-    an array before its elements are read, to refuse it. dtype: what a table's cells are to be.
-    allow_nan: see TableRules."""
+    an array before its elements are read, to refuse it. shape: what images are arranged for; dtype:
+    what a table's cells are to be. allow_nan: see TableRules."""
 
     folder: Path = field(default_factory=Path)
     budget: Budget = field(default_factory=Budget)
     check: Callable[[tuple[int, ...]], None] = _accept
+    shape: Shape = UNKNOWN
     dtype: np.dtype = FLOAT64
     allow_nan: bool = False
 
 
 def read_array(place: str, reading: Reading) -> tuple[np.ndarray, bool]:
-    """The array that `FILE`, `FILE.npz:KEY`, `FILE.csv:COLUMNS` or `SET:PART` names, and whether it
-    is a table, [rows, columns]. Raises GradstepError: UsageError for a place that names none,
-    FileError or ValueError for the file, OverBudgetError, and what `reading.check` raises."""
+    """The array that `FILE`, `FILE.npz:KEY`, `FILE.csv:COLUMNS`, `SET:PART`, a folder of images or
+    a pattern such as `digits/*.png` names, and whether it is a table, [rows, columns]. Raises
+    GradstepError: UsageError for a place that names none, FileError or ValueError for the file,
+    OverBudgetError, and what `reading.check` raises."""
     name, _, part_of_set = place.partition(":")
     if name in SETS:
         return _built_in(name, part_of_set.strip(), reading), False
     path, part = split_place(place)
     try:
+        images = image_paths(path, reading.folder)
+        if images is not None:
+            return _images_of(path, images, reading), False
         file = RegularFile(reading.folder / Path(path).expanduser())
     except (OSError, ValueError, RuntimeError) as error:
         raise unreadable(path, error) from None
@@ -63,9 +74,13 @@ def read_array(place: str, reading: Reading) -> tuple[np.ndarray, bool]:
         try:
             return _read(file, part, reading)
         except OverBudgetError as error:
-            raise error if path in error.message else error.inside(path) from None
+            raise _named(error, path) from None
         except OSError as error:
             raise unreadable(path, error) from None
+
+
+def _named(error: OverBudgetError, path: str) -> OverBudgetError:
+    return error if path in error.message else error.inside(path)
 
 
 def map_array(place: str, reading: Reading) -> np.ndarray:
@@ -104,14 +119,35 @@ def _read(file: RegularFile, part: str, reading: Reading) -> tuple[np.ndarray, b
         return _npz(file, part, reading), False
     if is_safetensors(head, file.size):
         return _safetensors(file, part, reading), False
+    if head.startswith(PARQUET):
+        rules = TableRules(file.name, part, "", reading.dtype, reading.allow_nan)
+        return read_parquet(file.from_(0), rules, reading.budget), True
     if suffix in (".csv", ".tsv", ".txt"):
         return _table(file, part, reading), True
+    if is_image(file.name, head):
+        path = reading.folder / Path(file.name).expanduser()
+        return _images([(path, file.name)], reading, single=True), False
     if suffix in SUFFIXES:
         how = "np.savez" if suffix == ".npz" else "np.save"
         a = "an" if suffix.startswith(".n") else "a"
         again = "save the tensors" if suffix == ".safetensors" else f"save the arrays with {how}"
+        again = "save the table" if suffix == ".parquet" else again
         raise _error(f"{file.name} is not {a} {suffix} file", f"{again} again")
-    raise _error(f"{file.name} holds no array", f"files of values are {', '.join(SUFFIXES)}")
+    raise _error(
+        f"{file.name} holds no array", f"files of values are {', '.join(_ARRAYS)}, and images"
+    )
+
+
+def _images_of(path: str, files: Sequence[tuple[Path, str]], reading: Reading) -> np.ndarray:
+    """Those of a folder, or that a pattern names."""
+    try:
+        return _images(files, reading, single=False)
+    except OverBudgetError as error:
+        raise _named(error, path) from None
+
+
+def _images(files: Sequence[tuple[Path, str]], reading: Reading, single: bool) -> np.ndarray:
+    return read_images(files, reading.shape, single, reading.check, reading.budget)
 
 
 def _npy(file: RegularFile, reading: Reading) -> np.ndarray:

@@ -29,7 +29,8 @@ from gradstep.core.graph.model import TensorRef
 
 Kinds = Mapping[TensorRef, TensorType]
 Stamp = tuple[int, ...]
-_Place = tuple[str, bool]  # of an array: the text, and whether it is of texts
+# Of an array: the text, whether it is of texts, and the shape that images are arranged for.
+_Place = tuple[str, bool, Shape]
 _CHUNK = 1 << 14  # rows that are looked at in one go
 _LOOKED_THROUGH = 256 << 20  # bytes
 
@@ -117,7 +118,7 @@ def open_data(
     for ref, kind in kinds.items():
         place, steps = read_column(dataset.columns[str(ref)], ref)
         as_texts = kind.dtype is DType.STRING or any(isinstance(step, Classes) for step in steps)
-        key = place, as_texts
+        key = place, as_texts, kind.shape
         if key not in arrays:
             stamps[key] = _stamp(place)
             arrays[key] = _array(key, kind.dtype, ref, reading, before, stamps[key])
@@ -153,9 +154,10 @@ def _array(
     """[rows, …], of the shape that they have where they are. Raises GradstepError."""
     if before is not None and key in before.arrays and before.stamps[key] == stamp:
         return before.arrays[key]
-    text, as_texts = key
+    text, as_texts, shape = key
     try:
-        array = _read(text, DType.STRING if as_texts else dtype, ref, reading)
+        kind = TensorType(DType.STRING if as_texts else dtype, shape)
+        array = _read(text, kind, ref, reading)
     except GradstepError as error:
         raise error.at(ref.op) from None
     if not array.ndim or not len(array):
@@ -166,11 +168,11 @@ def _array(
     return array
 
 
-def _read(text: str, dtype: DType, ref: TensorRef, reading: Reading) -> np.ndarray:
+def _read(text: str, kind: TensorType, ref: TensorRef, reading: Reading) -> np.ndarray:
     if text.startswith("@"):
-        table_of = np.dtype(object) if dtype is DType.STRING else np.dtype(np.float64)
-        return map_array(text[1:], replace(reading, dtype=table_of))
-    return np.asarray(read_value(text, TensorType(dtype, UNKNOWN), ref.op, reading))
+        table_of = np.dtype(object) if kind.dtype is DType.STRING else np.dtype(np.float64)
+        return map_array(text[1:], replace(reading, dtype=table_of, shape=kind.shape))
+    return np.asarray(read_value(text, TensorType(kind.dtype, UNKNOWN), ref.op, reading))
 
 
 def _cut(

@@ -18,14 +18,15 @@ from gradstep.core.data.generator_calls import generate, generator_name
 from gradstep.core.data.generators import GENERATORS
 from gradstep.core.data.literal_values import LONGEST, parse_expression, read_literal
 from gradstep.core.data.tables import TableRules, read_table
+from gradstep.core.data.transforms import Transform, read_transform, standardise
 from gradstep.core.errors import USAGE, GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.graph.suggestions import near
 from gradstep.core.ops.build.constant_cast import convert_constant
 
 HINT = (
-    "write numbers, nan, inf, true, lists in brackets, a generator such as normal(0, 0.1), or "
-    "@FILE.npy"
+    "write numbers, nan, inf, true, lists in brackets, a generator such as normal(0, 0.1), "
+    "@FILE.npy or @FOLDER/*.png"
 )
 _SHOWN = 60  # characters of what is no value
 _NUMBERS = re.compile(r"[-+\d.,;\seEinfa]+")
@@ -52,10 +53,9 @@ def read_value(text: str, kind: TensorType, name: str, reading: Reading) -> Any:
     text = text.strip(" \r\n")  # an empty cell at the end is one
     if not text.strip():
         raise GradstepError("there is no value", kind=USAGE, hint=HINT)
-    reading = replace(reading, dtype=_cell_type(kind.dtype))
+    reading = replace(reading, dtype=_cell_type(kind.dtype), shape=kind.shape)
     if text.startswith("@"):
-        array, is_table = read_array(text[1:], reading)
-        return shape_table(array, kind.shape) if is_table else array
+        return _from_file(text[1:], kind, reading)
     call = _generator_call(text)
     if call is not None:
         return generate(call, kind, name, reading.budget)
@@ -108,6 +108,29 @@ def shape_rows(rows: np.ndarray, shape: Shape) -> np.ndarray:
     sizes = tuple(d or 0 for d in inner)
     fits = math.prod(sizes) == math.prod(rows.shape[1:])
     return rows.reshape(len(rows), *sizes) if fits else rows
+
+
+def _from_file(text: str, kind: TensorType, reading: Reading) -> np.ndarray:
+    """`FILE`, or `FILE | scale(1/255)`: what is done to its numbers, one after the other."""
+    whole = (reading.folder / text).exists()
+    place, *steps = (text,) if whole else text.split("|")
+    transforms = [read_transform(step) for step in steps]
+    if transforms:  # which may give it the shape that it lacks
+        reading = replace(reading, check=lambda _: None)
+    array, is_table = read_array(place.strip(), reading)
+    if transforms:
+        reading.budget.take(8 * array.size, "its numbers as they are transformed")
+        array = _transformed(array, transforms)
+        is_table = is_table and array.ndim == 2
+    return shape_table(array, kind.shape) if is_table else array
+
+
+def _transformed(array: np.ndarray, transforms: list[Transform | str]) -> np.ndarray:
+    for transform in transforms:
+        if isinstance(transform, str):  # by mean and deviation of all of its rows
+            transform = standardise(array, np.arange(len(np.atleast_1d(array))), ())
+        array = transform(array)
+    return array
 
 
 def _generator_call(text: str) -> ast.Call | None:

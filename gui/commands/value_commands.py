@@ -68,5 +68,5 @@ def folder_of(workspace: Workspace) -> Path:
 
 
 def holds_values(path: Path) -> bool:
-    """Whether a file is called as those that hold values."""
-    return path.suffix.lower() in SUFFIXES
+    """Whether a file is called as those that hold values, or is a folder, of images."""
+    return path.suffix.lower() in SUFFIXES or path.is_dir()

@@ -23,6 +23,11 @@ def ask_open(window: QWidget, kind: str, title: str, filter: str) -> Path | None
     return _chosen(kind, text)
 
 
+def ask_folder(window: QWidget, kind: str, title: str) -> Path | None:
+    """The same for a folder to be read."""
+    return _chosen(kind, QFileDialog.getExistingDirectory(window, title, str(start_folder(kind))))
+
+
 def ask_save(
     window: QWidget, kind: str, title: str, file: Path, filter: str, complete: Complete
 ) -> Path | None:

@@ -20,7 +20,7 @@ from gradstep.core.graph.model import Constant, Operation
 from gradstep.gui import commands
 from gradstep.gui.dialogs.code_view import CodeView
 from gradstep.gui.dialogs.dialog_base import Dialog, words
-from gradstep.gui.dialogs.file_choice import ask_open
+from gradstep.gui.dialogs.file_choice import ask_folder, ask_open
 from gradstep.gui.look.plain_text import Label, plain
 from gradstep.gui.look.theme import GRID, mono
 from gradstep.gui.model.value_place import place_of
@@ -29,7 +29,11 @@ from gradstep.gui.model.workspace import Workspace
 
 SHOWN = 4096  # elements; larger values are replaced, not edited
 _PAUSE = 250  # milliseconds after the last key until a file is looked at
-_EXAMPLES = "[1, 2]\nrows pasted from a spreadsheet\nnormal(0, 0.1, seed=1)\n@FILE.npy"
+_EXAMPLES = """[1, 2]
+rows pasted from a spreadsheet
+normal(0, 0.1, seed=1)
+@FILE.npy
+@FOLDER/*.png | scale(1/255)"""
 
 
 class ValueDialog(Dialog):
@@ -91,8 +95,12 @@ class ValueDialog(Dialog):
         row.setSpacing(GRID)
         load = QPushButton(self.tr("Load…"))
         load.setObjectName("value_dialog.load")
-        load.setToolTip(self.tr("A file: NumPy's, a table, or safetensors; or drop it here"))
+        load.setToolTip(self.tr("A file: NumPy's, a table, an image, safetensors; or drop it here"))
         load.clicked.connect(self._ask_file)
+        folder = QPushButton(self.tr("Folder…"))
+        folder.setObjectName("value_dialog.folder")
+        folder.setToolTip(self.tr("A folder of images, of which each is a row; or drop it here"))
+        folder.clicked.connect(self._ask_folder)
         generate = QPushButton(self.tr("Generate"))
         generate.setObjectName("value_dialog.generate")
         generate.setMenu(self._build_generators(generate))
@@ -100,7 +108,7 @@ class ValueDialog(Dialog):
         self._any_rows.setObjectName("value_dialog.any_rows")
         self._any_rows.setToolTip(self.tr("Leave the first size of the placeholder open"))
         self._any_rows.clicked.connect(self._take_any_rows)
-        for button in (load, generate):
+        for button in (load, folder, generate):
             button.setAutoDefault(False)
             row.addWidget(button)
         row.addStretch(1)
@@ -136,6 +144,11 @@ class ValueDialog(Dialog):
         chosen = ask_open(
             self, "data", self.tr("Load a value"), f"Values ({suffixes});;All files (*)"
         )
+        if chosen is not None:
+            self.load(chosen)
+
+    def _ask_folder(self) -> None:
+        chosen = ask_folder(self, "data", self.tr("Load a folder of images"))
         if chosen is not None:
             self.load(chosen)
 

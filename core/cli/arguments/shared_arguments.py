@@ -96,7 +96,7 @@ def add_feed_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         help="a value for a tensor: numbers or lists, a generator such as normal(0, 0.1, seed=1), "
-        "or @FILE: .npy, .npz:KEY, .csv:COLUMNS, .safetensors:NAME",
+        "or @FILE: .npy, .npz:KEY, .csv:COLUMNS, .safetensors:NAME, FOLDER/*.png",
     )
     parser.add_argument(
         "--allow-nan", action="store_true", help="let a fed value hold NaN or infinity"

@@ -72,6 +72,16 @@ def test_it_reads_what_is_named_and_nothing_else(file: Path) -> None:
     ]  # fmt: skip
 
 
+def test_a_folder_that_a_pattern_names_is_read(file: Path, tmp_path: Path) -> None:
+    from PIL import Image
+
+    (tmp_path / "images").mkdir()
+    Image.new("L", (3, 1)).save(tmp_path / "images" / "0.png")
+    fed = f"data=@{tmp_path / 'images'}/*.png"
+    done = gradstep("run", str(file), "--fetch", "loss", "--feed", fed, "--sandbox")
+    assert "0.png has 1×3 pixels, which do not fit [2]" in done.stderr
+
+
 def test_event_logs_are_written_and_documents_are_not(file: Path, tmp_path: Path) -> None:
     logs = tmp_path / "logs"
     done = gradstep("train", str(file), "--steps", "2", "--logdir", str(logs), "--sandbox")

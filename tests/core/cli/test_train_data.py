@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from gradstep.core.data.built_in_sets import SETS
 from gradstep.core.data.data_source import split_rows
@@ -67,6 +68,24 @@ def test_tables_and_the_words_for_people(cli: Cli, tmp_path: Path) -> None:
     assert "epoch 2  validation loss " in result.out
     assert "step 4  loss" in result.out
     assert cli("train", DIGITS, "--data", *data, "--steps", 3).status == 0
+
+
+def test_a_folder_of_images(cli: Cli, tmp_path: Path) -> None:
+    """The digits as PNG files learn as the built-in ones do."""
+    for number, image in enumerate(SETS["digits"].parts["images"][:40]):
+        Image.fromarray(image).save(tmp_path / f"{number}.png")
+    np.save(tmp_path / "labels.npy", SETS["digits"].parts["labels"][:40])
+    folder = f"images=@{tmp_path}/*.png | scale(1/16)"
+    own = f"labels=@{tmp_path}/labels.npy | one_hot(10)"
+    shown = []
+    for images, labels in ((DATA[1], DATA[2]), (folder, own)):
+        result = cli(
+            "train", DIGITS, "--data", images, labels, "--batch", 20, "--epochs", 2,
+            "--limit", 40, "--every", 1, "--json",
+        )  # fmt: skip
+        assert result.status == 0, result.out
+        shown.append(result.json["shown"])
+    assert shown[0] == shown[1]
 
 
 def test_a_validation_leaves_no_trace_in_what_is_drawn(cli: Cli, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication
@@ -92,6 +93,23 @@ def test_a_file_of_values_becomes_the_value_of_the_node(
     assert canvas.said[-1] == ("info", "Initial value of c: float32[2]")
     canvas.space.undo_stack.undo()
     assert canvas.space.document.initial["c"].array.tolist() != [5, 6]
+
+
+def test_a_folder_of_images_becomes_rows(canvas: Any, qtbot: Any, tmp_path: Path) -> None:
+    canvas.open("softmax_digits")
+    pixels = np.random.default_rng(0).integers(0, 17, (12, 8, 8), np.uint8)
+    for number, image in enumerate(pixels):
+        Image.fromarray(image).save(tmp_path / f"digit {number}.png")
+    drop_at(canvas, canvas.middle("images"), files(tmp_path))
+    qtbot.waitUntil(lambda: not canvas.space.values.is_reading)
+    fed = canvas.space.document.feeds["images:0"].array
+    np.testing.assert_array_equal(fed, pixels.reshape(fed.shape))
+    (tmp_path / "digit 3.png").write_bytes((tmp_path / "digit 3.png").read_bytes()[:50])
+    drop_at(canvas, canvas.middle("images"), files(tmp_path))
+    qtbot.waitUntil(lambda: not canvas.space.values.is_reading)
+    assert canvas.said[-1][0] == "error"
+    assert "digit 3.png is damaged" in canvas.said[-1][1]
+    assert canvas.space.document.feeds["images:0"].array is fed
 
 
 def test_what_does_not_fit_changes_nothing(canvas: Any, qtbot: Any, tmp_path: Path) -> None:
