@@ -49,7 +49,9 @@ from gradstep.core.host.session_restore import Courses, begin, begin_all, course
 from gradstep.core.host.step_words import notate
 from gradstep.core.host.stop_view import see
 from gradstep.core.host.tensor_reads import known_in, read
-from gradstep.core.host.tensors.tensor_answers import ANSWERS, Question, slice_of
+from gradstep.core.host.tensors.history_answers import read_history
+from gradstep.core.host.tensors.other_tensor import Place
+from gradstep.core.host.tensors.tensor_answers import ANSWERS, Question, answer
 from gradstep.core.host.told_program import ToldProgram
 from gradstep.core.host.training_answers import train
 from gradstep.core.io.native.document_diff import differences
@@ -243,10 +245,16 @@ class EngineService:
         return look_at_batch(self._session, request), ()
 
     def _look_at_slice(self, request: Question, buffers: Sequence[Buffer]) -> Answer:
-        session, of = self._session, request.of
+        return answer(request, self._place(request.of), self._open_document.sessions)
+
+    def _read_history(self, request: m.ReadHistory, buffers: Sequence[Buffer]) -> Answer:
+        here, sessions = self._place(request.of), self._open_document.sessions
+        return read_history(request, self._session, here, sessions), ()
+
+    def _place(self, of: m.TensorSlice) -> Place:
+        session = self._session
         run, step = (None if n < 0 else n for n in (of.run, of.step))
-        view = slice_of(of, known_in(session.program.graph), session.frame(run, step))
-        return ANSWERS[type(request)](request, view)
+        return Place(known_in(session.program.graph), session.frame(run, step))
 
     def _check_gradients(self, request: m.CheckGradients, buffers: Sequence[Buffer]) -> Answer:
         here = self._situation()
@@ -351,6 +359,7 @@ class EngineService:
         m.Read: _read,
         m.LookAtBatch: _look_at_batch,
         **dict.fromkeys(ANSWERS, _look_at_slice),
+        m.ReadHistory: _read_history,
         m.CheckGradients: _check_gradients,
         m.CheckExpectations: _check_expectations,
         m.Expect: _expect,

@@ -1,4 +1,4 @@
-"""What the tensor panel asks: rectangles, pictures, curves, statistics, elements, files of a slice.
+"""What the tensor panel asks: rectangles, pictures, curves, statistics, elements, histories, files.
 
 Part of the messages; see messages.py. What comes back has as many elements as are shown, however
 many the tensor has.
@@ -12,18 +12,33 @@ import msgspec
 
 from gradstep.core.protocol.message_base import Reply, Request
 from gradstep.core.protocol.message_parts import Stats
+from gradstep.core.protocol.vocabulary import HistoryKind
+
+
+class OtherTensor(msgspec.Struct, frozen=True, kw_only=True):
+    """What a tensor is held against. ref: another one, "" for the same; session: by its name, ""
+    for the one that is shown; run, step: -1 for those of what is held against it, or where that
+    other session stands; earlier: so many runs before."""
+
+    ref: str = ""
+    session: str = ""
+    run: int = -1
+    step: int = -1
+    earlier: int = 0
 
 
 class TensorSlice(msgspec.Struct, frozen=True, kw_only=True):
     """What is looked at of a tensor, as of a step (-1: where the debugger stands). index: in
     NumPy's syntax, "" for all; axes: those that it keeps, by their numbers among these, in the
-    order in which they are shown; none: as they are."""
+    order in which they are shown; none: as they are. minus: what is taken away from it, element by
+    element."""
 
     ref: str
     run: int = -1
     step: int = -1
     index: str = ""
     axes: list[int] = []
+    minus: OtherTensor | None = None
 
 
 class ReadTable(Request, frozen=True, kw_only=True):
@@ -132,6 +147,29 @@ class FoundElement(Reply, frozen=True, kw_only=True):
     position: int = -1
     number: int = 0
     count: int = 0
+
+
+class ReadHistory(Request, frozen=True, kw_only=True):
+    """One number of a slice over the recorded steps, as far as it is known without running much
+    again: "element" (its first), or a statistic by its name in Stats. points: at most so many.
+    Replied to with History."""
+
+    of: TensorSlice
+    what: HistoryKind
+    points: int = 512
+
+
+class History(Reply, frozen=True, kw_only=True):
+    """Where the tensor had which number, in the order in which it got them: once `steps[i]` steps
+    of run `runs[i]` were done; None for no finite number. length: steps of a run; total: runs that
+    there are, of which `seen` were looked at."""
+
+    runs: Sequence[int] = ()
+    steps: Sequence[int] = ()
+    values: Sequence[float | None] = ()
+    length: int = 0
+    total: int = 0
+    seen: int = 0
 
 
 class SaveTensor(Request, frozen=True, kw_only=True):

@@ -28,6 +28,7 @@ ExplainedState = Literal["none", "zero", "nan", "inf", "ok"]
 NonFinite = Literal["nan", "inf"]
 
 DeviceKind = Literal["cpu", "gpu", "emulated"]
+HistoryKind = Literal["element", "norm", "mean", "minimum", "maximum"]  # of a tensor over steps
 RunMode = Literal["recorded", "fast"]  # the layout that the debugger runs, or that of training
 
 # "kink": one-sided differences part; "TensorFlow's": a known defect of its own.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right, insort
+from collections.abc import Sequence
 
 from gradstep.core.engine.run.variable_store import VariableStore
 
@@ -26,6 +27,11 @@ class RunStarts:
 
     def __contains__(self, run: int) -> bool:
         return run in self._stores
+
+    @property
+    def runs(self) -> Sequence[int]:
+        """Those whose starts are kept."""
+        return tuple(self._runs)
 
     def before(self, run: int) -> int:
         """The last one that is not after `run`."""

@@ -333,6 +333,16 @@ class Timeline:
         """The values of `run` by their numbers, but those of batches; see `values`."""
         return self._live if run == self.runs - 1 else self._record(run)
 
+    @property
+    def recorded_runs(self) -> Sequence[int]:
+        """Runs whose values are there, the last one among them."""
+        return sorted({*self._kept, self.runs - 1})
+
+    def repeated(self, run: int) -> Recording:
+        """A run that is not recorded, made again from the variables that are kept of its start. It
+        is not kept: to be done with before another one is looked at."""
+        return self._repeat(run, self.starts[run])
+
     def outside(self, name: str) -> Any:
         """What a variable holds that the plan has nothing to do with; None for no value."""
         now = self.link.shared[name]

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.debug.history.frame import Frame
+from gradstep.core.debug.concurrency.session_registry import Sessions
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import TensorRef
-from gradstep.core.host.tensor_reads import Known
 from gradstep.core.host.tensor_statistics import summarize
 from gradstep.core.host.tensors import tensor_files
 from gradstep.core.host.tensors.aggregate import aggregate
@@ -25,7 +24,8 @@ from gradstep.core.host.tensors.element_numbers import (
 )
 from gradstep.core.host.tensors.element_search import find
 from gradstep.core.host.tensors.matrix_window import MOST, rectangle, table_size
-from gradstep.core.host.tensors.slice_syntax import parse_slice
+from gradstep.core.host.tensors.other_tensor import Place, other_view, view_of
+from gradstep.core.host.tensors.tensor_difference import subtract
 from gradstep.core.protocol import messages as m
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.tensor_bytes import pack
@@ -36,30 +36,27 @@ Question = (
 )
 
 
-def slice_of(wanted: m.TensorSlice, known: Known, frame: Frame) -> Array:
-    """The elements that are asked for, as a view. Raises GradstepError where there are none, or the
-    slice does not fit."""
-    ref = TensorRef.parse(wanted.ref)
-    array = frame.look(ref) if known(ref) else None
-    if array is None:
-        raise GradstepError(
-            f"{wanted.ref} has no value at this step",
-            kind="NotFoundError",
-            hint="step on until it is computed",
-        )
-    view = parse_slice(wanted.index, array.shape).apply(array)
-    if not wanted.axes:
-        return view
-    if sorted(wanted.axes) != [*range(view.ndim)]:
-        raise GradstepError(
-            f"axes {wanted.axes} of a slice that has {view.ndim}", kind="ValueError"
-        )
-    return view.transpose(wanted.axes)
+def answer(request: Question, here: Place, sessions: Sessions) -> Answer:
+    """Look at the elements that a question is about. Raises GradstepError where there are none, or
+    the slice does not fit."""
+    array = here.array(request.of.ref)
+    view, other = view_of(request.of, array), other_view(request.of, here, sessions, array)
+    if other is None:
+        return ANSWERS[type(request)](request, view)
+    if isinstance(request, m.ReadTable):  # of however large a tensor
+        corner = (request.row, request.rows, request.column, request.columns)
+        return _table(request, subtract(rectangle(view, *corner), rectangle(other, *corner)))
+    return ANSWERS[type(request)](request, subtract(view, other))
 
 
 def read_table(request: m.ReadTable, view: Array) -> Answer:
     """The rectangle that is looked at."""
-    part = rectangle(view, request.row, request.rows, request.column, request.columns)
+    return _table(
+        request, rectangle(view, request.row, request.rows, request.column, request.columns)
+    )
+
+
+def _table(request: m.ReadTable, part: Array) -> Answer:
     rows, columns = part.shape
     kind = DType.of(part.dtype).value
     table = m.Table(dtype=kind, row=request.row, rows=rows, column=request.column, columns=columns)
