@@ -43,7 +43,7 @@ class TensorHistory:
         `until` (of time.monotonic), those that runs have to be made again for."""
         recorded = _spread(self._timeline.recorded_runs, most)
         for run in recorded:
-            yield from self._recorded(run)
+            yield from self._recorded(run, begins=run - 1 not in recorded)
         left = most - len(recorded) * max(len(self._steps), 1)
         if left > 0 and not self._timeline.link.names:
             yield from self._not_recorded(left, until)
@@ -56,10 +56,13 @@ class TensorHistory:
             return [plan.made_by[version] + 1 for version in plan.versions[self._place]]
         return [self._timeline.length if self._place is None else plan.made_by[self._place] + 1]
 
-    def _recorded(self, run: int) -> Iterator[Moment]:
+    def _recorded(self, run: int, begins: bool) -> Iterator[Moment]:
+        """begins: whether to say what a variable was at its begin, which the run before has said
+        otherwise."""
         done = self._timeline.done(run)
         for step in self._steps:
-            step = max(step, 0)  # what a run began with is made by no step
+            if not step and not begins:
+                continue
             frame = self._frame(run, step)
             value = frame.look(self._ref) if step <= done else None
             if value is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from PySide6.QtWidgets import QVBoxLayout, QWidget
@@ -27,31 +27,31 @@ TOO_LARGE = "the numbers are too large for an axis; the table shows them"
 _LINES = 8
 
 
-class _Plots:
+class PlotLoader:
     """pyqtgraph, which takes long enough to load for a window to stand still."""
 
-    _are_loaded = False
+    _loaded: ClassVar[set[str]] = set()
 
-    def __init__(self, pane: QWidget, said: Text) -> None:
-        self._background, self._said = Background(pane), said
+    def __init__(self, pane: QWidget, said: Text, module: str = _PLOTS) -> None:
+        self._background, self._said, self._module = Background(pane), said, module
         self._is_asked = False
 
     def are_loaded(self, then: Callable[[], None]) -> bool:
         """Or else `then` is called when they are, once."""
 
         def loaded(_: object) -> None:
-            _Plots._are_loaded = True
+            PlotLoader._loaded.add(self._module)
             then()
 
-        if not self._are_loaded and not self._is_asked:
+        if self._module not in self._loaded and not self._is_asked:
             self._is_asked = True
             self._said.set_text("loading the plots…")
             self._background.run(
-                lambda: import_module(_PLOTS),
+                lambda: import_module(self._module),
                 loaded,
                 lambda error: self._said.set_text(error.message, "problem"),
             )
-        return self._are_loaded
+        return self._module in self._loaded
 
 
 class LinePane(QWidget):
@@ -60,8 +60,8 @@ class LinePane(QWidget):
     def __init__(self, theme: ThemeSource, questions: Questions) -> None:
         super().__init__()
         self._theme, self._questions = theme, questions
-        self.said = _words(self, theme)
-        self._plots = _Plots(self, self.said)
+        self.said = line_of_words(self, theme)
+        self._plots = PlotLoader(self, self.said)
         self.plot: LinePlot | None = None
         self._of: TensorSlice | None = None
         self._tone: Tone = "forward"
@@ -96,7 +96,7 @@ class LinePane(QWidget):
             from gradstep.gui.panels.tensor.plot_views import LinePlot
 
             self.plot = LinePlot(self._theme, "tensor.lines")
-            _add(self, self.plot, self.tr("Lines"))
+            place_plot(self, self.plot, self.tr("Lines"))
             self.plot.pointed.connect(lambda text: self.said.set_text(text or self._remark))
         reply, buffers = self._reply
         shape = reply.lines, -(-reply.length // reply.block)
@@ -128,8 +128,8 @@ class HistogramPane(QWidget):
     def __init__(self, theme: ThemeSource) -> None:
         super().__init__()
         self._theme = theme
-        self.said = _words(self, theme)
-        self._plots = _Plots(self, self.said)
+        self.said = line_of_words(self, theme)
+        self._plots = PlotLoader(self, self.said)
         self.log = switch(self.tr("Log"), "tensor.log", self.tr("Heights by the logarithm"))
         self.log.toggled.connect(self.paint_again)
         self.plot: HistogramPlot | None = None
@@ -159,7 +159,7 @@ class HistogramPane(QWidget):
             from gradstep.gui.panels.tensor.plot_views import HistogramPlot
 
             self.plot = HistogramPlot(self._theme, "tensor.histogram_plot")
-            _add(self, self.plot, self.tr("Histogram"))
+            place_plot(self, self.plot, self.tr("Histogram"))
             self.plot.pointed.connect(lambda text: self.said.set_text(text or self._remark))
         self.plot.restyle()
         if found.stats.minimum is None or found.stats.maximum is None or self._is_too_wide:
@@ -190,7 +190,7 @@ class HistogramPane(QWidget):
         return f"not counted: {', '.join(out)}" if out else ""
 
 
-def _words(pane: QWidget, theme: ThemeSource) -> Text:
+def line_of_words(pane: QWidget, theme: ThemeSource) -> Text:
     column = QVBoxLayout(pane)
     column.setContentsMargins(12, 0, 12, 4)
     column.setSpacing(0)
@@ -199,7 +199,7 @@ def _words(pane: QWidget, theme: ThemeSource) -> Text:
     return text
 
 
-def _add(pane: QWidget, plot: QWidget, name: str) -> None:
+def place_plot(pane: QWidget, plot: QWidget, name: str) -> None:
     plot.setAccessibleName(name)
     layout = pane.layout()
     assert isinstance(layout, QVBoxLayout)

@@ -5,25 +5,28 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QHBoxLayout, QStackedWidget, QWidget
 
-from gradstep.core.graph.dtypes import DType
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
     DescribeTensor,
     ErrorInfo,
     FindElement,
     FoundElement,
+    OtherTensor,
     TensorSlice,
     TensorStatistics,
 )
 from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.tensor.comparison_menu import ComparisonMenu
 from gradstep.gui.panels.tensor.element_grid import ElementGrid
 from gradstep.gui.panels.tensor.engine_questions import Questions
 from gradstep.gui.panels.tensor.find_controls import FindControls
+from gradstep.gui.panels.tensor.history_pane import HistoryPane
 from gradstep.gui.panels.tensor.panel_buttons import button, gap, switch
 from gradstep.gui.panels.tensor.picture_pane import PicturePane
 from gradstep.gui.panels.tensor.plot_pane import BINS, HistogramPane, LinePane
@@ -40,7 +43,11 @@ _WIDE = 3 * WIDTH  # pixels of a panel that has room for statistics
 
 class TensorExplorer(QWidget):
     """controls: what stands over the view; copy, save, and said, a line for what was found or is
-    wrong: beside what is known of the tensor. What is in view is asked for, however large it is."""
+    wrong: beside what is known of the tensor. What is in view is asked for, however large it is.
+
+    led(): another view is shown, or the same of another step; what is beside follows it."""
+
+    led = Signal()
 
     def __init__(self, workspace: Workspace, theme: ThemeSource) -> None:
         super().__init__()
@@ -52,8 +59,11 @@ class TensorExplorer(QWidget):
         self._index: tuple[int, ...] | None = None  # of the element that was gone to
         self._tone: Tone = "forward"
         self._part: TensorSlice | None = None  # what is shown
+        self._workspace = workspace
         self.finder = FindControls(theme)
         self.slicer = SliceControls()
+        self.minus = ComparisonMenu(workspace)
+        self.minus.chosen.connect(self._choose_other)
         self.said = self.finder.said
         self.saving = TensorSaving(self, workspace, self.finder.say)
         self._make_views(theme)
@@ -77,6 +87,9 @@ class TensorExplorer(QWidget):
         self.pictures.chosen.connect(self._choose_cell)
         self.lines = LinePane(theme, self._questions)
         self.histogram = HistogramPane(theme)
+        self.history = HistoryPane(theme, self._questions)
+        self.history.clicked.connect(self._go_to_moment)
+        self.history.wanted.connect(self.look_again)
         self.statistics = StatisticsList(theme)
         self.statistics.measure = self._measure
         self._shown_by: dict[ViewKind, QWidget] = {
@@ -85,6 +98,7 @@ class TensorExplorer(QWidget):
             "image": self.pictures,
             "line": self.lines,
             "histogram": self.histogram,
+            "history": self.history,
         }
 
     def _made_controls(self) -> list[QWidget]:
@@ -98,9 +112,11 @@ class TensorExplorer(QWidget):
         tip = self.tr("Save as .npy, .npz, .csv or .png")
         self.save = button(self.tr("Save…"), "tensor.save", tip)
         self.save.clicked.connect(self._save)
+        self.buttons = (self.minus, self.copy, self.save)
         kinds: list[QWidget] = [*self.kinds.values()]
         return [
-            *kinds, self.histogram.log, gap(), *self.slicer.widgets, gap(), *self.finder.widgets,
+            *kinds, self.histogram.log, self.history.what, gap(),
+            *self.slicer.widgets, gap(), *self.finder.widgets,
         ]  # fmt: skip
 
     def _lay_out(self) -> None:
@@ -126,7 +142,7 @@ class TensorExplorer(QWidget):
             self._index = None
         self._value, self._tone, self.grid.marked = value, tone, frozenset(marked)
         known = value is not None and value.state == "known"
-        for widget in (self._stack, self.statistics, self.copy, self.save, *self.controls):
+        for widget in (self._stack, self.statistics, *self.buttons, *self.controls):
             widget.setVisible(known)
         if value is not None and known:
             self._look(self._remembered(value))
@@ -151,6 +167,25 @@ class TensorExplorer(QWidget):
         if self.view is not None:
             self._choose_view(replace(self.view, kind=kind))
 
+    def follow(self, value: TensorValue, view: View) -> None:
+        """Show a tensor in this view, when it is shown."""
+        self._views[value.ref] = view
+
+    @property
+    def depends_on_place(self) -> bool:
+        """Whether what is shown may be another at another step of the same value."""
+        view = self.view
+        return view is not None and (view.kind == "history" or view.minus is not None)
+
+    def _choose_other(self, other: OtherTensor | None) -> None:
+        if self.view is not None:
+            self._choose_view(replace(self.view, minus=other))
+
+    def look_again(self) -> None:
+        """Something was done that may have changed what is shown."""
+        if self.view is not None and self._value is not None:
+            self._look(self.view)
+
     def _look(self, view: View) -> None:
         assert self._value is not None
         self.view, numbers = view, is_number(self._value.dtype)
@@ -159,11 +194,17 @@ class TensorExplorer(QWidget):
             each.setChecked(kind == view.kind)
         self.slicer.show_view(view, numbers)
         self.histogram.log.setVisible(view.kind == "histogram")
+        self.history.what.setVisible(view.kind == "history")
+        if view.minus is not None:
+            self.finder.say("")  # that it could not be taken, of another step
+        self.minus.setEnabled(numbers)
+        self.minus.show_chosen(self._value, view.minus)
         self._stack.setCurrentWidget(self._shown_by[view.kind])
         self._show_view(view, self._value)
         self._describe()
         if self._index is not None:
             self._go_to(self._index)
+        self.led.emit()
 
     def _engine_is(self, state: str) -> None:
         """A new one knows of no question."""
@@ -178,14 +219,25 @@ class TensorExplorer(QWidget):
         if part != self._part:  # what is seen of another would be taken for this one's
             self._part = part
             self.statistics.clear()
-            for each in (self.pictures, self.lines, self.histogram):
+            for each in (self.pictures, self.lines, self.histogram, self.history):
                 each.clear()
         if view.kind == "table":
-            self.grid.show_view(part, view, DType(value.dtype), self._tone)
+            self.grid.show_view(part, view, view.shown_dtype(value.dtype), self._tone)
         elif view.kind == "line":
             self.lines.show_lines(part, self._tone)
+        elif view.kind == "history":
+            self.history.show_history(view.slice_of(value.ref), self._here, self._tone)
         elif view.kind != "histogram":
-            self.pictures.show_view(value.ref, value.dtype, view)
+            self.pictures.show_view(value.ref, view.shown_dtype(value.dtype).value, view)
+
+    @property
+    def _here(self) -> tuple[int, int]:
+        """Where the debugger stands."""
+        stop = self._workspace.stop
+        return (0, 0) if stop is None else (stop.run, stop.step)
+
+    def _go_to_moment(self, run: int, step: int) -> None:
+        self._workspace.control("run_to", f"{run}:{step}")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -195,7 +247,7 @@ class TensorExplorer(QWidget):
 
     def restyle(self) -> None:
         """The theme changed."""
-        for each in (self.pictures, self.lines, self.histogram):
+        for each in (self.pictures, self.lines, self.histogram, self.history):
             each.paint_again()
 
     # -- statistics --------------------------------------------------------------------------------
@@ -254,7 +306,7 @@ class TensorExplorer(QWidget):
         """Go to the next element for which the condition holds."""
         if self.view is None or self._value is None:
             return
-        if self.view.kind in ("line", "histogram"):
+        if self.view.kind in ("line", "histogram", "history"):
             self._choose_view(replace(self.view, kind="table"))
         view = self.view
         position = None if self._index is None else view.position_of(self._index)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtWidgets import QButtonGroup, QComboBox, QHBoxLayout, QWidget
 
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.typing.tensor_type_dict import outputs_of
-from gradstep.gui.look import number_text
 from gradstep.gui.look.theme import GRID, Tone, mono
-from gradstep.gui.model import variable_change
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.inspected_node import inspected_name, marked_indexes
-from gradstep.gui.panels.tensor.panel_buttons import gap, switch
+from gradstep.gui.panels.tensor.panel_buttons import button, gap, switch
+from gradstep.gui.panels.tensor.side_panes import MOST, Beside, SidePanes
 from gradstep.gui.panels.tensor.tensor_explorer import TensorExplorer
+from gradstep.gui.panels.tensor.tensor_facts import facts
+from gradstep.gui.panels.tensor.tensor_kin import kin_of
 from gradstep.gui.panels.widgets.flow_layout import FlowLayout
 from gradstep.gui.panels.widgets.panel_base import Panel
 from gradstep.gui.panels.widgets.small_labels import Text
@@ -30,7 +33,12 @@ class TensorPanel(Panel):
         self.facts = Text(lambda: self.theme, "muted", mono(12))
         self.column.addWidget(self._line())
         self.column.addWidget(self._controls())
-        self.column.addWidget(self.explorer, 1)
+        self.panes = SidePanes(workspace, lambda: self.theme, self.explorer)
+        self.panes.unpinned.connect(self._unpin)
+        self.explorer.led.connect(self._show_beside)
+        self.column.addWidget(self.panes, 1)
+        self._pins: list[Beside] = []
+        workspace.document_opened.connect(self._forget_pins)
         self._shown: tuple[TensorValue, object] | None = None
         self.follow(
             self.refresh,
@@ -50,6 +58,13 @@ class TensorPanel(Panel):
         row.setSpacing(GRID)
         row.addWidget(self.facts, 3)
         row.addWidget(self.explorer.said, 2)
+        tip = self.tr("Show value, gradient, update and slots side by side")
+        self.beside = switch(self.tr("Side by side"), "tensor.side_by_side", tip)
+        self.beside.toggled.connect(self.refresh)
+        self.pin = button(self.tr("Pin"), "tensor.pin", self.tr("Keep this tensor in view"))
+        self.pin.clicked.connect(self._pin)
+        for widget in (self.explorer.minus, self.beside, self.pin):
+            row.addWidget(widget)
         row.addWidget(self.explorer.copy)
         row.addWidget(self.explorer.save)
         return line
@@ -106,14 +121,50 @@ class TensorPanel(Panel):
         self.show_content()
         self.facts.set_text(f"{name}  {facts(value)}", "text")
         if value is not None and (value, self._place(value)) == self._shown:
+            self._show_beside()
             return
         self._shown = None if value is None else (value, self._place(value))
         self.explorer.show_tensor(value, tone, marked_indexes(self.workspace, name))
+        if self.explorer.view is None:  # else it has led
+            self._show_beside()
+
+    # -- beside it -----------------------------------------------------------------------------
+
+    def _show_beside(self) -> None:
+        """What is pinned, and what belongs to the tensor, if that is wanted."""
+        ref = self.ref
+        kin = kin_of(self.workspace, ref, self.gradient.isChecked()) if ref is not None else ()
+        shown = [*self._pins, *(kin if self.beside.isChecked() else ())]
+        gradient = self.gradient.isChecked()
+        self.panes.head.say("∂ gradient" if gradient else "value", "", "muted")
+        self.panes.show_beside(shown, self.explorer.view)
+        self.explorer.minus.pinned = [pin.title for pin in self._pins if pin.tone == "forward"]
+
+    def _pin(self) -> None:
+        ref = self.ref
+        if ref is None:
+            return
+        name, gradient = str(ref), self.gradient.isChecked()
+        title = f"∂ {name}" if gradient else name
+        if all(pin.title != title for pin in self._pins) and len(self._pins) < MOST:
+            read = self.workspace.gradient if gradient else self.workspace.value
+            tone: Tone = "backward" if gradient else "forward"
+            self._pins.append(Beside(title, partial(read, name), tone, pinned=True))
+        self.refresh()
+
+    def _unpin(self, number: int) -> None:
+        del self._pins[number]
+        self.refresh()
+
+    def _forget_pins(self) -> None:
+        """Another document has other tensors."""
+        self._pins.clear()
 
     def _place(self, value: TensorValue) -> object:
         """Where the debugger stands, if what is here of a value does not say all of it."""
         stop = self.workspace.stop
-        return None if value.array is not None or stop is None else (stop.run, stop.step)
+        told = value.array is not None and not self.explorer.depends_on_place
+        return None if told or stop is None else (stop.run, stop.step)
 
     def _say_empty(self, name: str | None) -> None:
         if name is None:
@@ -125,31 +176,7 @@ class TensorPanel(Panel):
     def restyle(self) -> None:
         super().restyle()
         self.explorer.restyle()
-
-
-def facts(value: TensorValue | None) -> str:
-    """`float32[64, 32]  min -1.2  max 3.4  mean 0.1  norm 7`, or why there is nothing to show."""
-    if value is None:
-        return "…"
-    if value.state == "none":
-        return "there is no gradient: None, which is not zero"
-    if value.state != "known":
-        return value.absence or "not computed at this step"
-    parts = [f"{value.dtype}[{', '.join(map(str, value.shape))}]"]
-    stats = value.stats
-    if stats is not None:
-        named = (
-            ("min", stats.minimum),
-            ("max", stats.maximum),
-            ("mean", stats.mean),
-            ("norm", stats.norm),
-        )
-        parts += [f"{name} {number_text.scalar(float(x))}" for name, x in named if x is not None]
-        parts += number_text.wrong(stats)
-        parts += [f"{stats.zeros} zero{'s' if stats.zeros > 1 else ''}"] if stats.zeros else []
-    changed = variable_change.of(value)
-    parts += [f"changed in this run: {changed.size}"] if changed is not None else []
-    return "  ".join(parts)
+        self.panes.restyle()
 
 
 def _outputs(workspace: Workspace, name: str | None) -> list[str]:

@@ -19,17 +19,18 @@ from gradstep.core.host.tensors.axis_layout import (
     is_kernel,
 )
 from gradstep.core.host.tensors.slice_syntax import Picks, all_of
-from gradstep.core.protocol.messages import TensorSlice
+from gradstep.core.protocol.messages import OtherTensor, TensorSlice
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.panels.tensor.colour_maps import MapName, RangeName
 
-ViewKind = Literal["table", "heat_map", "image", "histogram", "line"]
+ViewKind = Literal["table", "heat_map", "image", "histogram", "line", "history"]
 KINDS: dict[ViewKind, str] = {
     "table": "Table",
     "heat_map": "Heat map",
     "image": "Image",
     "histogram": "Histogram",
     "line": "Line",
+    "history": "History",
 }
 
 _READ_AT_ONCE = 64  # elements that are a table at first: nothing tells more than the numbers
@@ -40,13 +41,14 @@ _WORDS = (DType.STRING, DType.RESOURCE)
 class View:
     """layout: axes of the tensor that are rows, columns and channels (these only in an image);
     None: those that suit it.
-    colours, range (of an image): "": those that suit it."""
+    colours, range (of an image): "": those that suit it. minus: what the difference is shown to."""
 
     kind: ViewKind
     picks: Picks
     layout: Layout | None = None
     colours: MapName | Literal[""] = ""
     range: RangeName | Literal[""] = ""
+    minus: OtherTensor | None = None
 
     @property
     def arranged(self) -> Arranged:
@@ -77,7 +79,13 @@ class View:
 
     def slice_of(self, ref: str) -> TensorSlice:
         """The same with the axes in the tensor's own order, as it is taken elsewhere."""
-        return TensorSlice(ref=ref, index="" if self.picks.is_whole else self.picks.text)
+        index = "" if self.picks.is_whole else self.picks.text
+        return TensorSlice(ref=ref, index=index, minus=self.minus)
+
+    def shown_dtype(self, dtype: str) -> DType:
+        """Of the numbers that are seen: differences of whole numbers are float64."""
+        whole = DType(dtype).numpy.kind in "biu"
+        return DType.FLOAT64 if self.minus is not None and whole else DType(dtype)
 
     def cell_of(self, position: tuple[int, ...]) -> tuple[int, int]:
         """Row and column of an element in the table."""

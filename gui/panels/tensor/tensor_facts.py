@@ -1,0 +1,32 @@
+"""What is known of all of a tensor, in a line: element type, shape, statistics."""
+
+from __future__ import annotations
+
+from gradstep.gui.look import number_text
+from gradstep.gui.model import variable_change
+from gradstep.gui.model.value_cache import TensorValue
+
+
+def facts(value: TensorValue | None) -> str:
+    """`float32[64, 32]  min -1.2  max 3.4  mean 0.1  norm 7`, or why there is nothing to show."""
+    if value is None:
+        return "…"
+    if value.state == "none":
+        return "there is no gradient: None, which is not zero"
+    if value.state != "known":
+        return value.absence or "not computed at this step"
+    parts = [f"{value.dtype}[{', '.join(map(str, value.shape))}]"]
+    stats = value.stats
+    if stats is not None:
+        named = (
+            ("min", stats.minimum),
+            ("max", stats.maximum),
+            ("mean", stats.mean),
+            ("norm", stats.norm),
+        )
+        parts += [f"{name} {number_text.scalar(float(x))}" for name, x in named if x is not None]
+        parts += number_text.wrong(stats)
+        parts += [f"{stats.zeros} zero{'s' if stats.zeros > 1 else ''}"] if stats.zeros else []
+    changed = variable_change.of(value)
+    parts += [f"changed in this run: {changed.size}"] if changed is not None else []
+    return "  ".join(parts)
