@@ -19,6 +19,7 @@ ALLOWED = {
     "core/io/disk/file_claims.py": "lock files, which are empty",
     "core/host/tensors/tensor_files.py": "an archive, into the stream that it is given",
     "core/io/event_files.py": "adds to a file of its own that others read meanwhile",
+    "core/sweep/sweep_folder.py": "adds to files of its own that others read meanwhile",
     "core/cli/command_line.py": "standard output, in place of a pipe that is closed",
     "core/reference/__main__.py": "a tool that writes this repository's docs",
     "core/io/disk/file_lock.py": "lock files, which are empty",

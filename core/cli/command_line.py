@@ -92,7 +92,7 @@ def verb_parser(name: str) -> Parser:
 
 def _execute(name: str, arguments: Sequence[str], app: Application) -> int:
     args = verb_parser(name).parse_args(list(arguments))
-    if getattr(args, "sandbox", False) and name != "engine":
+    if getattr(args, "sandbox", False) and name not in ("engine", "sweep"):  # theirs is of others
         from gradstep.core.cli.sandboxed import confine_command
 
         confine_command(name, args)

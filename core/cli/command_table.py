@@ -173,21 +173,7 @@ def _train(parser: argparse.ArgumentParser) -> None:
     shared_arguments.names(
         parser, "--fetch", "tensor to show besides the losses, or operation to run"
     )
-    shared_arguments.add_run_arguments(parser)
-    parser.add_argument(
-        "--steps",
-        metavar="N",
-        type=shared_arguments.positive,
-        help=f"how many updates ({STEPS}, or those of --epochs)",
-    )
-    add_data_arguments(parser)
-    parser.add_argument(
-        "--until",
-        metavar="EXPR",
-        default="",
-        help="end with the step in which this holds, in the language of breakpoints: "
-        "'value < 0.1' (value: the loss), 'norm(grad[\"w\"]) < 1e-6', 'x[\"accuracy\"] > 0.9'",
-    )
+    _add_steps(parser)
     parser.add_argument(
         "--every",
         metavar="K",
@@ -227,6 +213,85 @@ def _train(parser: argparse.ArgumentParser) -> None:
         "graph came with them, and start anew",
     )
     parser.add_argument("--overwrite", action="store_true", help="--out may be the document itself")
+    shared_arguments.fast(parser)
+    parser.set_defaults(fast=True)
+
+
+def _add_steps(parser: argparse.ArgumentParser) -> None:
+    """What each step is fed, and how many there are."""
+    shared_arguments.add_run_arguments(parser)
+    parser.add_argument(
+        "--steps",
+        metavar="N",
+        type=shared_arguments.positive,
+        help=f"how many updates ({STEPS}, or those of --epochs)",
+    )
+    add_data_arguments(parser)
+    parser.add_argument(
+        "--until",
+        metavar="EXPR",
+        default="",
+        help="end with the step in which this holds, in the language of breakpoints: "
+        "'value < 0.1' (value: the loss), 'norm(grad[\"w\"]) < 1e-6', 'x[\"accuracy\"] > 0.9'",
+    )
+
+
+def _sweep(parser: argparse.ArgumentParser) -> None:
+    """Train with many settings and seeds, several at a time, and compare what comes of them. What
+    can be set: an optimizer's own (learning_rate, or train_1.learning_rate of one among several),
+    the value of a constant, variable or placeholder by its name, an attribute (NODE.ATTRIBUTE), and
+    with --data batch."""
+    shared_arguments.document(parser, optional=True)
+    parser.add_argument(
+        "--set",
+        metavar="NAME=VALUES",
+        action="extend",
+        nargs="+",
+        default=[],
+        help="learning_rate=1e-4:1:log8 (eight, evenly spread on a logarithmic scale), "
+        "learning_rate=0:1:lin5, train=0.1,0.3, 'w=normal(0, 0.1),zeros()'; several of them: all "
+        "combinations",
+    )
+    parser.add_argument(
+        "--seeds",
+        metavar="N",
+        type=shared_arguments.positive,
+        help="make each combination so often, with other seeds: of random operations, of "
+        "generators in --set that have none, of --shuffle",
+    )
+    parser.add_argument(
+        "--sample",
+        metavar="N",
+        type=shared_arguments.positive,
+        help="draw so many combinations in place of all; ranges need no number of values then",
+    )
+    parser.add_argument(
+        "--seed", metavar="S", type=shared_arguments.whole, help="of what --sample draws (0)"
+    )
+    parser.add_argument(
+        "--workers",
+        metavar="N",
+        type=shared_arguments.positive,
+        help="processes to train in (as many as this machine has cores)",
+    )
+    parser.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="train on the workers of a Dask scheduler, tcp://HOST:PORT or tls://HOST:PORT "
+        "(gradstep[cluster])",
+    )
+    for name, what in (("ca", "authority"), ("cert", "certificate"), ("key", "key")):
+        parser.add_argument(f"--tls-{name}", metavar="FILE", help=f"{what} of tls:// (PEM)")
+    parser.add_argument(
+        "--out", metavar="DIR", help="keep it there: rows, curves, the document; see --resume"
+    )
+    parser.add_argument(
+        "--resume",
+        metavar="DIR",
+        help="make the runs that are missing in DIR; what was asked for stands there, but --trust, "
+        "--sandbox and --code",
+    )
+    _add_steps(parser)
     shared_arguments.fast(parser)
     parser.set_defaults(fast=True)
 
@@ -299,6 +364,9 @@ def _engine(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sandbox", action="store_true", help="without network and files (see gradstep doctor)"
     )
+    parser.add_argument(
+        "--worker", action="store_true", help="do the work of a sweep's process, which starts it"
+    )
 
 
 VERBS: Mapping[str, Verb] = {
@@ -312,6 +380,7 @@ VERBS: Mapping[str, Verb] = {
     "profile": Verb("time and bytes of each operation, and what passes do", _profile),
     "plan": Verb("the steps of a run, their memory, and what passes do", _plan),
     "train": Verb("make many updates fast, for TensorBoard if asked", _train),
+    "sweep": Verb("train with many settings, and compare", _sweep),
     "convert": Verb("write a document in another format", _convert),
     "trust": Verb("list the documents whose Python may run, or revoke that", _trust),
     "shot": Verb("the window, as a picture", _shot),

@@ -12,6 +12,10 @@ def execute(args: argparse.Namespace, app: Application) -> int:
     """Serve until standard input ends; the exit status."""
     if not args.stdio:
         raise usage("the engine speaks over --stdio only", "write gradstep engine --stdio")
+    if args.worker:
+        from gradstep.core.host.workers.worker_entry import run_worker
+
+        return run_worker(app.devices)
     from gradstep.core.host.process.engine_entry import run_engine
 
     return run_engine(app.devices, args.sandbox)

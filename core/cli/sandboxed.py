@@ -23,16 +23,18 @@ def confine_command(verb: str, args: argparse.Namespace) -> None:
         )
     sandbox.ensure_clean()
     write = [*_made(getattr(args, "logdir", None))]
-    sandbox.confine(_profile(args), _read(args), write)
+    sandbox.confine(profile_of(args), named_files(args), write)
 
 
-def _profile(args: argparse.Namespace) -> sandbox.Profile:
+def profile_of(args: argparse.Namespace) -> sandbox.Profile:
+    """What the devices that are named need."""
     devices = (getattr(args, "device", ""), getattr(args, "against", ""))
     on_gpu = any(name.startswith("gpu") for name in devices)
     return sandbox.Profile.GPU if on_gpu else sandbox.Profile.ENGINE
 
 
-def _read(args: argparse.Namespace) -> Iterator[str]:
+def named_files(args: argparse.Namespace) -> Iterator[str]:
+    """The files that the arguments have read."""
     yield args.file
     for name in ("code", "script"):
         yield getattr(args, name, None) or ""

@@ -58,7 +58,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     if data is not None:  # what a batch is, is known before anything is derived
         first = data.training.feeds_at(0)
         loaded = replace(loaded, document=with_feeds(loaded.document, first))
-    args.steps = _steps(args, data)
+    args.steps = step_count(args, data)
     backend = app.devices().open_backend(args.device)
     what = ask_for(loaded, args.fetch)
     for problem in what.program.problems:
@@ -84,7 +84,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     return _answer(args, session, progress, error)
 
 
-def _steps(args: argparse.Namespace, data: OpenedData | None) -> int:
+def step_count(args: argparse.Namespace, data: OpenedData | None) -> int:
     """How many steps are made. Raises GradstepError where that is said twice."""
     if args.steps and args.epochs:
         raise usage("--steps and --epochs both say when to end", "leave one of them away")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from gradstep.core.cli.arguments.shared_arguments import positive
+from gradstep.core.cli.arguments.shared_arguments import positive, whole
 
 BATCH = 32  # rows of a step where nobody says how many, as `gradstep.core.document.dataset` has it
 
@@ -22,7 +22,7 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
     count("--epochs", metavar="N", type=positive, help="train on all rows so often")
     count("--limit", metavar="N", type=positive, help="take the first N rows of --data alone")
     count(
-        "--shuffle", metavar="SEED", type=_whole,
+        "--shuffle", metavar="SEED", type=whole,
         help="take the rows of each epoch in an order of its own, the same for the same seed",
     )  # fmt: skip
     count("--drop-last", action="store_true", help="leave out rows that are less than a batch")
@@ -30,12 +30,6 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
         "--validate", metavar="SHARE", type=_share,
         help="hold back this share of the rows (0.2), and show their loss after each epoch",
     )  # fmt: skip
-
-
-def _whole(text: str) -> int:
-    if not text.isdecimal() or len(text) > 18:
-        raise argparse.ArgumentTypeError(f"'{text}' is no seed: write a whole number")
-    return int(text)
 
 
 def _share(text: str) -> float:

@@ -28,9 +28,10 @@ class Parser(argparse.ArgumentParser):
         raise usage(message, f"see {self.prog} --help")
 
 
-def document(parser: argparse.ArgumentParser) -> None:
+def document(parser: argparse.ArgumentParser, optional: bool = False) -> None:
     """The document, whether its Python may run, and what Python it lacks."""
-    parser.add_argument("file", metavar="FILE", help=opens())
+    count: Any = "?" if optional else None
+    parser.add_argument("file", metavar="FILE", help=opens(), nargs=count)
     may = parser.add_mutually_exclusive_group()
     may.add_argument(
         "--trust",
@@ -218,6 +219,13 @@ def seconds(text: str) -> float:
     if not 0 < number <= _LONGEST:
         raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds up to {_LONGEST}")
     return number
+
+
+def whole(text: str) -> int:
+    """A seed."""
+    if not text.isdecimal() or len(text) > 18:
+        raise argparse.ArgumentTypeError(f"'{text}' is no seed: write a whole number")
+    return int(text)
 
 
 def position(text: str) -> tuple[int, str]:

@@ -1,0 +1,307 @@
+"""gradstep sweep: rows of runs, failing settings, killed workers, Ctrl+C and going on, trust."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.cli import sweep
+from gradstep.core.document.document import CodeKind, Document, Optimizer
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.host.process.supervisor import children_of
+from gradstep.core.host.workers import worker_pool
+from gradstep.core.io.checkpoint_files import CheckpointFolder
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.program import sandbox
+from gradstep.core.sweep.sweep_folder import SweepFolder
+from tests.core.cli.conftest import Cli
+from tests.examples.build import FOLDER
+
+ROOT = Path(__file__).parents[3]
+TUTORIAL = FOLDER / "tutorial.gradstep"
+DIGITS = (
+    FOLDER / "softmax_digits.gradstep",
+    "--data", "images=@digits:images|scale(1/16)", "labels=@digits:labels|one_hot(10)",
+)  # fmt: skip
+LONG = 60  # seconds
+
+
+class InProcess(ThreadPoolExecutor):
+    """What stands in for processes, or a cluster: the interface is that of concurrent.futures."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+
+    def stop(self) -> None:
+        self.shutdown(cancel_futures=True)
+
+
+@pytest.fixture
+def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No process is started: what is about the runs themselves takes less time so."""
+    monkeypatch.setattr(sweep, "open_workers", lambda args, folder, tell: InProcess())
+
+
+def shrinking(folder: Path, **changes: Any) -> Path:
+    """w ← w − rate·2w from 1, with noise of which there is none where its `scale` is 0."""
+    g = GraphBuilder()
+    w = g.variable("w", shape=())
+    noise = g.one("RandomStandardNormal", g.constant(np.zeros(0, np.int32)), dtype=DType.FLOAT32)
+    off = g.one("Mul", noise, g.constant(np.float32(0), name="scale"))
+    g.one("AddV2", g.one("Square", w), off, name="loss")
+    document = Document(
+        graph=g.build(),
+        request=GradientRequest(of=(TensorRef("loss"),), wrt=(TensorRef("w"),)),
+        initial={"w": Constant(np.float32(1))},
+        optimizers=(Optimizer("GradientDescent", {"learning_rate": 0.1}),),
+    ).with_(**changes)
+    gradstep_file.save(folder / "shrinking.gradstep", document)
+    return folder / "shrinking.gradstep"
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_run_is_a_training_of_the_document_with_that_setting(cli: Cli, tmp_path: Path) -> None:
+    file = shrinking(tmp_path)
+    found = cli("sweep", file, "--set", "learning_rate=0.01,0.3", "--steps", 7, "--json").json
+    assert [row["values"] for row in found["rows"]] == [
+        {"learning_rate": "0.01"},
+        {"learning_rate": "0.3"},
+    ]
+    for row, rate in zip(found["rows"], (0.01, 0.3), strict=True):
+        document = gradstep_file.load(file)
+        descent = Optimizer("GradientDescent", {"learning_rate": rate})
+        gradstep_file.save(tmp_path / "one.gradstep", document.with_(optimizers=(descent,)))
+        shown = cli("train", tmp_path / "one.gradstep", "--steps", 7, "--json").json["shown"]
+        assert np.float32(row["loss"]) == np.float32(shown[-1]["values"]["loss"]["data"])
+        assert (row["steps"], row["best_step"], row["best"]) == (7, 7, row["loss"])
+    assert (found["best"], found["runs"], found["stopped"], found["out"]) == (2, 2, False, None)
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_failing_setting_is_a_row_and_the_others_go_on(cli: Cli, tmp_path: Path) -> None:
+    rates = "learning_rate=0.1,words,1e30,0.2"
+    result = cli(
+        "sweep", shrinking(tmp_path), "--set", rates, "--steps", 9, "--out", tmp_path / "o"
+    )
+    assert result.status == 0
+    lines = result.out.splitlines()
+    assert [line.split()[1] for line in lines[1:5]] == ["0.2", "0.1", "words", "1e30"]
+    assert "it is a number" in lines[3]
+    assert "Infinite loss during training" in lines[4]
+    assert result.err.count("failed:") == 2
+    assert "run 2 (learning_rate=words) failed: learning_rate=words: it is a number" in result.err
+    rows = SweepFolder.find(tmp_path / "o").rows()
+    assert [row.error is None for row in rows] == [True, False, False, True]
+    assert rows[2].steps > 0
+    none = cli("sweep", shrinking(tmp_path), "--set", "learning_rate=a,b", "--json")
+    assert none.status == 1
+    assert none.json["best"] is None
+
+
+@pytest.mark.usefixtures("in_process")
+def test_seeds_are_those_of_random_operations_and_of_generators(cli: Cli, tmp_path: Path) -> None:
+    file = shrinking(tmp_path)
+
+    def losses(*words: object) -> list[list[Any]]:
+        found = cli("sweep", file, *words, "--seeds", 3, "--steps", 1, "--json").json["rows"]
+        return [[row["seed"], row["loss"]] for row in found]
+
+    assert len({loss for _, loss in losses()}) == 1  # the noise is off
+    noisy = losses("--set", "scale=1")
+    assert [seed for seed, _ in noisy] == [1, 2, 3]
+    assert len({loss for _, loss in noisy}) == 3
+    assert losses("--set", "scale=1") == noisy
+    assert len({loss for _, loss in losses("--set", "w=normal(0, 1)")}) == 3
+
+
+@pytest.mark.usefixtures("in_process")
+def test_rows_are_fed_and_what_a_run_ends_with_is_kept(cli: Cli, tmp_path: Path) -> None:
+    words = (*DIGITS, "--set", "batch=16,64", "--seeds", 2, "--shuffle", 1, "--validate", 0.2)
+    found = cli("sweep", *words, "--steps", 5, "--out", tmp_path / "o", "--json").json["rows"]
+    assert len({row["loss"] for row in found}) == 4
+    assert all(row["validation"] > 0 for row in found)
+    alone = cli("train", *DIGITS, "--batch", 64, "--shuffle", 3, "--validate", 0.2, "--steps", 5,
+                "--checkpoint", tmp_path / "c", "--json").json  # fmt: skip
+    loss = alone["shown"][-1]["values"]["loss"]["data"]
+    assert np.float32(found[3]["loss"]) == np.float32(loss)
+    kept = CheckpointFolder(SweepFolder.find(tmp_path / "o").checkpoint(4), 1).newest()
+    same = CheckpointFolder(tmp_path / "c", 1).newest()
+    assert kept is not None
+    assert same is not None
+    assert kept.step == 5
+    assert all(
+        np.array_equal(kept.variables[name], same.variables[name]) for name in same.variables
+    )
+
+
+@pytest.mark.usefixtures("in_process")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([TUTORIAL], "nothing varies"),
+        ([TUTORIAL, "--set", "learning_rat=1"], "nothing is called 'learning_rat'"),
+        ([TUTORIAL, "--set", "learning_rate"], "is not NAME=VALUES"),
+        ([TUTORIAL, "--set", "learning_rate=1:2:log"], "does not say how many"),
+        ([TUTORIAL, "--seeds", "3"], "would make the same run again"),
+        ([TUTORIAL, "--set", "learning_rate=1,2", "--seed", "3"], "--seed is about --sample"),
+        ([TUTORIAL, "--set", "learning_rate=1,2", "--batch", "3"], "--batch is about --data"),
+        ([TUTORIAL, "--resume", "nowhere"], "--resume has the document"),
+        (["--resume", "nowhere"], "nowhere is no folder of a sweep"),
+        (["--resume", "nowhere", "--seeds", "2"], "--seeds is about a new sweep"),
+        ([], "the document is missing"),
+    ],
+)
+def test_what_makes_no_sweep_is_said(cli: Cli, words: list[object], message: str) -> None:
+    result = cli("sweep", *words, "--steps", 2)
+    assert message in result.err
+    assert result.err.count("\n") <= 2
+    assert result.status in (1, 2)
+
+
+def test_a_killed_worker_costs_nothing_but_its_steps(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Processes as users have them; one is killed amid its run."""
+    killed: list[int] = []
+    tell = worker_pool.WorkerPool.__init__
+
+    def init(self: worker_pool.WorkerPool, count: int, begin: Any, hear: Any) -> None:
+        def heard(future: Any, news: Any) -> None:
+            if not killed and news.get("points"):
+                killed.append(children_of(os.getpid())[0])
+                os.kill(killed[0], signal.SIGKILL)
+            hear(future, news)
+
+        tell(self, count, begin, heard)
+
+    monkeypatch.setattr(worker_pool.WorkerPool, "__init__", init)
+    rates = "learning_rate=0.01:0.4:log4"
+    words = ("sweep", shrinking(tmp_path), "--set", rates, "--steps", 300, "--json")
+    found = cli(*words, "--workers", 2, "--out", tmp_path / "o").json["rows"]
+    assert killed
+    assert [row["error"] for row in found] == [None] * 4
+    assert sorted(row["tries"] for row in found) in ([1, 1, 1, 2], [1, 1, 2, 2])
+    monkeypatch.setattr(sweep, "open_workers", lambda args, folder, tell: InProcess())
+    undisturbed = cli(*words).json["rows"]
+    assert [row["loss"] for row in found] == [row["loss"] for row in undisturbed]
+    for number in range(1, 5):
+        steps = SweepFolder.find(tmp_path / "o").curve(number)[:, 0].tolist()
+        assert steps == [*range(1, 301)]  # none twice
+
+
+def test_ctrl_c_keeps_what_is_over_and_resume_makes_the_rest(cli: Cli, tmp_path: Path) -> None:
+    file, out = shrinking(tmp_path), tmp_path / "o"
+    rates = "learning_rate=0.01:0.03:log8"
+    asked = [str(word) for word in ("sweep", file, "--set", rates, "--set", "scale=0")]
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            ROOT / "main.py",
+            *asked,
+            "--steps",
+            "500",
+            "--workers",
+            "1",
+            "--out",
+            out,
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    deadline = time.monotonic() + LONG
+    while not (out / "rows.jsonl").exists():
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=LONG)[0]
+    before = SweepFolder.find(out).rows()
+    if len(before) == 8:
+        pytest.skip("it was over before it could be stopped")
+    assert process.returncode == 130
+    assert (
+        f"{len(before)} of 8 runs are over; gradstep sweep --resume {out} makes the others" in said
+    )
+    result = cli("sweep", "--resume", out, "--json").json
+    assert len(result["rows"]) == 8
+    assert SweepFolder.find(out).rows()[: len(before)] == before  # made no second time
+    assert all(row["steps"] == 500 for row in result["rows"])
+
+
+def test_it_ends_while_nothing_is_over(tmp_path: Path, cli: Cli) -> None:
+    """A run looks each 50 steps whether it is to end."""
+    threading.Timer(4, os.kill, (os.getpid(), signal.SIGINT)).start()
+    began = time.monotonic()
+    words = ("--set", "learning_rate=0.01", "--steps", 100_000_000, "--workers", 1)
+    result = cli("sweep", shrinking(tmp_path), *words)
+    assert result.status == 130
+    assert "0 of 1 runs are over" in result.out
+    assert time.monotonic() - began < LONG
+
+
+def test_words_of_a_folder_give_no_trust(cli: Cli, tmp_path: Path) -> None:
+    """Who sends a folder says nothing of what may run here: --trust is no part of it."""
+    out = tmp_path / "o"
+    file = FOLDER / "override_add.gradstep"
+    words = ("sweep", file, "--set", "learning_rate=0.1", "--steps", 1, "--out", out, "--trust")
+    assert cli(*words, "--workers", 1).status == 0
+    assert "--trust" not in (out / "sweep.json").read_text()
+    assert SweepFolder.find(out).record.arguments == ["--steps=1"]
+
+
+SOURCE = """
+import os
+def forward(c, k, d):
+    for path in ({secret!r}, {beside!r}):
+        try:
+            open(path, "a").close()
+        except OSError:
+            continue
+        raise ValueError("it could write " + path)
+    if "MY_TOKEN" in os.environ:
+        raise ValueError("it has the token")
+    return c + k
+"""
+
+
+@pytest.mark.skipif(bool(sandbox.why_not()), reason="nothing can be confined here")
+def test_the_sandbox_holds_in_the_workers(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_TOKEN", "secret")
+    document = gradstep_file.load(FOLDER / "override_add.gradstep")
+    name, item = next(i for i in document.code.items() if i[1].kind is CodeKind.PYFUNC)
+    source = SOURCE.format(secret=str(tmp_path / "secret"), beside=str(tmp_path / "o" / "x"))
+    code = {**document.code, name: type(item)(item.name, item.kind, source)}
+    file = tmp_path / "python.gradstep"
+    gradstep_file.save(file, document.with_(code=code))
+    words = ("sweep", file, "--set", "learning_rate=0.1,0.2", "--steps", 3, "--workers", 1)
+    untrusted = cli(*words, "--json").json["rows"]
+    assert all("is not trusted" in row["error"]["message"] for row in untrusted)
+    confined = cli(*words, "--sandbox", "--out", tmp_path / "o", "--json").json["rows"]
+    assert [row["error"] for row in confined] == [None, None]
+    free = cli(*words, "--trust", "--json").json["rows"]
+    assert "it could write" in free[0]["error"]["message"]
+
+
+def test_a_cluster_is_an_extra(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    words = ("sweep", TUTORIAL, "--set", "learning_rate=1,2", "--cluster", "tcp://127.0.0.1:1")
+    result = cli(*words)
+    assert "a cluster needs dask.distributed" in result.err
+    assert "cluster" in result.err.splitlines()[1]
+    assert "--cluster has others" in cli(*words, "--sandbox").err
