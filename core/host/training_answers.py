@@ -30,9 +30,11 @@ def train(threads: Scheduler, request: Train, emit: Callable[[Event], None]) -> 
     curves = session.curves(request.curves, request.until, next(iter(there), None))
     validated = [TensorRef.parse(name) for name in request.validate]
     validation = Validation(session.program, session.backend, validated) if validated else None
+    closer = session.curves(request.closer) if request.closer else None
     report = Report(emit, len(request.curves) + len(validated))
+    told = report.add, validation, closer, request.share, report.add_look
     try:
-        return threads.train(Wish(request.steps, curves, there, report.add, validation))
+        return threads.train(Wish(request.steps, curves, there, *told))
     finally:
         report.send()
 
@@ -43,6 +45,7 @@ class Report:
     def __init__(self, emit: Callable[[Event], None], curves: int) -> None:
         self._emit = emit
         self._columns = [array("d") for _ in range(curves)]
+        self._looks, self._closer = array("q"), array("d")
         self._first = self._count = 0
         self._due = time.monotonic() + INTERVAL
 
@@ -56,13 +59,24 @@ class Report:
         if time.monotonic() >= self._due:
             self.send()
 
+    def add_look(self, run: int, numbers: Sequence[float]) -> None:
+        """What is followed closely is these in a run, which has been added."""
+        self._looks.append(run)
+        self._closer.extend(numbers)
+
     def send(self) -> None:
         """Report what there is."""
         self._due = time.monotonic() + INTERVAL
         if not self._count:
             return
         numbers = b"".join(column.tobytes() for column in self._columns)
-        self._emit(TrainingProgress(first=self._first, count=self._count, numbers=numbers))
+        looks, closer = self._looks.tobytes(), self._closer.tobytes()
+        self._emit(
+            TrainingProgress(
+                first=self._first, count=self._count, numbers=numbers, looks=looks, closer=closer
+            )
+        )
         self._count = 0
+        del self._looks[:], self._closer[:]
         for column in self._columns:
             del column[:]

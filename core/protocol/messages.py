@@ -228,13 +228,16 @@ class Train(Request, frozen=True, kw_only=True):
     each; until: one that ends it at the run in which it holds. losses: tensors that end it where
     they are not finite; `value` in expressions is the first of them. validate: tensors whose means
     over the rows that are held back are curves behind the others: those of the last epoch that was
-    over."""
+    over. closer: expressions that are looked at in as many runs as take `share` of the time, 1 for
+    each run."""
 
     steps: int
     validate: list[str] = []
     curves: list[str] = []
     until: str = ""
     losses: list[str] = []
+    closer: list[str] = []
+    share: float = 1.0
     look: Look | None = None
 
 
@@ -319,11 +322,14 @@ class TrainingProgress(Event, frozen=True, kw_only=True):
     """What the curves of a Train are in some runs, one after the other.
 
     first: the first run's number; count: how many; numbers: float64, little-endian, curve after
-    curve."""
+    curve. looks: int64, the numbers of the runs that were looked at closely; closer: float64, what
+    was seen there, run after run."""
 
     first: int
     count: int
     numbers: bytes
+    looks: bytes = b""
+    closer: bytes = b""
 
     def behind(self, earlier: Event) -> Self:
         """Both together, where one goes on where the other ended."""
@@ -331,7 +337,14 @@ class TrainingProgress(Event, frozen=True, kw_only=True):
             return self
         rows = [row for pair in zip(earlier.columns, self.columns, strict=True) for row in pair]
         count = earlier.count + self.count
-        return structs.replace(self, first=earlier.first, count=count, numbers=b"".join(rows))
+        return structs.replace(
+            self,
+            first=earlier.first,
+            count=count,
+            numbers=b"".join(rows),
+            looks=earlier.looks + self.looks,
+            closer=earlier.closer + self.closer,
+        )
 
     @property
     def columns(self) -> list[bytes]:

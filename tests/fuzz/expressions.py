@@ -7,14 +7,16 @@ from random import Random
 from tests.fuzz import odd
 
 _FUNCTIONS = (
-    "isnan isinf isfinite any all abs norm min max mean std sum sqrt exp log shape size rank count"
+    "isnan isinf isfinite any all abs norm min max mean std sum sqrt exp log shape size rank count "
+    "dead"
 ).split()
 _BINARY = "+ - * / // % ** @ & | ^ << >>".split()
 _COMPARE = "< <= > >= == != is in".split()
 _BESIDE = (
     "__import__('os')", "(lambda: 0)()", "[x for x in value]", "value.shape", "f'{value}'", "x",
     "x[0]", "open", "value if grad else 0", "x['a':'b']", "...", "*value", "a := 1", "value[grad]",
-    "'text'", "b'1'", "{1}", "{}", "value()", "norm(value, 2)", "norm(x=value)", "1j",
+    "'text'", "b'1'", "{1}", "{}", "value()", "norm(value, 2)", "ratio(value, grad)",
+    "saturated(value, 0, 1)", "ratio(value)", "saturated(value, grad, 'a')", "norm(x=value)", "1j",
 )  # fmt: skip
 
 
@@ -60,7 +62,7 @@ def _leaf(dice: Random, names: list[str]) -> str:
     quoted = repr(name)
     if what == 5:
         return f"grad[{quoted}, {odd.text(dice, names)!r}]"
-    return f"{dice.choice(('x', 'grad', 'value'))}[{quoted}]"
+    return f"{dice.choice(('x', 'grad', 'update', 'value'))}[{quoted}]"
 
 
 def _index(dice: Random) -> str:

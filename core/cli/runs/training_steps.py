@@ -12,8 +12,10 @@ import numpy as np
 from gradstep.core.cli.output.command_output import usage
 from gradstep.core.data.data_source import DataSource
 from gradstep.core.debug.breaks.curves import Curves, FetchedValues, Holders
+from gradstep.core.debug.history.fast_runs import Fetch, RunStart
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.requests import minimized
+from gradstep.core.engine.device_transfer import get
 from gradstep.core.engine.plan.steps import storage_name
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.engine.run.variable_store import VariableStore
@@ -29,6 +31,8 @@ from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.program.derive import derive
 from gradstep.core.program.questions.loaded_document import Loaded
 from gradstep.core.program.questions.run_choice import Values, runs_only
+
+Began = Mapping[Fetch, np.ndarray | None]
 
 
 @dataclass(frozen=True)
@@ -141,8 +145,10 @@ class Training:
         self._keep = keep
         self._before: VariableStore | None = None
         self._end = _ending(what, until)
-        looked_at = (ref.short for ref in self._end.fetches)
+        looked_at = (ref.short for ref in self._end.fetches if isinstance(ref, TensorRef))
         self._names = tuple(dict.fromkeys((*what.shown, *self._summaries, *looked_at)))
+        starts = [ref for ref in self._end.fetches if isinstance(ref, RunStart)]
+        self._starts = {s: storage_name(session.graph[s.tensor.op]) for s in starts}
         self._same = session.make_values(self._names, self._feeds, what.operations)
 
     def step(self) -> tuple[Values, list[bytes]]:
@@ -150,19 +156,28 @@ class Training:
         step: for an operation that fails, and for a loss that is not finite."""
         self._before = self._trained() if self._keep else None
         try:
+            began = self._began()
             found = dict(zip(self._names, self._values(), strict=True))
             _require_finite({name: found[name] for name in self._what.losses})
-            self.ended = self._is_the_end(found)
+            self.ended = self._is_the_end(found, began)
         except GradstepError as error:
             raise inside(self._place, self._explained(error)) from None
         self.done, self._before = self.done + 1, None
         texts = [found[name] for name in self._summaries]
         return {n: found[n] for n in self._what.shown}, [t.item() for t in texts if t is not None]
 
-    def _is_the_end(self, found: Values) -> bool:
+    def _began(self) -> Began:
+        """What the step starts with, of what the end hangs on."""
+        store = self._session.store
+        there = [(start, name) for start, name in self._starts.items() if name in store]
+        return {start: get(store.backend, store[name]) for start, name in there}
+
+    def _is_the_end(self, found: Values, began: Began) -> bool:
         if not self._end.until:
             return False
-        values = {ref: found[ref.short] for ref in self._end.fetches}
+        fetches = (fetch for fetch in self._end.fetches if isinstance(fetch, TensorRef))
+        values: dict[Fetch, np.ndarray | None] = {ref: found[ref.short] for ref in fetches}
+        values.update(began)
         return self._end.ends(FetchedValues(values, self._end.holders))
 
     def validate(self, data: DataSource) -> dict[str, float]:
@@ -251,7 +266,12 @@ def _ending(what: Asked, until: str) -> Curves:
     program = what.program
     holders = Holders(program.gradients, program.losses)
     subject = next((TensorRef.parse(name) for name in what.losses), None) if until else None
-    return Curves(infer_declared(program.graph).types, holders, (), until, subject)
+    graph = program.graph
+
+    def is_variable(ref: TensorRef) -> bool:
+        return graph[ref.op].type in VARIABLES
+
+    return Curves(infer_declared(graph).types, holders, (), until, subject, is_variable)
 
 
 def _require_alike(name: str, held: Any, kept: np.ndarray | None) -> None:

@@ -11,11 +11,21 @@ import numpy as np
 
 from gradstep.core.debug.breaks.expression import Scope, Values, parse
 from gradstep.core.debug.breaks.expression_names import find_mentions, names_a_tensor
+from gradstep.core.debug.history.fast_runs import Fetch, Fetched, RunStart
 from gradstep.core.debug.history.frame import Losses
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 
 Gradients = Mapping[TensorRef, TensorRef]
+
+_NOT_THERE = 0x7FF8_0000_0000_07A2  # a NaN that no computation gives, as R has one for "NA"
+NOT_THERE = float(np.uint64(_NOT_THERE).view(np.float64))
+
+
+def is_not_there(numbers: np.ndarray) -> np.ndarray:
+    """bool, of float64: where a number was not computed, as against NaN that was."""
+    found: np.ndarray = np.ascontiguousarray(numbers).view(np.uint64) == _NOT_THERE
+    return found
 
 
 @dataclass(frozen=True)
@@ -34,7 +44,7 @@ class Holders:
 class FetchedValues:
     """What an expression reads, of tensors that were fetched."""
 
-    values: Mapping[TensorRef, np.ndarray | None]
+    values: Fetched
     holders: Holders
 
     def value(self, ref: TensorRef) -> np.ndarray | None:
@@ -44,11 +54,16 @@ class FetchedValues:
         held = self.holders.of(ref, of)
         return None if held is None else self.values.get(held)
 
+    def update(self, ref: TensorRef) -> np.ndarray | None:
+        now, then = self.values.get(ref), self.values.get(RunStart(ref))
+        return None if now is None or then is None else now - then
+
 
 @dataclass(frozen=True)
 class Curves:
     """computed: the tensors that a run computes. texts: the expressions; until: one that ends it
-    all where it holds, "" for none; subject: what `value` means in them.
+    all where it holds, "" for none; subject: what `value` means in them. is_variable: whether
+    a tensor of `computed` is a variable, or stands for one.
 
     Raises GradstepError for what cannot be read, and names no tensor that a run computes."""
 
@@ -57,6 +72,7 @@ class Curves:
     texts: Sequence[str] = ()
     until: str = ""
     subject: TensorRef | None = None
+    is_variable: Callable[[TensorRef], bool] = lambda ref: False
 
     def __post_init__(self) -> None:
         for text in (*self.texts, *filter(None, [self.until])):
@@ -64,14 +80,17 @@ class Curves:
         for table, ref in self._mentions:
             if not self._read(table, ref):
                 raise _missing(f"runs compute no gradient of '{ref.short}'", ref)
-        for ref in self.fetches:
+        for fetch in self.fetches:
+            ref = fetch.tensor if isinstance(fetch, RunStart) else fetch
             if ref not in self.computed:
                 raise _missing(f"runs do not compute '{ref.short}'", ref)
+            if isinstance(fetch, RunStart) and not self.is_variable(ref):
+                raise _no_variable(ref)
 
     @cached_property
-    def fetches(self) -> tuple[TensorRef, ...]:
-        """The tensors that they read."""
-        found = [] if self.subject is None else self._read("x", self.subject)
+    def fetches(self) -> tuple[Fetch, ...]:
+        """What they read."""
+        found: list[Fetch] = [] if self.subject is None else [self.subject]
         for table, ref in self._mentions:
             found += self._read(table, ref)
         return tuple(dict.fromkeys(found))
@@ -81,9 +100,10 @@ class Curves:
         return [mention for text in (*self.texts, self.until) for mention in find_mentions(text)]
 
     def read(self, values: Values) -> list[float]:
-        """The number that each is; NaN where it is not there. Raises GradstepError for one that is
-        several numbers."""
-        return [_number(text, term(values)) for text, term in self._terms]
+        """The number that each is; NOT_THERE where it is not computed. Raises GradstepError for one
+        that is several numbers."""
+        with np.errstate(all="ignore"):  # once for all: this is done every step
+            return [_number(text, term(values)) for text, term in self._terms]
 
     def ends(self, values: Values) -> bool:
         """Whether it is time to stop. Raises GradstepError where that cannot be told."""
@@ -101,9 +121,11 @@ class Curves:
             if table == "x":
                 return lambda values: values.value(ref)
         expression = parse(text)
-        return lambda values: expression.evaluate(Scope(values, self.subject))
+        return lambda values: expression.evaluate(Scope(values, self.subject), guarded=True)
 
-    def _read(self, table: str, ref: TensorRef) -> list[TensorRef]:
+    def _read(self, table: str, ref: TensorRef) -> list[Fetch]:
+        if table == "update":
+            return [ref, RunStart(ref)]
         held = ref if table == "x" else self.holders.of(ref)
         losses = (of.get(ref) for of in self.holders.losses.values()) if table == "grad" else ()
         return [found for found in (held, *losses) if found is not None]
@@ -114,9 +136,21 @@ def _missing(message: str, ref: TensorRef) -> GradstepError:
     return GradstepError(message, kind="KeyError", node=ref.op, hint=hint)
 
 
+def _no_variable(ref: TensorRef) -> GradstepError:
+    hint = f'name a variable, or write x["{ref.short}"] for the value'
+    return GradstepError(
+        f"'{ref.short}' is no variable, so nothing updates it",
+        kind="KeyError",
+        node=ref.op,
+        hint=hint,
+    )
+
+
 def _number(text: str, value: Any) -> float:
     if value is None:
-        return np.nan
+        return NOT_THERE
+    if type(value) is np.float64:  # as of nearly all expressions
+        return float(value)
     array = value if isinstance(value, np.ndarray) else np.asarray(value)
     if array.dtype.kind not in "biufc":
         raise GradstepError(

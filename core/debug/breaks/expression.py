@@ -5,8 +5,10 @@
 
 `value` and `grad` are the value and gradient of the operation in question, x["name:0"] any tensor
 and grad["name:0"] any gradient; where several things are differentiated, grad["name:0", "loss"]
-that of one. A condition holds when any element of its result is true; it does
-not hold while a value in it has not been computed. Nothing here is ever passed to eval.
+that of one; update["name:0"] is what a variable has become less what it began the run with. `dead`,
+`saturated` and `ratio` are in `layer_measures`. A condition holds when any element of its result is
+true; it does not hold while a value in it has not been computed. Nothing here is ever passed to
+eval.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from gradstep.core.debug.breaks.layer_measures import dead, norm, ratio, saturated
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 
@@ -31,6 +34,7 @@ class Values(Protocol):
 
     def value(self, ref: TensorRef) -> np.ndarray | None: ...
     def gradient(self, ref: TensorRef, of: str = "") -> np.ndarray | None: ...
+    def update(self, ref: TensorRef) -> np.ndarray | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +59,23 @@ class Expression:
     text: str
     term: _Term
 
-    def evaluate(self, scope: Scope) -> Any:
+    def evaluate(self, scope: Scope, guarded: bool = False) -> Any:
         """A NumPy array or scalar, a bool or a tuple; None while something in it is missing.
-        Raises GradstepError when the values do not fit the expression."""
-        return self._computed(self.term, scope)
+        guarded: NumPy is told already not to warn. Raises GradstepError when the values do not fit
+        the expression."""
+        if guarded:
+            return self._computed(self.term, scope)
+        with np.errstate(all="ignore"):
+            return self._computed(self.term, scope)
 
     def holds(self, scope: Scope) -> bool:
         """Whether any element of the result is true. Raises GradstepError as `evaluate` does."""
-        return bool(self._computed(lambda here: _truth(self.term(here)), scope))
+        with np.errstate(all="ignore"):
+            return bool(self._computed(lambda here: _truth(self.term(here)), scope))
 
     def _computed(self, term: _Term, scope: Scope) -> Any:
         try:
-            with np.errstate(all="ignore"):
-                return term(scope)
+            return term(scope)
         except _MissingError:
             return None
         except (TypeError, ValueError, IndexError, ArithmeticError, MemoryError) as error:
@@ -102,22 +110,18 @@ def _error(text: str, why: str) -> GradstepError:
     )
 
 
-def _norm(x: Any) -> Any:
-    return np.sqrt(np.sum(np.square(np.abs(np.asarray(x, dtype=np.result_type(x, np.float64))))))
-
-
 def _truth(x: Any) -> bool:
     return bool(np.any(x))
 
 
-_FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
+_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "isnan": np.isnan,
     "isinf": np.isinf,
     "isfinite": np.isfinite,
     "any": _truth,
     "all": lambda x: bool(np.all(x)),
     "abs": np.abs,
-    "norm": _norm,
+    "norm": norm,
     "min": np.min,
     "max": np.max,
     "mean": np.mean,
@@ -130,6 +134,16 @@ _FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
     "size": np.size,
     "rank": np.ndim,
     "count": np.count_nonzero,
+    "dead": dead,
+    "ratio": ratio,
+    "saturated": saturated,
+}
+_ARGUMENTS = {"ratio": 2, "saturated": 3}  # of those that take more than one
+_COUNTS = {1: "one argument", 2: "two arguments", 3: "three arguments"}
+_TABLES: Mapping[str, Callable[[Values, TensorRef], Any]] = {
+    "x": lambda values, ref: values.value(ref),
+    "grad": lambda values, ref: values.gradient(ref),
+    "update": lambda values, ref: values.update(ref),
 }
 _CONSTANTS: Mapping[str, float] = {"inf": np.inf, "nan": np.nan, "pi": np.pi}
 _BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -209,11 +223,10 @@ def _subscript(node: ast.Subscript) -> _Term:
 
 def _tensor(table: ast.expr, name: str) -> _Term:
     ref = TensorRef.parse(name)
-    if isinstance(table, ast.Name) and table.id == "x":
-        return lambda scope: _there(scope.values.value(ref))
-    if isinstance(table, ast.Name) and table.id == "grad":
-        return lambda scope: _there(scope.values.gradient(ref))
-    raise _UnsupportedError(f'write x["{name}"] or grad["{name}"]')
+    read = _TABLES.get(table.id) if isinstance(table, ast.Name) else None
+    if read is None:
+        raise _UnsupportedError(f'write x["{name}"], grad["{name}"] or update["{name}"]')
+    return lambda scope: _there(read(scope.values, ref))
 
 
 def _texts(node: ast.Tuple) -> list[str]:
@@ -248,10 +261,14 @@ def _index(node: ast.expr) -> Any:
 def _call(node: ast.Call) -> _Term:
     if not isinstance(node.func, ast.Name) or node.func.id not in _FUNCTIONS:
         raise _UnsupportedError(f"the functions are {', '.join(_FUNCTIONS)}")
-    if len(node.args) != 1 or node.keywords:
-        raise _UnsupportedError(f"{node.func.id} takes one argument")
-    function, argument = _FUNCTIONS[node.func.id], _compile(node.args[0])
-    return lambda scope: function(argument(scope))
+    name, count = node.func.id, _ARGUMENTS.get(node.func.id, 1)
+    if len(node.args) != count or node.keywords:
+        raise _UnsupportedError(f"{name} takes {_COUNTS[count]}")
+    function, arguments = _FUNCTIONS[name], [_compile(argument) for argument in node.args]
+    if count == 1:
+        only = arguments[0]
+        return lambda scope: function(only(scope))
+    return lambda scope: function(*(argument(scope) for argument in arguments))
 
 
 def _binary(node: ast.BinOp) -> _Term:

@@ -8,15 +8,15 @@ from collections.abc import Callable
 from gradstep.core.graph.model import TensorRef
 
 _MENTION = re.compile(
-    r"""\b(?P<table>x|grad)\s*\[\s*(?P<quote>["'])(?P<name>.+?)(?P=quote)\s*"""
+    r"""\b(?P<table>x|grad|update)\s*\[\s*(?P<quote>["'])(?P<name>.+?)(?P=quote)\s*"""
     r"""(?:,\s*(?P<loss_quote>["'])(?P<loss>.+?)(?P=loss_quote)\s*)?\]"""
 )
 _AND = " + "  # between the tensors of a loss that is several
 
 
 def find_mentions(expression: str) -> list[tuple[str, TensorRef]]:
-    """What it reads: ("x", tensor) for a value, ("grad", tensor) for a gradient; of one that is
-    said to be of a loss, that as well."""
+    """What it reads: ("x", tensor) for a value, ("grad", tensor) for a gradient, ("update", tensor)
+    for what a run changed; of a gradient that is said to be of a loss, that as well."""
     found: list[tuple[str, TensorRef]] = []
     for match in _MENTION.finditer(expression):
         found.append((match["table"], TensorRef.parse(match["name"])))
@@ -25,7 +25,7 @@ def find_mentions(expression: str) -> list[tuple[str, TensorRef]]:
 
 
 def names_a_tensor(expression: str) -> bool:
-    """Whether it is nothing but x["…"] or grad["…"]."""
+    """Whether it is nothing but x["…"], grad["…"] or update["…"]."""
     return _MENTION.fullmatch(expression.strip()) is not None
 
 

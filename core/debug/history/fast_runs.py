@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from time import perf_counter
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.op_evaluation import Functions
+from gradstep.core.engine.device_transfer import get
 from gradstep.core.engine.passes.pass_pipeline import PASSES
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.run.tf_session import Session
@@ -26,42 +28,87 @@ class Go(Enum):
     AGAIN = "again"  # that run is to be made once more, and everything in it kept
 
 
-Fetched = Mapping[TensorRef, np.ndarray | None]
+@dataclass(frozen=True, slots=True)
+class RunStart:
+    """What a variable held as the run began: something to fetch. tensor: the variable's own."""
+
+    tensor: TensorRef
+
+
+Fetch = TensorRef | RunStart
+Fetched = Mapping[Fetch, np.ndarray | None]
 ROUNDING = [made.name for made in PASSES if made.differs]  # passes that may round otherwise
 
 
 class FastRuns:
-    """One after the other, from `begin` on; each gives the values of `fetches`."""
+    """One after the other, from `begin` on; each gives the values of `fetches`, and one that is
+    looked at closely those of `more`, too."""
 
     def __init__(
-        self, plan: Plan, backend: Backend, functions: Functions, fetches: Sequence[TensorRef]
+        self,
+        plan: Plan,
+        backend: Backend,
+        functions: Functions,
+        fetches: Sequence[Fetch],
+        more: Sequence[Fetch] = (),
     ) -> None:
         # A pass that may round otherwise is left out: a run that is repeated has to be the same.
         self._session = Session(plan.graph, backend, functions, fast=True, without=ROUNDING)
         # What is fetched by the plan is computed, too, but nobody looks at it here.
-        self._targets = [*plan.targets, *(ref.op for ref in plan.fetches)]
-        self._fetches = tuple(dict.fromkeys(fetches))
-        self._feeds: Mapping[TensorRef, np.ndarray] | None = None
+        targets = [*plan.targets, *(ref.op for ref in plan.fetches)]
+        self._short = _Question(self._session, plan, fetches, targets)
+        self._long = _Question(self._session, plan, (*fetches, *more), targets)
 
     def begin(self, variables: Mapping[str, Any]) -> None:
         """The next run starts from these (device arrays), which are copied."""
         for name, array in variables.items():
             self._session.store.set(name, array)
 
-    def run(self, feeds: Mapping[TensorRef, np.ndarray]) -> Fetched:
+    def run(self, feeds: Mapping[TensorRef, np.ndarray], closely: bool = False) -> Fetched:
         """Make one. Raises GradstepError; the variables are as the failing step left them then."""
-        if self._feeds is None:  # most programs are fed the same in each run
-            self._feeds = feeds
-            self._again = self._session.make_values(self._fetches, feeds, self._targets)
-        if feeds is self._feeds:
-            return dict(zip(self._fetches, self._again(), strict=True))
-        found = self._session.values(self._fetches, feeds, self._targets)
-        return dict(zip(self._fetches, found, strict=True))
+        return (self._long if closely else self._short).ask(feeds)
 
     @property
     def variables(self) -> VariableStore:
         """What the last run left; the next one writes to it."""
         return self._session.store
+
+
+class _Question:
+    """What is fetched in a run, of a session that runs it."""
+
+    def __init__(
+        self, session: Session, plan: Plan, fetches: Sequence[Fetch], targets: Sequence[str]
+    ) -> None:
+        self._session, self._targets = session, targets
+        fetches = tuple(dict.fromkeys(fetches))
+        self._fetches = [fetch for fetch in fetches if isinstance(fetch, TensorRef)]
+        starts = [fetch for fetch in fetches if isinstance(fetch, RunStart)]
+        self._starts = [(start, _storage(plan, start)) for start in starts]
+        self._feeds: Mapping[TensorRef, np.ndarray] | None = None
+
+    def ask(self, feeds: Mapping[TensorRef, np.ndarray]) -> Fetched:
+        """Make a run. Raises GradstepError."""
+        if self._feeds is None:  # most programs are fed the same in each run
+            self._feeds = feeds
+            self._again = self._session.make_values(self._fetches, feeds, self._targets)
+        store = self._session.store
+        found: dict[Fetch, np.ndarray | None] = {
+            s: get(store.backend, store[name]) for s, name in self._starts if name in store
+        }
+        if feeds is self._feeds:
+            values = self._again()
+        else:
+            values = self._session.values(self._fetches, feeds, self._targets)
+        found.update(zip(self._fetches, values, strict=True))
+        return found
+
+
+def _storage(plan: Plan, start: RunStart) -> str:
+    """Under which name the variable is kept from run to run."""
+    where = plan.tensors[start.tensor]
+    assert isinstance(where, str)
+    return where
 
 
 class Pace:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -198,6 +198,17 @@ class Frame:
         ref = TensorRef.parse(ref) if isinstance(ref, str) else ref
         held = (self.losses.get(of, {}) if of else self.gradients).get(ref)
         return None if held is None else self.value(held)
+
+    def update(self, ref: TensorRef | str) -> np.ndarray | None:
+        """What a variable has become less what the run began it with; None for what is no variable,
+        and for one without a value then or now."""
+        ref = TensorRef.parse(ref) if isinstance(ref, str) else ref
+        where = self.timeline.plan.tensors.get(ref)
+        if not isinstance(where, str):
+            return None
+        own = TensorRef(self.timeline.plan.variables[where].op)
+        now, then = self.value(own), replace(self, step=0, loops=()).value(own)
+        return None if now is None or then is None else now - then
 
     def _untouched(self, ref: TensorRef) -> Any:
         """A variable that no step of the plan touches keeps its first value."""

@@ -18,7 +18,7 @@ import numpy as np
 from gradstep.core.cancellation import Cancelled, cancelled_when, check_cancelled
 from gradstep.core.debug.concurrency.shared_variables import Link, SharedVariables
 from gradstep.core.debug.history.batches import Batches
-from gradstep.core.debug.history.fast_runs import FastRuns, Fetched, Go, Pace
+from gradstep.core.debug.history.fast_runs import FastRuns, Fetch, Fetched, Go, Pace
 from gradstep.core.debug.history.loop_iterations import LoopIterations, kept_iterations, trace_of
 from gradstep.core.debug.history.run_starts import RunStarts
 from gradstep.core.engine.backend import Backend
@@ -38,12 +38,18 @@ if TYPE_CHECKING:
     from gradstep.core.debug.history.manual_assignments import Assignment
 
 After = Callable[[int, Fetched], Go]
+Looks = Callable[[int], bool]
 _BATCHES = 4  # that are kept, for those who look at the same runs
 
 
 def go_on(run: int, values: Fetched) -> Go:
     """Whatever the values are."""
     return Go.ON
+
+
+def look_never(run: int) -> bool:
+    """At no run more closely than at others."""
+    return False
 
 
 class Timeline:
@@ -98,7 +104,7 @@ class Timeline:
         self._kept_bytes = 0
         self._replayed: tuple[int, RunSnapshot] | None = None
         self.starts = RunStarts(0, self.start)
-        self._quick: dict[tuple[TensorRef, ...], FastRuns] = {}  # by what they give
+        self._quick: dict[tuple[tuple[Fetch, ...], ...], FastRuns] = {}  # by what they give
         self.link.reset()
         self._loops.reckon()
         self._feed(self._live, 0)
@@ -195,19 +201,27 @@ class Timeline:
         """Whether runs depend on nothing but the variables that they start from."""
         return not self.link.names and self.length > 0
 
-    def skip(self, count: int, fetches: Sequence[TensorRef] = (), after: After = go_on) -> None:
+    def skip(
+        self,
+        count: int,
+        fetches: Sequence[Fetch] = (),
+        after: After = go_on,
+        more: Sequence[Fetch] = (),
+        looks: Looks = look_never,
+    ) -> None:
         """Make `count` runs after the last one, which is done, on the fast plan, and begin the one
         behind them; or the one that fails, once more. Nothing is kept of them but, here and there,
         what a run started from.
 
         after: gets the number of each run, and its values of `fetches`; says whether to begin the
-        one behind it already, or that one once more."""
-        quick, first = self._fast_runs(fetches), self.runs
+        one behind it already, or that one once more. looks: asked right before each run whether
+        those of `more` are wanted, too."""
+        quick, first = self._fast_runs(fetches, more), self.runs
         self.link.pull(self._live, first - 1, self._done)
         quick.begin(self._live.variables())
         try:
             with cancelled_when(self._live.pausing), self._making(quick):
-                run = self._make_runs(quick, range(first, first + count), after)
+                run = self._make_runs(quick, range(first, first + count), after, looks)
             self.feeds_at(run)
             variables = self._before(run)
         except BaseException:  # it is given up from outside: nothing was made
@@ -216,7 +230,7 @@ class Timeline:
         self._keep_last()
         self._begin(run, variables)
 
-    def _make_runs(self, quick: FastRuns, runs: range, after: After) -> int:
+    def _make_runs(self, quick: FastRuns, runs: range, after: After, looks: Looks) -> int:
         """The run that is to be made next."""
         pace = Pace(self.starts.stride)
         for run in runs:
@@ -225,7 +239,7 @@ class Timeline:
                 self.keep_start(run, quick.variables.copy())
             feeds = self.feeds_at(run)
             try:
-                go = after(run, quick.run(feeds))
+                go = after(run, quick.run(feeds, looks(run)))
             except GradstepError:  # it is made again, to where it fails
                 return run
             except Cancelled:  # amid a run: it is made again, to where that is paused
@@ -259,11 +273,11 @@ class Timeline:
         """Let runs be repeated from `run`, which starts from these variables."""
         self.starts.keep(run, variables, self.limit_bytes // 4)
 
-    def _fast_runs(self, fetches: Sequence[TensorRef]) -> FastRuns:
-        """Those that give `fetches`; the last ones are kept, for the next time."""
-        key = tuple(fetches)
+    def _fast_runs(self, fetches: Sequence[Fetch], more: Sequence[Fetch]) -> FastRuns:
+        """Those that give them; the last ones are kept, for the next time."""
+        key = tuple(fetches), tuple(more)
         if key not in self._quick:
-            made = FastRuns(self.plan, self.backend, self._functions, key)
+            made = FastRuns(self.plan, self.backend, self._functions, *key)
             self._quick = {key: made}
         return self._quick[key]
 

@@ -123,7 +123,10 @@ class DebugSession(Moves[Stop]):
     ) -> Curves:
         """Numbers to be followed in this program's runs; see Curves."""
         holders = Holders(self.program.gradients, self.program.losses)
-        return Curves(self.plan.tensors, holders, texts, until, subject)
+        tensors = self.plan.tensors
+        return Curves(
+            tensors, holders, texts, until, subject, lambda ref: isinstance(tensors.get(ref), str)
+        )
 
     def pause(self) -> None:
         """Stop a command that another thread is executing, at the next opportunity."""

@@ -9,7 +9,8 @@ import numpy as np
 
 from gradstep.core.debug.breaks.curves import Curves, FetchedValues
 from gradstep.core.debug.breaks.expression import Values
-from gradstep.core.debug.history.fast_runs import Fetched, Go
+from gradstep.core.debug.history.fast_runs import Fetch, Fetched, Go
+from gradstep.core.debug.motion.attention import Attention
 from gradstep.core.debug.motion.level import Level
 from gradstep.core.debug.motion.stopped_state import Reason, Stop
 from gradstep.core.debug.motion.travel import Travel
@@ -26,8 +27,9 @@ class Wish:
     """How to train.
 
     steps: at most so many runs. curves: what is followed, and until when. losses: tensors that have
-    to stay finite. tell: gets the number of each run, and what `curves` are in it; behind
-    these what `validation` found last.
+    to stay finite. tell: gets the number of each run, and what `curves` are in it; behind these
+    what `validation` found last. closer: what is followed besides, in as many runs as take `share`
+    of the time; look: gets the number of each of these, and what `closer` are.
     """
 
     steps: int
@@ -35,14 +37,22 @@ class Wish:
     losses: Sequence[TensorRef] = ()
     tell: Tell = lambda run, numbers: None
     validation: Validation | None = None
+    closer: Curves | None = None
+    share: float = 1.0
+    look: Tell = lambda run, numbers: None
 
     def __post_init__(self) -> None:
         if self.steps < 1:
             raise GradstepError(f"{self.steps} steps cannot be made", kind="ValueError")
 
     @property
-    def fetches(self) -> tuple[TensorRef, ...]:
+    def fetches(self) -> tuple[Fetch, ...]:
         return tuple(dict.fromkeys((*self.curves.fetches, *self.losses)))
+
+    @property
+    def more(self) -> tuple[Fetch, ...]:
+        """What `closer` reads besides."""
+        return () if self.closer is None else tuple(self.closer.fetches)
 
 
 @dataclass(frozen=True)
@@ -69,6 +79,7 @@ class Trainer(Travel):
         last = timeline.runs - 1
         cursor.levels = [Level(timeline, last, timeline.done(last))]
         self.made, self.ended, self._wish, self._paused = 0, "", wish, False
+        self._attention = Attention(wish.share if wish.closer else 0.0)
         while self.made < wish.steps and not self.ended:
             stopped = self._next_run() or self._finish()
             if stopped is not None and not (stopped is Reason.PAUSE and cursor.run.at_end):
@@ -86,7 +97,8 @@ class Trainer(Travel):
             return None
         if ahead < 1 or not cursor.timeline.can_skip or cursor.has_stops:
             return self.past_end()
-        self.skip(ahead, self._wish.fetches, self._after)
+        wish = self._wish
+        self.skip(ahead, wish.fetches, self._after, wish.more, self._attention.begin)
         return None
 
     def _finish(self) -> Reason | None:
@@ -97,18 +109,27 @@ class Trainer(Travel):
             return self.forward(self._length)
 
     def _after(self, run: int, fetched: Fetched) -> Go:
-        numbers, why = self._look(FetchedValues(fetched, self._wish.curves.holders))
-        if why:
+        values = FetchedValues(fetched, self._wish.curves.holders)
+        numbers, why = self._look(values)
+        self._attention.read()
+        closer = self._closer(values) if self._attention.is_close and not why else ([], why)
+        if closer[1]:
             return Go.AGAIN
         self._tell(run, numbers)
+        if closer[0]:
+            self._wish.look(run, closer[0])
+        self._attention.end()
         self._paused = self.cursor.is_pausing
         return Go.NO_FARTHER if self._paused or self.ended else Go.ON
 
     def _note(self, run: int, values: Values) -> None:
         """A recorded run has come to its end."""
         numbers, ended = self._look(values)
-        self.ended = self.ended or ended
+        closer, why = self._closer(values)
+        self.ended = self.ended or ended or why
         self._tell(run, numbers)
+        if closer:
+            self._wish.look(run, closer)
 
     def _tell(self, run: int, numbers: Sequence[float]) -> None:
         validation = self._wish.validation
@@ -124,8 +145,7 @@ class Trainer(Travel):
         try:
             validation.measure(self.cursor.timeline.variables)
         except GradstepError as error:
-            said = "; ".join(filter(None, (error.message, error.hint)))
-            self.ended = f"the rows that are held back: {said}"
+            self.ended = f"the rows that are held back: {_said(error)}"
 
     def _look(self, values: Values) -> tuple[Sequence[float], str]:
         """What is followed, and why it is over; "" where it is not."""
@@ -136,8 +156,15 @@ class Trainer(Travel):
             if curves.ends(values):
                 return numbers, f"{curves.until} holds"
         except GradstepError as error:
-            return numbers, "; ".join(filter(None, (error.message, error.hint)))
+            return numbers, _said(error)
         return numbers, self._not_finite(values)
+
+    def _closer(self, values: Values) -> tuple[Sequence[float], str]:
+        """What is followed closely, and why that is over."""
+        try:
+            return ([] if self._wish.closer is None else self._wish.closer.read(values)), ""
+        except GradstepError as error:
+            return [], _said(error)
 
     def _not_finite(self, values: Values) -> str:
         for ref in self._wish.losses:
@@ -145,3 +172,7 @@ class Trainer(Travel):
             if value is not None and has_nonfinite(value):
                 return f"{ref.short} is {'NaN' if np.isnan(value).any() else 'infinite'}"
         return ""
+
+
+def _said(error: GradstepError) -> str:
+    return "; ".join(filter(None, (error.message, error.hint)))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradstep.core.cancellation import check_cancelled
-from gradstep.core.debug.history.fast_runs import Fetched, Go
-from gradstep.core.debug.history.timeline import After, go_on
+from gradstep.core.debug.history.fast_runs import Fetch, Fetched, Go
+from gradstep.core.debug.history.timeline import After, Looks, go_on, look_never
 from gradstep.core.debug.motion.cursor import Cursor
 from gradstep.core.debug.motion.level import Level
 from gradstep.core.debug.motion.stopped_state import Reason
-from gradstep.core.graph.model import TensorRef
 
 
 class Travel:
@@ -62,7 +61,14 @@ class Travel:
         level.number, level.step = level.number + 1, 0
         return Reason.BREAKPOINT if heed and cursor.meets() else None
 
-    def skip(self, count: int, fetches: Sequence[TensorRef] = (), after: After = go_on) -> None:
+    def skip(
+        self,
+        count: int,
+        fetches: Sequence[Fetch] = (),
+        after: After = go_on,
+        more: Sequence[Fetch] = (),
+        looks: Looks = look_never,
+    ) -> None:
         """From the end of the newest run to the start of one behind it: see `Timeline.skip`. A
         pause ends that."""
         cursor = self.cursor
@@ -71,7 +77,7 @@ class Travel:
             go = after(run, values)
             return Go.NO_FARTHER if go is Go.ON and cursor.is_pausing else go
 
-        cursor.timeline.skip(count, fetches, heed)
+        cursor.timeline.skip(count, fetches, heed, more, looks)
         cursor.levels = [Level(cursor.timeline, cursor.timeline.runs - 1)]
 
     def past_loop(self) -> Reason | None:

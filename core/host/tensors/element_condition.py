@@ -43,6 +43,9 @@ class _Elements:
     def gradient(self, ref: TensorRef, of: str = "") -> None:
         return None
 
+    def update(self, ref: TensorRef) -> None:
+        return None
+
 
 def parse_condition(text: str) -> Condition:
     """bool[n] of the elements [n] for which it holds. Raises GradstepError (ExpressionError)."""

@@ -71,16 +71,38 @@ def test_the_steps_are_those_of_the_command_line(
     assert norms[-1] == np.linalg.norm(gradient.astype(np.float64))
 
 
+def test_what_is_looked_at_closely_is_told_with_the_runs_it_is_of(
+    service: EngineService, events: list[m.Message]
+) -> None:
+    opened(service, DIGITS)
+    ratio = 'ratio(update["softmax/weights"], x["softmax/weights"])'
+    wish = m.Train(steps=30, curves=[LOSS], closer=[NORM, ratio], share=1.0)
+    reply, _ = service.handle(wish)
+    assert isinstance(reply, m.Trained)
+    told = [event for event in events if isinstance(event, m.TrainingProgress)]
+    looks = np.concatenate([np.frombuffer(event.looks, np.int64) for event in told])
+    rows = np.concatenate([np.frombuffer(event.closer).reshape(-1, 2) for event in told])
+    assert looks.tolist() == [*range(30)]
+    assert (rows > 0).all()
+    opened(service, DIGITS)
+    events.clear()
+    service.handle(m.Train(steps=30, curves=[NORM, ratio]))
+    np.testing.assert_array_equal(rows.T, numbers(events)[1])
+
+
 def test_progress_that_waits_is_put_together_and_none_is_lost() -> None:
     sent: list[m.TrainingProgress] = []
     outlet = Outlet(sent.append)
     for first in (0, 3, 6):
         rows = np.array([[first, first + 1, first + 2], [7, 8, 9]], float)
-        outlet.offer(m.TrainingProgress(first=first, count=3, numbers=rows.tobytes()))
+        look = {"looks": np.int64(first).tobytes(), "closer": np.array([first, 0.5]).tobytes()}
+        outlet.offer(m.TrainingProgress(first=first, count=3, numbers=rows.tobytes(), **look))
     outlet.flush()
     runs, (first, second) = numbers([*sent])
     assert runs == first.tolist() == [*range(9)]
     assert second.tolist() == [7, 8, 9] * 3
+    assert b"".join(event.looks for event in sent) == np.array([0, 3, 6]).tobytes()
+    assert b"".join(e.closer for e in sent) == np.array([0, 0.5, 3, 0.5, 6, 0.5]).tobytes()
 
 
 @pytest.mark.parametrize(

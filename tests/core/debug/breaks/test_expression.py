@@ -20,6 +20,11 @@ VALUES = {
     "empty:0": np.zeros((0, 2), np.float32),
 }
 GRADIENTS = {"a:0": np.array([0.5, np.inf], np.float32)}
+UPDATES = {"b:0": np.array([0.3, -0.4])}
+VALUES["relu:0"] = np.array([[0, 1, 0, 0], [0, 0, -0.0, np.nan]], np.float32)
+VALUES["image:0"] = np.array([[[[0, 1], [0, 0]]], [[[0, 0], [0, 0]]]], np.float32)
+VALUES["sigmoid:0"] = np.array([0.5, 0.005, 0.995, 0.2, np.nan], np.float32)
+VALUES["complex:0"] = np.array([3 + 4j, 0])
 
 
 class Known:
@@ -28,6 +33,9 @@ class Known:
 
     def gradient(self, ref: TensorRef) -> np.ndarray | None:
         return GRADIENTS.get(str(ref))
+
+    def update(self, ref: TensorRef) -> np.ndarray | None:
+        return UPDATES.get(str(ref))
 
 
 def evaluate(text: str, subject: str = "a:0") -> Any:
@@ -61,6 +69,21 @@ def evaluate(text: str, subject: str = "a:0") -> Any:
         ("x['empty:0'] > 0", np.zeros((0, 2), bool)),
         ("grad['a:0'][0]", 0.5),
         ("9 ** 9 ** 9 ** 9", np.inf),
+        ("update['b:0'][1]", -0.4),
+        ("norm(update['b:0'])", 0.5),
+        ("ratio(update['b:0'], x['b:0'])", 0.1),
+        ("ratio(0 * update['b:0'], x['empty:0'])", 0),
+        ("ratio(1, 0)", np.inf),
+        ("norm(x['complex:0'])", 5.0),
+        ("norm(9 ** 9 ** 9)", np.inf),
+        ("dead(x['relu:0'])", 0.5),
+        ("dead(x['image:0'])", 0.5),
+        ("dead(x['b:0'])", 0),
+        ("dead(x['empty:0'])", 1),
+        ("dead(0)", 1),
+        ("saturated(x['sigmoid:0'], 0, 1)", 0.4),
+        ("saturated(x['sigmoid:0'], -1, 1)", 0.2),
+        ("saturated(x['empty:0'], 0, 1)", 0),
     ],
 )
 def test_results(text: str, expected: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -17,6 +18,8 @@ from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.history import fast_runs
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import assign
+from gradstep.core.debug.motion import attention
+from gradstep.core.debug.motion.attention import Attention
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.debug.motion.training import Training, Wish
@@ -288,13 +291,13 @@ def test_what_is_cut_off_amid_a_run_can_be_gone_on_with(
     program, ends = stepped()
     session, calls, make = DebugSession(program), [0], fast_runs.FastRuns.run
 
-    def cut(runs: fast_runs.FastRuns, feeds: Any) -> fast_runs.Fetched:
+    def cut(runs: fast_runs.FastRuns, feeds: Any, closely: bool) -> fast_runs.Fetched:
         calls[0] += 1
         if calls[0] == 20:
             if paused:
                 session.pause()
             raise Cancelled
-        return make(runs, feeds)
+        return make(runs, feeds, closely)
 
     monkeypatch.setattr(fast_runs.FastRuns, "run", cut)
     monkeypatch.setattr(fast_runs.Pace, "BLINK", 1e9)
@@ -311,3 +314,104 @@ def test_what_is_cut_off_amid_a_run_can_be_gone_on_with(
     at_end(session, ends, 50)
     session.run_to(f"19:{len(session.plan.steps)}")
     at_end(session, ends, 19)
+
+
+CLOSER = ['norm(update["w:0"])', 'ratio(update["w"], x["w"])', 'norm(grad["w:0"])']
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 999), steps=st.integers(1, 40))
+def test_what_is_seen_closely_is_what_stepping_finds_in_whatever_runs_it_is_seen(
+    seed: int, steps: int
+) -> None:
+    program, ends = stepped()
+    session, dice = DebugSession(program), np.random.default_rng(seed)
+    told: list[int] = []
+    seen: dict[int, Sequence[float]] = {}
+
+    def look(run: int, numbers: Sequence[float]) -> None:
+        assert told[-1] == run, "it is told of first"
+        seen[run] = numbers
+
+    def begin(attention: Attention, run: int) -> bool:
+        attention.is_close = bool(dice.random() < 0.4)
+        return attention.is_close
+
+    curves, closer = session.curves(['x["loss:0"]']), session.curves(CLOSER)
+    wish = Wish(steps, curves, [LOSS], lambda run, _: told.append(run), closer, 0.5, look)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Attention, "begin", begin)
+        went = session.train(wish)
+    assert told == [*range(went.made)]
+    assert {0, steps - 1} <= seen.keys(), "recorded runs are seen at any rate"
+    for run, (update, ratio, norm) in seen.items():
+        before = floats(1, 2, 3) if run == 0 else ends[run - 1]["w"]
+        step = np.linalg.norm((ends[run]["w"] - before).astype(np.float64))
+        np.testing.assert_allclose(update, step, rtol=1e-12)
+        weight = np.linalg.norm(ends[run]["w"].astype(np.float64))
+        np.testing.assert_allclose(ratio, step / weight, rtol=1e-12)
+        gradient = ends[run]["gradient"].astype(np.float64)
+        np.testing.assert_allclose(norm, np.linalg.norm(gradient), rtol=1e-12)
+    at_end(session, ends, steps - 1)
+    frame = session.frame()
+    np.testing.assert_array_equal(
+        frame.update("w"),
+        ends[steps - 1]["w"] - (ends[steps - 2]["w"] if steps > 1 else floats(1, 2, 3)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('update["x:0"]', "'x' is no variable, so nothing updates it"),
+        ('update["loss"] + 1', "'loss' is no variable"),
+        ('norm(update["nowhere"])', "runs do not compute 'nowhere'"),
+        ("ratio(1)", "ratio takes two arguments"),
+        ("saturated(1, 2)", "saturated takes three arguments"),
+    ],
+)
+def test_what_cannot_be_seen_closely_is_said_before_anything_runs(text: str, says: str) -> None:
+    session = DebugSession(stepped()[0])
+    with pytest.raises(GradstepError, match=says):
+        session.curves([text])
+
+
+def test_a_breakpoint_may_wait_for_an_update_of_a_size() -> None:
+    program, ends = stepped()
+    session = DebugSession(program)
+    starts = [floats(1, 2, 3), *(end["w"] for end in ends)]
+    sizes = [float(np.linalg.norm(b - a)) for a, b in itertools.pairwise(starts)]
+    limit = float(np.median(sizes))
+    first = next(run for run, size in enumerate(sizes) if size > limit and run > 3)
+    condition = f'norm(update["w"]) > {limit!r}'
+    session.run_to(f"{first - 1}:{len(session.plan.steps)}")
+    session.set_breakpoints([Breakpoint("train", condition=condition)])
+    went, _ = train(session, 80)
+    assert (went.stop.reason, went.stop.run) == (Reason.BREAKPOINT, first)
+
+
+def test_looking_takes_no_more_than_its_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(attention, "perf_counter", lambda: now[0])
+    share, looked = Attention(0.05), 0
+    for run in range(100_000):
+        close = share.begin(run)
+        looked += close
+        now[0] += 0.2 if run % 999 == 0 else 0.002 if close else 0.001
+        share.read()
+        now[0] += 0.002 * close
+        share.end()
+    assert 0.03 < 0.003 * looked / now[0] < 0.055
+    whole = Attention(0.05)
+    assert all(_looks(whole, run, now) for run in range(80)), "a short training is seen whole"
+    assert not all(_looks(whole, run, now) for run in range(300)), "that is over some time"
+    assert not any(_looks(Attention(0.0), run, now) for run in range(10))
+
+
+def _looks(share: Attention, run: int, now: list[float]) -> bool:
+    close = share.begin(run)
+    now[0] += 0.001
+    share.read()
+    now[0] += 0.002 * close
+    share.end()
+    return close
