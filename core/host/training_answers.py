@@ -32,9 +32,18 @@ def train(threads: Scheduler, request: Train, emit: Callable[[Event], None]) -> 
     validation = Validation(session.program, session.backend, validated) if validated else None
     closer = session.curves(request.closer) if request.closer else None
     report = Report(emit, len(request.curves) + len(validated))
-    told = report.add, validation, closer, request.share, report.add_look
+    wish = Wish(
+        request.steps,
+        curves,
+        there,
+        report.add,
+        validation,
+        closer=closer,
+        share=request.share,
+        look=report.add_look,
+    )
     try:
-        return threads.train(Wish(request.steps, curves, there, *told))
+        return threads.train(wish)
     finally:
         report.send()
 

@@ -168,9 +168,9 @@ class Frame:
         return why_dead(plan, ref, lambda value: self.timeline.held(self.run, value, done))
 
     def is_dropped(self, ref: TensorRef | str) -> bool:
-        """Whether the tensor was computed in an iteration of a loop, and its value is not kept any
-        more: where recorded runs have no room for all iterations, and what a user's function does
-        would have to be done again."""
+        """Whether the tensor was computed in an iteration of a loop, or may have been, and that is
+        not kept any more: where recorded runs have no room for all iterations, and what a user's
+        function does would have to be done again."""
         ref = TensorRef.parse(ref) if isinstance(ref, str) else ref
         for loop in self.loops:
             if loop.has(ref):

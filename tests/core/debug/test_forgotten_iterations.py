@@ -21,7 +21,6 @@ from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.protocol.messages import Read
 from tests.support.looping import position
 
-WAS = ("known", "dead")
 LITTLE = 400  # bytes, less than a run
 MOVES = ("step", "step_into", "step_out", "continue_", "step_back", "reverse_continue")
 
@@ -111,7 +110,9 @@ def test_with_little_memory_the_same_is_said_or_that_it_is_not_kept(
         if position(poor.stop) == position(rich.stop):
             there = told(rich)
             for ref, said in told(poor).items():
-                assert said == there[ref] or (said[0] == "dropped" and there[ref][0] in WAS), ref
+                # Of a loop within, whether it went round at all is not known any more, either.
+                come = there[ref][0] != "waiting" or ref.startswith("out/in/")
+                assert said == there[ref] or (said[0] == "dropped" and come), ref
 
 
 def test_an_iteration_that_there_was_no_room_for_is_said_not_to_be_kept() -> None:

@@ -338,7 +338,8 @@ def test_what_is_seen_closely_is_what_stepping_finds_in_whatever_runs_it_is_seen
         return attention.is_close
 
     curves, closer = session.curves(['x["loss:0"]']), session.curves(CLOSER)
-    wish = Wish(steps, curves, [LOSS], lambda run, _: told.append(run), closer, 0.5, look)
+    tell = {"tell": lambda run, _: told.append(run), "look": look}
+    wish = Wish(steps, curves, [LOSS], closer=closer, share=0.5, **tell)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Attention, "begin", begin)
         went = session.train(wish)
