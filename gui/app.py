@@ -79,7 +79,7 @@ def run_window(path: str | Path | None = None, engine: Sequence[str] | None = No
     look = theme.theme_for(settings().theme)
     theme.apply(app, look)
     window = MainWindow(look=look)
-    Collector(window)
+    Collector(window, lambda: not window.is_furnished or window.workspace.is_idle)
     Reporter(window.report, window).install()
     ending = Ending(app)
     start = Start(window, engine, None if path is None else Path(path))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import time
+from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, QTimer
 
@@ -27,8 +28,10 @@ class Collector(QObject):
     many, hold no cycles and go by themselves. All that was put aside is looked at when nothing
     happens in the window."""
 
-    def __init__(self, window: QObject) -> None:
+    def __init__(self, window: QObject, is_idle: Callable[[], bool] = lambda: True) -> None:
+        """is_idle: whether the window waits for nothing that it would show."""
         super().__init__(window)
+        self._is_idle = is_idle
         gc.disable()
         self._count = 0
         self._aside_since = 0.0  # 0 while nothing is put aside
@@ -58,8 +61,9 @@ class Collector(QObject):
 
     def _may_look_at_all(self) -> bool:
         now, since = time.monotonic(), self._aside_since
-        waits_long = now - since > LATEST
-        return since > 0 and (now - self._painted_at > QUIET or waits_long)
+        if not since or now - since > LATEST:
+            return bool(since)
+        return now - self._painted_at > QUIET and self._is_idle()
 
     def _put_aside(self) -> None:
         gc.freeze()

@@ -158,15 +158,12 @@ def fade(color: QColor, alpha: float) -> QColor:
 
 def sans(size: int = BODY, strong: bool = False) -> QFont:
     """The face for words."""
-    return _font(SANS, size, strong)
+    return QFont(_font(SANS, size, strong))
 
 
 def mono(size: int = BODY, strong: bool = False) -> QFont:
     """The face for every number, name in code, shape and formula, so that columns line up."""
-    font = _font(MONO, size, strong)
-    font.setStyleHint(QFont.StyleHint.Monospace)
-    font.setFixedPitch(True)
-    return font
+    return QFont(_font(MONO, size, strong))
 
 
 @cache
@@ -174,12 +171,19 @@ def load_fonts() -> None:
     """Make the fonts of assets/fonts known to Qt; other families stand in for what they lack."""
     for path in sorted((ASSETS / "fonts").glob("*.[ot]tf")):
         QFontDatabase.addApplicationFont(str(path))
+    _font.cache_clear()
 
 
+@cache
 def _font(families: tuple[str, ...], size: int, strong: bool) -> QFont:
+    """For copies, which share what Qt has found out about it: to look that up again costs more than
+    to measure a word."""
     font = QFont(list(families))
     font.setPixelSize(size)
     font.setWeight(QFont.Weight.DemiBold if strong else QFont.Weight.Normal)
+    if families is MONO:
+        font.setStyleHint(QFont.StyleHint.Monospace)
+        font.setFixedPitch(True)
     return font
 
 

@@ -47,7 +47,7 @@ class WatchedWindow:
         self.space = Workspace()
         self.window = MainWindow(self.space, remember=False)
         self.window.resize(1600, 1000)
-        Collector(self.window)  # as the program does
+        Collector(self.window, lambda: self.space.is_idle)  # as the program does
         self.space.start()
         self.driver = Driver(self.window)
         self.driver.settle()

@@ -233,9 +233,14 @@ class OverlayState:
     def drawn_out(self) -> np.ndarray:
         """int64[k]: the numbers of stubs that are to be seen whole: those with an end that is
         selected or pointed at."""
-        hubs = self._visible.hubs
-        if not hubs.all:
+        if not self._visible.hubs.all:
             return NOTHING
+        space = self._workspace
+        chosen = space.selection, space.selected_edge, self._pointed
+        return self._keep("drawn out", self._find_drawn_out, *chosen)
+
+    def _find_drawn_out(self) -> np.ndarray:
+        hubs = self._visible.hubs
         chosen = np.zeros(len(self._visible.boxes), dtype=bool)
         chosen[[*self.selected]] = True
         found = hubs.stubs & chosen[self._visible.ends].any(axis=1)

@@ -85,6 +85,9 @@ class SceneModel(QObject):
         if not related or (refolded and not new.view.positions):
             self._laid = {}  # nobody arranged it: laid out anew
         drawn, visible = self._drawn, self._visible(old, new)
+        if self._stands(old, new, visible):
+            self._new_facts()
+            return
         found = {**self._laid, **new.view.positions}
         found |= box_placement.of_renamed(visible, drawn, found)
         places = box_placement.known(visible, found)
@@ -191,6 +194,11 @@ class SceneModel(QObject):
         return [name for i in np.flatnonzero(mask).tolist() for name in boxes[i].members]
 
     # -- inside ---------------------------------------------------------------------------------
+
+    def _stands(self, old: Document, new: Document, visible: VisibleGraph) -> bool:
+        """Whether an edit has no say in what is drawn where: a stop, an override, a breakpoint."""
+        same = old.graph is new.graph and old.view is new.view
+        return same and visible is self.arrays.visible and bool(self._placed)
 
     def _on_top(self, visible: VisibleGraph) -> tuple[int, ...]:
         return tuple(visible.number[id] for id in self._raised if id in visible.number)

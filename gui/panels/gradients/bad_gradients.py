@@ -32,7 +32,6 @@ class BadGradients(QWidget):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(12, 0, 12, GRID)
         self._column.setSpacing(GRID // 2)
-        workspace.values_changed.connect(self._refresh_if_changed)
         workspace.whys.changed.connect(self._say)
 
     def refresh(self) -> None:
@@ -56,7 +55,8 @@ class BadGradients(QWidget):
             rest.set_text(self.tr("and {} more").format(len(self._shown) - MOST))
             self._column.addWidget(rest)
 
-    def _refresh_if_changed(self) -> None:
+    def refresh_if_changed(self) -> None:
+        """They may be others: more values are known."""
         if self._workspace.gradient_states.bad != self._shown:
             self.refresh()
 

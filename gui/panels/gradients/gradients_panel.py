@@ -48,6 +48,7 @@ class GradientsPanel(Panel):
             workspace.document_changed,
         )
         self.follow(self.held.changed, workspace.stopped, workspace.values_changed)
+        self.follow(self.bad.refresh_if_changed, workspace.values_changed)
         self.refresh()
 
     def _head(self) -> QHBoxLayout:

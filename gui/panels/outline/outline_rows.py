@@ -132,6 +132,7 @@ class Outline:
 
     def __init__(self) -> None:
         self._groups: dict[str, tuple[Sequence[str], ScopeRows]] = {}
+        self._roles: tuple[Graph, Collection[str], dict[str, list[str]]] | None = None
 
     def rows(
         self,
@@ -150,11 +151,17 @@ class Outline:
         self._graph = flatten_loops(document.graph)
         self._asked = frozenset(ref.op for ref in whole_request(document).of)
         self._problems = dict(reversed(faults(inference.problems, program)))
-        found = _by_role(self._graph, self._asked) | _added(self._index, document.graph)
+        found = self._find_roles() | _added(self._index, document.graph)
         if words:
             found = {title: _matching(words, names, self._type) for title, names in found.items()}
         rows = [self._group(title, found[title], bool(words)) for title in found if found[title]]
         return Groups(rows, self._titles)
+
+    def _find_roles(self) -> dict[str, list[str]]:
+        known, graph, asked = self._roles, self._graph, self._asked
+        if known is None or known[0] is not graph or known[1] != asked:
+            known = self._roles = graph, asked, _by_role(graph, asked)
+        return known[2]
 
     def _titles(self, name: str) -> Collection[str]:
         """The groups in which an operation may be."""

@@ -69,8 +69,9 @@ def test_a_step_is_one_request(
 
 
 def test_sessions_are_told_of_only_where_they_are_shown(
-    bench: Any, asked: Callable[..., list[Message]]
+    bench: Any, asked: Callable[..., list[Message]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(stop_view, "BLINK", 60.0)
     bench.open("tutorial")
     [step] = asked("step")
     assert isinstance(step, Control)
