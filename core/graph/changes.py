@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, count
 from operator import is_not
@@ -40,14 +40,20 @@ def common_start(a: Sequence[object], b: Sequence[object]) -> int:
     return next(compress(count(), map(is_not, a, b)), min(len(a), len(b)))
 
 
-def keep_sequence(then: Mapping[str, object], now: Mapping[str, object]) -> bool:
-    """Whether the keys that both have come in the same order. In C, and only of what lies between
-    the first and the last that differ it is looked at who has what."""
+def common_ends(a: Sequence[object], b: Sequence[object]) -> tuple[int, int]:
+    """How many entries the two begin with, and after these end with, that are the very same."""
+    first, most = common_start(a, b), min(len(a), len(b))
+    others = compress(count(), map(is_not, reversed(a), reversed(b)))
+    return first, min(next(others, most), most - first)
+
+
+def keep_sequence(then: Iterable[str], now: Iterable[str]) -> bool:
+    """Whether what both have comes in the same order; neither has anything twice. In C, and only of
+    what lies between the first and the last that differ it is looked at who has what."""
     a, b = [*then], [*now]
-    first = common_start(a, b)
-    last = common_start(a[first:][::-1], b[first:][::-1])
+    first, last = common_ends(a, b)
     a, b = a[first : len(a) - last], b[first : len(b) - last]
-    return [*filter(now.__contains__, a)] == [*filter(then.__contains__, b)]
+    return [*filter({*b}.__contains__, a)] == [*filter({*a}.__contains__, b)]
 
 
 def diff(before: Graph, after: Graph) -> Changes:

@@ -218,7 +218,7 @@ def _place(place: Place) -> LoopPlace:
 
 def _loops(plan: Plan, told: Told, around: str = "") -> Iterator[LoopInfo]:
     """The loops of a plan, each followed by those in it."""
-    for step in plan.steps:
+    for step in map(plan.steps.__getitem__, plan.loops):
         if step.iteration is not None:
             inner, name = step.iteration.plan, step.op.name
             split = step.iteration.split
@@ -228,8 +228,7 @@ def _loops(plan: Plan, told: Told, around: str = "") -> Iterator[LoopInfo]:
 
 def _steps(plan: Plan, told: Told, loop: str = "") -> list[StepInfo]:
     """Those of a plan, or of an iteration of a loop."""
-    tensors = [*map(plan.tensors.of.get, plan.step_of)]
-    return told.tell(("steps", loop), _step, plan.steps, tensors)
+    return told.tell(("steps", loop), _step, plan.steps, plan.whereabouts)
 
 
 def _writes(op: Operation) -> bool:

@@ -7,7 +7,7 @@ from itertools import compress, count, repeat
 from operator import is_
 from typing import Any, Generic, TypeVar
 
-from gradstep.core.graph.changes import common_start
+from gradstep.core.graph.changes import common_ends
 
 T = TypeVar("T")
 Column = Sequence[Any]
@@ -26,23 +26,28 @@ class Retold(Generic[T]):
         """The entries; those that are new are made of their rows. In C but for these, and fastest
         for what stays in line with the first or the last row."""
         old, told = self._columns or ([],) * len(columns), self._told
-        first = min(map(common_start, old, columns))
-        ends = ([c[first:][::-1] for c in each] for each in (old, columns))
-        last = min(map(common_start, *ends))
-        middle = slice(first, len(columns[0]) - last)
-        entries = self._tell_rows(make, first, last, [column[middle] for column in columns])
+        first, last = map(min, zip(*map(common_ends, old, columns), strict=True))
         self._columns = columns
+        if first == len(told) == len(columns[0]):
+            return told
+        middle = slice(first, len(columns[0]) - last)
+        entries = self._tell_rows(make, old, first, last, [c[middle] for c in columns])
         self._told = [*told[:first], *entries, *told[len(told) - last :]]
         return self._told
 
     def _tell_rows(
-        self, make: Callable[..., T], first: int, last: int, columns: Sequence[Column]
+        self,
+        make: Callable[..., T],
+        old: Sequence[Column],
+        first: int,
+        last: int,
+        columns: Sequence[Column],
     ) -> list[T]:
         """Those between the first and the last that are in line; what was between them is known."""
         if not columns[0]:
             return []
         middle = slice(first, len(self._told) - last)
-        known = dict(zip(_rows(c[middle] for c in self._columns), self._told[middle], strict=True))
+        known = dict(zip(_rows(c[middle] for c in old), self._told[middle], strict=True))
         entries: list[Any] = [*map(known.get, _rows(columns), repeat(_NEW))]
         for place in compress(count(), map(is_, entries, repeat(_NEW))):
             entries[place] = make(*(column[place] for column in columns))

@@ -21,7 +21,7 @@ def without_cycles(graph: Graph) -> Graph:
 
 def refuse_cyclic(refs: Iterable[TensorRef], whole: Graph, sound: Graph) -> None:
     """Raise GradstepError for the first of `refs` that `without_cycles` left out."""
-    for ref in refs:
+    for ref in refs if whole is not sound else ():
         if ref.op in whole and ref.op not in sound:
             raise GradstepError(
                 f"there is no gradient of '{ref.op}', which is part of a cycle or follows one",
@@ -33,7 +33,7 @@ def refuse_cyclic(refs: Iterable[TensorRef], whole: Graph, sound: Graph) -> None
 
 def refuse_broken(refs: Iterable[TensorRef], broken: Mapping[str, Problem]) -> None:
     """Raise GradstepError for the first of `refs` that stands on a broken operation."""
-    for ref in refs:
+    for ref in refs if broken else ():
         problem = broken.get(ref.op)
         if problem is not None:
             raise GradstepError(

@@ -63,7 +63,8 @@ def with_training(
         return program, problems
     whole, program = program.graph, _with_gradients(program, document, derived)
     program, more = _with_updates(program, document, previous)
-    return replace(program, graph=_beside(program.graph, whole)), [*problems, *more]
+    graph = _beside(program.graph, whole) if broken else program.graph
+    return replace(program, graph=graph), [*problems, *more]
 
 
 def _own(program: Program) -> tuple[Differentiation, ...]:

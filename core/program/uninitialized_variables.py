@@ -12,7 +12,7 @@ from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.graph.problems import Problem
 from gradstep.core.ops.build.variable import VARIABLES
 
-_FED = ("Placeholder",)
+_FED = "Placeholder"
 
 
 def find_uninitialized(program: Program) -> list[Problem]:
@@ -38,17 +38,19 @@ def find_uninitialized(program: Program) -> list[Problem]:
 def find_captured(program: Program) -> list[Problem]:
     """A warning at each handle that is to be fed: what a tf.function has captured, whose variables
     its GraphDef does not have."""
+    graph = program.forward
+    fed = map(graph.operations.__getitem__, graph.by_type.get(_FED, ()))
+    handles = {op.name for op in fed if op.attrs.get("dtype") is DType.RESOURCE}
     return [
         Problem(
-            op.name,
+            name,
             "captured",
             "it stands for a variable that a tf.function took from its surroundings; the GraphDef "
             "of a function does not have it",
             "write the graph of the frozen function instead (convert_variables_to_constants_v2)",
             severity="warning",
         )
-        for op in map(program.forward.operations.__getitem__, program.forward.of_types(_FED))
-        if op.attrs.get("dtype") is DType.RESOURCE
+        for name in filter(handles.__contains__, graph.operations if handles else ())
     ]
 
 

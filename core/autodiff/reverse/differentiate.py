@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import filterfalse
 from operator import attrgetter
 
 import numpy as np
@@ -22,8 +23,9 @@ from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
 from gradstep.core.autodiff.reverse.contributions import Slices
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
+from gradstep.core.autodiff.reverse.merged_vjps import MergedVjps
 from gradstep.core.autodiff.reverse.seed_cotangents import seed_cotangents
-from gradstep.core.autodiff.reverse.vjp_result import LoopGradients, VjpResult
+from gradstep.core.autodiff.reverse.vjp_result import LoopGradients
 from gradstep.core.autodiff.reverse.vjp_reuse import PassRecord, RepeatedPass, rebuild
 from gradstep.core.autodiff.reverse.vjp_templates import TemplatedPass
 from gradstep.core.errors import GradstepError
@@ -36,7 +38,8 @@ from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.build.rebuilding import Rebuilder
 from gradstep.core.ops.typing.inference import infer_declared
 
-_INSIDE = attrgetter("inside")
+_PARTS = attrgetter("gradients"), attrgetter("slices"), attrgetter("edges"), attrgetter("blocked")
+_GRADIENTS, _SLICES, _EDGES, _BLOCKED = _PARTS
 _LOG = logging.getLogger("gradstep.autodiff")
 
 
@@ -90,8 +93,9 @@ def differentiate(
     previous: of this graph, or of one that shares operations with it, for another request perhaps.
     The result is the same as without, its operations the very same where nothing changed.
     scope: of all that is made, numbered if it is taken."""
-    for ref in (*request.of, *request.wrt, *filter(None, request.grad_ys)):
-        graph[ref.op]  # a name that is not there is said before any work
+    named = [ref.op for ref in (*request.of, *request.wrt, *filter(None, request.grad_ys))]
+    for name in filterfalse(graph.operations.__contains__, named):
+        graph[name]  # raises, before any work
     start = time.perf_counter()
     found = _reuse_or_start(graph, request, functions or {}, previous, scope)
     if _LOG.isEnabledFor(logging.DEBUG):
@@ -117,7 +121,8 @@ def _reuse_or_start(
         record = PassRecord.start(backward)
         backward.run()
         zeros = _make_zeros(backward) if request.unconnected_zero else {}
-    return _collect(backward, zeros, record, builder.finish(builder.made_since(0)))
+    merged = MergedVjps(backward.vjps)
+    return _collect(backward, merged, zeros, record, builder.finish(builder.made_since(0)))
 
 
 def _run_again(
@@ -138,8 +143,9 @@ def _run_again(
         if builder.names.met_kept:
             return None  # a name that may be taken later only
         raise
-    met = builder.names.met_kept
-    return _collect(again.backward, zeros, None if met else again.record, builder.finish(made))
+    record = None if builder.names.met_kept else again.record
+    merged = MergedVjps(again.backward.vjps, again.visited if again.same else None)
+    return _collect(again.backward, merged, zeros, record, builder.finish(made), previous)
 
 
 def _repeat(
@@ -206,43 +212,26 @@ def _make_zeros(backward: BackwardPass) -> dict[TensorRef, TensorRef]:
 
 def _collect(
     backward: BackwardPass,
+    merged: MergedVjps,
     zeros: Mapping[TensorRef, TensorRef],
     record: PassRecord | None,
     graph: Graph,
+    before: Differentiation | None = None,
 ) -> Differentiation:
-    gradients: dict[TensorRef, TensorRef] = {}
-    slices: dict[TensorRef, Slices] = {}
-    edges: dict[Edge, TensorRef] = {}
-    blocked: dict[Edge, str] = {}
-    custom: dict[str, str] = {}
-    for name, vjp in _with_loops(backward.vjps):
-        gradients.update(vjp.gradients)
-        if vjp.edges:
-            edges.update(vjp.edges)
-        if vjp.slices:
-            slices.update(vjp.slices)
-        if vjp.blocked:
-            blocked.update(vjp.blocked)
-        if vjp.custom:
-            custom[name] = vjp.custom
-    gradients.update(zeros)
-    made = backward.builder.variables.initial
-    left = record if record is not None and record.is_reusable(graph) else None
+    """before: what `merged` may go on from."""
+    known = None if before is None or zeros or before.request.unconnected_zero else before.gradients
+    gradients = merged.merged(_GRADIENTS, known)
     return Differentiation(
-        graph, gradients, slices, edges, blocked, custom, backward.request, left, made
+        graph=graph,
+        gradients={**gradients, **zeros} if zeros else gradients,
+        slices=merged.merged(_SLICES, None if before is None else before.slices),
+        edges=merged.merged(_EDGES, None if before is None else before.edges),
+        blocked=merged.merged(_BLOCKED, None if before is None else before.blocked),
+        custom=merged.custom,
+        request=backward.request,
+        record=record if record is not None and record.is_reusable(graph) else None,
+        initial=backward.builder.variables.initial,
     )
-
-
-def _with_loops(vjps: Mapping[str, VjpResult]) -> Iterable[tuple[str, VjpResult]]:
-    """The VJPs, and those inside loops."""
-    return _with_inside(vjps) if any(map(_INSIDE, vjps.values())) else vjps.items()
-
-
-def _with_inside(vjps: Mapping[str, VjpResult]) -> Iterator[tuple[str, VjpResult]]:
-    """The VJPs, each before those inside its operation, if that is a loop."""
-    for name, vjp in vjps.items():
-        yield name, vjp
-        yield from _with_inside(vjp.inside)
 
 
 def _log_result(

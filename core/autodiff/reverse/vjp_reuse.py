@@ -79,7 +79,8 @@ class PassRecord:
 
     def _strayed(self, graph: Graph) -> Iterator[str]:
         """Operations that a user's function made elsewhere than in its VJP's scope."""
-        called = {name: vjp for name, vjp in self.vjps.items() if vjp.rule in self.functions}
+        vjps = self.vjps.items() if self.functions else ()
+        called = {name: vjp for name, vjp in vjps if vjp.rule in self.functions}
         if not called:
             return
         names, places = self.made(graph), {name: i for i, name in enumerate(self.vjps)}

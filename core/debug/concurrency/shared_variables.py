@@ -33,9 +33,9 @@ class SharedVariables:
 
     def between(self, links: Sequence[Link]) -> None:
         """Share what outlives a run, if there are several threads."""
-        plans = [link.plan for link in links]
+        plans = [link.plan for link in links] if len(links) > 1 else []
         uses = Counter(name for p in plans for name, v in p.variables.items() if not v.anew)
-        self.names = frozenset(uses if len(plans) > 1 else ())
+        self.names = frozenset(uses)
         self.met = frozenset(name for name, count in uses.items() if count > 1)
         for link in links:
             link.names = self.names & link.plan.versions.keys()

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress, count, filterfalse, repeat
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -194,8 +195,8 @@ class RecordLayout:
     @cached_property
     def by_reference(self) -> tuple[int, ...]:
         """Values that each run leaves outside the arena."""
-        outside = self.outside
-        absent = [i for i, p in enumerate(self.places) if p is None and i not in outside]
+        unplaced = compress(count(), map(operator.is_, self.places, repeat(None)))
+        absent = [*filterfalse(self.outside.__contains__, unplaced)]
         if not absent:
             return ()
         there = {versions[0] for versions in self.plan.versions.values()}

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress, count
 from operator import attrgetter, itemgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -16,11 +17,12 @@ from gradstep.core.engine.plan.dead_branches import mark_dead_branches
 from gradstep.core.engine.plan.fed_types import RunTypes
 from gradstep.core.engine.plan.liveness_conditions import Condition
 from gradstep.core.engine.plan.pruning import Needed
-from gradstep.core.engine.plan.step_builder import Resolver
+from gradstep.core.engine.plan.step_builder import Resolver, Whereabouts
 from gradstep.core.engine.plan.step_groups import Group, group_steps
 from gradstep.core.engine.plan.steps import PlanValue, Step, Variable
 from gradstep.core.engine.plan.touched_steps import Exchanged, TouchedSteps, Users, find_users
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.changes import common_ends, find_others
 from gradstep.core.graph.model import Constant, Graph, TensorRef
 from gradstep.core.graph.tensor_dict import ByTensor
 
@@ -99,6 +101,11 @@ class Plan:
         return {step.op.name: index for index, step in enumerate(self.steps)}
 
     @cached_property
+    def whereabouts(self) -> Sequence[Whereabouts | None]:
+        """Of each step what there is of its operation's outputs: see `tensors`."""
+        return [*map(self.tensors.of.get, self.step_of)]
+
+    @cached_property
     def users(self) -> Users:
         """Which operations' steps deal with which values and variables."""
         return find_users(self.steps, self.values, self.tensors.of)
@@ -107,8 +114,7 @@ class Plan:
     def is_plain(self) -> bool:
         """Whether each variable belongs to the one operation that declares it, or counts for it,
         nothing fails, and nothing is a loop."""
-        own = (v.op == name or v.counter for name, v in self.variables.items())
-        return not self.failures and all(own) and not self.loops
+        return not self.failures and _are_own(self.variables.items()) and not self.loops
 
     @cached_property
     def loops(self) -> tuple[int, ...]:
@@ -204,24 +210,53 @@ def assemble(
     )
     needed.forget_changes()
     if touched is not None:
-        plan.__dict__.update(step_of=touched.places, users=touched.users, loops=())
-        if plan.versions is touched.previous.versions:
-            plan.__dict__["overtaken"] = touched.previous.overtaken
+        _carry_over(plan, touched)
     return plan
+
+
+def _carry_over(plan: Plan, touched: TouchedSteps) -> None:
+    """What is known of the plan before, but for the steps that were looked at."""
+    before, known = touched.previous, plan.__dict__
+    known.update(step_of=touched.places, users=touched.users, loops=())
+    if plan.versions is before.versions:
+        known["overtaken"] = before.overtaken
+    others = find_others(before.variables, plan.variables)
+    own = _are_own((name, plan.variables[name]) for name in others)
+    known["is_plain"] = own and not plan.failures  # the one before was
+    if "whereabouts" in before.__dict__:
+        known["whereabouts"] = _whereabouts_after(plan, touched)
+
+
+def _whereabouts_after(plan: Plan, touched: TouchedSteps) -> Sequence[Whereabouts | None]:
+    steps, then, of = plan.steps, touched.previous.steps, plan.tensors.of
+    first, last = common_ends(then, steps)
+    before = touched.previous.whereabouts
+    middle = (of.get(step.op.name) for step in steps[first : len(steps) - last])
+    found = [*before[:first], *middle, *before[len(then) - last :]]
+    for name in touched.seen & touched.places.keys():
+        found[touched.places[name]] = of.get(name)
+    return found
+
+
+def _are_own(variables: Iterable[tuple[str, Variable]]) -> bool:
+    """Whether each belongs to the operation that is called as it is, or counts for one."""
+    return all(variable.op == name or variable.counter for name, variable in variables)
 
 
 def _new_fetches(fetches: Sequence[TensorRef], touched: TouchedSteps | None) -> Iterable[TensorRef]:
     """Those that may not be there."""
-    if touched is None or touched.previous.fetches != fetches:
+    if touched is None:
         return fetches
-    return () if touched.seen.isdisjoint(map(_OP, fetches)) else fetches
+    first, last = common_ends(touched.previous.fetches, fetches)
+    seen = compress(count(), map(touched.seen.__contains__, map(_OP, fetches)))
+    return [fetches[place] for place in sorted({*range(first, len(fetches) - last), *seen})]
 
 
 def _versions(resolver: Resolver, touched: TouchedSteps | None) -> Mapping[str, tuple[int, ...]]:
     before = {} if touched is None or touched.opened else touched.previous.versions
     if len(before) == len(resolver.versions):
         return before
-    return {name: tuple(ids) for name, ids in resolver.versions.items()}
+    return dict(zip(resolver.versions, map(tuple, resolver.versions.values()), strict=True))
 
 
 def _require_failure(resolver: Resolver, ref: TensorRef) -> None:

@@ -8,16 +8,16 @@ of the same type, so that its readers can stay, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gradstep.core.engine.plan.fed_types import Outputs
 from gradstep.core.engine.plan.pruning import Needed
 from gradstep.core.engine.plan.step_builder import CompileBody, Resolver, Whereabouts
 from gradstep.core.engine.plan.steps import PlanValue, Step, Variable, makes_constants
 from gradstep.core.engine.plan.touched_steps import TouchedSteps, Used, used_by
-from gradstep.core.graph.changes import keep_sequence
+from gradstep.core.graph.changes import common_ends, keep_sequence
 from gradstep.core.graph.loop import loop_of
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.table import OpDef, find
@@ -66,9 +66,9 @@ class IncrementalResolver(Resolver):
             return False
         then = now = previous.step_of
         if names is not previous.needed.names:
-            now = dict(zip(names, count(), strict=False))
-            if not keep_sequence(then, now):
+            if not keep_sequence(previous.needed.names, names):
                 return False
+            now = dict(zip(names, count(), strict=False))
         self.touched = touched = TouchedSteps(now, previous)
         self.variables = dict(previous.variables)
         # To those that are not opened nobody adds.
@@ -80,15 +80,24 @@ class IncrementalResolver(Resolver):
             touched.note(name, step, None)
         self._retire(needed.left)
         touched.push(visited)
-        steps = [*previous.steps]
-        if now is not then:
-            there = dict(zip(then, previous.steps, strict=True))
-            steps = [*map(there.get, names)]  # type: ignore[list-item]
+        steps = self._in_place(names)
         for place in touched:
             steps[place] = self._look_at(needed.graph[names[place]])
         self.steps = steps
         self._put_variables_in_order()
         return True
+
+    def _in_place(self, names: Sequence[str]) -> list[Step]:
+        """The steps of the plan before where operations of these names have theirs now; at those
+        that are new there is none yet."""
+        before, steps = self._previous.needed.names, self._previous.steps
+        if names is before:
+            return [*steps]
+        first, last = common_ends(before, names)
+        old, new = (slice(first, len(each) - last) for each in (before, names))
+        there = dict(zip(before[old], steps[old], strict=True))
+        middle: list[Any] = [*map(there.get, names[new])]
+        return [*steps[:first], *middle, *steps[len(steps) - last :]]
 
     def _look_at(self, op: Operation) -> Step:
         """The step of an operation that may have been touched."""

@@ -9,7 +9,7 @@ from itertools import chain, compress
 from operator import is_not
 
 from gradstep.core.graph.carry_over import edit_before
-from gradstep.core.graph.changes import Changes
+from gradstep.core.graph.changes import Changes, common_ends
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 
 
@@ -64,8 +64,9 @@ class Needed:
         other = Needed(graph, self._fed, ())
         other.counts = self.counts.copy()
         other._wanted = self._not_replaced(wanted)
-        same = self._wanted == other._wanted
-        then, now = (Counter(() if same else each._wanted) for each in (self, other))
+        first, last = common_ends(self._wanted, other._wanted)
+        lists = (each._wanted for each in (self, other))
+        then, now = (Counter(each[first : len(each) - last]) for each in lists)
         other.changed = frozenset(changed)
         for name in changed:
             other._ask(other.asked_by(name))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from itertools import compress, count, repeat
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from gradstep.core.engine.backend import Backend
@@ -19,6 +21,7 @@ from gradstep.core.engine.memory.arena import Arena
 from gradstep.core.engine.memory.record_layout import RecordLayout, Slot
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.steps import Step
+from gradstep.core.engine.run.taken_calls import TakenCalls
 from gradstep.core.engine.run.variable_store import uninitialised_error, wants_values
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
@@ -68,7 +71,7 @@ class Binding:
         self._arena, self._room = Arena(), Scratch(backend)
         self._cells: list[Any] = []
         self._fixed: list[bool] = []  # whether a value's cell is the same object in every run
-        self._taken: Mapping[Step, Calls] = {}  # those of the recording that this one continues
+        self._taken = TakenCalls()  # those of the recording that this one continues
         self._taken_empty: set[int] = set()
         self._passed_on = False
         self._loops: dict[Step, LoopCall] = {}
@@ -108,13 +111,12 @@ class Binding:
     def _take_over(self, before: Binding) -> None:
         self._arena, self._room = before._arena, before._room
         self._cells, self._fixed = before._cells, before._fixed
-        steps = before.plan.steps
-        taken = dict(zip(steps, before._calls.by_step, strict=False))  # none, if it never began
+        taken = TakenCalls(before.plan.steps, before._calls.by_step)
         bad = before._failures.keys() - before.plan.failures.keys()  # constants
         if bad:
-            taken = {s: calls for s, calls in taken.items() if s.op.name not in bad}
+            taken = taken.without(lambda step: step.op.name in bad)
         if before.functions != self.functions:
-            taken = {s: calls for s, calls in taken.items() if not s.calls_python}
+            taken = taken.without(lambda step: step.calls_python)
         self._loops = before._loops
         self._taken, self._taken_empty = taken, before._empty or set()
 
@@ -145,9 +147,8 @@ class Binding:
             ) from None
 
     def _make_constants(self) -> None:
-        for step in self.layout.constant_steps:
-            if step not in self._taken:
-                self._make_constant(step)
+        for step in self._taken.lack(self.layout.constant_steps):
+            self._make_constant(step)
 
     @collector_paused()
     def _bind(self) -> None:
@@ -157,16 +158,13 @@ class Binding:
         self._lacking = {*(self._empty or ())}
         other = self._taken_empty ^ (self._empty or set())
         if self.plan.branches and (other or self._empty):
-            taken = {}  # which versions may lack a value is found on the way
+            taken = TakenCalls()  # which versions may lack a value is found on the way
         elif other:
-            taken = {s: calls for s, calls in taken.items() if other.isdisjoint(s.reads)}
-        calls = [
-            tuple(map(split_call, parts(self._call(step))))
-            if (calls := taken.get(step)) is None
-            else calls
-            for step in steps
-        ]
-        self._taken = {}
+            taken = taken.without(lambda step: not other.isdisjoint(step.reads))
+        calls = taken.of(steps)
+        for place in compress(count(), map(is_, calls, repeat(None))):
+            calls[place] = tuple(map(split_call, parts(self._call(steps[place]))))
+        self._taken = TakenCalls()
         self._calls = StepCalls(calls)
         loops = (steps[number] for number in self.plan.loops)
         self._loops = {step: self._loops[step] for step in loops if step in self._loops}

@@ -1,0 +1,69 @@
+"""What the VJPs of a backward pass come to together; after an edit, of those that differ."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from operator import attrgetter
+from typing import Any, TypeVar
+
+from gradstep.core.autodiff.reverse.vjp_result import VjpResult
+
+Vjps = Mapping[str, VjpResult]
+Changed = Mapping[str, VjpResult | None]  # operation -> its VJP before
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+_CUSTOM, _INSIDE = attrgetter("custom"), attrgetter("inside")
+
+
+class MergedVjps:
+    """vjps: in their order. changed: of these, and there is no other, the VJPs that are not what
+    they were; None where that is not known."""
+
+    def __init__(self, vjps: Vjps, changed: Changed | None = None) -> None:
+        has_loops = any(map(_INSIDE, vjps.values()))
+        had_loops = any(map(_INSIDE, filter(None, (changed or {}).values())))
+        self._vjps = dict(_with_inside(vjps)) if has_loops else vjps
+        self._changed = None if has_loops or had_loops else changed
+
+    def merged(
+        self, part: Callable[[VjpResult], Mapping[_K, _V]], before: Mapping[_K, _V] | None = None
+    ) -> Mapping[_K, _V]:
+        """All entries that they have for a part, in order. before: what they came to before the
+        edit, which is itself given back where nothing is other than it was."""
+        if before is not None and self._changed is not None:
+            found = self._patched(part, before, self._changed)
+            if found is not None:
+                return found
+        entries: dict[_K, _V] = {}
+        deque(map(entries.update, filter(None, map(part, self._vjps.values()))), maxlen=0)  # in C
+        return entries
+
+    @property
+    def custom(self) -> dict[str, str]:
+        """The names of the gradients that are not the operations' own."""
+        names = zip(self._vjps, map(_CUSTOM, self._vjps.values()), strict=True)
+        return {name: custom for name, custom in names if custom}
+
+    def _patched(
+        self,
+        part: Callable[[VjpResult], Mapping[Any, Any]],
+        before: Mapping[_K, _V],
+        changed: Changed,
+    ) -> Mapping[_K, _V] | None:
+        """None where entries come or go: others are in their places then."""
+        entries: dict[_K, _V] = {}
+        for name, vjp in changed.items():
+            old = {} if vjp is None else part(vjp)
+            new = part(self._vjps[name])
+            if [*old] != [*new]:
+                return None
+            entries.update((key, value) for key, value in new.items() if old[key] is not value)
+        return {**before, **entries} if entries else before
+
+
+def _with_inside(vjps: Vjps) -> Iterator[tuple[str, VjpResult]]:
+    """The VJPs, each before those inside its operation, if that is a loop."""
+    for name, vjp in vjps.items():
+        yield name, vjp
+        yield from _with_inside(vjp.inside)

@@ -1,0 +1,43 @@
+"""The calls of a recording, for the one of the plan after an edit: those of the same steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import compress, repeat
+from operator import is_not
+from typing import Any
+
+from gradstep.core.engine.calls.call_loop import Call
+from gradstep.core.engine.plan.steps import Step
+from gradstep.core.graph.changes import common_ends
+
+Calls = tuple[Call, ...]
+
+
+class TakenCalls:
+    """steps: of the plan before; calls: of each, None where they cannot be taken over, and nothing
+    at all where the recording never began."""
+
+    def __init__(self, steps: Sequence[Step] = (), calls: Sequence[Calls | None] = ()) -> None:
+        self._steps, self._calls = (steps, calls) if len(calls) == len(steps) else ((), ())
+
+    def __len__(self) -> int:
+        return len(self._calls) - self._calls.count(None)
+
+    def without(self, is_other: Callable[[Step], bool]) -> TakenCalls:
+        """Those of the steps of which that does not hold."""
+        pairs = zip(self._steps, self._calls, strict=True)
+        return TakenCalls(self._steps, [None if is_other(s) else calls for s, calls in pairs])
+
+    def lack(self, steps: frozenset[Step]) -> frozenset[Step]:
+        """Those of these steps that have none."""
+        return steps.difference(compress(self._steps, map(is_not, self._calls, repeat(None))))
+
+    def of(self, steps: Sequence[Step]) -> list[Any]:
+        """The calls of each of these steps; None where there are none. In C, and a matter of
+        copying where the steps stay in line with the first or the last."""
+        first, last = common_ends(self._steps, steps)
+        old, new = (slice(first, len(each) - last) for each in (self._steps, steps))
+        known = dict(zip(self._steps[old], self._calls[old], strict=True))
+        middle = map(known.get, steps[new])
+        return [*self._calls[:first], *middle, *self._calls[len(self._calls) - last :]]
