@@ -291,6 +291,11 @@ def _sweep(parser: argparse.ArgumentParser) -> None:
         help="make the runs that are missing in DIR; what was asked for stands there, but --trust, "
         "--sandbox and --code",
     )
+    parser.add_argument(
+        "--end-with-input",
+        action="store_true",
+        help="end as by Ctrl+C when standard input does, for a program that started it",
+    )
     _add_steps(parser)
     shared_arguments.fast(parser)
     parser.set_defaults(fast=True)

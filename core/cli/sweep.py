@@ -38,7 +38,7 @@ from gradstep.core.sweep.sweep_records import VERSION, RunRow, SweepRecord, best
 
 _INTERRUPTED = 130  # exit status, as shells have it
 _OWN = ("set", "seeds", "sample", "seed", "workers", "cluster", "tls_ca", "tls_cert", "tls_key",
-        "out", "resume", "json", "help", "timeout")  # fmt: skip
+        "out", "resume", "end_with_input", "json", "help", "timeout")  # fmt: skip
 _ABOUT_PYTHON = ("trust", "sandbox", "code")  # said anew each time, and never read from a folder
 _WITHOUT_RESUME = ("seeds", "sample", "seed", "out")
 
@@ -52,11 +52,19 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         campaign = Campaign(folder, progress.note)
         campaign.rows += [row for row in folder.rows() if row.is_final]
         progress.begin(campaign)
+        if args.end_with_input:
+            threading.Thread(target=_wait_for_end, args=(stop,), daemon=True).start()
         with on_interrupt(stop.set):
             workers = open_workers(args, folder, campaign.tell)
             campaign.make(_orders(args, folder, campaign.rows), workers, stop.is_set)
         progress.close()
         return _answer(args, folder, campaign, stop.is_set())
+
+
+def _wait_for_end(stop: threading.Event) -> None:
+    while sys.stdin.buffer.read(1):
+        pass
+    stop.set()
 
 
 def _folder(args: argparse.Namespace, stack: ExitStack) -> SweepFolder:

@@ -96,6 +96,13 @@ from gradstep.gui.commands.session_commands import (
     new_session,
     switch_session,
 )
+from gradstep.gui.commands.sweep_commands import (
+    ask_sweep,
+    debug_run,
+    go_on,
+    open_sweep,
+    start_sweep,
+)
 from gradstep.gui.commands.training_commands import (
     follow_expression,
     follow_gradients,
@@ -118,6 +125,7 @@ __all__ = [
     "add_control",
     "add_node",
     "add_source",
+    "ask_sweep",
     "ask_why",
     "ask_why_value",
     "begin_block",
@@ -136,6 +144,7 @@ __all__ = [
     "copy_selection",
     "copy_variables",
     "cut_selection",
+    "debug_run",
     "delete_selection",
     "delete_session",
     "disconnect",
@@ -150,6 +159,7 @@ __all__ = [
     "follow_expression",
     "follow_gradients",
     "follow_selected",
+    "go_on",
     "go_to_first",
     "go_to_first_broken",
     "go_to_trained_step",
@@ -163,6 +173,7 @@ __all__ = [
     "new_session",
     "offered_columns",
     "open_path",
+    "open_sweep",
     "override_by_code",
     "paste",
     "pause",
@@ -200,6 +211,7 @@ __all__ = [
     "set_theme",
     "set_threads",
     "show_path",
+    "start_sweep",
     "switch_session",
     "switch_thread",
     "to_pyfunc",

@@ -138,6 +138,17 @@ OPTIMIZERS = DialogRecord(
     section=4,
     after="graph.momentum",
 )
+SWEEP = DialogRecord(
+    "sweep",
+    "gradstep.gui.dialogs.sweep_dialog",
+    "SweepDialog",
+    "Sweep…",
+    "Train with many settings and seeds, in several processes, and compare",
+    "Run",
+    section=1,
+    after="run.follow",
+    enabled=when.can_train,
+)
 COPY_VALUES = DialogRecord(
     "copy_values",
     "gradstep.gui.dialogs.copy_values_dialog",
@@ -193,8 +204,8 @@ ABOUT = DialogRecord(
 )
 
 DIALOGS: tuple[DialogRecord, ...] = (
-    NOTE, VALUE, OVERRIDE, PYFUNC, TRUST, REQUEST, OPTIMIZERS, COPY_VALUES, SHORTCUTS, DOCTOR,
-    TRUSTED, ABOUT,
+    NOTE, VALUE, OVERRIDE, PYFUNC, TRUST, REQUEST, OPTIMIZERS, SWEEP, COPY_VALUES, SHORTCUTS,
+    DOCTOR, TRUSTED, ABOUT,
 )  # fmt: skip
 
 

@@ -88,6 +88,7 @@ PANELS = (
         "TrainingPanel",
     ),
     Place("data", "Data", BOTTOM, "gradstep.gui.panels.data.data_panel", "DataPanel"),
+    Place("sweep", "Sweep", BOTTOM, "gradstep.gui.panels.sweep.sweep_panel", "SweepPanel"),
     Place("tensor", "Tensor", BOTTOM, "gradstep.gui.panels.tensor.tensor_panel", "TensorPanel"),
     Place(
         "device_diff",

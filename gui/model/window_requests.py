@@ -30,6 +30,7 @@ ShownPanel = Literal[
     "outline",
     "profile",
     "sessions",
+    "sweep",
     "tensor",
     "training",
 ]

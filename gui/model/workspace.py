@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
@@ -54,6 +55,9 @@ from gradstep.gui.model.undo import Edit
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.value_reader import ValueReader
 from gradstep.gui.model.window_requests import ShownPanel, WindowRequest
+
+if TYPE_CHECKING:
+    from gradstep.gui.model.sweep import Sweep
 
 UNTITLED = f"untitled{SUFFIX}"
 StripLevel = Literal["note", "warning", "error"]  # in a strip above the canvas
@@ -178,6 +182,13 @@ class Workspace(QObject):
     unavailable: dict[str, str] = _known("unavailable", "device -> what is missing to compare it")
     devices: tuple[DeviceInfo, ...] = _known("devices", "what this machine has")
     device: str = _known("device", "name of the device that runs are made on")
+
+    @cached_property
+    def sweep(self) -> Sweep:
+        """The sweep that is shown, and made; it takes more than a start should."""
+        from gradstep.gui.model.sweep import Sweep
+
+        return Sweep(self)
 
     @property
     def waits(self) -> Mapping[str, Waiting]:
@@ -440,6 +451,8 @@ class Workspace(QObject):
     def close(self) -> None:
         """End the engine, and what reads files; the workspace is of no use afterwards."""
         self.reader.close()
+        if "sweep" in self.__dict__:
+            self.sweep.stop()
         self.bridge.close()
 
     # -- inside ---------------------------------------------------------------------------------
