@@ -93,6 +93,7 @@ def program_info(session: DebugSession, told: Told | None = None) -> ProgramInfo
         measured=backend.measured,
         source=backend.source,
         branches=[str(ref) for ref in plan.alive],
+        rates=[str(ref) for ref in program.rates],
         losses=losses,
         data=data_info(program.batches),
     )

@@ -60,13 +60,13 @@ class Report:
 
     def add(self, run: int, numbers: Sequence[float]) -> None:
         """The curves are these in a run: the one behind the last."""
+        if time.monotonic() >= self._due:  # here, so that a run and its look are sent together
+            self.send()
         if not self._count:
             self._first = run
         self._count += 1
         for column, number in zip(self._columns, numbers, strict=True):
             column.append(number)
-        if time.monotonic() >= self._due:
-            self.send()
 
     def add_look(self, run: int, numbers: Sequence[float]) -> None:
         """What is followed closely is these in a run, which has been added."""

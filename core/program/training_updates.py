@@ -257,6 +257,7 @@ def _with_operations(program: Program, graph: Graph, updates: Updates, run: bool
         targets=(*program.targets, *(updates.targets if run else ())),
         initial={**updates.initial, **program.initial},
         slots={**program.slots, **slots},
+        rates=(*program.rates, *((updates.rate,) if run and updates.rate else ())),
     )
 
 

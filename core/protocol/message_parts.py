@@ -159,6 +159,7 @@ class ProgramInfo(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     loops: list[LoopInfo] = []
     branches: list[str] = []  # tensors that are dead where their branch is not taken
+    rates: list[str] = []  # the learning rates of optimizers that runs execute
     losses: list[LossInfo] = []  # if several; `gradients` and `edges` have the first's of each
     data: DataInfo = DataInfo()
 

@@ -62,6 +62,7 @@ class ProgramChange(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     source: str | None = None
     loops: Rearranged[LoopInfo] | None = None
     branches: Rearranged[str] | None = None
+    rates: Rearranged[str] | None = None
     losses: list[LossChange] | None = None
     data: DataInfo | None = None
 
@@ -79,6 +80,7 @@ _LISTS: Mapping[str, Callable[[Any], object]] = {  # by what an entry is known i
     "blocked": _EDGE,
     "loops": attrgetter("loop"),
     "branches": str,
+    "rates": str,
 }
 _MAPPINGS = ("gradients", "waiting", "custom", "slots")
 _VALUES = ("problems", "device", "measured", "source", "data")

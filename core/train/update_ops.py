@@ -35,7 +35,8 @@ Pair = tuple[str, Gradient]  # variable, gradient of the loss with respect to it
 class Updates:
     """What was added. targets: operations that do the updates when run; variables: what they
     update; slots: variable -> its slot variables; initial: slot or other new variable -> its value
-    before training; order: all that was made, in order; of, first, made, last: for the record."""
+    before training; order: all that was made, in order; rate: the learning rate; of, first, made,
+    last: for the record."""
 
     targets: tuple[str, ...]
     variables: tuple[str, ...]
@@ -46,6 +47,7 @@ class Updates:
     first: MadeOperations
     made: Mapping[str, VariableUpdate]
     last: MadeOperations
+    rate: TensorRef | None = None
 
     def record(self, graph: Graph, base: Graph) -> UpdateRecord | None:
         """For updates after an edit; None where a variable is updated twice. graph: what was built
@@ -87,6 +89,7 @@ class Update:
         self.slots: dict[str, tuple[str, ...]] = {}
         self.initial: dict[str, np.ndarray] = {}
         self._hyper = hyper
+        self._rate: TensorRef | None = None
         self._reads: dict[TensorRef, Tensor] = {}  # ref variable that is read once -> its read
         self._done: list[str] = []  # operations that update something
         name = self._again.scope if self._again else name
@@ -174,6 +177,8 @@ class Update:
         with self.builder.scope(self._scope, exact=True):
             made = [self.builder.constant(np.float32(self._hyper[n]), name=n) for n in names]
         self._shared += made
+        if "learning_rate" in names:
+            self._rate = made[names.index("learning_rate")].ref
         return made
 
     def power(self, of: str, like: str) -> Tensor:
@@ -310,7 +315,7 @@ class Update:
             initial.update(one.initial)
         initial.update(self.initial)
         given = self._of, self._first, made, last
-        return Updates((self._scope,), self._variables, slots, initial, order, *given)
+        return Updates((self._scope,), self._variables, slots, initial, order, *given, self._rate)
 
     def _variable(self, name: str, value: np.ndarray, type: str = "VariableV2") -> Tensor:
         dtype, shape = DType.of(value.dtype), Shape(tuple(value.shape))

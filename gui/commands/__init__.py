@@ -106,6 +106,7 @@ from gradstep.gui.commands.sweep_commands import (
 from gradstep.gui.commands.training_commands import (
     follow_expression,
     follow_gradients,
+    follow_layers,
     follow_selected,
     go_to_trained_step,
     train,
@@ -158,6 +159,7 @@ __all__ = [
     "folder_of",
     "follow_expression",
     "follow_gradients",
+    "follow_layers",
     "follow_selected",
     "go_on",
     "go_to_first",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradstep.core.debug.breaks.layer_curves import Family
 from gradstep.core.graph.model import TensorRef
 from gradstep.gui.commands.run_commands import pause
 from gradstep.gui.look.theme import Tone
@@ -24,17 +25,21 @@ def follow_selected(workspace: Workspace) -> None:
     workspace.ask_window("show", "training")
 
 
+def follow_layers(workspace: Workspace, family: Family) -> None:
+    """Draw one kind of what can be followed of layers: of each of them."""
+    workspace.training.follow_layers(family)
+    workspace.ask_window("show", "training")
+
+
 def follow_gradients(workspace: Workspace) -> None:
     """Draw the norm of the gradient of each variable while training."""
-    for curve in workspace.training.gradient_curves():
-        workspace.training.follow(curve)
-    workspace.ask_window("show", "training")
+    follow_layers(workspace, "gradient")
 
 
 def follow_expression(workspace: Workspace, text: str) -> None:
     """Draw what an expression of the breakpoints' language is while training. What is wrong with it
     the engine says."""
-    tone: Tone = "backward" if "grad[" in text else "forward"
+    tone: Tone = "update" if "update[" in text else "backward" if "grad[" in text else "forward"
     workspace.training.follow(Curve(text, text, "", tone))
 
 

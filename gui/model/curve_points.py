@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gradstep.core.debug.breaks.missing_number import NOT_THERE, is_not_there
+
 FACTOR = 8
 MOST = 1 << 20  # steps that are kept; then the oldest quarter goes
 
@@ -17,13 +19,15 @@ MOST = 1 << 20  # steps that are kept; then the oldest quarter goes
 @dataclass(frozen=True, eq=False)
 class Stretch:
     """Bins of `size` steps each, the first of which begins with `steps[0]`, ascending. low, high,
-    mean: of what is a number in each; NaN where nothing is."""
+    mean: of what is a number in each; NaN where nothing is. wrong: where one was computed that is
+    NaN or infinite."""
 
     size: int
     steps: np.ndarray
     low: np.ndarray
     high: np.ndarray
     mean: np.ndarray
+    wrong: np.ndarray
 
 
 class _Level:
@@ -31,19 +35,19 @@ class _Level:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.low, self.high, self.total, self.count = (np.empty(64) for _ in range(4))
+        self.low, self.high, self.total, self.count, self.wrong = (np.empty(64) for _ in range(5))
 
     def room(self, bins: int) -> None:
         if bins > len(self.low):
-            self.low, self.high, self.total, self.count = (
+            self.low, self.high, self.total, self.count, self.wrong = (
                 np.resize(rows, max(bins, 2 * len(rows)))
-                for rows in (self.low, self.high, self.total, self.count)
+                for rows in (self.low, self.high, self.total, self.count, self.wrong)
             )
 
 
 class Points:
-    """What a curve was in steps `first` to `stop`, one behind the other; NaN in those of which it
-    is not known."""
+    """What a curve was in steps `first` to `stop`, one behind the other; NOT_THERE in those of
+    which it is not known."""
 
     def __init__(self) -> None:
         self.first = self.stop = 0
@@ -58,14 +62,19 @@ class Points:
         if not len(self) or step < self.first:
             self.first = self.stop = step
         missing = max(step - self.stop, 0)
-        self._write(min(step, self.stop), np.concatenate([np.full(missing, np.nan), numbers]))
+        self._write(min(step, self.stop), np.concatenate([np.full(missing, NOT_THERE), numbers]))
         if len(self) > MOST:
             self._forget(MOST // 4)
 
+    @property
+    def steps(self) -> np.ndarray:
+        """int64: in which."""
+        return np.arange(self.first, self.stop)
+
     def at(self, step: int) -> float:
-        """NaN where it is not known."""
+        """NOT_THERE where it is not known."""
         there = self.first <= step < self.stop
-        return float(self._numbers[step - self.first]) if there else np.nan
+        return float(self._numbers[step - self.first]) if there else NOT_THERE
 
     @property
     def numbers(self) -> np.ndarray:
@@ -80,13 +89,14 @@ class Points:
         if last - first <= most or not self._levels:
             found = self._numbers[first : max(last, first)]
             steps = np.arange(first, first + len(found)) + self.first
-            return Stretch(1, steps, found, found, found)
+            return Stretch(1, steps, found, found, found, _is_wrong(found))
         level = level or self._levels[-1]
         bins = slice(first // level.size, max(-(-last // level.size), 0))
         count = level.count[bins]
         mean = np.divide(level.total[bins], count, out=np.full(len(count), np.nan), where=count > 0)
+        wrong = level.wrong[bins] > 0
         steps = np.arange(bins.start, bins.start + len(count)) * level.size + self.first
-        return Stretch(level.size, steps, level.low[bins], level.high[bins], mean)
+        return Stretch(level.size, steps, level.low[bins], level.high[bins], mean, wrong)
 
     def _write(self, step: int, numbers: np.ndarray) -> None:
         at = step - self.first
@@ -107,22 +117,31 @@ class Points:
         if below is None:
             part = self._numbers[start * FACTOR : len(self)]
             known = ~np.isnan(part)
-            rows = part, part, np.where(known, part, 0), known.astype(float)
+            count, wrong = known.astype(float), _is_wrong(part).astype(float)
+            rows = part, part, np.where(known, part, 0), count, wrong
         else:
             bins = slice(start * FACTOR, -(-len(self) // below.size))
-            rows = below.low[bins], below.high[bins], below.total[bins], below.count[bins]
+            kinds = below.low, below.high, below.total, below.count, below.wrong
+            low, high, total, count, wrong = (kind[bins] for kind in kinds)
+            rows = low, high, total, count, wrong
         first = np.arange(0, len(rows[0]), FACTOR)
         with np.errstate(invalid="ignore", over="ignore"):
             level.low[start:stop] = np.fmin.reduceat(rows[0], first)
             level.high[start:stop] = np.fmax.reduceat(rows[1], first)
             level.total[start:stop] = np.add.reduceat(rows[2], first)
         level.count[start:stop] = np.add.reduceat(rows[3], first)
+        level.wrong[start:stop] = np.add.reduceat(rows[4], first)
 
     def _forget(self, count: int) -> None:
         numbers = self.numbers[count:].copy()
         self.first = self.stop = self.first + count
         self._levels.clear()
         self._write(self.first, numbers)
+
+
+def _is_wrong(numbers: np.ndarray) -> np.ndarray:
+    found: np.ndarray = ~np.isfinite(numbers) & ~is_not_there(numbers)
+    return found
 
 
 def smoothed(stretch: Stretch, steps: int) -> np.ndarray:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
+from gradstep.core.debug.breaks.expression_names import names_a_tensor
+from gradstep.core.debug.breaks.layer_curves import Family, Trainable
 from gradstep.core.document.document import Document
 from gradstep.core.document.requests import minimized
-from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
@@ -20,40 +22,62 @@ from gradstep.core.protocol.messages import (
     ErrorInfo,
     Failed,
     Message,
+    ProgramInfo,
     Train,
     Trained,
     TrainingProgress,
 )
 from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.curve_points import Points
+from gradstep.gui.model.earlier_trainings import EarlierTrainings
 from gradstep.gui.model.engine_sync import same_run
+from gradstep.gui.model.sampled_points import SampledPoints
 
 if TYPE_CHECKING:
     from gradstep.gui.model.workspace import Workspace
 
 STEPS, EPOCHS = 200, 5  # at first
+SHARE = 0.03  # of the time, for what is looked at closely
 MOST_STEPS = 1_000_000_000
+
+
+TONES: Mapping[Family, Tone] = {"gradient": "backward", "ratio": "update"}
 
 
 @dataclass(eq=False)
 class Curve:
     """text: the expression; title: its name in the panel; op: where it is on the canvas; tone: the
-    colour; validates: the tensor whose mean it is over the rows that are held back; points: of this
-    training; before: of the one before it, on another program or from another start."""
+    colour; family: what it is of layers; validates: the tensor whose mean it is over the rows that
+    are held back; points: of this training."""
 
     text: str
     title: str
     op: str = ""
     tone: Tone = "forward"
+    family: Family = "value"
     validates: str = ""
-    points: Points = field(default_factory=Points)
-    before: Points = field(default_factory=Points)
+    points: Points | SampledPoints = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.forget()
+
+    @property
+    def is_close(self) -> bool:
+        """Whether it is looked at in some steps only, because that takes its time."""
+        if self.validates:
+            return False
+        return not (names_a_tensor(self.text) and self.text.lstrip().startswith("x"))
+
+    def forget(self) -> None:
+        """Nothing is known of it in this training."""
+        self.points = SampledPoints() if self.is_close else Points()
 
 
 class Training(QObject):
     """steps, epochs, until: what is asked for, epochs where `by_epochs`; curves: what is followed;
-    busy: it is under way; made, total: how many steps of how many; rate: steps a second; ended: why
-    it was over before; failure: why it could not begin."""
+    always: in every step, however long that takes; earlier: trainings before this one; busy: it is
+    under way; made, total: how many steps of how many; rate: steps a second; ended: why it was over
+    before; failure: why it could not begin."""
 
     changed = Signal()  # anything but the points
     grew = Signal()  # the points
@@ -69,7 +93,10 @@ class Training(QObject):
         self.ended = ""
         self.failure: ErrorInfo | None = None
         self._workspace = workspace
+        self.always = False
+        self.earlier = EarlierTrainings()
         self._chosen: list[Curve] = []  # those that the numbers under way are of
+        self._closely: list[Curve] = []  # and those that are looked at in some steps
         self._losses: tuple[str, ...] = ()
         self._validates = False  # whether there are rows that are held back
         self._trained: Document | None = None  # what the points are of
@@ -124,15 +151,31 @@ class Training(QObject):
         tone: Tone = "update" if self._type(ref) in VARIABLES else "forward"
         return Curve(f"norm({own})", f"‖{ref.short}‖", ref.op, tone)
 
-    def gradient_curves(self) -> list[Curve]:
-        """The norms of the gradients that runs compute of variables."""
+    def layer_curves(self, family: Family) -> list[Curve]:
+        """What can be followed of layers, of one kind."""
         program = self._workspace.program
-        refs = [TensorRef.parse(name) for name in program.gradients] if program is not None else []
-        return [
-            Curve(f'norm(grad["{ref}"])', f"‖∂ {ref.short}‖", ref.op, "backward")
-            for ref in refs
-            if self._type(ref) in VARIABLES
-        ]
+        if program is None:
+            return []
+        found = trainable(self._workspace.document.graph, program).curves(family)
+        tone = TONES.get(family, "forward")
+        return [Curve(each.text, each.title, each.op, tone, family) for each in found]
+
+    def follow_layers(self, family: Family) -> None:
+        """Draw all of one kind from the next step on."""
+        known = {curve.text for curve in self.curves}
+        new = [curve for curve in self.layer_curves(family) if curve.text not in known]
+        if new:
+            self.curves = [*self.curves, *new]
+            self.changed.emit()
+
+    def drop_layers(self, family: Family) -> None:
+        """Follow none of one kind any longer."""
+        self.curves = [curve for curve in self.curves if curve.family != family]
+        self.changed.emit()
+
+    def follows(self, family: Family) -> list[Curve]:
+        """What is followed of layers, of one kind."""
+        return [curve for curve in self.curves if curve.family == family]
 
     # -- training ------------------------------------------------------------------------------
 
@@ -141,7 +184,8 @@ class Training(QObject):
         if self.busy or self._workspace.program is None:
             return
         self._follow_losses()
-        told = [curve for curve in self.curves if not curve.validates]
+        self._closely = [curve for curve in self.curves if curve.is_close]
+        told = [curve for curve in self.curves if not (curve.is_close or curve.validates)]
         held = [curve for curve in self.curves if curve.validates]
         self._chosen, self._asked_of = [*told, *held], self._workspace.document
         self.busy, self.made, self.total, self.rate = True, 0, self.wanted, 0.0
@@ -149,9 +193,14 @@ class Training(QObject):
         self.changed.emit()
         texts = [curve.text for curve in told]
         losses = [str(ref) for ref in self._minimized()]
-        validate = [curve.validates for curve in held]
         wish = Train(
-            steps=self.total, curves=texts, until=self.until, losses=losses, validate=validate
+            steps=self.total,
+            curves=texts,
+            until=self.until,
+            losses=losses,
+            validate=[curve.validates for curve in held],
+            closer=[curve.text for curve in self._closely],
+            share=1.0 if self.always else SHARE,
         )
         self._workspace.debugger.train(wish, self._take)
 
@@ -171,10 +220,19 @@ class Training(QObject):
             self._begin_anew()
         self._trained = document
         for curve, column in zip(self._chosen, event.columns, strict=True):
+            assert isinstance(curve.points, Points)
             curve.points.put(event.first, np.frombuffer(column))
+        self._put_looks(event)
         self.made += event.count
         self.rate = self.made / max(time.monotonic() - self._begun, 1e-3)
         self.grew.emit()
+
+    def _put_looks(self, event: TrainingProgress) -> None:
+        looks = np.frombuffer(event.looks, np.int64)
+        rows = np.frombuffer(event.closer).reshape(len(looks), len(self._closely))
+        for curve, column in zip(self._closely, rows.T, strict=True):
+            assert isinstance(curve.points, SampledPoints)
+            curve.points.put(looks, column)
 
     def _are_of(self, document: Document) -> bool:
         """Whether what there is would be the same of this document."""
@@ -182,9 +240,11 @@ class Training(QObject):
 
     def _begin_anew(self) -> None:
         """What comes does not go on from what there is."""
+        if self._trained is None:
+            return
+        self.earlier.add(words_of(self._trained), self.curves)
         for curve in self.curves:
-            if len(curve.points):
-                curve.before, curve.points = curve.points, Points()
+            curve.forget()
 
     # -- what happens elsewhere ----------------------------------------------------------------
 
@@ -196,6 +256,7 @@ class Training(QObject):
         self.made = self.total = 0
         self.busy, self.ended, self.failure, self._trained = False, "", None, None
         self._validates = False
+        self.earlier.clear()
         self._follow_losses()
         self.changed.emit()
 
@@ -259,3 +320,19 @@ class Training(QObject):
     def _type(self, ref: TensorRef) -> str:
         graph = self._workspace.document.graph
         return graph[ref.op].type if ref.op in graph else ""
+
+
+def trainable(graph: Graph, program: ProgramInfo) -> Trainable:
+    """What can be followed of the layers of a document."""
+    computed = {output for step in program.steps for output in step.outputs}
+    gradients = [TensorRef.parse(name) for name in program.gradients]
+    return Trainable(graph, gradients, computed, [TensorRef.parse(name) for name in program.rates])
+
+
+def words_of(document: Document) -> str:
+    """How it is trained, in a few words: to tell it from another training."""
+    for optimizer in document.optimizers:
+        if optimizer.enabled:
+            rate = optimizer.hyper.get("learning_rate")
+            return optimizer.type if rate is None else f"{optimizer.type}, rate {rate:g}"
+    return ""

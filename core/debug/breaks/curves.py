@@ -11,21 +11,13 @@ import numpy as np
 
 from gradstep.core.debug.breaks.expression import Scope, Values, parse
 from gradstep.core.debug.breaks.expression_names import find_mentions, names_a_tensor
+from gradstep.core.debug.breaks.missing_number import NOT_THERE
 from gradstep.core.debug.history.fast_runs import Fetch, Fetched, RunStart
 from gradstep.core.debug.history.frame import Losses
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 
 Gradients = Mapping[TensorRef, TensorRef]
-
-_NOT_THERE = 0x7FF8_0000_0000_07A2  # a NaN that no computation gives, as R has one for "NA"
-NOT_THERE = float(np.uint64(_NOT_THERE).view(np.float64))
-
-
-def is_not_there(numbers: np.ndarray) -> np.ndarray:
-    """bool, of float64: where a number was not computed, as against NaN that was."""
-    found: np.ndarray = np.ascontiguousarray(numbers).view(np.uint64) == _NOT_THERE
-    return found
 
 
 @dataclass(frozen=True)

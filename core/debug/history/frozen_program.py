@@ -50,6 +50,7 @@ class Program:
     remembered: those of before an edit, while they cannot be derived: for the edit after it.
     updates:   how the updates of each optimizer were made (an UpdateRecord of gradstep.core.train),
                by the number of the optimizer: for the edit after it.
+    rates:     the learning rates of the optimizers that every run executes.
     """
 
     graph: Graph
@@ -73,6 +74,7 @@ class Program:
     derived: tuple[Differentiation, ...] = ()
     remembered: tuple[Differentiation, ...] = ()
     updates: Mapping[int, Any] = field(default_factory=_nothing)
+    rates: tuple[TensorRef, ...] = ()
 
     @property
     def losses(self) -> Losses:

@@ -21,7 +21,7 @@ class Attention:
         self._share = share
         self._first = self._began = self._read = perf_counter()
         self._looked = 0.0  # seconds
-        self._plain, self._close = _Mean(), _Mean()
+        self._plain, self._close, self._reading = _Mean(), _Mean(), _Mean()
 
     def begin(self, run: int) -> bool:
         """Before a run: whether to look at it."""
@@ -39,13 +39,14 @@ class Attention:
         now = perf_counter()
         (self._close if self.is_close else self._plain).add(now - self._began)
         if self.is_close:
+            self._reading.add(now - self._read)
             extra = self._close.mean - self._plain.mean if self._plain.mean else 0.0
-            self._looked += max(extra, now - self._read)
+            self._looked += max(extra, self._reading.mean)
 
 
 class _Mean:
-    """Of how long runs take; 0 while that is not known. The first is left out: for that, the plan
-    was made."""
+    """Of how long something takes; 0 while that is not known. The first time is left out: then
+    plans are made, and expressions parsed."""
 
     def __init__(self) -> None:
         self.mean = 0.0

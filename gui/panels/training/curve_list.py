@@ -34,6 +34,10 @@ class CurveList(QWidget):
         self._column.addWidget(self.place)
         self._column.addStretch(1)
 
+    def add_below(self, widget: QWidget) -> None:
+        """Something that stands under the curves."""
+        self._column.insertWidget(self._column.count() - 1, widget)
+
     def show_curves(self, curves: Sequence[Curve], colors: Sequence[QColor]) -> None:
         """A row for each."""
         for row in self._rows:

@@ -1,4 +1,4 @@
-"""The curves as pyqtgraph draws them: one plot for values, one for gradients, over the same steps.
+"""The curves as pyqtgraph draws them: a plot for each kind of number, all over the same steps.
 
 Steps are counted from 0 everywhere but on the axis, where the first is 1, as people say it.
 Imported when there is a first point to draw: pyqtgraph takes half a second.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -17,18 +18,34 @@ from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
+from gradstep.core.debug.breaks.missing_number import is_not_there
+from gradstep.gui.look.number_text import scalar
 from gradstep.gui.look.theme import SMALL, Theme, mix, mono
 from gradstep.gui.model.curve_points import Stretch, smoothed
+from gradstep.gui.model.earlier_trainings import AnyPoints, EarlierTrainings
 from gradstep.gui.model.training import Curve
 from gradstep.gui.panels.training.curve_colors import colors
+from gradstep.gui.panels.training.plot_caption import PlotCaption
+from gradstep.gui.panels.training.plot_groups import (
+    LOGARITHMIC,
+    MARKS,
+    SHARES,
+    TITLES,
+    PlotKey,
+    group_curves,
+    places,
+)
+from gradstep.gui.panels.training.step_axis import step_text
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
-KINDS = ("forward", "backward", "update")  # of curves, one plot each
-STACKED = 400  # pixels of height from which on plots stand above each other
 _CALM = 0.7  # of the axis's height that is filled: no reason to change it
 _FINE = 4  # bins a pixel at most: there may be eight times fewer
 _RESTLESS = 8  # times its height
 _LEFT = Qt.MouseButton.LeftButton
+AXIS = 64  # pixels of the axis of numbers
+_NONE = np.empty(0)
+_TOP = 18  # pixels over a plot, for what it says
+_READ = 6  # numbers at most that a plot reads out
 
 
 class CurvePlot(QWidget):
@@ -37,14 +54,15 @@ class CurvePlot(QWidget):
     clicked = Signal(int)
     hovered = Signal(int)
 
-    def __init__(self, theme: ThemeSource) -> None:
+    def __init__(self, theme: ThemeSource, earlier: EarlierTrainings) -> None:
         super().__init__()
+        self.earlier = earlier
         self.setObjectName("training.plot")
         self.setAccessibleName(self.tr("Curves"))
         self._theme = theme
-        self._log, self._smoothing = False, 0
+        self._log, self._smoothing, self._split = False, 0, False
         self._curves: Sequence[Curve] = ()
-        self._current = -1
+        self._current = self._cursor = -1
         self._box = pg.GraphicsLayoutWidget()
         self._box.setObjectName("training.graphics")
         self._box.ci.layout.setContentsMargins(0, 4, 8, 0)
@@ -53,8 +71,8 @@ class CurvePlot(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._box)
-        self._plots: dict[str, _Plot] = {}
-        self._stacked: bool | None = None
+        self._plots: dict[PlotKey, _Plot] = {}
+        self._places: list[tuple[int, int]] = []
         self._pressed = QPointF()
 
     def show_curves(self, curves: Sequence[Curve]) -> None:
@@ -63,17 +81,23 @@ class CurvePlot(QWidget):
             self.refresh()
             return
         self._curves = [*curves]
-        kinds = [kind for kind in KINDS if any(curve.tone == kind for curve in curves)]
-        if kinds != [*self._plots]:
-            self._arrange(kinds)
-        for kind, plot in self._plots.items():
-            plot.show_curves([curve for curve in curves if curve.tone == kind])
+        grouped = group_curves(self._curves, self._split)
+        if [*grouped] != [*self._plots]:
+            self._arrange([*grouped])
+        for key, plot in self._plots.items():
+            plot.show_curves(grouped[key])
         self.refresh()
 
     def set_look(self, log: bool, smoothing: int) -> None:
         """log: the numbers' axes; smoothing: over how many steps, 0 for not at all."""
         self._log, self._smoothing = log, smoothing
         self.refresh()
+
+    def set_split(self, split: bool) -> None:
+        """Whether each scope has plots of its own: small multiples."""
+        if split != self._split:
+            self._split = split
+            self._renew()
 
     def show_current(self, step: int) -> None:
         """The debugger stands at that step; -1: at none of these."""
@@ -83,6 +107,7 @@ class CurvePlot(QWidget):
 
     def show_cursor(self, step: int) -> None:
         """The pointer is at that step, in whatever plot; -1: nowhere."""
+        self._cursor = step
         for plot in self._plots.values():
             plot.show_cursor(step)
 
@@ -97,6 +122,7 @@ class CurvePlot(QWidget):
         for plot in self._plots.values():
             plot.refresh(self._log, self._smoothing)
             plot.show_current(self._current)
+            plot.show_cursor(self._cursor)
 
     def restyle(self) -> None:
         """The theme changed."""
@@ -115,9 +141,22 @@ class CurvePlot(QWidget):
     @property
     def extent(self) -> tuple[int, int]:
         """The first and the last step that any curve is known in."""
-        sets = [points for curve in self._curves for points in (curve.points, curve.before)]
+        sets = [points for curve in self._curves for points in self.all_points(curve)]
         sets = [points for points in sets if len(points)]
         return min((p.first for p in sets), default=0), max((p.stop - 1 for p in sets), default=0)
+
+    def all_points(self, curve: Curve) -> list[AnyPoints]:
+        """Of this training, and of those before it that are shown."""
+        return [curve.points, *self.earlier.points_of(curve.text)]
+
+    def fit_heights(self, group: str) -> None:
+        """Small multiples of one kind have one axis of numbers."""
+        same = [plot for key, plot in self._plots.items() if key.group == group]
+        bounds = [plot.bounds for plot in same if plot.bounds is not None]
+        if bounds:
+            low, high = min(low for low, _ in bounds), max(high for _, high in bounds)
+            for plot in same:
+                plot.fit_height(low, high)
 
     def picture(self) -> QImage:
         """As it is on the screen, at its resolution."""
@@ -125,28 +164,29 @@ class CurvePlot(QWidget):
 
     # -- inside --------------------------------------------------------------------------------
 
-    def _arrange(self, kinds: Sequence[str]) -> None:
+    def _arrange(self, keys: Sequence[PlotKey]) -> None:
         """The plots, above each other where there is room for that."""
         theme = self._theme()
         self._box.setBackground(theme.panel)
         self._box.clear()
-        self._stacked = self.height() >= STACKED
-        self._plots = {}
-        for number, kind in enumerate(kinds):
-            plot = _Plot(theme, kind, self)
-            place = (number, 0) if self._stacked else (0, number)
+        for plot in self._plots.values():
+            plot.item.ctrlMenu.deleteLater()
+            plot.item.deleteLater()
+        self._plots, self._places = {}, places(keys, self.width(), self.height())
+        for key, place in zip(keys, self._places, strict=True):
+            plot = _Plot(theme, key, self)
             self._box.addItem(plot.item, *place)
             plot.item.vb.sigXRangeChanged.connect(partial(self.follow_range, plot))
-            self._plots[kind] = plot
+            self._plots[key] = plot
 
     def _renew(self) -> None:
         curves, self._curves = self._curves, ()
-        self._arrange([*self._plots])
+        self._arrange([*group_curves(curves, self._split)])
         self.show_curves(curves)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if self._plots and (self.height() >= STACKED) != self._stacked:
+        if self._plots and places([*self._plots], self.width(), self.height()) != self._places:
             self._renew()
 
     def eventFilter(self, watched: Any, event: QEvent) -> bool:
@@ -183,20 +223,24 @@ class CurvePlot(QWidget):
 
 
 class _Plot:
-    """One plot, of curves of one kind."""
+    """One plot, of curves of one kind. bounds: between which numbers they lie."""
 
-    def __init__(self, theme: Theme, kind: str, owner: CurvePlot) -> None:
-        self._theme, self._owner = theme, owner
+    def __init__(self, theme: Theme, key: PlotKey, owner: CurvePlot) -> None:
+        self._theme, self._owner, self._key = theme, owner, key
+        self.bounds: tuple[float, float] | None = None
         axes = {side: _Axis(theme, side) for side in ("left", "bottom")}
-        self.item = pg.PlotItem(axisItems=axes)
+        self.item = pg.PlotItem(axisItems=axes, enableMenu=False)
+        # PyQtGraph makes a menu of sixty widgets all the same, which nobody else takes away.
+        self.item.ctrlMenu.setParent(owner, Qt.WindowType.Popup)
         self.item.hideButtons()
-        self.item.setMenuEnabled(False)
+        self.item.layout.setContentsMargins(0, _TOP, 0, 0)
+        self._caption = PlotCaption(self.item, theme, AXIS)
         self.item.vb.setMouseEnabled(x=True, y=False)
         self.item.vb.enableAutoRange(x=False, y=False)
         self.item.vb.sigRangeChangedManually.connect(self._hold)
         axes["left"].setGrid(140)
         self._curves: Sequence[Curve] = ()
-        self._lines: list[tuple[pg.PlotCurveItem, pg.PlotCurveItem, pg.PlotCurveItem]] = []
+        self._lines: list[tuple[list[pg.PlotCurveItem], pg.PlotCurveItem, pg.PlotCurveItem]] = []
         self._looks: dict[pg.PlotCurveItem, tuple[bool, bool]] = {}
         self._here = pg.InfiniteLine(angle=90, pen=pg.mkPen(theme.current, width=1.5))
         self._cursor = pg.InfiniteLine(angle=90, pen=pg.mkPen(theme.faint, width=1))
@@ -205,17 +249,18 @@ class _Plot:
             mark.setZValue(10)
             mark.hide()
             self.item.addItem(mark, ignoreBounds=True)
-        self._kind = kind
         self._log = False
+        self._mark = self._draw_mark()
         self.by_hand = False
 
     def show_curves(self, curves: Sequence[Curve]) -> None:
-        for three in self._lines:
-            for line in three:
+        for old, *two in self._lines:
+            for line in (*old, *two):
                 self.item.removeItem(line)
         self._curves, self._lines, self._looks = curves, [], {}
+        self._caption.say(self._title)
         for color in colors(self._theme, curves):
-            before = self._line(mix(color, self._theme.panel, 0.72), 1)
+            before: list[pg.PlotCurveItem] = []  # made when there is something to draw
             raw = self._line(color, 1.5)
             smooth = self._line(color, 2)
             self._lines.append((before, raw, smooth))
@@ -251,7 +296,9 @@ class _Plot:
 
     def refresh(self, log: bool, smoothing: int) -> None:
         """Draw the stretch in view, and fit the numbers' axis to it."""
-        if log != self._log:
+        group = self._key.group
+        log = (log or group in LOGARITHMIC) and group not in SHARES
+        if log != self._log or self.item.getAxis("left").logMode != log:
             self._log = log
             self.item.getAxis("left").setLogMode(log)
         if not self.by_hand:
@@ -260,26 +307,26 @@ class _Plot:
         start, stop = (x - 1 for x in self.item.vb.viewRange()[0])
         bounds = [self._draw(*pair, start, stop, smoothing) for pair in self._pairs]
         found = [b for b in bounds if b is not None]
-        if found:
-            self._fit_height(min(b[0] for b in found), max(b[1] for b in found))
+        self.bounds = (min(b[0] for b in found), max(b[1] for b in found)) if found else None
+        self._owner.fit_heights(group)
 
-    def _fit_height(self, low: float, high: float) -> None:
+    def fit_height(self, low: float, high: float) -> None:
         """Let the axis of numbers reach from one to the other, and leave it where that is so by and
         large: it is not to tremble, and costs more than the curves."""
         bottom, top = self.item.vb.viewRange()[1]
         if not (bottom <= low and high <= top and high - low > _CALM * (top - bottom)):
-            margin = 0.06 * (high - low) or 0.5
+            margin = 0.06 * (high - low) or 0.25 * abs(high) or 0.5
             self.item.vb.setYRange(low - margin, high + margin, padding=0)
 
     @property
-    def _pairs(self) -> list[tuple[Curve, tuple[Any, Any, Any], QColor]]:
+    def _pairs(self) -> list[tuple[Curve, tuple[list[Any], Any, Any], QColor]]:
         shades = colors(self._theme, self._curves)
         return [*zip(self._curves, self._lines, shades, strict=True)]
 
     def _draw(
         self,
         curve: Curve,
-        lines: tuple[Any, Any, Any],
+        lines: tuple[list[Any], Any, Any],
         color: QColor,
         start: float,
         stop: float,
@@ -288,7 +335,13 @@ class _Plot:
         """One curve; between which numbers it lies."""
         before, raw, smooth = lines
         bins = max(_FINE * int(self.item.vb.width()), 1)
-        _show(before, self._shown(_middle(curve.before.stretch(start, stop, bins))))
+        earlier = self._owner.earlier.points_of(curve.text)
+        while len(before) < len(earlier):
+            pale = mix(color, self._theme.panel, 0.6 + 0.05 * len(before))
+            before.append(self._line(pale, 1))
+        for line, points in zip_longest(before, earlier):
+            known = None if points is None else points.stretch(start, stop, bins)
+            _show(line, self._shown(_middle(known)) if known else (_NONE, _NONE))
         stretch = curve.points.stretch(start - smoothing, stop, bins)
         shown = self._shown(_envelope(stretch))
         self._thin(raw, color, _is_dense(shown[1]), bool(smoothing))
@@ -312,6 +365,8 @@ class _Plot:
     def _shown(self, line: tuple[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
         """On the axis: its logarithm, where that is asked for."""
         x, y = np.asarray(line[0], float) + 1, np.asarray(line[1], float)
+        known = ~is_not_there(y)
+        x, y = x[known], y[known]
         if self._log:
             y = np.log10(y, out=np.full(len(y), np.nan), where=y > 0)
         return x, np.where(np.isfinite(y), y, np.nan)
@@ -335,6 +390,34 @@ class _Plot:
         self._cursor.setVisible(step >= 0)
         if step >= 0:
             self._cursor.setValue(step + 1)
+        self._caption.read_out(self._words_at(step) if step >= 0 else "")
+
+    def _words_at(self, step: int) -> str:
+        """What the curves are at a step."""
+        known = [(curve, curve.points.at(step)) for curve in self._curves]
+        there = [(c.title, scalar(x)) for c, x in known if not is_not_there(np.array([x]))[0]]
+        alone = len(self._curves) == 1
+        numbers = [number if alone else f"{title} {number}" for title, number in there[:_READ]]
+        more = [f"and {len(there) - _READ} more"] if len(there) > _READ else []
+        return " · ".join([f"step {step + 1:,}", *numbers, *more])
+
+    @property
+    def _title(self) -> str:
+        """What is said over it."""
+        title = TITLES[self._key.group] or ", ".join(curve.title for curve in self._curves)
+        if self._key.group in MARKS:
+            title += f" (dotted: {MARKS[self._key.group]:g})"
+        return f"{self._key.scope} · {title}" if self._key.scope not in ("", title) else title
+
+    def _draw_mark(self) -> pg.InfiniteLine | None:
+        """A dotted line across at a number that is worth knowing."""
+        number = MARKS.get(self._key.group)
+        if number is None:
+            return None
+        pen = pg.mkPen(self._theme.muted, width=1, style=Qt.PenStyle.DotLine)
+        line = pg.InfiniteLine(math.log10(number), angle=0, pen=pen)
+        self.item.addItem(line, ignoreBounds=True)
+        return line
 
 
 class _Axis(pg.AxisItem):  # type: ignore[misc]
@@ -348,28 +431,18 @@ class _Axis(pg.AxisItem):  # type: ignore[misc]
         self.setStyle(tickLength=0, hideOverlappingLabels=True)
         self.enableAutoSIPrefix(False)
         if side == "left":
-            self.setWidth(64)
+            self.setWidth(AXIS)
             self.setCacheMode(self.CacheMode.DeviceCoordinateCache)
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         if self.orientation == "bottom":
-            return [_step_text(value) for value in values]
+            return [step_text(value) for value in values]
         if self.logMode:
             return [f"{10**value:.3g}" for value in values]
         return [
             f"{value:.{_digits(spacing)}f}" if _is_plain(value) else f"{value:.3g}"
             for value in values
         ]
-
-
-def _step_text(step: float) -> str:
-    """201, 20k, 1.5M."""
-    if step < 1 or step != round(step):
-        return ""
-    for size, unit in ((1_000_000, "M"), (1_000, "k")):
-        if step >= 10 * size or (step >= size and step % (size // 10) == 0):
-            return f"{step / size:g}{unit}"
-    return f"{step:.0f}"
 
 
 def _digits(spacing: float) -> int:

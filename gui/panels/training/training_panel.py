@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QScrollArea, QStackedWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QInputDialog,
+    QMenu,
+    QScrollArea,
+    QStackedWidget,
+    QVBoxLayout,
+)
 
+from gradstep.core.debug.breaks.layer_curves import Family
+from gradstep.core.debug.breaks.missing_number import is_not_there
 from gradstep.core.graph.model import TensorRef
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import add_row
@@ -16,13 +26,25 @@ from gradstep.gui.model.training import Curve, Training
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.training.curve_colors import colors
 from gradstep.gui.panels.training.curve_list import CurveList
+from gradstep.gui.panels.training.earlier_list import EarlierList
+from gradstep.gui.panels.training.flow_map import FlowMap
 from gradstep.gui.panels.training.training_head import TrainingHead
+from gradstep.gui.panels.training.view_bar import ViewBar
 from gradstep.gui.panels.widgets.panel_base import Panel
 from gradstep.gui.panels.widgets.small_labels import Wrapped
 
 if TYPE_CHECKING:
     from gradstep.gui.panels.training.curve_plot import CurvePlot
 
+# What can be followed of layers, as the menu says it.
+LAYERS: dict[Family, str] = {
+    "gradient": "Gradient norm of each variable",
+    "ratio": "Update-to-weight ratio of each variable",
+    "dead": "Share of dead units of each Relu",
+    "saturated": "Share of saturated units of each Sigmoid and Tanh",
+    "size": "Largest |value| of each variable and activation",
+    "rate": "Learning rate of each optimizer",
+}
 LIST, LEAST = 264, 160  # pixels; the width of the list of curves, at most and at least
 
 
@@ -36,6 +58,10 @@ class TrainingPanel(Panel):
         self.training: Training = workspace.training
         self.head = TrainingHead(workspace)
         self.curves = CurveList(lambda: self.theme)
+        self.earlier = EarlierList(lambda: self.theme, self.training.earlier)
+        self.curves.add_below(self.earlier)
+        self.views = ViewBar(workspace)
+        self.map = FlowMap(lambda: self.theme)
         self.plot: CurvePlot | None = None  # made when there is something to draw
         self.hint = Wrapped(lambda: self.theme, "training.hint", "muted")
         self.hint.setContentsMargins(12, GRID, 12, GRID)
@@ -56,10 +82,15 @@ class TrainingPanel(Panel):
         scroll.setWidget(self.curves)
         self.pages = QStackedWidget()
         self.pages.addWidget(self.hint)
+        self.pages.addWidget(self.map)
+        right = QVBoxLayout()
+        right.setSpacing(0)
+        right.addWidget(self.views)
+        right.addWidget(self.pages, 1)
         row = QHBoxLayout()
         row.setSpacing(0)
         row.addWidget(scroll, 1)
-        row.addWidget(self.pages, 2)
+        row.addLayout(right, 2)
         return row
 
     def _connect(self) -> None:
@@ -68,6 +99,13 @@ class TrainingPanel(Panel):
         self.follow(self.show_points, self.training.grew)
         self.follow(self.show_place, space.stopped)
         head.looked.connect(self.show_look)
+        self.views.looked.connect(self.show_look)
+        self.views.looked.connect(self.show_points)
+        self.views.measured.connect(self._measure)
+        self.earlier.changed.connect(self.refresh)
+        self.map.clicked.connect(self._go)
+        self.map.hovered.connect(self._hover)
+        self.map.named.connect(self.curves.found)
         head.copied.connect(self._copy)
         head.follow.menu().aboutToShow.connect(self._offer)
         self.curves.dropped.connect(self.training.drop)
@@ -95,15 +133,40 @@ class TrainingPanel(Panel):
     def show_points(self) -> None:
         """Draw what there is by now."""
         self.head.say()
-        if any(len(points) for c in self.training.curves for points in (c.points, c.before)):
+        loss = next((curve.text for curve in self.training.curves), "")
+        self.earlier.refresh(loss)
+        if self.views.is_map:
+            self._show_map()
+        elif self._are_there(self.training.curves):
             if self.plot is None:
                 self._make_plot()
             assert self.plot is not None
             self.plot.show_curves(self.training.curves)
-            self.pages.setCurrentIndex(1)
+            self.pages.setCurrentWidget(self.plot)
         else:
-            self.pages.setCurrentIndex(0)
+            self.hint.setText(self._how())
+            self.pages.setCurrentWidget(self.hint)
         self.show_place()
+
+    def _are_there(self, curves: Sequence[Curve]) -> bool:
+        """Whether there is a point of any, now or of an earlier training."""
+        earlier = self.training.earlier
+        return any(len(c.points) or earlier.points_of(c.text) for c in curves)
+
+    def _show_map(self) -> None:
+        curves = self.training.follows(self.views.measure)
+        self.map.show_rows(self.views.measure, curves)
+        there = any(len(curve.points) for curve in curves)
+        self.hint.setText(self._how_to_map(bool(curves)))
+        self.pages.setCurrentWidget(self.map if there else self.hint)
+
+    def _how_to_map(self, followed: bool) -> str:
+        """What lacks before there is a map."""
+        if followed:
+            return self.tr("Followed from the next step on. Train, and the map appears here.")
+        return {
+            "dead": self.tr("No run computes a Relu, so there are no units that could be dead."),
+        }.get(self.views.measure, self.tr("No run computes the gradient of a variable."))
 
     def show_place(self) -> None:
         """Where the debugger stands."""
@@ -111,6 +174,7 @@ class TrainingPanel(Panel):
         here = -1 if stop is None or self.training.busy else stop.run
         if self.plot is not None:
             self.plot.show_current(here)
+        self.map.show_current(here)
         self._show_numbers(here)
 
     def _show_numbers(self, here: int) -> None:
@@ -126,12 +190,14 @@ class TrainingPanel(Panel):
         """The user looks at them otherwise."""
         if self.plot is not None:
             self.plot.set_look(self.head.log, self.head.smoothing)
+            self.plot.set_split(self.views.is_split)
 
     def _make_plot(self) -> None:
         from gradstep.gui.panels.training.curve_plot import CurvePlot
 
-        self.plot = CurvePlot(lambda: self.theme)
+        self.plot = CurvePlot(lambda: self.theme, self.training.earlier)
         self.plot.set_look(self.head.log, self.head.smoothing)
+        self.plot.set_split(self.views.is_split)
         self.plot.clicked.connect(self._go)
         self.plot.hovered.connect(self._hover)
         self.pages.addWidget(self.plot)
@@ -158,6 +224,7 @@ class TrainingPanel(Panel):
         self._hovered = step
         if self.plot is not None:
             self.plot.show_cursor(step)
+        self.map.show_cursor(step)
         self.show_place()
 
     def _go(self, step: int) -> None:
@@ -178,11 +245,35 @@ class TrainingPanel(Panel):
             row = add_row(menu, ref.short)
             row.triggered.connect(lambda *_, ref=ref: self._follow_value(ref))
         menu.addSeparator()
-        norms = menu.addAction(
-            self.tr("Gradient norm of each variable"), lambda: commands.follow_gradients(space)
-        )
-        norms.setEnabled(bool(self.training.gradient_curves()))
+        for family, words in LAYERS.items():
+            self._offer_layers(menu, family, self.tr(words))
+        menu.addSeparator()
         menu.addAction(self.tr("An expression…"), self._ask_expression)
+        always = menu.addAction(self.tr("All of it in every step, however long that takes"))
+        always.setCheckable(True)
+        always.setChecked(self.training.always)
+        always.toggled.connect(self._note_always)
+
+    def _offer_layers(self, menu: QMenu, family: Family, words: str) -> None:
+        """One kind of what can be followed of layers: ticked where it is."""
+        training, space = self.training, self.workspace
+        found = training.layer_curves(family)
+        row = menu.addAction(words)
+        row.setCheckable(True)
+        row.setChecked(bool(training.follows(family)))
+        row.setEnabled(bool(found) or row.isChecked())
+        row.triggered.connect(
+            lambda on: commands.follow_layers(space, family) if on else training.drop_layers(family)
+        )
+
+    def _note_always(self, always: bool) -> None:
+        self.training.always = always
+
+    def _measure(self) -> None:
+        """The user wants a map: follow what it is of."""
+        if not self.training.follows(self.views.measure):
+            self.training.follow_layers(self.views.measure)
+        self.show_points()
 
     def _follow_value(self, ref: TensorRef) -> None:
         self.training.follow(self.training.value_curve(ref))
@@ -208,6 +299,8 @@ class TrainingPanel(Panel):
     def restyle(self) -> None:
         super().restyle()
         self.curves.show_curves(self.training.curves, self._colors())
+        self.earlier.refresh("", anew=True)
+        self.map.update()
         if self.plot is not None:
             self.plot.restyle()
         self.show_place()
@@ -226,9 +319,12 @@ def curves_as_csv(curves: list[Curve]) -> str:
 
 
 def _texts(curve: Curve, first: int, last: int) -> list[str]:
-    points = curve.points
-    known = [repr(number) for number in points.numbers.tolist()]
-    return ["" for _ in range(points.first - first)] + known + [""] * (last - points.stop)
+    points, found = curve.points, [""] * (last - first)
+    unknown = is_not_there(points.numbers)
+    rows = zip(points.steps.tolist(), points.numbers.tolist(), unknown.tolist(), strict=True)
+    for step, number, missing in rows:
+        found[step - first] = "" if missing else repr(number)
+    return found
 
 
 def _quoted(title: str) -> str:

@@ -13,7 +13,7 @@ import pytest
 from gradstep.core.cli.runs.training_steps import Training, ask_for
 from gradstep.core.debug.history import fast_runs
 from gradstep.core.engine.numpy_backend import NumpyBackend
-from gradstep.core.host import engine_service
+from gradstep.core.host import engine_service, training_answers
 from gradstep.core.host.engine_client import EngineClient
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.host.process.event_outlet import Outlet
@@ -72,8 +72,9 @@ def test_the_steps_are_those_of_the_command_line(
 
 
 def test_what_is_looked_at_closely_is_told_with_the_runs_it_is_of(
-    service: EngineService, events: list[m.Message]
+    service: EngineService, events: list[m.Message], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(training_answers, "INTERVAL", 0.0)  # each run is sent by itself
     opened(service, DIGITS)
     ratio = 'ratio(update["softmax/weights"], x["softmax/weights"])'
     wish = m.Train(steps=30, curves=[LOSS], closer=[NORM, ratio], share=1.0)

@@ -9,16 +9,19 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication, QMouseEvent, QWheelEvent
-from PySide6.QtWidgets import QApplication, QLineEdit
+from PySide6.QtWidgets import QApplication, QLineEdit, QToolButton
 
 from gradstep.core.document import document_edits
 from gradstep.core.protocol import messages as m
 from gradstep.gui import commands
 from gradstep.gui.frame import action_table
 from gradstep.gui.look import theme
+from gradstep.gui.look.pill import Pill
 from gradstep.gui.model.training import Training
+from gradstep.gui.panels.training.plot_groups import PlotKey, group_of
 from gradstep.gui.panels.training.training_head import progress_words, read_steps
-from gradstep.gui.panels.training.training_panel import TrainingPanel
+from gradstep.gui.panels.training.training_panel import LAYERS, TrainingPanel
+from gradstep.gui.panels.widgets.check_box import Check
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 
@@ -74,16 +77,18 @@ def test_training_goes_on_where_it_ended_and_begins_anew_on_another_document(
     commands.train(space)
     commands.train(space)
     curve = training.curves[0]
-    assert (curve.points.first, curve.points.stop, len(curve.before)) == (0, 60, 0)
+    assert (curve.points.first, curve.points.stop, len(training.earlier)) == (0, 60, 0)
     bench.run("restart")
     commands.train(space)
-    assert (curve.points.stop, curve.before.stop) == (30, 60)
-    np.testing.assert_array_equal(curve.points.numbers, curve.before.numbers[:30])
+    (before,) = training.earlier.points_of(curve.text)
+    assert (curve.points.stop, before.stop) == (30, 60)
+    np.testing.assert_array_equal(curve.points.numbers, before.numbers[:30])
     bias = np.full(10, 0.5, np.float32)
     space.edit("x", document_edits.set_initial(space.document, "softmax/bias", bias))
     space.debugger.flush()
     commands.train(space)
-    assert (curve.points.first, curve.points.stop, curve.before.stop) == (30, 60, 30)
+    assert (curve.points.first, curve.points.stop) == (30, 60)
+    assert [b.stop for b in training.earlier.points_of(curve.text)] == [30, 60]
     bench.open("tutorial")
     assert [c.title for c in training.curves] == ["loss"]
     assert not len(training.curves[0].points)
@@ -97,7 +102,8 @@ def test_more_is_followed_from_the_next_step_on(bench: Any, panel: Any) -> None:
     commands.follow_selected(space)
     commands.follow_gradients(space)
     commands.follow_selected(space)  # is there already
-    titles = ["loss", "accuracy", "‖softmax/weights‖", "‖∂ softmax/bias‖", "‖∂ softmax/weights‖"]
+    training.always = True
+    titles = ["loss", "accuracy", "‖softmax/weights‖", "‖∂ softmax/weights‖", "‖∂ softmax/bias‖"]
     assert [curve.title for curve in training.curves] == titles
     commands.train(space)
     points = [(c.points.first, c.points.stop) for c in training.curves]
@@ -191,6 +197,7 @@ def test_axes_smoothing_zoom_and_themes(bench: Any, panel: Any) -> None:
 def test_an_engine_that_ends_leaves_the_curves(bench: Any, panel: Any) -> None:
     training = panel.training
     training.busy, training.total, training._chosen = True, 100, [*training.curves]
+    assert not training._closely
     event = m.TrainingProgress(first=0, count=2, numbers=np.array([2.0, 1.0]).tobytes())
     bench.bridge.event_received.emit(event)
     training._take(m.Failed(error=m.ErrorInfo(type="EngineDied", message="it ended")), ())
@@ -228,3 +235,97 @@ def test_text_that_is_followed_ends_it_and_says_why(bench: Any, panel: Any) -> N
     commands.train(bench.space)
     assert panel.training.failure is None
     assert "is no number, and a curve has one at each step" in panel.training.ended
+
+
+@pytest.fixture
+def digits(bench: Any, show: Callable[..., Any]) -> Any:
+    bench.open("cnn_digits")
+    return show(TrainingPanel(bench.space), 1270, 560)
+
+
+def test_the_map_is_one_click_and_a_click_on_it_leads_to_the_step(
+    bench: Any, digits: Any, qtbot: Any
+) -> None:
+    panel, training = digits, digits.training
+    pill = panel.findChild(Pill, "training.view.map")
+    pill.click()
+    names = [curve.op for curve in training.follows("gradient")]
+    assert names[0] == "conv1/kernel"
+    assert len(names) == 6
+    assert "map appears here" in panel.hint.text()
+    training.steps, training.always = 12, True
+    commands.train(bench.space)
+    assert panel.pages.currentWidget() is panel.map
+    qtbot.wait(1)
+    flow = panel.map
+    x, y = flow._x_of(4.5), flow.body.y() + 3.5 * flow.row_height
+    qtbot.mouseMove(flow, QPoint(int(x), int(y)))
+    assert flow._words().startswith("step 5 · conv2/bias · ")
+    assert panel.curves.place.text() == "step 5"
+    qtbot.mouseClick(flow, LEFT, pos=QPoint(int(x), int(y)))
+    assert (bench.space.stop.run, bench.space.stop.op) == (4, "")
+    norm = np.linalg.norm(bench.space.gradient("conv2/bias:0").head.astype(np.float64))
+    np.testing.assert_allclose(training.follows("gradient")[3].points.at(4), norm, rtol=1e-6)
+    start, stop = flow.view
+    flow.zoom(0.5, flow._x_of(4.5))
+    assert flow.view[1] - flow.view[0] == (stop - start) / 2
+    assert flow.step_at(int(x)) == 4, "what is under the pointer stays there"
+    qtbot.mouseDClick(flow, LEFT, pos=QPoint(int(x), int(y)))
+    assert flow.view == (start, stop)
+    pill.click()
+    assert panel.pages.currentWidget() is panel.plot
+
+
+def test_layers_are_followed_by_kind_and_read_out_at_one_cursor(bench: Any, digits: Any) -> None:
+    panel, training = digits, digits.training
+    panel._offer()
+    rows = {row.text(): row for row in panel.head.follow.menu().actions()}
+    for words in LAYERS.values():
+        rows[words].trigger()
+    kinds = [group_of(curve) for curve in training.curves]
+    assert not rows[LAYERS["saturated"]].isEnabled(), "there is no sigmoid"
+    counts = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
+    assert counts == {"value": 1, "gradient": 6, "ratio": 6, "dead": 2, "size": 8, "rate": 1}
+    training.steps = 5
+    rows["All of it in every step, however long that takes"].trigger()
+    commands.train(bench.space)
+    rate = training.follows("rate")[0].points
+    np.testing.assert_allclose(rate.numbers, np.float32(0.02))
+    ratios = training.follows("ratio")[0].points
+    assert ratios.steps.tolist() == [*range(5)]
+    panel._hover(3)
+    title, read = panel.plot._plots[PlotKey("rate")]._caption.texts
+    assert (title, read) == ("learning rate", "step 4 · 0.02")
+    panel.findChild(Pill, "training.view.split").click()
+    assert {key.scope for key in panel.plot._plots} == {"loss", "conv1", "conv2", "dense", ""}
+    heights = [p.item.vb.viewRange()[1] for k, p in panel.plot._plots.items() if k.group == "ratio"]
+    assert len(heights) == 3
+    assert heights[0] == heights[1] == heights[2]
+    panel._offer()
+    rows = {row.text(): row for row in panel.head.follow.menu().actions()}
+    assert rows[LAYERS["size"]].isChecked()
+    rows[LAYERS["size"]].trigger()
+    assert not training.follows("size")
+
+
+def test_earlier_trainings_are_shown_hidden_and_dropped(bench: Any, panel: Any) -> None:
+    training = panel.training
+    training.steps = 5
+    for _ in range(3):
+        commands.train(bench.space)
+        bench.run("restart")
+    names = [each.name for each in training.earlier]
+    assert [name[:2] for name in names] == ["2 ", "1 "]
+    assert "rate" in names[0]
+    loss = training.curves[0].text
+    assert len(training.earlier.points_of(loss)) == 2
+    panel.earlier.findChild(Check, "training.earlier.show.1").click()
+    assert len(training.earlier.points_of(loss)) == 1
+    panel.earlier.findChild(QToolButton, "training.earlier.drop.2").click()
+    assert [each.name[:2] for each in training.earlier] == ["1 "]
+    for _ in range(8):
+        commands.train(bench.space)
+        bench.run("restart")
+    assert len(training.earlier) == 6
+    bench.open("tutorial")
+    assert not len(training.earlier)

@@ -1,0 +1,74 @@
+"""How the curves are looked at: as plots, by scope, or as the gradient-flow map of a measure."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
+
+from gradstep.core.debug.breaks.layer_curves import Family
+from gradstep.gui.look.pill import Pill
+from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.workspace import Workspace
+
+MEASURES: dict[Family, str] = {
+    "gradient": "gradient norm",
+    "ratio": "update / weight",
+    "dead": "dead units",
+}
+
+
+class ViewBar(QWidget):
+    """looked(): the user looks otherwise: `is_map`, `is_split`. measured(): wants the map of
+    `measure`."""
+
+    looked = Signal()
+    measured = Signal()
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
+        self._map = Pill(workspace, self.tr("Map"), "training.view.map", "backward")
+        self._map.setToolTip(
+            self.tr("Steps across, layers down, coloured by what is chosen beside")
+        )
+        self._map.toggled.connect(self._change)
+        self._measure = QComboBox()
+        self._measure.setObjectName("training.view.measure")
+        self._measure.setAccessibleName(self.tr("What the map is of"))
+        self._measure.addItems([self.tr(words) for words in MEASURES.values()])
+        self._measure.activated.connect(self._choose)
+        self._split = Pill(workspace, self.tr("By scope"), "training.view.split")
+        self._split.setToolTip(self.tr("A plot for each scope, all of a kind on one axis"))
+        self._split.toggled.connect(self._change)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 0, 12, 2)
+        row.setSpacing(GRID)
+        for widget in (self._map, self._measure, self._split):
+            row.addWidget(widget)
+        row.addStretch(1)
+
+    @property
+    def is_map(self) -> bool:
+        """Whether the map is shown."""
+        return self._map.isChecked()
+
+    @property
+    def is_split(self) -> bool:
+        """Whether each scope has plots of its own."""
+        return self._split.isChecked()
+
+    @property
+    def measure(self) -> Family:
+        """What the map is of."""
+        return [*MEASURES][self._measure.currentIndex()]
+
+    def _change(self, *_: object) -> None:
+        self._split.setEnabled(not self.is_map)
+        self.looked.emit()
+        if self.is_map:
+            self.measured.emit()
+
+    def _choose(self, *_: object) -> None:
+        if self.is_map:
+            self.measured.emit()
+        else:
+            self._map.setChecked(True)
