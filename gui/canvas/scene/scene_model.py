@@ -197,7 +197,8 @@ class SceneModel(QObject):
 
     def _stands(self, old: Document, new: Document, visible: VisibleGraph) -> bool:
         """Whether an edit has no say in what is drawn where: a stop, an override, a breakpoint."""
-        same = old.graph is new.graph and old.view is new.view
+        is_edit = old is not new  # else there are other places to be read
+        same = is_edit and old.graph is new.graph and old.view is new.view
         return same and visible is self.arrays.visible and bool(self._placed)
 
     def _on_top(self, visible: VisibleGraph) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QRectF
 from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtWidgets import QApplication
 
 from gradstep.core.document.document import Document, View
 from gradstep.core.errors import GradstepError
@@ -51,6 +52,7 @@ def test_an_empty_graph_says_how_to_begin(canvas) -> None:
     assert "Tab: add an operation" in canvas.view.accessibleDescription()
     commands.place(canvas.space, "Tanh", (9000.0, 9000.0))
     canvas.space.select([])
+    QApplication.processEvents()
     assert "Tab" not in canvas.view.accessibleDescription()
     assert np.array_equal(pixels(canvas.view.grab().toImage()), blank)
 
