@@ -301,6 +301,15 @@ def _sweep(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(fast=True)
 
 
+def _events(parser: argparse.ArgumentParser) -> None:
+    """Curves of event files, as `gradstep train --logdir`, TensorFlow and PyTorch write them for
+    TensorBoard: what there is, or one of them as CSV. Files that are being written, or are damaged,
+    are read as far as they are whole."""
+    parser.add_argument("path", metavar="DIR", help="a folder with event files in it, or a file")
+    parser.add_argument("--tag", metavar="TAG", default="", help="all points of that curve")
+    shared_arguments.memory(parser)
+
+
 def _convert(parser: argparse.ArgumentParser) -> None:
     """Write a document in another format, chosen by the suffix of OUT; `-` prints it as Python."""
     parser.add_argument("file", metavar="IN", help=opens())
@@ -386,6 +395,7 @@ VERBS: Mapping[str, Verb] = {
     "plan": Verb("the steps of a run, their memory, and what passes do", _plan),
     "train": Verb("make many updates fast, for TensorBoard if asked", _train),
     "sweep": Verb("train with many settings, and compare", _sweep),
+    "events": Verb("list the curves of TensorBoard's event files", _events),
     "convert": Verb("write a document in another format", _convert),
     "trust": Verb("list the documents whose Python may run, or revoke that", _trust),
     "shot": Verb("the window, as a picture", _shot),

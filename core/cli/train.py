@@ -202,6 +202,9 @@ class _Progress:
 
     def add_validation(self, epoch: int, losses: Mapping[str, float]) -> None:
         """Show what the losses are over the rows that are held back, after so many epochs."""
+        if self.log is not None:
+            held = {f"validation/{name}": np.array(loss) for name, loss in losses.items()}
+            self.log.add(self.done, held, [])
         self.validation.append({"epoch": epoch, "step": self.done, "losses": dict(losses)})
         if self._prints:
             said = "  ".join(f"validation {name} {loss:.6g}" for name, loss in losses.items())

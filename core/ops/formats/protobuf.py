@@ -43,14 +43,30 @@ def doubles_field(number: int, values: Sequence[float]) -> bytes:
 def length_fields(message: bytes, number: int) -> Iterator[bytes]:
     """The texts or messages that `message` has as field `number`. Raises ValueError when it is
     no message."""
+    for found, value in every_field(message):
+        if found == number and isinstance(value, bytes):
+            yield value
+
+
+def every_field(message: bytes) -> Iterator[tuple[int, bytes | int | float]]:
+    """Number and value of each field, in their order: a text, a message or a packed list as bytes,
+    a whole number as 64 bits without a sign. Raises ValueError when it is no message."""
     at = 0
     while at < len(message):
         key, at = _read_varint(message, at)
         start, at = _end(message, at, key & 7)
         if at > len(message) or not key >> 3:
             raise ValueError("not a protobuf message")
-        if key == number << 3 | _LENGTH:
-            yield message[start:at]
+        yield key >> 3, _value(key & 7, message, start, at)
+
+
+def _value(kind: int, message: bytes, start: int, end: int) -> bytes | int | float:
+    if kind == _VARINT:
+        return _read_varint(message, start)[0]
+    if kind == _LENGTH:
+        return message[start:end]
+    found: float = struct.unpack("<d" if kind == _DOUBLE else "<f", message[start:end])[0]
+    return found
 
 
 def _end(message: bytes, at: int, kind: int) -> tuple[int, int]:
