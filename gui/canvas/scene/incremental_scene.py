@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, compress, islice
@@ -12,6 +12,7 @@ import numpy as np
 
 from gradstep.core.graph.model import Edge, Operation, TensorRef
 from gradstep.gui.canvas.scene.carried_arrays import carry_over
+from gradstep.gui.canvas.scene.renamed_members import with_names
 from gradstep.gui.canvas.scene.scene_boxes import Boxes
 from gradstep.gui.canvas.scene.visible_graph import (
     Link,
@@ -37,15 +38,30 @@ def revised(before: VisibleGraph, made: Source, now: Source) -> tuple[VisibleGra
     edit = _Edit(before, made, now)
     if edit.is_large or not made.whole:
         return None
-    if made.collapsed and (edit.renamed or not edit.keeps_wires or edit.path != before.on_path):
+    return _of_boxes(before, edit, now) if made.collapsed else _of_operations(before, edit, now)
+
+
+def _of_boxes(before: VisibleGraph, edit: _Edit, now: Source) -> tuple[VisibleGraph, Source] | None:
+    """Where some scopes are boxes: as long as no wire runs elsewhere."""
+    if not edit.keeps_wires:
         return None
     now = replace(now, passed=edit.passed, whole=True)
     changed = edit.list_changed(now.passed)
+    if edit.renamed:
+        found = with_names(before, edit.pairs(changed), edit.path, now)
+        return None if found is None else (found, now)
     make = Boxes(now.graph, now.inference, now.request, now.passed)
-    if made.collapsed:
-        shown = ((before.boxes[before.box_of[edit.operations[i].name]], i) for i in changed)
-        same = all(box.is_scope or box == make.box(edit.operations[i]) for box, i in shown)
-        return (before, now) if same else None
+    shown = ((before.boxes[before.box_of[edit.operations[i].name]], i) for i in changed)
+    same = all(box.is_scope or box == make.box(edit.operations[i]) for box, i in shown)
+    return (before, now) if same and edit.path == before.on_path else None
+
+
+def _of_operations(
+    before: VisibleGraph, edit: _Edit, now: Source
+) -> tuple[VisibleGraph, Source] | None:
+    now = replace(now, passed=edit.passed, whole=True)
+    changed = edit.list_changed(now.passed)
+    make = Boxes(now.graph, now.inference, now.request, now.passed)
     if _lost(before, edit.kept, changed) or not edit.is_whole(changed):
         return None
     boxes = [*before.boxes[: edit.kept], *map(make.box, edit.operations[edit.kept :])]
@@ -82,6 +98,10 @@ class _Edit:
         graph = self._now.graph
         touched = [*(self.operations[i] for i in changed), *self.operations[self.kept :]]
         return all(ref is None or ref.op in graph for op in touched for ref in op.inputs)
+
+    def pairs(self, places: Iterable[int]) -> list[tuple[str, Operation]]:
+        """What the operations in some places were called, and what they are."""
+        return [(self._old[i].name, self.operations[i]) for i in places]
 
     @cached_property
     def number(self) -> Mapping[str, int]:

@@ -169,7 +169,7 @@ def _members(graph: Graph, collapsed: Collection[str]) -> Mapping[str, Sequence[
         return {name: (name,) for name in graph.operations}
     members: dict[str, list[str]] = {}
     for name in graph.operations:
-        members.setdefault(_box_id(name, collapsed), []).append(name)
+        members.setdefault(box_id(name, collapsed), []).append(name)
     return members
 
 
@@ -208,7 +208,8 @@ def _source(graph: Graph, edge: Edge) -> TensorRef:
     return ref
 
 
-def _box_id(name: str, collapsed: Collection[str]) -> str:
+def box_id(name: str, collapsed: Collection[str]) -> str:
+    """Of the box that shows an operation."""
     return next((f"{scope}/" for scope in parents(name) if scope in collapsed), name)
 
 

@@ -99,6 +99,61 @@ def test_a_graph_revised_again_and_again_is_the_graph(data: st.DataObject, befor
         assert (made.passed, made.whole) == (anew.source.passed, anew.source.whole)
 
 
+@given(
+    kinds=st.lists(st.sampled_from(["Neg", "Sub", "Tanh"]), min_size=3, max_size=8),
+    data=st.data(),
+)
+def test_renaming_where_scopes_are_boxes(kinds: list[str], data: st.DataObject) -> None:
+    """Within the box, out of it, into another: the same, again and again."""
+    given_ = {"dtype": DType.FLOAT32, "shape": Shape.of(2)}
+    scopes = [data.draw(st.sampled_from(["", "s/", "s/t/", "u/"])) for _ in range(len(kinds) + 1)]
+    names = [f"{scope}n{i}" for i, scope in enumerate(scopes)]
+    ops = [Operation(names[0], "Placeholder", attrs=given_)]
+    for i, kind in enumerate(kinds):
+        earlier = st.sampled_from(names[: i + 1]).map(TensorRef)
+        inputs = data.draw(st.lists(earlier, min_size=2, max_size=2))
+        waits = (names[0],) if data.draw(st.booleans()) else ()
+        ops.append(Operation(names[i + 1], kind, tuple(inputs[: 2 if kind == "Sub" else 1]), waits))
+    graph, request = Graph.of(ops), GradientRequest.to(names[-1], names[0])
+    collapsed = data.draw(st.sampled_from([("s",), ("s/t", "u"), ("s", "u")]))
+    shown = VisibleGraph.of(graph, infer(graph), request, collapsed)
+    assert shown.source is not None
+    made = shown.source
+    for round in range(3):
+        for name in data.draw(st.sets(st.sampled_from((*SAID, *ARRAYS, "hubs")))):
+            getattr(shown, name)
+        old = data.draw(st.sampled_from([*graph.operations]))
+        new = f"{data.draw(st.sampled_from(['', 's/', 's/t/', 'u/']))}m{round}"
+        graph = rename(graph, old, new)
+        ends = (new if ref.op == old else ref.op for ref in (*request.of, *request.wrt))
+        request = GradientRequest.to(*ends)
+        source = Source(graph, infer(graph), request, collapsed)
+        anew = VisibleGraph.of(graph, infer(graph), request, collapsed)
+        found = revised(shown, made, source)
+        if found is None:
+            assert anew.source is not None
+            shown, made = anew, anew.source
+            continue
+        shown, made = found
+        assert_equal(shown, anew)
+        assert anew.source is not None
+        assert (made.passed, made.whole) == (anew.source.passed, anew.source.whole)
+
+
+def test_a_name_within_a_box_makes_that_box_anew() -> None:
+    ops = [Operation("a", "Placeholder", attrs={"dtype": DType.FLOAT32, "shape": Shape.of(2)})]
+    ops += [Operation(f"s/n{i}", "Neg", (TensorRef(ops[-1].name if not i else f"s/n{i - 1}"),))
+            for i in range(5)]  # fmt: skip
+    graph, asked = Graph.of([*ops, Operation("z", "Neg", (TensorRef("s/n4"),))]), ("z", "a")
+    request = GradientRequest.to(*asked)
+    shown = VisibleGraph.of(graph, infer(graph), request, ("s",))
+    assert shown.source is not None
+    after = rename(graph, "s/n2", "s/other")
+    found = revised(shown, shown.source, Source(after, infer(after), request, ("s",)))
+    assert found is not None, "nothing goes into another box"
+    assert [a is b for a, b in zip(found[0].boxes, shown.boxes, strict=True)] == [True, False, True]
+
+
 def chain_of(count: int) -> Graph:
     ops = [Operation("a", "Placeholder", attrs={"dtype": DType.FLOAT32, "shape": Shape.of(2)})]
     ops += [
