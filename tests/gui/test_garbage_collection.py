@@ -35,7 +35,7 @@ def collector(
     found = Collector(window)
     found._timer.stop()
     yield found, now
-    gc.unfreeze()
+    gc.freeze()  # as the session had it
 
 
 def paint(collector: Collector) -> None:
