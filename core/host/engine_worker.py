@@ -17,6 +17,7 @@ import time
 from typing import BinaryIO
 
 from gradstep.core.errors import GradstepError
+from gradstep.core.garbage_collection import collect_rarely
 from gradstep.core.host.device_services import CpuOnly, DeviceServices
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.host.process.event_outlet import Outlet
@@ -38,6 +39,7 @@ def main(devices: DeviceServices | None = None) -> int:
     faulthandler.enable()
     if not start_logging("engine"):
         logging.basicConfig(format="%(message)s")  # on standard error, which the window keeps
+    collect_rarely()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the window; its end ends us
     requests, answers = take_over_stdio()
     Worker(requests, answers, devices or CpuOnly()).serve()

@@ -61,8 +61,9 @@ def program_info(session: DebugSession, told: Told | None = None) -> ProgramInfo
     are left out: nothing would ever be known of them, but what they wait for, if they do. A part
     that cannot be told is a problem, and the rest is there. told: of the programs before it."""
     told = told or Told()
-    told.begin()
     program, plan, backend = session.program, session.plan, session.backend
+    told.begin()
+    told.follow(plan)
     telling = Telling()
     waits = telling.part("what waits", partial(find_waiting, program.graph, program.feeds)) or {}
     races = telling.part("which races there are", partial(problems_of, session))
@@ -103,16 +104,26 @@ def _gradients(
     gradients: Mapping[TensorRef, TensorRef], plan: Plan, told: Told, loss: str = ""
 ) -> dict[str, str]:
     """Those that a step computes. loss: whose they are, if there are several."""
-    columns = [*gradients], [*gradients.values()], _tensors(gradients.values(), plan)
-    return dict(filter(None, told.tell(("gradients", loss), _gradient, *columns)))
+    name = "gradients", loss
+
+    def tell() -> dict[str, str]:
+        columns = [*gradients], [*gradients.values()], _tensors(gradients.values(), plan)
+        return dict(filter(None, told.tell(name, _gradient, *columns)))
+
+    return told.say(name, gradients, tell)
 
 
 def _edges(
     edges: Mapping[Edge, TensorRef], plan: Plan, told: Told, loss: str = ""
 ) -> list[EdgeGradient]:
     """The same for wires."""
-    columns = [*edges], [*edges.values()], _tensors(edges.values(), plan)
-    return [*filter(None, told.tell(("edges", loss), _edge, *columns))]
+    name = "edges", loss
+
+    def tell() -> list[EdgeGradient]:
+        columns = [*edges], [*edges.values()], _tensors(edges.values(), plan)
+        return [*filter(None, told.tell(name, _edge, *columns))]
+
+    return told.say(name, edges, tell)
 
 
 def _tensors(held: Iterable[TensorRef], plan: Plan) -> list[Whereabouts | None]:
@@ -229,6 +240,8 @@ def _loops(plan: Plan, told: Told, around: str = "") -> Iterator[LoopInfo]:
 
 def _steps(plan: Plan, told: Told, loop: str = "") -> list[StepInfo]:
     """Those of a plan, or of an iteration of a loop."""
+    if not loop:
+        return told.tell_steps(_step, plan)
     return told.tell(("steps", loop), _step, plan.steps, plan.whereabouts)
 
 

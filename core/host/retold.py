@@ -7,11 +7,14 @@ from itertools import compress, count, repeat
 from operator import is_
 from typing import Any, Generic, TypeVar
 
+from gradstep.core.engine.plan.execution_plan import Plan, ends_of
+from gradstep.core.engine.plan.steps import Step
 from gradstep.core.graph.changes import common_ends
 
 T = TypeVar("T")
 Column = Sequence[Any]
 _NEW = object()
+_STEPS = "steps of the plan"
 
 
 class Retold(Generic[T]):
@@ -22,11 +25,18 @@ class Retold(Generic[T]):
         self._columns: Sequence[Column] = ()
         self._told: list[T] = []
 
-    def tell(self, make: Callable[..., T], *columns: Column) -> list[T]:
+    def is_of(self, column: Column) -> bool:
+        """Whether it was told of that column last, which came first."""
+        return bool(self._columns) and self._columns[0] is column
+
+    def tell(
+        self, make: Callable[..., T], *columns: Column, ends: tuple[int, int] | None = None
+    ) -> list[T]:
         """The entries; those that are new are made of their rows. In C but for these, and fastest
-        for what stays in line with the first or the last row."""
+        for what stays in line with the first or the last row. ends: how many rows do, where that is
+        known."""
         old, told = self._columns or ([],) * len(columns), self._told
-        first, last = map(min, zip(*map(common_ends, old, columns), strict=True))
+        first, last = ends or map(min, zip(*map(common_ends, old, columns), strict=True))
         self._columns = columns
         if first == len(told) == len(columns[0]):
             return told
@@ -60,17 +70,52 @@ def _rows(columns: Iterable[Column]) -> Iterator[tuple[int, ...]]:
 
 
 class Told:
-    """Retold lists by their names, from one program to the next."""
+    """Retold lists by their names, from one program to the next; and what was said whole.
+
+    ends: how many steps the plan begins, and ends, with that the one told before has, too, and has
+    the same outputs of; None where that is not known.
+    """
 
     def __init__(self) -> None:
         self._before: dict[Hashable, Retold[Any]] = {}
         self._now: dict[Hashable, Retold[Any]] = {}
+        self._said_before: dict[Hashable, tuple[object, Any]] = {}
+        self._said: dict[Hashable, tuple[object, Any]] = {}
+        self._steps: Sequence[Step] = ()
+        self.ends: tuple[int, int] | None = None
 
     def begin(self) -> None:
         """From now on it is another program; what that does not ask for is forgotten."""
         self._before, self._now = self._now, {}
+        self._said_before, self._said = self._said, {}
+        self.ends = None
+
+    def follow(self, plan: Plan) -> None:
+        """It is the program of that plan."""
+        known, before, self._steps = plan.exchanged, self._steps, plan.steps
+        goes_on = known is not None and known.before is before and not known.moved
+        self.ends = ends_of(plan, before) if goes_on else None
 
     def tell(self, name: Hashable, make: Callable[..., T], *columns: Column) -> list[T]:
         """See Retold. name: under which it was told before."""
         column = self._now[name] = self._before.get(name) or Retold[T]()
         return column.tell(make, *columns)
+
+    def tell_steps(self, make: Callable[..., T], plan: Plan) -> list[T]:
+        """The same of the steps of the plan that is followed, and where it has their outputs."""
+        column = self._now[_STEPS] = self._before.get(_STEPS) or Retold[T]()
+        is_last = plan.exchanged is not None and column.is_of(plan.exchanged.before)
+        ends = self.ends if is_last else None
+        return column.tell(make, plan.steps, plan.whereabouts, ends=ends)
+
+    def say(self, name: Hashable, of: object, make: Callable[[], T]) -> T:
+        """What is made of `of` and of where the plan has which tensors: the very same as before
+        where that is the very same."""
+        known = self._said_before.get(name)
+        if self.ends is None or known is None or known[0] is not of:
+            known = of, make()
+        elif name in self._before:
+            self._now[name] = self._before[name]
+        self._said[name] = known
+        found: T = known[1]
+        return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import chain, filterfalse
 
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.init_run import assigns, init_run
@@ -21,12 +21,14 @@ def find_uninitialized(program: Program) -> list[Problem]:
     graph = program.graph
     there = program.initial
     declared = chain.from_iterable(graph.by_type.get(type, ()) for type in VARIABLES)
-    if all(map(there.__contains__, declared)):
+    lacking = [*filterfalse(there.__contains__, declared)]
+    if not lacking:
         return []  # nearly always so, and said in C
     given = init_run(graph, program.init).gives if program.init else frozenset[str]()
-    empty = [n for n in graph.of_types(VARIABLES) if n not in there and n not in given]
-    if not empty:
+    missing = {*filterfalse(given.__contains__, lacking)}
+    if not missing:
         return []
+    empty = [*filter(missing.__contains__, graph.operations)]
     needed = graph.ancestors([*(ref.op for ref in program.fetches), *program.targets])
     return [
         _problem(program, graph[name])

@@ -22,6 +22,7 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document import document_edits, request_edits, value_edits
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.garbage_collection import collect_rarely
 from gradstep.core.graph.model import Constant, Edge, Operation, TensorRef
 from gradstep.core.host.program_reports import report_stop
 from gradstep.core.host.session_restore import begin
@@ -197,6 +198,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_of("tests.bench.deriving", __doc__, SIZES, DRAWN)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     options = parser.parse_args(arguments)
+    collect_rarely()  # as the engine's process does
     found = measured(options.shapes or [*DRAWN], options.sizes, options.rounds)
     tables = ((shape, table(stages)) for shape, stages in found.items())
     return answer(options.json, {"rows": rows(found)}, tables)

@@ -24,6 +24,7 @@ import msgspec
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import Document
+from gradstep.core.garbage_collection import collect_rarely
 from gradstep.core.graph.model import Constant
 from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_document import EngineDocument
@@ -134,6 +135,7 @@ def table(found: Mapping[str, Costs]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parser_of("tests.bench.edits", __doc__, SIZES).parse_args(arguments)
+    collect_rarely()  # as the engine's process does
     measured(100, 1)  # imports are no part of it
     found: Table = {}
     for size in options.sizes:

@@ -36,7 +36,7 @@ from gradstep.core.graph.loop import Loop
 from gradstep.core.graph.model import Edge, Graph, Operation, Phase, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.build.rebuilding import Rebuilder
-from gradstep.core.ops.typing.inference import infer_declared
+from gradstep.core.ops.typing.inference import has_loops, infer_declared
 
 _PARTS = attrgetter("gradients"), attrgetter("slices"), attrgetter("edges"), attrgetter("blocked")
 _GRADIENTS, _SLICES, _EDGES, _BLOCKED = _PARTS
@@ -121,7 +121,7 @@ def _reuse_or_start(
         record = PassRecord.start(backward)
         backward.run()
         zeros = _make_zeros(backward) if request.unconnected_zero else {}
-    merged = MergedVjps(backward.vjps)
+    merged = MergedVjps(backward.vjps, has_loops(graph))
     return _collect(backward, merged, zeros, record, builder.finish(builder.made_since(0)))
 
 
@@ -144,7 +144,8 @@ def _run_again(
             return None  # a name that may be taken later only
         raise
     record = None if builder.names.met_kept else again.record
-    merged = MergedVjps(again.backward.vjps, again.visited if again.same else None)
+    loops = has_loops(graph) or has_loops(before.slice.graph)
+    merged = MergedVjps(again.backward.vjps, loops, again.visited if again.same else None)
     return _collect(again.backward, merged, zeros, record, builder.finish(made), previous)
 
 
@@ -227,7 +228,7 @@ def _collect(
         slices=merged.merged(_SLICES, None if before is None else before.slices),
         edges=merged.merged(_EDGES, None if before is None else before.edges),
         blocked=merged.merged(_BLOCKED, None if before is None else before.blocked),
-        custom=merged.custom,
+        custom=merged.custom(None if before is None else before.custom),
         request=backward.request,
         record=record if record is not None and record.is_reusable(graph) else None,
         initial=backward.builder.variables.initial,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -13,18 +14,17 @@ Vjps = Mapping[str, VjpResult]
 Changed = Mapping[str, VjpResult | None]  # operation -> its VJP before
 _K = TypeVar("_K")
 _V = TypeVar("_V")
-_CUSTOM, _INSIDE = attrgetter("custom"), attrgetter("inside")
+_CUSTOM = attrgetter("custom")
 
 
 class MergedVjps:
-    """vjps: in their order. changed: of these, and there is no other, the VJPs that are not what
-    they were; None where that is not known."""
+    """vjps: in their order. loops: whether some of them, or of those before, are of loops. changed:
+    of these, and there is no other, the VJPs that are not what they were; None where that is not
+    known."""
 
-    def __init__(self, vjps: Vjps, changed: Changed | None = None) -> None:
-        has_loops = any(map(_INSIDE, vjps.values()))
-        had_loops = any(map(_INSIDE, filter(None, (changed or {}).values())))
-        self._vjps = dict(_with_inside(vjps)) if has_loops else vjps
-        self._changed = None if has_loops or had_loops else changed
+    def __init__(self, vjps: Vjps, loops: bool, changed: Changed | None = None) -> None:
+        self._vjps = dict(_with_inside(vjps)) if loops else vjps
+        self._changed = None if loops else changed
 
     def merged(
         self, part: Callable[[VjpResult], Mapping[_K, _V]], before: Mapping[_K, _V] | None = None
@@ -39,9 +39,13 @@ class MergedVjps:
         deque(map(entries.update, filter(None, map(part, self._vjps.values()))), maxlen=0)  # in C
         return entries
 
-    @property
-    def custom(self) -> dict[str, str]:
-        """The names of the gradients that are not the operations' own."""
+    def custom(self, before: Mapping[str, str] | None = None) -> Mapping[str, str]:
+        """The names of the gradients that are not the operations' own. before: see `merged`."""
+        if before is not None and self._changed is not None:
+            there = (vjp for vjp in self._changed.values() if vjp is not None)
+            now = map(self._vjps.__getitem__, self._changed)
+            if not any(map(_CUSTOM, chain(there, now))):
+                return before
         names = zip(self._vjps, map(_CUSTOM, self._vjps.values()), strict=True)
         return {name: custom for name, custom in names if custom}
 
@@ -58,7 +62,7 @@ class MergedVjps:
             new = part(self._vjps[name])
             if [*old] != [*new]:
                 return None
-            entries.update((key, value) for key, value in new.items() if old[key] is not value)
+            entries.update((key, value) for key, value in new.items() if old[key] != value)
         return {**before, **entries} if entries else before
 
 

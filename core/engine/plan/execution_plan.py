@@ -206,7 +206,7 @@ def assemble(
         retired=retired,
         alive=alive,
         branches=resolver.branches,
-        exchanged=None if resolver.branches or touched is None else touched.exchanged,
+        exchanged=None if resolver.branches or touched is None else touched.exchanged(steps, where),
     )
     needed.forget_changes()
     if touched is not None:
@@ -227,9 +227,15 @@ def _carry_over(plan: Plan, touched: TouchedSteps) -> None:
         known["whereabouts"] = _whereabouts_after(plan, touched)
 
 
+def ends_of(plan: Plan, before: Sequence[Step]) -> tuple[int, int]:
+    """`common_ends` of steps of a plan before, and those of `plan`."""
+    known = plan.exchanged
+    return common_ends(before, plan.steps) if known is None else known.ends(before, plan.steps)
+
+
 def _whereabouts_after(plan: Plan, touched: TouchedSteps) -> Sequence[Whereabouts | None]:
     steps, then, of = plan.steps, touched.previous.steps, plan.tensors.of
-    first, last = common_ends(then, steps)
+    first, last = ends_of(plan, then)
     before = touched.previous.whereabouts
     middle = (of.get(step.op.name) for step in steps[first : len(steps) - last])
     found = [*before[:first], *middle, *before[len(then) - last :]]

@@ -11,6 +11,7 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
 from gradstep.core.engine.plan.steps import PlanValue, Step
+from gradstep.core.graph.changes import common_ends
 
 if TYPE_CHECKING:
     from gradstep.core.engine.plan.execution_plan import Plan
@@ -43,12 +44,22 @@ def find_users(steps: Iterable[Step], values: Sequence[PlanValue], where: _Where
 class Exchanged(NamedTuple):
     """How a plan after an edit differs from the one before it. gone, new: steps that only the one
     has, or only the other; opened: variables whose versions may be others; versions: those before.
+    before: the steps of that plan; first, last: so many steps both begin with, and end with. moved:
+    operations whose outputs are not where they were.
     """
 
     gone: frozenset[Step]
     new: frozenset[Step]
     opened: frozenset[str]
     versions: Mapping[str, tuple[int, ...]]
+    before: Sequence[Step]
+    first: int
+    last: int
+    moved: frozenset[str]
+
+    def ends(self, before: Sequence[Step], steps: Sequence[Step]) -> tuple[int, int]:
+        """`common_ends`, which is known if `before` are the steps of that plan."""
+        return (self.first, self.last) if before is self.before else common_ends(before, steps)
 
 
 class TouchedSteps:
@@ -105,11 +116,19 @@ class TouchedSteps:
         for used in now - then:
             self._more.setdefault(used, []).append(name)
 
-    @property
-    def exchanged(self) -> Exchanged:
-        """What has become of the plan before."""
-        gone, new = self._gone - self._new, self._new - self._gone
-        return Exchanged(frozenset(gone), frozenset(new), frozenset(self.opened), self._versions)
+    def exchanged(self, steps: Sequence[Step], where: _Where) -> Exchanged:
+        """What has become of the plan before. steps: all there are now; where: what is of each
+        operation's outputs."""
+        then, there = self.previous.steps, self.previous.tensors.of
+        return Exchanged(
+            frozenset(self._gone - self._new),
+            frozenset(self._new - self._gone),
+            frozenset(self.opened),
+            self._versions,
+            then,
+            *common_ends(then, steps),
+            frozenset(name for name in self.seen if there.get(name) != where.get(name)),
+        )
 
     @property
     def users(self) -> Users:

@@ -161,7 +161,7 @@ class Binding:
             taken = TakenCalls()  # which versions may lack a value is found on the way
         elif other:
             taken = taken.without(lambda step: not other.isdisjoint(step.reads))
-        calls = taken.of(steps)
+        calls = taken.of(self.plan)
         for place in compress(count(), map(is_, calls, repeat(None))):
             calls[place] = tuple(map(split_call, parts(self._call(steps[place]))))
         self._taken = TakenCalls()

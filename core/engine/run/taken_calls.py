@@ -8,8 +8,8 @@ from operator import is_not
 from typing import Any
 
 from gradstep.core.engine.calls.call_loop import Call
+from gradstep.core.engine.plan.execution_plan import Plan, ends_of
 from gradstep.core.engine.plan.steps import Step
-from gradstep.core.graph.changes import common_ends
 
 Calls = tuple[Call, ...]
 
@@ -33,11 +33,11 @@ class TakenCalls:
         """Those of these steps that have none."""
         return steps.difference(compress(self._steps, map(is_not, self._calls, repeat(None))))
 
-    def of(self, steps: Sequence[Step]) -> list[Any]:
-        """The calls of each of these steps; None where there are none. In C, and a matter of
+    def of(self, plan: Plan) -> list[Any]:
+        """The calls of each step of a plan; None where there are none. In C, and a matter of
         copying where the steps stay in line with the first or the last."""
-        first, last = common_ends(self._steps, steps)
-        old, new = (slice(first, len(each) - last) for each in (self._steps, steps))
+        first, last = ends_of(plan, self._steps)
+        old, new = (slice(first, len(each) - last) for each in (self._steps, plan.steps))
         known = dict(zip(self._steps[old], self._calls[old], strict=True))
-        middle = map(known.get, steps[new])
+        middle = map(known.get, plan.steps[new])
         return [*self._calls[:first], *middle, *self._calls[len(self._calls) - last :]]

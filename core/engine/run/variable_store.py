@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,9 +36,10 @@ class VariableStore(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         return self._arrays[name]
 
-    def get(self, name: str, default: Any = None) -> Any:
-        """As of a mapping, in one call: asked of every variable before each run."""
-        return self._arrays.get(name, default)
+    @property
+    def get(self) -> Callable[..., Any]:
+        """As of a mapping, and its own: asked of every variable before each run."""
+        return self._arrays.get
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._arrays)
