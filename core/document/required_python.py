@@ -124,7 +124,7 @@ def _may_ask(graph: Graph, overrides: tuple[Override, ...]) -> Iterable[Operatio
     if before is None or before.__dict__.get(_ASKERS) != (overrides, {}) or has_loops(graph):
         return graph
     changed = changes.added | changes.changed
-    return [graph[name] for name in graph.operations if name in changed] if changed else ()
+    return [*map(graph.operations.__getitem__, filter(changed.__contains__, graph.operations))]
 
 
 def _asked_by(op: Operation, overrides: OverrideTable) -> Iterator[tuple[str, CodeKind]]:

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count, filterfalse
+from itertools import filterfalse
 from weakref import ref as weak
 
 from gradstep.core.graph.changes import Changes, keep_sequence, share_and_diff
@@ -73,33 +73,42 @@ class _Ranks:
     """The places of operations in the order of their creation, before an edit and after it."""
 
     def __init__(self, before: Graph, after: Graph) -> None:
-        self._before, self._after = before.operations, after.operations
+        self._before, self._after = before, after
+        self.same = list(before.operations) == list(after.operations)
+        if self.same and "places" in before.__dict__:
+            after.__dict__["places"] = before.places
 
-    @cached_property
+    @property
     def then(self) -> Mapping[str, int]:
-        return dict(zip(self._before, count(), strict=False))
+        return self._before.places
 
-    @cached_property
+    @property
     def now(self) -> Mapping[str, int]:
-        same = list(self._before) == list(self._after)
-        return self.then if same else dict(zip(self._after, count(), strict=False))
+        return self._after.places
 
     @cached_property
     def keep_sequence(self) -> bool:
         """Whether what both graphs have comes in the same order in them."""
-        return keep_sequence(self._before, self._after)
+        return self.same or keep_sequence(self._before.operations, self._after.operations)
 
 
 def _stays_ordered(graph: Graph, before: Graph, changes: Changes, ranks: _Ranks) -> bool:
     """Whether the graph stays in an order in which operations come after what they need."""
     if before.order != tuple(before.operations) or not ranks.keep_sequence:
         return False
-    now = ranks.now
+    then, now = before.operations, graph.operations
+    others: Iterable[str] = changes.changed
+    if not changes.added:  # which another may have waited for
+        others = (n for n in others if _needs(then[n]) != _needs(now[n]))
     return all(
-        now.get(need, -1) < now[name]
-        for name in (*changes.added, *changes.changed)
-        for need in predecessors(graph.operations[name])
+        ranks.now.get(need, -1) < ranks.now[name]
+        for name in (*changes.added, *others)
+        for need in predecessors(now[name])
     )
+
+
+def _needs(op: Operation) -> tuple[object, object]:
+    return op.inputs, op.control_inputs
 
 
 def _readers_after(
@@ -120,7 +129,7 @@ def _readers_after(
         else:
             missing.add(source)
     missing.update(name for name in changes.removed if readers.pop(name))
-    if ranks.now is not ranks.then:
+    if not ranks.same:
         names = graph.operations
         readers = dict(zip(names, map(readers.__getitem__, names), strict=True))
     return readers, frozenset(missing)

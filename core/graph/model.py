@@ -259,6 +259,11 @@ class Graph:
         return [*filter(found.__contains__, self.operations)] if found else []
 
     @cached_property
+    def places(self) -> Mapping[str, int]:
+        """The places of the operations in the order of their creation."""
+        return dict(zip(self.operations, count(), strict=False))
+
+    @cached_property
     def order(self) -> tuple[str, ...]:
         """Topological order, closest to creation order. Raises GradstepError on a cycle."""
         return topological(self.operations)

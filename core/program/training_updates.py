@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TypeVar
 
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
@@ -118,7 +119,7 @@ def _of_what_is_finished(
 ) -> GradientRequest:
     """The request with respect to what is drawn to its end."""
     unfinished = {name for name, blame in broken.items() if blame.code in UNFINISHED}
-    if not any(ref.op in unfinished for ref in request.wrt):
+    if not unfinished or not any(ref.op in unfinished for ref in request.wrt):
         return request
     return replace(request, wrt=tuple(ref for ref in request.wrt if ref.op not in unfinished))
 
@@ -139,7 +140,7 @@ def _with_gradients(
     blocked = first_entries(d.blocked for d in derived)
     run = [d for d in derived if _is_run(document, d)]
     # What an iteration of a loop computes cannot be fetched.
-    gradients = [ref for d in run for ref in _fetchable(d, program.forward)]
+    gradients = chain.from_iterable(_fetchable(d, program.forward) for d in run)
     return replace(
         program,
         graph=_together(derived),

@@ -60,6 +60,12 @@ def _compiled(
     types: Mapping[TensorRef, TensorType],
     previous: Plan | None,
 ) -> Plan:
+    if previous is not None and _asks_the_same(previous, fetches, targets, types, graph):
+        needed = previous.needed.after(graph, previous.needed.wanted)
+        if not needed.missing:
+            plan = _continued(graph, needed, fetches, targets, previous)
+            if plan.is_dense:
+                return plan
     fetched = [*map(_OP, fetches)]
     for name in (*targets, *fetched) if not graph.operations.keys() >= {*targets, *fetched} else ():
         if name not in graph:
@@ -68,9 +74,7 @@ def _compiled(
     wanted = (*targets, *(fetched if cut.isdisjoint(fetched) else _computed(fetches, types)))
     if previous is not None and previous.types.fed == types:
         needed = previous.needed.after(graph, wanted)
-        taken = IncrementalResolver(previous, compile_body)
-        taken.take(needed)
-        plan = assemble(graph, needed, taken, fetches, targets, taken.retired, taken.touched)
+        plan = _continued(graph, needed, fetches, targets, previous)
         if plan.is_dense:
             return plan
     needed = Needed(graph, types, wanted)
@@ -78,6 +82,33 @@ def _compiled(
     for op in needed.operations:
         resolver.add(op)
     return assemble(graph, needed, resolver, fetches, targets)
+
+
+def _asks_the_same(
+    previous: Plan,
+    fetches: Sequence[TensorRef],
+    targets: Sequence[str],
+    types: Mapping[TensorRef, TensorType],
+    graph: Graph,
+) -> bool:
+    """Whether a plan is of the same fetches, the very same, targets and feeds; of which the graph
+    has what is fed."""
+    same = previous.fetches is fetches and previous.targets == targets
+    there = graph.operations.keys() >= {ref.op for ref in types}
+    return same and there and previous.types.fed == types
+
+
+def _continued(
+    graph: Graph,
+    needed: Needed,
+    fetches: Sequence[TensorRef],
+    targets: Sequence[str],
+    previous: Plan,
+) -> Plan:
+    """The plan of what is needed, with what it can have of the one before an edit."""
+    taken = IncrementalResolver(previous, compile_body)
+    taken.take(needed)
+    return assemble(graph, needed, taken, fetches, targets, taken.retired, taken.touched)
 
 
 def _computed(fetches: Sequence[TensorRef], fed: Collection[TensorRef]) -> Iterator[str]:

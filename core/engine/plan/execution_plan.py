@@ -181,7 +181,7 @@ def assemble(
     """The plan of what `resolver` has been given. touched: the steps that were looked at, where
     the others are those of the plan before."""
     where = resolver.where
-    for ref in _new_fetches(fetches, touched):
+    for ref in _new_fetches(fetches, touched, where):
         there = where.get(ref.op, ())
         if ref.index >= len(there) or there[ref.index] is None:
             _require_failure(resolver, ref)
@@ -249,13 +249,22 @@ def _are_own(variables: Iterable[tuple[str, Variable]]) -> bool:
     return all(variable.op == name or variable.counter for name, variable in variables)
 
 
-def _new_fetches(fetches: Sequence[TensorRef], touched: TouchedSteps | None) -> Iterable[TensorRef]:
+def _new_fetches(
+    fetches: Sequence[TensorRef],
+    touched: TouchedSteps | None,
+    where: Mapping[str, Whereabouts],
+) -> Iterable[TensorRef]:
     """Those that may not be there."""
     if touched is None:
         return fetches
-    first, last = common_ends(touched.previous.fetches, fetches)
-    seen = compress(count(), map(touched.seen.__contains__, map(_OP, fetches)))
-    return [fetches[place] for place in sorted({*range(first, len(fetches) - last), *seen})]
+    before, moved = touched.previous.fetches, touched.moved(where)
+    first, last = (len(fetches), 0) if before is fetches else common_ends(before, fetches)
+    names = map(_OP, fetches if moved else ())
+    places = {
+        *range(first, len(fetches) - last),
+        *compress(count(), map(moved.__contains__, names)),
+    }
+    return [fetches[place] for place in sorted(places)]
 
 
 def _versions(resolver: Resolver, touched: TouchedSteps | None) -> Mapping[str, tuple[int, ...]]:

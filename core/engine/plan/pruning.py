@@ -13,6 +13,13 @@ from gradstep.core.graph.changes import Changes, common_ends
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 
 
+def _differing(then: Sequence[str], now: Sequence[str]) -> tuple[Counter[str], Counter[str]]:
+    """Of two lists what is neither in line with their first entries nor with their last."""
+    first, last = (len(then), 0) if then is now else common_ends(then, now)
+    old, new = (Counter(each[first : len(each) - last]) for each in (then, now))
+    return old, new
+
+
 class Needed:
     """How many times each operation is asked for: by those that are needed themselves, and as what
     is wanted in the end. What nobody asks for does not run.
@@ -27,6 +34,7 @@ class Needed:
         self.graph = graph
         self._fed = fed
         self._cut = {ref.op for ref in fed}
+        self.wanted = wanted
         self._wanted = self._not_replaced(wanted)
         self.counts: dict[str, int] = {}
         self.changed: frozenset[str] = frozenset()
@@ -63,10 +71,10 @@ class Needed:
         changed = self._find_changed(graph)
         other = Needed(graph, self._fed, ())
         other.counts = self.counts.copy()
-        other._wanted = self._not_replaced(wanted)
-        first, last = common_ends(self._wanted, other._wanted)
-        lists = (each._wanted for each in (self, other))
-        then, now = (Counter(each[first : len(each) - last]) for each in lists)
+        other.wanted = wanted
+        same = wanted is self.wanted
+        other._wanted = self._wanted if same else self._not_replaced(wanted)
+        then, now = _differing(self._wanted, other._wanted)
         other.changed = frozenset(changed)
         for name in changed:
             other._ask(other.asked_by(name))

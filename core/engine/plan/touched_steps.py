@@ -119,7 +119,7 @@ class TouchedSteps:
     def exchanged(self, steps: Sequence[Step], where: _Where) -> Exchanged:
         """What has become of the plan before. steps: all there are now; where: what is of each
         operation's outputs."""
-        then, there = self.previous.steps, self.previous.tensors.of
+        then = self.previous.steps
         return Exchanged(
             frozenset(self._gone - self._new),
             frozenset(self._new - self._gone),
@@ -127,8 +127,13 @@ class TouchedSteps:
             self._versions,
             then,
             *common_ends(then, steps),
-            frozenset(name for name in self.seen if there.get(name) != where.get(name)),
+            self.moved(where),
         )
+
+    def moved(self, where: _Where) -> frozenset[str]:
+        """See Exchanged."""
+        there = self.previous.tensors.of
+        return frozenset(name for name in self.seen if there.get(name) != where.get(name))
 
     @property
     def users(self) -> Users:

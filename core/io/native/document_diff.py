@@ -212,6 +212,8 @@ def _graph(before: Graph, record: DifferenceRecord, put: Mapping[str, Operation]
         return before
     merged = _merged(before.operations, record.removed, put)
     order = record.order or (_woven(merged, record.inserted) if record.inserted else merged)
+    if order is merged:
+        return Graph(merged)
     try:
         operations = {name: merged[name] for name in order}
     except KeyError as error:

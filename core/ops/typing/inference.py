@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from itertools import chain
+from itertools import chain, count
 from operator import attrgetter
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -236,7 +236,8 @@ class _TypingAgain:
         for name in (*changes.removed, *changes.changed):
             self._inferrer.forget(name)
             self._problems.pop(name, None)
-        self._ranks = dict(zip(graph.order, range(len(graph)), strict=True))
+        in_place = graph.order == tuple(graph.operations)
+        self._ranks = graph.places if in_place else dict(zip(graph.order, count(), strict=False))
 
     def run(self) -> bool:
         """Whether that can be told without looking at the others."""

@@ -33,7 +33,8 @@ def _find_all(graph: Graph) -> tuple[object, ...]:
     known = (inferred.types.of, constants, inferred.problems)
     consumers = list(graph.consumers.items())
     by_type = {type: sorted(names) for type, names in graph.by_type.items()}
-    return order, consumers, graph.readers[1], by_type, graph.unwired, known
+    places = list(graph.places.items())
+    return order, consumers, graph.readers[1], by_type, graph.unwired, places, known
 
 
 def _edited(graph: Graph, data: st.DataObject) -> Graph:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradstep.core.graph.changes import common_start, keep_sequence
+from gradstep.core.graph.changes import common_ends, common_start, keep_sequence
 
 _NAMES = st.lists(st.sampled_from("abcdefgh"), unique=True)
 
@@ -22,3 +22,14 @@ def test_lists_begin_alike(a: list[int], b: list[int]) -> None:
     length = common_start(a, b)
     assert a[:length] == b[:length]
     assert a[length : length + 1] != b[length : length + 1] or length == min(len(a), len(b))
+
+
+@given(st.lists(st.integers(0, 2)), st.lists(st.integers(0, 2)))
+def test_ends_are_as_long_as_they_can_be_and_apart(a: list[int], b: list[int]) -> None:
+    first, last = common_ends(a, b)
+    shorter = min(len(a), len(b))
+    assert first == common_start(a, b)
+    assert first + last <= shorter
+    assert a[len(a) - last :] == b[len(b) - last :]
+    if first + last < shorter:
+        assert a[-1 - last] != b[-1 - last]

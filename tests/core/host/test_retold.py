@@ -6,7 +6,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gradstep.core.engine.plan.compile_plan import compile_plan
 from gradstep.core.host.retold import Retold, Told
+from gradstep.core.ops.build.builder import GraphBuilder, call
 
 
 class _Thing:
@@ -55,3 +57,41 @@ def test_only_what_differs_is_told() -> None:
     told.begin()  # a program that does not ask for it
     assert told.tell("numbers", say, numbers) == first
     assert said == [77, *numbers]
+
+
+def test_what_is_said_of_the_very_same_stays_where_no_output_moved() -> None:
+    told, made = Told(), list[int]()
+
+    def say(of: object) -> int:
+        told.begin()
+        told.ends = ends
+        return told.say("number", of, lambda: made.append(len(made)) or len(made))
+
+    ends: tuple[int, int] | None = None
+    first = [1]
+    assert say(first) == 1
+    assert say(first) == 2  # nobody knows where the outputs are
+    ends = (3, 4)
+    assert say(first) == 2
+    assert say([1]) == 3
+    told.begin()  # a program that does not say it
+    assert say([1]) == 4
+
+
+def test_steps_are_told_of_the_plan_before_or_all_looked_at() -> None:
+    build = GraphBuilder()
+    x = build.placeholder("x")
+    ops = [call("Neg", x), call("Tanh", x)]
+    first = compile_plan(build.build(), [op.ref for op in ops], fed=[x.ref])
+    ops.append(call("Exp", ops[-1]))
+    second = compile_plan(build.build(), [op.ref for op in ops], fed=[x.ref], previous=first)
+    for broken in (False, True):  # whether telling the first one came to nothing
+        told = Told()
+        told.begin()
+        told.follow(first)
+        if not broken:
+            told.tell_steps(lambda step, _: step.op.name, first)
+        told.begin()
+        told.follow(second)
+        names = told.tell_steps(lambda step, _: step.op.name, second)
+        assert names == [step.op.name for step in second.steps]

@@ -47,6 +47,8 @@ class Edited:
         arrays = feed_arrays(graph, self.case.feeds)
         types = infer_fed_types(arrays)
         targets = tuple(t for t in self.case.targets if t in graph)
+        if self.plan is not None and self.plan.fetches == fetches:
+            fetches = self.plan.fetches  # as `derive` gives them
         anew = compile_plan(graph, fetches, targets, types)
         self.plan = compile_plan(graph, fetches, targets, types, self.plan)
         self.recording = Recording(self.plan, BACKEND, self.case.functions, before=self.recording)
@@ -73,6 +75,10 @@ def assert_same_plan(continued: Plan, anew: Plan) -> None:
     assert {r: x if isinstance(x, str) else number[x] for r, x in continued.tensors.items()} == {
         **anew.tensors
     }
+    assert [[number.get(x, x) for x in there or ()] for there in continued.whereabouts] == [
+        [*(there or ())] for there in anew.whereabouts
+    ]
+    assert (continued.step_of, continued.is_plain) == (anew.step_of, anew.is_plain)
     assert continued.variables == anew.variables
     assert list(continued.versions) == list(anew.versions)
     assert [[number[v] for v in x] for x in continued.versions.values()] == [

@@ -1,0 +1,49 @@
+"""What VJPs come to after an edit is what they come to anew; what did not change stays itself."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradstep.core.autodiff.reverse.merged_vjps import MergedVjps
+from gradstep.core.autodiff.reverse.vjp_result import VjpResult
+from gradstep.core.graph.model import TensorRef
+
+_GRADIENTS = attrgetter("gradients")
+_NAMES = "abcdef"
+_KINDS = st.sampled_from(["none", "first", "second", "both", "swapped", "custom"])
+
+
+def _vjp(name: str, kind: str) -> VjpResult:
+    refs = {"none": [], "first": [0], "second": [1], "both": [0, 1], "swapped": [1, 0]}
+    gradients = {
+        TensorRef(name, i): TensorRef(f"{name}_grad/{kind}", i) for i in refs.get(kind, [0])
+    }
+    return VjpResult(gradients=gradients, custom="mine" if kind == "custom" else "")
+
+
+@given(
+    st.lists(_KINDS, min_size=len(_NAMES), max_size=len(_NAMES)),
+    st.dictionaries(st.sampled_from(_NAMES), _KINDS),
+)
+def test_what_changed_is_put_in_where_it_would_come(then: list[str], edits: dict[str, str]) -> None:
+    before = {name: _vjp(name, kind) for name, kind in zip(_NAMES, then, strict=True)}
+    now = {**before, **{name: _vjp(name, kind) for name, kind in edits.items()}}
+    old, anew = MergedVjps(before, loops=False), MergedVjps(now, loops=False)
+    again = MergedVjps(now, False, {name: before[name] for name in edits})
+    gradients, custom = old.merged(_GRADIENTS), old.custom()
+    assert [*again.merged(_GRADIENTS, gradients).items()] == [*anew.merged(_GRADIENTS).items()]
+    assert [*again.custom(custom).items()] == [*anew.custom().items()]
+    if now == before:
+        assert again.merged(_GRADIENTS, gradients) is gradients
+
+
+def test_vjps_inside_a_loop_come_after_its_own() -> None:
+    loop = VjpResult(
+        gradients={TensorRef("loop"): TensorRef("g")}, inside={"in": _vjp("in", "both")}
+    )
+    merged = MergedVjps({"loop": loop, "a": _vjp("a", "custom")}, loops=True)
+    assert [ref.op for ref in merged.merged(_GRADIENTS)] == ["loop", "in", "in", "a"]
+    assert merged.custom() == {"a": "mine"}
