@@ -70,8 +70,10 @@ class BackwardSlice:
 
     def _rename(self, op: Operation, name: str) -> None:
         """Let an operation of the graph before be called so, where it is."""
-        for known in ("places", "scopes", "has_gradient_scopes"):
+        for known in ("places", "scopes"):
             self.__dict__.pop(known, None)
+        if self.__dict__.get("has_gradient_scopes") is not False or _is_gradient_scope(name):
+            self.__dict__.pop("has_gradient_scopes", None)
         old, arrivals = op.name, dict(self.arrivals)
         names = [name if other == old else other for other in self.path]
         self.path = dict(zip(names, self.path.values(), strict=True))
@@ -93,7 +95,7 @@ class BackwardSlice:
     @cached_property
     def has_gradient_scopes(self) -> bool:
         """Whether scopes of operations' gradients may have names that are taken."""
-        return any("_grad/" in name.lower() for name in self.graph.operations)
+        return any(map(_is_gradient_scope, self.graph.operations))
 
     @cached_property
     def places(self) -> Mapping[str, int]:
@@ -135,6 +137,10 @@ class BackwardSlice:
                     needed.add(ref.op)
                     arrivals.setdefault(ref.op, []).append((ref.index, name, index))
         return arrivals
+
+
+def _is_gradient_scope(name: str) -> bool:
+    return "_grad/" in name.lower()
 
 
 def _carriers(types: TensorTypes, name: str) -> list[bool]:

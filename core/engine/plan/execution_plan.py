@@ -237,7 +237,7 @@ def _whereabouts_after(plan: Plan, touched: TouchedSteps) -> Sequence[Whereabout
     steps, then, of = plan.steps, touched.previous.steps, plan.tensors.of
     first, last = ends_of(plan, then)
     before = touched.previous.whereabouts
-    middle = (of.get(step.op.name) for step in steps[first : len(steps) - last])
+    middle = map(of.get, plan.needed.names[first : len(steps) - last])
     found = [*before[:first], *middle, *before[len(then) - last :]]
     for name in touched.seen & touched.places.keys():
         found[touched.places[name]] = of.get(name)

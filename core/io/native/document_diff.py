@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import count, filterfalse
 from math import isfinite
 from typing import Any, Protocol
 
@@ -226,12 +227,14 @@ def _graph(before: Graph, record: DifferenceRecord, put: Mapping[str, Operation]
 def _woven(merged: Iterable[str], inserted: Mapping[str, list[str]]) -> list[str]:
     """The names in order, each run of new ones after the operation that it follows."""
     moved = {name for run in inserted.values() for name in run}
-    order = list(inserted.get("", ()))
-    for name in merged:
-        if name not in moved:
-            order.append(name)
-            order.extend(inserted.get(name, ()))
-    return order
+    order = [*filterfalse(moved.__contains__, merged)]
+    places = dict(zip(order, count(1), strict=False))
+    woven, done = [*inserted.get("", ())], 0
+    for name in sorted(places.keys() & inserted.keys(), key=places.__getitem__):
+        woven += order[done : places[name]]
+        woven += inserted[name]
+        done = places[name]
+    return woven + order[done:]
 
 
 # -- entries of maps ---------------------------------------------------------------------------
