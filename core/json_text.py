@@ -8,6 +8,8 @@ from typing import Any
 import msgspec
 
 _WIDTH = 96
+# Made once: json.dumps makes an encoder for each value.
+_line = json.JSONEncoder(ensure_ascii=False, sort_keys=True, allow_nan=False).encode
 # Whatever msgspec raises for bytes that are not the record asked for: text that is not UTF-8 is
 # found in some places by msgspec, in some by Python.
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -26,14 +28,11 @@ def why_unreadable(error: Exception) -> str:
 
 
 def _write(value: Any, indent: int) -> str:
-    line = json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False)
+    line = _line(value)
     if indent + len(line) <= _WIDTH or not isinstance(value, list | dict) or not value:
         return line
     if isinstance(value, dict):
-        parts = [
-            f"{json.dumps(k, ensure_ascii=False)}: {_write(v, indent + 2)}"
-            for k, v in sorted(value.items())
-        ]
+        parts = [f"{_line(k)}: {_write(v, indent + 2)}" for k, v in sorted(value.items())]
         return _block("{", parts, "}", indent)
     return _block("[", [_write(item, indent + 2) for item in value], "]", indent)
 

@@ -94,8 +94,8 @@ def _attribute(name: str, place: str) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("__"):
-        raise AttributeError(name)
+    if name.startswith("_"):  # what tools ask any module for; there is none to suggest
+        raise AttributeError(f"tf has no '{name}'")
     return _attribute(name, "tf")
 
 
