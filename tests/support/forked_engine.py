@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import importlib
+import io
 import json
 import os
 import pkgutil
@@ -108,6 +109,7 @@ def _pipes() -> tuple[tuple[int, int, int], tuple[int, int, int]]:
 
 def _serve(channel: socket.socket) -> None:
     _load()
+    _warm_up()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the tests; their end ends it
     watched = selectors.DefaultSelector()
     watched.register(channel, selectors.EVENT_READ)
@@ -127,6 +129,25 @@ def _load() -> None:
         for found in pkgutil.walk_packages(module.__path__, f"{package}."):
             if not found.name.endswith("__main__"):
                 importlib.import_module(found.name)
+
+
+def _warm_up() -> None:
+    """Opens and runs a document, with what comes and goes packed as it will be: decoders are made,
+    and what is remembered of types and rules is there, once instead of in each engine."""
+    from gradstep.core.host.device_services import CpuOnly
+    from gradstep.core.host.engine_service import EngineService
+    from gradstep.core.protocol import framing
+    from gradstep.core.protocol.messages import Control, Open
+
+    service = EngineService(CpuOnly())
+    document = (ROOT / "assets" / "examples" / "tutorial.gradstep").read_bytes()
+    for message, buffers in ((Open(), [document]), (Control(command="continue_"), [])):
+        stream = io.BytesIO()
+        framing.write(stream, message, buffers)
+        stream.seek(0)
+        packet = framing.read_request(stream)
+        assert packet is not None
+        framing.write(stream, *service.handle(packet.message, packet.buffers))
 
 
 def _fork(channel: socket.socket, watched: selectors.BaseSelector) -> bool:
