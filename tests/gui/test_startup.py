@@ -5,10 +5,19 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication
+
+from gradstep.core.cli.command_line import main
+from gradstep.gui.frame.main_window import MainWindow
+from gradstep.main import Gradstep
+from tests.support.deleting import end
+
+Command = Callable[..., tuple[int, str]]
 
 ROOT = Path(__file__).parents[2]
 HEAVY = ("pyqtgraph", "networkx", "scipy", "cupy", "onnx", "jedi", "tensorboardX", "gradstep.gpu")
@@ -25,6 +34,7 @@ LATER = (
 # what of it is still not loaded when the window can do everything.
 START = """
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QApplication, QMainWindow
@@ -125,18 +135,33 @@ def test_a_shot_is_the_real_window(tmp_path: Path) -> None:
     assert "#f4f5f7" in colors
 
 
+@pytest.fixture
+def command(qapp: QApplication, capsys: pytest.CaptureFixture[str]) -> Iterator[Command]:
+    """Exit status and words of a command in this process: to start one costs more than it does."""
+
+    def call(*arguments: str) -> tuple[int, str]:
+        status = main([*arguments], Gradstep())
+        captured = capsys.readouterr()
+        return status, captured.out + captured.err
+
+    yield call
+    for top in qapp.topLevelWidgets():
+        if isinstance(top, MainWindow):
+            end(top)
+
+
 @pytest.mark.slow
-def test_a_shot_shows_a_profile_or_says_why_there_is_none(tmp_path: Path) -> None:
+def test_a_shot_shows_a_profile_or_says_why_there_is_none(command: Command, tmp_path: Path) -> None:
     out, examples = tmp_path / "shot.png", ROOT / "assets/examples"
     wish = (str(out), "--profile", "fast", "--colour", "bytes", "--theme", "dark")
-    result = run("main.py", "shot", str(examples / "tutorial.gradstep"), *wish)
-    assert result.returncode == 0, result.stdout + result.stderr
+    status, said = command("shot", str(examples / "tutorial.gradstep"), *wish)
+    assert status == 0, said
     image = QImage(str(out))
     bottom = {image.pixelColor(x, 865).name() for x in range(740, 1260)}
     assert len(bottom) > 3, "the icicle's phases, side by side"
-    result = run("main.py", "shot", str(examples / "gather.gradstep"), *wish)
-    assert result.returncode == 1
-    assert "indices[2] = 6 is not in [0, 5)" in result.stdout + result.stderr
+    status, said = command("shot", str(examples / "gather.gradstep"), *wish)
+    assert status == 1
+    assert "indices[2] = 6 is not in [0, 5)" in said
 
 
 def test_a_shot_of_nothing_is_an_error(tmp_path: Path) -> None:
@@ -146,13 +171,13 @@ def test_a_shot_of_nothing_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_tour_plays_the_tutorial(tmp_path: Path) -> None:
-    result = run("main.py", "tour", "--out", str(tmp_path))
-    assert result.returncode == 0, result.stdout + result.stderr
+def test_the_tour_plays_the_tutorial(command: Command, tmp_path: Path) -> None:
+    status, said = command("tour", "--out", str(tmp_path))
+    assert status == 0, said
     assert len(list(tmp_path.glob("*.png"))) == 8
     for number in ("0.663694", "0.567514", "-0.994362", "0.711478", "-1.863385", "0.059848"):
-        assert number in result.stdout
-    assert "support the native gradient" in result.stdout
+        assert number in said
+    assert "support the native gradient" in said
 
 
 def test_without_a_display_the_window_says_so() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -174,13 +173,11 @@ def test_the_wire_that_is_hit_is_the_nearest(places: Scene, data: st.DataObject)
 
 def _distance(line: np.ndarray, point: tuple[float, float]) -> float:
     """From a polyline, chord by chord."""
-    best = np.inf
-    for start, end in itertools.pairwise(line):
-        way = end - start
-        length = float(way @ way)
-        share = 0.0 if length == 0 else min(max(float((point - start) @ way) / length, 0.0), 1.0)
-        best = min(best, float(np.hypot(*(start + share * way - point))))
-    return best
+    starts, ways = line[:-1], np.diff(line, axis=0)
+    lengths = np.sum(ways * ways, axis=1)
+    along = np.sum((point - starts) * ways, axis=1)
+    shares = np.clip(along / np.where(lengths == 0, 1, lengths), 0, 1)
+    return float(np.hypot(*(starts + shares[:, None] * ways - point).T).min())
 
 
 def test_nodes_come_before_wires_and_wires_before_titles() -> None:
