@@ -44,7 +44,7 @@ class DataPanel(Panel):
         self.table = FlatTable(lambda: self.theme, self.rows, "data.rows", (_ROW,))
         self.table.setAccessibleName(self.tr("Rows that this run is fed"))
         self.batch = Text(lambda: self.theme, "muted")
-        self.batch.setObjectName("data.batch")
+        self.batch.setObjectName("data.fed")
         self.again = Link(lambda: self.theme, self.tr("Read again"), "data.again")
         self.column.addWidget(self.head)
         self.column.addWidget(self.wrong)
