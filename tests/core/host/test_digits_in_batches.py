@@ -66,7 +66,9 @@ def test_the_window_is_told_what_there_is_and_trains_as_numpy_does_by_hand(
     assert (reply.made, reply.stopped.run) == (90, 89)
     assert reply.stopped.batch.startswith("batch 45 of epoch 2, rows ")
     told = [event for event in events if isinstance(event, m.TrainingProgress)]
-    numbers = [np.concatenate(c) for c in zip(*(map(np.frombuffer, t.columns) for t in told))]
+    numbers = [
+        np.concatenate(c) for c in zip(*(map(np.frombuffer, t.columns) for t in told), strict=True)
+    ]
     losses, validation = by_hand()
     np.testing.assert_allclose(numbers[0], losses, rtol=1e-4)
     np.testing.assert_allclose(numbers[1][[44, 89]], validation, rtol=1e-4)
