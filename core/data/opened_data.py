@@ -130,8 +130,12 @@ def open_data(
 
 
 def read_column(text: str, ref: TensorRef) -> tuple[str, list[Transform | str]]:
-    """Where the rows of a column are, and what is done to them. Raises GradstepError."""
+    """Where the rows of a column are, and what is done to them. Raises GradstepError; for a file on
+    another machine, too: a document that is merely opened must not make this one call that."""
     place, *transforms = text.split("|")
+    if place.lstrip()[:3].replace("\\", "/") == "@//":
+        hint = "copy it to this machine, or give the share a drive letter"
+        raise _unusable(f"{place.strip()} lies on another machine", hint, ref)
     try:
         return place.strip(), [read_transform(transform) for transform in transforms]
     except GradstepError as error:

@@ -16,6 +16,7 @@ from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.model import Constant, Graph, TensorRef
 from gradstep.core.graph.problems import Problem
 from gradstep.core.io.disk.memory_budget import Budget
+from gradstep.core.program.sandbox import is_confined
 
 _ANY = TensorType(DType.FLOAT32)  # of what nobody knows the type of
 
@@ -40,6 +41,8 @@ def find_batches(
     try:
         return open_batches(document, graph, before), []
     except GradstepError as error:
+        if is_confined() and error.kind == "FileError":
+            error.hint = "without files, Python and its engine have the built-in sets alone"
         return None, [Problem.of(error, "data")]
 
 

@@ -201,6 +201,10 @@ def _session(document: Document) -> list[str]:
     lines += ["with tf1.Session() as session:", f"    session.run({init})"]
     run = [step.name for step in steps if step.enabled]
     if fetches or run or document.threads:
+        lines += [
+            f"    # in Gradstep {n!r} is fed a batch of {text!r} in each run"
+            for n, text in document.columns.items()
+        ]
         lines.append(f"    feeds = {{{', '.join(feeds)}}}")
     lines += start_lines(document)
     lines += [f"    print(session.run({fetch}, feeds))" for fetch in fetches]

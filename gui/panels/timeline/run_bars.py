@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent,
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gradstep.gui.look.count_text import count_of
+from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import SMALL, mix, sans
 from gradstep.gui.panels.timeline.timeline_rows import Rows
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
@@ -33,7 +34,8 @@ class RunBars(QWidget):
         self.setAccessibleName(self.tr("Runs and their steps"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setToolTip(self.tr("Click or drag to go to a step; the wheel shows other runs"))
+        self._batch = ""
+        self._say()
         self._theme = theme
         self._rows: Rows | None = None
         self._captions: dict[str, str] = {}
@@ -47,14 +49,26 @@ class RunBars(QWidget):
         self._rows, self._captions = rows, captions
         self.update()
 
-    def show_position(self, run: int, step: int, reached: Sequence[int]) -> None:
-        """Where the cursor is, and how many steps of each run are recorded."""
+    def show_position(self, run: int, step: int, reached: Sequence[int], batch: str = "") -> None:
+        """Where the cursor is, how many steps of each run are recorded, and what this one is fed
+        of data."""
         self._run, self._step, self._reached = run, step, list(reached)
         self._first = min(max(self._first, run - _MOST + 1), run)
         self._first = max(min(self._first, len(reached) - _MOST), 0)
-        self.setAccessibleDescription(f"run {run + 1}, {step} of {self.steps} steps done")
+        said = f", {batch}" if batch else ""
+        self.setAccessibleDescription(f"run {run + 1}{said}, {step} of {self.steps} steps done")
+        if batch != self._batch:
+            self._batch = batch
+            self._say()
         self.updateGeometry()
         self.update()
+
+    def _say(self) -> None:
+        how = self.tr("Click or drag to go to a step; the wheel shows other runs")
+        fed = (
+            self.tr("Run {} is fed {}. ").format(self._run + 1, self._batch) if self._batch else ""
+        )
+        self.setToolTip(plain(fed + how))
 
     @property
     def steps(self) -> int:

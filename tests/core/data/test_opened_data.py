@@ -32,7 +32,8 @@ def opened(
     folder: Path, x: str, y: str = "", before: OpenedData | None = None, **numbers: int
 ) -> OpenedData:
     texts = {"x:0": x, "y:0": y} if y else {"x:0": x}
-    columns = {name: text.replace("@", f"@{folder.as_posix()}/") for name, text in texts.items()}
+    near = f"@{folder.as_posix()}/"
+    columns = {n: t if t[1] in "/\\" else t.replace("@", near) for n, t in texts.items()}
     kinds = {ref: kind for ref, kind in KINDS.items() if str(ref) in columns}
     return open_data(Dataset(columns, **numbers), kinds, Reading(), before)  # type: ignore[arg-type]
 
@@ -69,6 +70,8 @@ def test_a_table_is_fed_in_batches(table: Path) -> None:
         ),
         ("@rows.csv:a,b", "@short.csv", "the columns differ in rows: x 10, y 2"),
         ("@folder", "", "folder"),
+        ("@//host/share/rows.csv", "", "lies on another machine"),
+        ("@\\\\host\\share\\rows.csv", "", "lies on another machine"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line_at_the_placeholder(
