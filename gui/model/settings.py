@@ -43,6 +43,15 @@ class Settings:
         self._store.setValue("look/motion", "on" if on else "off")
 
     @property
+    def pictures(self) -> bool:
+        """Whether the canvas shows small pictures of values."""
+        return self._text("look/pictures", "on") == "on"
+
+    @pictures.setter
+    def pictures(self, on: bool) -> None:
+        self._store.setValue("look/pictures", "on" if on else "off")
+
+    @property
     def compare_with(self) -> str:
         """The device that the toolbar's Compare button compares with."""
         return self._text("devices/compare_with", "emulate:tf-gpu")

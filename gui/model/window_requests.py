@@ -16,7 +16,7 @@ FrameRequest = Literal[
 CanvasRequest = Literal[
     "fit", "fit_selection", "show_selected", "reveal", "current", "zoom_in", "zoom_out", "zoom_100",
     "arrange", "duplicate", "paste", "rename", "add", "wire", "run_after", "next_wire",
-    "toggle_scope", "open_scopes", "collapse_scopes", "minimap",
+    "toggle_scope", "open_scopes", "collapse_scopes", "minimap", "pictures",
 ]  # fmt: skip
 WindowRequest = FrameRequest | CanvasRequest
 

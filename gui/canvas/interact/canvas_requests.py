@@ -61,4 +61,5 @@ ANSWERS: Mapping[str, Callable[[Answers, str], object]] = {
     "open_scopes": lambda its, _: its.stage.open_scopes(),
     "collapse_scopes": lambda its, _: its.stage.collapse_scopes(),
     "minimap": lambda its, _: its.minimap.toggle(),
+    "pictures": lambda its, _: its.stage.pictures.toggle(),
 }

@@ -10,10 +10,14 @@ from gradstep.gui.canvas.interact.camera import Camera
 from gradstep.gui.canvas.paint import paint_order
 from gradstep.gui.canvas.paint.front_buffer import FrontBuffer
 from gradstep.gui.canvas.paint.graph_painter import GraphPainter
+from gradstep.gui.canvas.paint.picture_cards import AWAY, REACH
 from gradstep.gui.canvas.paint.runtime_painter import RuntimePainter
 from gradstep.gui.canvas.paint.said_in_view import MARKS, Said, said_of
 from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.look.theme import Theme
+
+_HIGH = max(MARKS, REACH)  # scene units over and under a box that what is said of it takes
+_WIDE = max(MARKS, AWAY)  # and on its left
 
 
 class Layers:
@@ -25,6 +29,7 @@ class Layers:
         self._camera = camera
         self.painter = GraphPainter(theme)
         self.runtime = RuntimePainter(theme, self.painter.labels)
+        self.runtime.pictures.pictures = stage.pictures
         self._structure = FrontBuffer(self._paint_structure)
         self._facts = FrontBuffer(self._paint_facts, transparent=True)
         self._rest = FrontBuffer(self._paint_rest)  # of what is being dragged
@@ -74,9 +79,10 @@ class Layers:
     def _say(self, area: QRect, scale: float) -> Said:
         """What is to be seen in some pixels of the scene at that scale."""
         self.painter.arrays = self._stage.arrays
-        boxes, links = self.painter.standing(_scene_of(area, scale))
+        boxes, links = self.painter.standing(_around(_scene_of(area, scale)))
         letter = self.painter.labels.letter
-        return said_of(self._stage.arrays, self._stage.facts, boxes, links, scale, letter)
+        arrays, facts, pictures = self._stage.arrays, self._stage.facts, self.runtime.pictures
+        return said_of(arrays, facts, boxes, links, scale, letter, pictures)
 
     def draw(self, painter: QPainter, ratio: float) -> None:
         """Everything, on a painter in viewport pixels. ratio: device pixels per pixel."""
@@ -112,7 +118,7 @@ class Layers:
         self.painter.paint(painter, rect, scale)
 
     def _paint_facts(self, painter: QPainter, rect: QRectF, scale: float) -> None:
-        boxes, links = self.painter.standing(rect.adjusted(-MARKS, -MARKS, MARKS, MARKS))
+        boxes, links = self.painter.standing(_around(rect))
         arrays, facts = self._stage.arrays, self._stage.facts
         paint_order.paint_facts(painter, arrays, self.runtime, facts, boxes, links, scale)
 
@@ -126,6 +132,11 @@ class Layers:
     ) -> None:
         facts = self._stage.facts
         paint_order.paint_both(painter, self.painter, self.runtime, facts, boxes, links, scale)
+
+
+def _around(rect: QRectF) -> QRectF:
+    """Where boxes stand of which something is said in a rectangle of the scene."""
+    return rect.adjusted(-MARKS, -_HIGH, _WIDE, _HIGH)
 
 
 def _pixels_of(part: QRectF, scale: float) -> QRect:

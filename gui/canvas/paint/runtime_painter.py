@@ -12,6 +12,7 @@ from gradstep.gui.canvas.paint import batch_drawing, glow, gradient_flows, heat_
 from gradstep.gui.canvas.paint.heat_by_cost import SharePainter
 from gradstep.gui.canvas.paint.link_painter import shown, tolerance, within
 from gradstep.gui.canvas.paint.node_cards import RADIUS, rows_of
+from gradstep.gui.canvas.paint.picture_cards import PicturePainter
 from gradstep.gui.canvas.paint.text_cache import Labels
 from gradstep.gui.canvas.paint.variable_drawers import DrawerPainter
 from gradstep.gui.canvas.scene.level_of_detail import Detail, text_size
@@ -32,6 +33,7 @@ class RuntimePainter:
         self._labels = labels
         self._shares = SharePainter(theme, labels)
         self._drawers = DrawerPainter(theme, labels)
+        self.pictures = PicturePainter(theme)
         self.theme = theme
 
     @property
@@ -40,7 +42,7 @@ class RuntimePainter:
 
     @theme.setter
     def theme(self, theme: Theme) -> None:
-        self._theme = self._shares.theme = self._drawers.theme = theme
+        self._theme = self._shares.theme = self._drawers.theme = self.pictures.theme = theme
 
     def paint(
         self, painter: QPainter, arrays: SceneArrays, facts: OverlayState, boxes: np.ndarray,
@@ -71,13 +73,14 @@ class RuntimePainter:
         scale: float,
     ) -> None:
         """What stands beside the boxes (bool[n]), over all of them: numbers of the cost that they
-        are coloured by, and what an update changed."""
+        are coloured by, pictures of values, and what an update changed."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if facts.shares is not None:
             self._shares.say(painter, arrays.rects, facts.shares, boxes, scale)
         if Detail.at(scale) < Detail.NAMES:
             return
         for number in np.flatnonzero(boxes).tolist():
+            self.pictures.draw(painter, arrays, facts, number, scale)
             if (found := facts.update(number)) is not None:
                 rect = QRectF(*arrays.rects[number].tolist())
                 others, fresh = arrays.rects, facts.fresh == (number, False)

@@ -7,12 +7,13 @@ What a new one of them draws by has to be here as well; tests/gui/canvas/test_sa
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from PySide6.QtCore import QRectF
 
 from gradstep.gui.canvas.paint.node_cards import rows_of
+from gradstep.gui.canvas.paint.picture_cards import PicturePainter, Place
 from gradstep.gui.canvas.scene.level_of_detail import LARGEST_TEXT, Detail, text_size
 from gradstep.gui.canvas.scene.node_values import NodeValues
 from gradstep.gui.canvas.scene.overlay_state import OverlayState
@@ -27,12 +28,14 @@ class Said:
     """Of some boxes and links, by their numbers; where nothing is said, nothing.
 
     whole: what may look otherwise anywhere. beside: what stands beside its box, where that leaves
-    room: another box's may have to yield to it."""
+    room: another box's may have to yield to it. pictures: of boxes by their numbers, with the place
+    of each, x, y, width, height in scene units, if it has one."""
 
     boxes: Mapping[int, object]
     links: Mapping[int, object]
     whole: object = None
     beside: tuple[object, ...] = ()
+    pictures: Mapping[int, tuple[object, Place | None]] = field(default_factory=dict)
 
     def changed_since(self, before: Said, arrays: SceneArrays, scale: float) -> list[QRectF] | None:
         """Where to paint anew, scene units; None for everywhere."""
@@ -43,10 +46,19 @@ class Said:
             return None
         sides = [*map(_box_sides, arrays.rects[boxes]), *arrays.routes.bounds[links].tolist()]
         away = max(MARKS, LEAST / scale)
-        return [
+        around = [
             QRectF(left - away, top - away, right - left + 2 * away, bottom - top + 2 * away)
             for left, top, right, bottom in sides
         ]
+        return [*around, *self._pictures_since(before)]
+
+    def _pictures_since(self, before: Said) -> Iterator[QRectF]:
+        """Where pictures came, went, or are others."""
+        for box in _differing(self.pictures, before.pictures):
+            for said in (self, before):
+                _, place = said.pictures.get(box, (None, None))
+                if place is not None:
+                    yield QRectF(*place).adjusted(-1, -1, 1, 1)
 
 
 def said_of(
@@ -56,18 +68,20 @@ def said_of(
     links: np.ndarray,
     scale: float,
     letter: float,
+    pictures: PicturePainter | None = None,
 ) -> Said:
     """What is said of boxes (bool[n]) and links (bool[m]). letter: width of one, as a painter's
-    labels have it."""
+    labels have it; pictures: what draws those of values."""
     if Detail.at(scale) < Detail.NAMES:
         return _said_far(facts, boxes, links)
     numbers = np.flatnonzero(boxes).tolist()
     updates = [(i, found[0]) for i in numbers if (found := facts.update(i)) is not None]
+    drawn = pictures.places(arrays, facts, numbers, scale) if pictures is not None else {}
     beside = (*updates, *([facts.shares] if facts.shares is not None else []))
     size = text_size(scale)
     said = {i: _said_of_box(arrays, facts, i, size, letter) for i in numbers}
     drawn_out = facts.drawn_out.tobytes()
-    return Said(said, dict(_said_of_links(facts, links)), drawn_out, beside)
+    return Said(said, dict(_said_of_links(facts, links)), drawn_out, beside, drawn)
 
 
 def _said_far(facts: OverlayState, boxes: np.ndarray, links: np.ndarray) -> Said:

@@ -218,6 +218,10 @@ class OverlayState:
             self._readings[key] = read(self._workspace, self.operation(box), room)
         return self._readings[key]
 
+    def is_scope(self, box: int) -> bool:
+        """Whether a box stands for a collapsed scope."""
+        return self._visible.boxes[box].is_scope
+
     def operation(self, box: int) -> Operation:
         """The operation that a box shows; of a scope's box its first."""
         return self._graph[self._visible.boxes[box].members[0]]

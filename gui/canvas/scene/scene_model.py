@@ -20,6 +20,7 @@ from gradstep.gui.canvas.scene.hit_test import Hit, Port
 from gradstep.gui.canvas.scene.incremental_scene import revised
 from gradstep.gui.canvas.scene.overlay_state import NOTHING, OverlayState
 from gradstep.gui.canvas.scene.scene_arrays import Point, SceneArrays
+from gradstep.gui.canvas.scene.value_pictures import ValuePictures
 from gradstep.gui.canvas.scene.visible_graph import Source, VisibleGraph, drawn_of
 from gradstep.gui.model.background_work import Background
 from gradstep.gui.model.workspace import Workspace
@@ -43,6 +44,8 @@ class SceneModel(QObject):
         self.workspace = workspace
         self.arrays = EMPTY
         self.facts = OverlayState(workspace, EMPTY.visible)
+        self.pictures = ValuePictures(workspace, self)
+        self.pictures.changed.connect(self._new_facts)
         self.laying_out = False
         self._document = Document()
         self._drawn = EMPTY.visible  # of the document, also while nothing has a place yet
