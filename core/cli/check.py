@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,14 +15,19 @@ from gradstep.core.checks.gradients.gradient_checks import gradient_tables, tabl
 from gradstep.core.checks.gradients.graph_evaluator import Evaluator
 from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments.document_args import as_it_stands, load
+from gradstep.core.cli.arguments.shared_arguments import require_with
+from gradstep.core.cli.command_line import verb_parser
 from gradstep.core.cli.output.check_text import text
 from gradstep.core.cli.output.problem_json import problem_object
+from gradstep.core.cli.runs.check_campaign import check_folder
 from gradstep.core.document.document import CodeKind
 from gradstep.core.document.requests import main_request
 from gradstep.core.document.required_python import Asked
 from gradstep.core.engine.backend import Backend
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.problems import Problem
+from gradstep.core.host.device_services import DeviceServices
+from gradstep.core.host.workers.work_link import link
 from gradstep.core.program.derive import derive
 from gradstep.core.program.missing_functions import find_missing_functions
 from gradstep.core.program.questions.first_run_values import situation, situations
@@ -34,6 +40,31 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     """All problems, every element of every gradient, and every node on the way by itself, and what
     the document expects. Exit status 1 where there is an error, a gradient that the numbers do not
     support, or an expectation that does not hold; what the document expects is none."""
+    if Path(args.file).is_dir():
+        return check_folder(args, check_document)
+    require_with(args, "a folder", ["workers"], "name a folder of documents, or leave it away")
+    return _check(args, app)
+
+
+def check_document(file: str, words: list[str]) -> Any:
+    """In another process: what a check of `file` comes to, as plain data of a Checked."""
+    args = verb_parser("check").parse_args([*words, "--", file])
+    answer = _check(args, _Here())
+    return {
+        "file": file,
+        "passed": bool(answer.data["passed"]),
+        "conclusion": str(answer.data["conclusion"]),
+    }
+
+
+class _Here:
+    """What a check asks of an application, in a process of a pool."""
+
+    def devices(self) -> DeviceServices:
+        return link().devices()
+
+
+def _check(args: argparse.Namespace, app: Application | _Here) -> Answer:
     loaded = load(args)
     program = derive(loaded.document, loaded.functions)
     problems = [*program.problems, *races_of(program)]
@@ -63,7 +94,7 @@ def _missing(asked: Asked) -> dict[str, Any]:
 
 
 def _expectations(
-    args: argparse.Namespace, app: Application, loaded: Loaded
+    args: argparse.Namespace, app: Application | _Here, loaded: Loaded
 ) -> tuple[list[CheckedExpectation], Known]:
     """Of the file as it stands, whatever else the arguments ask: they are about its own feeds,
     overrides and devices. What they say of gradients and failures is known of what is checked only

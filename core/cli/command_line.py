@@ -92,10 +92,11 @@ def verb_parser(name: str) -> Parser:
 
 def _execute(name: str, arguments: Sequence[str], app: Application) -> int:
     args = verb_parser(name).parse_args(list(arguments))
-    if getattr(args, "sandbox", False) and name not in ("engine", "sweep"):  # theirs is of others
-        from gradstep.core.cli.sandboxed import confine_command
+    if getattr(args, "sandbox", False) and name != "engine":
+        from gradstep.core.cli.sandboxed import confine_command, works_elsewhere
 
-        confine_command(name, args)
+        if not works_elsewhere(name, args):
+            confine_command(name, args)
     module: Any = importlib.import_module(f"gradstep.core.cli.{name}")
     answer: Answer | int = 0
     try:

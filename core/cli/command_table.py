@@ -83,6 +83,13 @@ def _check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--second-order", action="store_true", help="check the gradients of gradients, too"
     )
+    parser.add_argument(
+        "--workers",
+        metavar="N",
+        type=shared_arguments.positive,
+        help="where FILE is a folder, all documents in it are checked, so many at a time (as many "
+        "as this machine has cores)",
+    )
 
 
 def _expect(parser: argparse.ArgumentParser) -> None:

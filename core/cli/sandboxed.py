@@ -12,6 +12,11 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.program import sandbox
 
 
+def works_elsewhere(verb: str, args: argparse.Namespace) -> bool:
+    """Whether it is other processes that run the document's Python, which are confined then."""
+    return verb == "sweep" or (verb == "check" and os.path.isdir(args.file))
+
+
 def confine_command(verb: str, args: argparse.Namespace) -> None:
     """Confine this process, for good: it can read the files that the arguments name, and write into
     --logdir. To be called before anything heavy is imported. Raises GradstepError where the command

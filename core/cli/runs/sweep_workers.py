@@ -13,11 +13,11 @@ from gradstep.core.cli.arguments.shared_arguments import require_with
 from gradstep.core.cli.command_line import verb_parser
 from gradstep.core.cli.output.command_output import usage, warn
 from gradstep.core.cli.runs.sweep_campaign import Workers
-from gradstep.core.cli.sandboxed import named_files, profile_of
+from gradstep.core.cli.runs.worker_rights import begin_workers
+from gradstep.core.cli.sandboxed import named_files
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.workers.worker_messages import Begin
 from gradstep.core.host.workers.worker_pool import WorkerPool
-from gradstep.core.program import sandbox
 from gradstep.core.sweep.sweep_folder import SweepFolder
 
 
@@ -48,19 +48,10 @@ def open_workers(args: argparse.Namespace, folder: SweepFolder, tell: Tell) -> W
 
 
 def _begin(args: argparse.Namespace, folder: SweepFolder) -> Begin:
-    if not args.sandbox:
-        return Begin()
-    if reason := sandbox.why_not():
-        raise GradstepError(
-            f"nothing can be kept from network and files here: {reason}",
-            kind="UnavailableError",
-            hint="gradstep doctor says what this machine lacks for it",
-        )
     words = [*folder.record.arguments, "--", str(folder.document)]
     given = verb_parser("train").parse_args(words)
-    read = tuple(os.path.abspath(name) for name in (*named_files(given), args.code) if name)
-    write = (str(Path(folder.path, "runs").absolute()),)
-    return Begin(confined=True, profile=profile_of(given), read=read, write=write)
+    read = (*named_files(given), args.code)
+    return begin_workers(args.sandbox, given, read, [str(Path(folder.path, "runs"))])
 
 
 def _is_here(address: str) -> bool:

@@ -1,0 +1,46 @@
+"""gradstep check of a folder: all documents, several at a time, each with what it comes to."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.core.cli.conftest import Cli
+from tests.examples.build import FOLDER
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two documents that hold, in folders of their own."""
+    (tmp_path / "inside").mkdir()
+    shutil.copy(FOLDER / "tutorial.gradstep", tmp_path)
+    shutil.copy(FOLDER / "nan_gradient.gradstep", tmp_path / "inside")
+    return tmp_path
+
+
+def test_all_documents_of_a_folder(cli: Cli, folder: Path) -> None:
+    found = cli("check", folder, "--workers", 2, "--json")
+    assert found.status == 0
+    assert found.json["passed"]
+    checked = {each["file"]: each for each in found.json["checked"]}
+    for file in ("tutorial.gradstep", "inside/nan_gradient.gradstep"):
+        alone = cli("check", folder / file, "--json").json
+        assert checked[str(folder / file)]["conclusion"] == alone["conclusion"]
+    (folder / "notes.gradstep").write_text("no document")
+    (folder / "notes.txt").write_text("not looked at")
+    worse = cli("check", folder, "--workers", 1)
+    assert worse.status == 1
+    assert worse.out.splitlines()[-1] == "2 of 3 hold"
+    assert "notes.gradstep: is not a Gradstep document" in worse.out
+
+
+def test_what_is_about_one_document_is_said(cli: Cli, folder: Path) -> None:
+    assert "--of is about one document" in cli("check", folder, "--of", "loss").err
+    assert (
+        "--workers is about a folder"
+        in cli("check", folder / "tutorial.gradstep", "--workers", 2).err
+    )
+    (folder / "empty").mkdir()
+    assert "there is no document in" in cli("check", folder / "empty").err
