@@ -187,6 +187,12 @@ def _train(parser: argparse.ArgumentParser) -> None:
         type=shared_arguments.positive,
         help=f"show each K-th step (so that {LINES} are shown)",
     )
+    parser.add_argument(
+        "--towers",
+        metavar="N",
+        type=shared_arguments.positive,
+        help="part each batch of --data over so many processes, and average gradients by rows",
+    )
     parser.add_argument("--logdir", metavar="DIR", help="folder for an event file of TensorBoard")
     parser.add_argument(
         "--checkpoint",

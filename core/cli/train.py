@@ -36,6 +36,7 @@ from gradstep.core.cli.run import device_object, rounding_line
 from gradstep.core.cli.runs import save_trained
 from gradstep.core.cli.runs.training_checkpoints import TrainingCheckpoints, read_checkpoints
 from gradstep.core.cli.runs.training_steps import Training, ask_for, require_work
+from gradstep.core.cli.runs.training_towers import open_towers
 from gradstep.core.data.opened_data import OpenedData
 from gradstep.core.document.placeholder_substitution import with_feeds
 from gradstep.core.engine.run.tf_session import Session
@@ -65,17 +66,19 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         print(problem_text(problem), file=sys.stderr)
     require_work(what)
     session = start(loaded, what.program.graph, backend, what.program.initial, **layout)
-    training = Training(
-        loaded,
-        session,
-        what,
-        summaries=bool(args.logdir),
-        keep=bool(saving),
-        data=None if data is None else data.training,
-        until=args.until,
-    )
-    checkpoints = read_checkpoints(args, training)
     with ExitStack() as stack:
+        towers = stack.enter_context(open_towers(args, loaded, what, session, data))
+        training = Training(
+            loaded,
+            session,
+            what,
+            summaries=bool(args.logdir) and towers is None,
+            keep=bool(saving),
+            data=None if data is None else data.training,
+            until=args.until,
+            compute=None if towers is None else towers.step,
+        )
+        checkpoints = read_checkpoints(args, training)
         log = stack.enter_context(EventLog(args.logdir, loaded, what)) if args.logdir else None
         progress = stack.enter_context(_Progress(args, log, checkpoints))
         error = _train(training, progress, data)

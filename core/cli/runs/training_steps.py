@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -118,7 +118,8 @@ class Training:
 
     summaries: whether those of each step are wanted. keep: whether what the variables held before
     a step that fails is. data: what is fed besides, another batch in each step. until: an
-    expression; "" for none.
+    expression; "" for none. compute: gives what is asked for of a step, by its number, in place of
+    the session.
 
     done: steps that were made; ended: whether `until` held in the last of them.
     """
@@ -133,9 +134,10 @@ class Training:
         keep: bool = False,
         data: DataSource | None = None,
         until: str = "",
+        compute: Callable[[int, Sequence[str]], list[np.ndarray | None]] | None = None,
     ) -> None:
         self.done, self.ended = 0, False
-        self._data = data
+        self._data, self._compute = data, compute
         self._feeds = loaded.feeds()
         self._session = session
         self._what = what
@@ -235,6 +237,8 @@ class Training:
         return f"step {self.done + 1}{at}"
 
     def _values(self) -> list[np.ndarray | None]:
+        if self._compute is not None:
+            return self._compute(self.done, self._names)
         if self._data is None:
             return self._same()
         feeds = {**self._feeds, **self._data.feeds_at(self.done)}
