@@ -220,8 +220,9 @@ def _axis(title: str, texts: Sequence[str], text_of: Callable[[RunSpec], str]) -
     if all(map(math.isfinite, numbers)):
         scale = PlotScale.of(numbers)
         places = {text: scale.share(number_of(text)) for text in known}
-        shown = known if len(known) <= _TICKS + 1 else [tick_text(t) for t in scale.ticks(_TICKS)]
-        ticks = [(scale.share(number_of(text.replace("k", "e3"))), text) for text in shown]
+        few = len({*numbers}) <= _TICKS + 1
+        shown = sorted({*numbers}) if few else scale.ticks(_TICKS)
+        ticks = [(scale.share(number), tick_text(number)) for number in shown]
     else:
         places = {text: (n + 0.5) / len(known) for n, text in enumerate(known)}
         step = -(-len(known) // (2 * _TICKS))

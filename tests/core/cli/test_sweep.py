@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -17,10 +18,13 @@ import pytest
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.cli import sweep
+from gradstep.core.cli.runs.sweep_run import make_run
 from gradstep.core.document.document import CodeKind, Document, Optimizer
+from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, TensorRef
 from gradstep.core.host.workers import worker_pool
+from gradstep.core.host.workers.work_link import STOPPED, WorkLink, linked
 from gradstep.core.io.checkpoint_files import CheckpointFolder
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.build.builder import GraphBuilder
@@ -250,6 +254,40 @@ def test_it_ends_while_nothing_is_over(tmp_path: Path, cli: Cli) -> None:
     assert result.status == 130
     assert "0 of 1 runs are over" in result.out
     assert time.monotonic() - began < LONG
+
+
+def test_a_run_looks_each_50_steps_whether_to_end(tmp_path: Path) -> None:
+    looks, news = [False, False, False, True], list[dict[str, Any]]()
+    order = {
+        "spec": {"number": 1, "values": {}},
+        "file": str(shrinking(tmp_path)),
+        "arguments": ["--steps=100000"],
+    }
+    with (
+        linked(WorkLink(lambda: len(looks) < 2 or looks.pop(0), news.append)),
+        pytest.raises(GradstepError) as caught,
+    ):
+        make_run(order)
+    assert caught.value.kind == STOPPED
+    assert news[-1]["step"] == 150
+
+
+def test_it_ends_with_its_input(tmp_path: Path) -> None:
+    """As a window that is gone lets it end: cooperatively, with what is over kept."""
+    file, out = shrinking(tmp_path), tmp_path / "o"
+    words = ["sweep", str(file), "--set=learning_rate=0.01", "--steps=100000000", "--out", str(out)]
+    process = subprocess.Popen(
+        [sys.executable, ROOT / "main.py", *words, "--end-with-input", "--json"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    deadline = time.monotonic() + LONG
+    while not (out / "curves" / "1.csv").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    said = process.communicate(timeout=LONG)[0]  # closes its input
+    assert json.loads(said)["stopped"]
+    assert process.returncode == 130
 
 
 def test_words_of_a_folder_give_no_trust(cli: Cli, tmp_path: Path) -> None:
