@@ -119,14 +119,16 @@ def _orders(
 ) -> Iterator[RunOrder]:
     """The runs that are missing."""
     over = {row.number for row in rows}
-    about_python = words_of(verb_parser("sweep"), args, {*vars(args)} - {*_ABOUT_PYTHON})
     kept = bool(args.out or args.resume) and folder.record.data and not args.cluster
     for spec in folder.record.runs:
         if spec.number not in over:
             yield RunOrder(
                 spec=spec,
                 file=str(folder.document),
-                arguments=[*folder.record.arguments, *about_python],
+                arguments=folder.record.arguments,
+                trust=args.trust,
+                sandbox=args.sandbox,
+                code=args.code and os.path.abspath(args.code),
                 keep=os.path.abspath(folder.checkpoint(spec.number)) if kept else "",
                 document=folder.document.read_bytes() if args.cluster else b"",
             )

@@ -42,11 +42,15 @@ _INTERVAL = 0.2  # seconds between two reports
 
 class RunOrder(msgspec.Struct, frozen=True, kw_only=True):
     """file: the document; document: its bytes, for a machine that does not have it. arguments: of
-    training. keep: folder for what it ends with; "" for nowhere."""
+    training, as a folder has them; what the document's Python may do is not for them to say. trust,
+    sandbox, code: that, as the user said it. keep: folder for what it ends with; "" for nowhere."""
 
     spec: RunSpec
     file: str
     arguments: list[str]
+    trust: bool = False
+    sandbox: bool = False
+    code: str | None = None
     keep: str = ""
     document: bytes = b""
 
@@ -163,6 +167,7 @@ def _arguments(order: RunOrder, folder: str) -> argparse.Namespace:
         file = str(Path(folder, "document.gradstep"))
         replace_file(file, order.document)
     args = verb_parser("train").parse_args([*order.arguments, "--", file])
+    args.trust, args.sandbox, args.code = order.trust, order.sandbox, order.code
     spec = order.spec
     if BATCH in spec.values and args.data:
         args.batch = _rows(spec.values[BATCH])

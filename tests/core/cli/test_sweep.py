@@ -300,6 +300,31 @@ def test_words_of_a_folder_give_no_trust(cli: Cli, tmp_path: Path) -> None:
     assert SweepFolder.find(out).record.arguments == ["--steps=1"]
 
 
+@pytest.mark.usefixtures("in_process")
+@pytest.mark.parametrize("word", ["--trust", "--trus", "--code={code}", "--sandbox"])
+def test_a_folder_that_was_changed_gives_no_trust_either(
+    cli: Cli, tmp_path: Path, word: str
+) -> None:
+    document = gradstep_file.load(FOLDER / "override_add.gradstep")
+    code = {
+        name: type(item)(
+            item.name, item.kind, item.source + f"\nopen({str(tmp_path / 'ran')!r}, 'w')"
+        )
+        for name, item in document.code.items()
+    }
+    file, out = tmp_path / "theirs.gradstep", tmp_path / "o"
+    gradstep_file.save(file, document.with_(code=code))
+    (tmp_path / "code.py").write_text("\n".join(item.source for item in code.values()))
+    cli("sweep", file, "--set", "learning_rate=0.1", "--steps", 1, "--out", out)
+    (out / "rows.jsonl").unlink()
+    record = json.loads((out / "sweep.json").read_text())
+    record["arguments"].append(word.format(code=tmp_path / "code.py"))
+    (out / "sweep.json").write_text(json.dumps(record))
+    (row,) = cli("sweep", "--resume", out, "--json").json["rows"]
+    assert "is not trusted" in row["error"]["message"]
+    assert not (tmp_path / "ran").exists()
+
+
 SOURCE = """
 import os
 def forward(c, k, d):
