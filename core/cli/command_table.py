@@ -13,6 +13,7 @@ from pathlib import Path
 from gradstep.core.cli.arguments import shared_arguments
 from gradstep.core.cli.arguments.data_flags import add_data_arguments
 from gradstep.core.cli.arguments.format_words import opens, writes
+from gradstep.core.cli.arguments.optimizer_args import add_optimizer_arguments
 
 START_PAGE = "-"  # in place of a file's name, for a picture of the window without a document
 STEPS = 100  # of training, where --steps says nothing
@@ -181,6 +182,15 @@ def _train(parser: argparse.ArgumentParser) -> None:
         parser, "--fetch", "tensor to show besides the losses, or operation to run"
     )
     _add_steps(parser)
+    add_optimizer_arguments(parser)
+    parser.add_argument(
+        "--patience",
+        metavar="N",
+        type=shared_arguments.positive,
+        default=0,
+        help="end once the loss has not become less for N steps; with --validate, that of the rows "
+        "held back for N epochs",
+    )
     parser.add_argument(
         "--every",
         metavar="K",

@@ -21,6 +21,7 @@ from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments import shared_arguments
 from gradstep.core.cli.arguments.data_args import read_data
 from gradstep.core.cli.arguments.document_args import load
+from gradstep.core.cli.arguments.optimizer_args import with_settings
 from gradstep.core.cli.command_table import LINES, STEPS
 from gradstep.core.cli.output.command_output import (
     error_object,
@@ -38,6 +39,7 @@ from gradstep.core.cli.runs.training_checkpoints import TrainingCheckpoints, rea
 from gradstep.core.cli.runs.training_steps import Training, ask_for, require_work
 from gradstep.core.cli.runs.training_towers import open_towers
 from gradstep.core.data.opened_data import OpenedData
+from gradstep.core.debug.breaks.patience import Patience
 from gradstep.core.document.placeholder_substitution import with_feeds
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
@@ -55,6 +57,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     layout = shared_arguments.layout(args)
     saving = save_trained.read_saving(args)
     loaded = load(args)
+    loaded = replace(loaded, document=with_settings(loaded.document, args))
     data = read_data(loaded.document, args)
     if data is not None:  # what a batch is, is known before anything is derived
         first = data.training.feeds_at(0)
@@ -107,6 +110,7 @@ def _answer(
         "out": args.out,
         "resumed": progress.resumed,
         "until": progress.holds,
+        "stopped": progress.stopped,
         "checkpoint": progress.checkpoint,
         "rounding": session.rounding,
         "kernels": session.computed_by,
@@ -125,8 +129,9 @@ def _notes(args: argparse.Namespace, session: Session, progress: _Progress) -> I
     """For people, how far it got, what was written, and what computed it."""
     if progress.resumed:
         yield f"went on after step {progress.resumed}"
-    if progress.more or progress.holds:
+    if progress.more or progress.holds or progress.stopped:
         why = f": {args.until} holds" if progress.holds else ""
+        why = why or (f": {progress.stopped}" if progress.stopped else "")
         yield f"ended after step {progress.done} of {args.steps}{why}"
     if progress.log is not None:
         yield f"events: {progress.log.path}"
@@ -160,6 +165,8 @@ class _Progress:
         self.resumed = 0 if checkpoints is None else checkpoints.resumed
         self._last: tuple[int, Values] = (self.resumed, {})
         self.holds, self._is_over = False, self.resumed >= self._total
+        self._patience = Patience(args.patience, "epoch" if args.validate else "step")
+        self._by_rows_held_back, self.stopped = bool(args.validate), ""
         self._bar = tqdm(
             total=args.steps,
             initial=self.resumed,
@@ -194,7 +201,9 @@ class _Progress:
     def add(self, step: int, values: Values, summaries: list[bytes], holds: bool) -> None:
         """Log a step, and show it when it is time to. holds: what ends the training before."""
         self._last, self.holds = (step, values), holds
-        self._is_over = holds or step == self._total
+        if not self._by_rows_held_back:
+            self.stopped = self._patience.ends(step - 1, _first(values))
+        self._is_over = holds or bool(self.stopped) or step == self._total
         self._bar.update()
         if self.log is not None:
             self.log.add(step, values, summaries)
@@ -209,6 +218,8 @@ class _Progress:
             held = {f"validation/{name}": np.array(loss) for name, loss in losses.items()}
             self.log.add(self.done, held, [])
         self.validation.append({"epoch": epoch, "step": self.done, "losses": dict(losses)})
+        self.stopped = self._patience.ends(epoch - 1, next(iter(losses.values()), np.nan))
+        self._is_over = self._is_over or bool(self.stopped)
         if self._prints:
             said = "  ".join(f"validation {name} {loss:.6g}" for name, loss in losses.items())
             self._print(f"epoch {epoch}  {said}")
@@ -216,7 +227,7 @@ class _Progress:
     def end(self, is_interrupted: bool) -> None:
         """Show the last step if that has not been done, and keep it where it is not the last that
         was wanted."""
-        if is_interrupted and self._checkpoints is not None and self._last[1]:
+        if (is_interrupted or self.stopped) and self._checkpoints is not None and self._last[1]:
             self._checkpoints.note(*self._last, is_last=True)
         if self._last[1] and (not self.shown or self.shown[-1]["step"] != self.done):
             self._show()
@@ -256,6 +267,12 @@ def _train(
     finally:
         progress.end(stop.is_set())
     return None
+
+
+def _first(values: Values) -> float:
+    """The first loss; the sum of its elements, where it has several."""
+    loss = next(iter(values.values()), None)
+    return np.nan if loss is None or loss.dtype.kind not in "fiu" else float(np.sum(loss))
 
 
 def _text(item: tuple[str, np.ndarray | None]) -> str:

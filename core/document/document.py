@@ -48,6 +48,8 @@ class Optimizer:
              `compute_gradients` and `apply_gradients`.
     name:    the scope of its operations, and the one operation that runs them; "" for "train".
     enabled: whether runs execute it.
+    schedule, clip, decay: how its learning rate goes on, gradients are clipped and weights decay,
+             as gradstep.core.train.training_settings reads it; "" for not at all.
     """
 
     type: str
@@ -57,6 +59,9 @@ class Optimizer:
     scales: Mapping[str, float] = field(default_factory=dict)
     name: str = ""
     enabled: bool = True
+    schedule: str = ""
+    clip: str = ""
+    decay: str = ""
 
 
 @dataclass(frozen=True, slots=True)

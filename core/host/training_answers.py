@@ -41,6 +41,7 @@ def train(threads: Scheduler, request: Train, emit: Callable[[Event], None]) -> 
         closer=closer,
         share=request.share,
         look=report.add_look,
+        patience=request.patience,
     )
     try:
         return threads.train(wish)

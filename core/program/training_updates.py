@@ -28,6 +28,7 @@ from gradstep.core.ops.declare.attribute_kinds import attribute
 from gradstep.core.ops.typing.inference import Inference, declare, has_loops, infer_declared
 from gradstep.core.program.acyclic_part import refuse_broken, refuse_cyclic
 from gradstep.core.train.optimizers import Pair, UpdateRecord, Updates, apply_updates
+from gradstep.core.train.training_settings import read_settings
 
 Gradient = Tensor | IndexedSlices
 Found = tuple[Program, list[Problem]]
@@ -240,7 +241,9 @@ def _make_updates(
     try:
         builder.names.begin_log()
         pairs = _pairs(builder, derived, document, optimizer)
-        updates = apply_updates(builder, optimizer.type, optimizer.hyper, pairs, name, last)
+        settings = read_settings(optimizer.schedule, optimizer.clip, optimizer.decay)
+        given = optimizer.type, optimizer.hyper, pairs, name, last, settings
+        updates = apply_updates(builder, *given)
     except GradstepError:
         if not builder.names.met_kept:
             raise

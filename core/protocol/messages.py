@@ -226,16 +226,17 @@ class Train(Request, frozen=True, kw_only=True):
 
     curves: expressions of the breakpoints' language over the values at a run's end, one number
     each; until: one that ends it at the run in which it holds. losses: tensors that end it where
-    they are not finite; `value` in expressions is the first of them. validate: tensors whose means
-    over the rows that are held back are curves behind the others: those of the last epoch that was
-    over. closer: expressions that are looked at in as many runs as take `share` of the time, 1 for
-    each run."""
+    they are not finite; `value` in expressions is the first of them. patience: end once that has
+    not become less for so many runs; 0 for never. validate: tensors whose means over the rows that
+    are held back are curves behind the others: those of the last epoch that was over. closer:
+    expressions that are looked at in as many runs as take `share` of the time, 1 for each run."""
 
     steps: int
     validate: list[str] = []
     curves: list[str] = []
     until: str = ""
     losses: list[str] = []
+    patience: int = 0
     closer: list[str] = []
     share: float = 1.0
     look: Look | None = None

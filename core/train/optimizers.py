@@ -13,8 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from gradstep.core.errors import GradstepError
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.build.indexed_slices import IndexedSlices
+from gradstep.core.train.bent_gradients import bend_gradients
 from gradstep.core.train.dense_updates import PLAIN, apply_plain
 from gradstep.core.train.sparse_updates import adam_rows, descend_rows
+from gradstep.core.train.training_settings import NO_SETTINGS, Settings
 from gradstep.core.train.update_ops import Pair, Update, Updates
 from gradstep.core.train.update_reuse import UpdateRecord
 
@@ -26,20 +28,23 @@ def apply_updates(
     pairs: Sequence[Pair],
     name: str = "train",
     before: UpdateRecord | None = None,
+    settings: Settings = NO_SETTINGS,
 ) -> Updates:
     """Add the updates of optimizer `type` ("Adam", "GradientDescent"…) to the graph.
 
     hyper: by TensorFlow's argument names; what is absent has TensorFlow's default, and flags are
     0 or 1. pairs: gradients may be IndexedSlices. name: of the scope, and of the operation that
     does all of it; numbered if it is taken. before: how this was done before an edit; what would
-    come out the same is taken from there. Raises GradstepError for an unknown optimizer or
+    come out the same is taken from there. settings: the learning rate's schedule, clipping and
+    weight decay. Raises GradstepError for an unknown optimizer or
     hyper-parameter, and for a variable whose shape is not known.
     """
     if not pairs:
         hint = "give it a variable and its gradient"
         raise GradstepError("No variables provided.", kind="ValueError", hint=hint)
-    update = Update(builder, complete(type, hyper), name, type, before)
     outer = builder.origin, builder.phase
+    pairs = bend_gradients(builder, pairs, settings)
+    update = Update(builder, complete(type, hyper), name, type, before, settings)
     try:
         if type in PLAIN:
             apply_plain(update, type, PLAIN[type], pairs)

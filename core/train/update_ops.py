@@ -18,6 +18,8 @@ from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.build.indexed_slices import IndexedSlices
 from gradstep.core.ops.build.rebuilding import Rebuilder
 from gradstep.core.ops.declare.attribute_kinds import attribute
+from gradstep.core.train.rate_schedule import schedule_rate
+from gradstep.core.train.training_settings import NO_SETTINGS, Settings
 from gradstep.core.train.unique_rows import sum_duplicate_rows
 from gradstep.core.train.update_reuse import (
     Key,
@@ -74,8 +76,12 @@ class Update:
         name: str,
         type: str = "",
         before: UpdateRecord | None = None,
+        settings: Settings = NO_SETTINGS,
     ) -> None:
         self.builder = builder
+        self._settings = settings
+        self._gradient: Gradient | None = None  # of the variable whose update is being made
+        self._step: Tensor | None = None  # how many updates there were, where the rate hangs on it
         self._type = type
         self._before = before
         self._again = before if isinstance(builder, Rebuilder) else None
@@ -117,6 +123,7 @@ class Update:
                 builder.names.met_kept = True
             size, done = builder.size, len(self._done)
             builder.names.begin_log()
+            self._gradient = gradient
             yield variable, gradient
             apart = gradient if isinstance(gradient, Tensor) and number > 0 else None
             made = MadeOperations(tuple(builder.made_since(size)), builder.names.end_log())
@@ -141,7 +148,7 @@ class Update:
         """What all variables share has been made: where it is as before the edit, what follows from
         it may be, too."""
         kinds = ((x.ref, self.builder.type_of(x.ref)) for x in self._shared)
-        self._of = (self._type, *self._hyper.items(), self._scope, *kinds)
+        self._of = (self._type, *self._hyper.items(), self._scope, repr(self._settings), *kinds)
         if self._again is not None and self._again.of != self._of:
             for variable in self._known.keys() - self._made.keys():
                 self._drop(variable)
@@ -175,11 +182,20 @@ class Update:
     def hyper(self, *names: str) -> list[Tensor]:
         """Hyper-parameters as constants."""
         with self.builder.scope(self._scope, exact=True):
-            made = [self.builder.constant(np.float32(self._hyper[n]), name=n) for n in names]
+            made = [self._number(name) for name in names]
         self._shared += made
         if "learning_rate" in names:
             self._rate = made[names.index("learning_rate")].ref
         return made
+
+    def _number(self, name: str) -> Tensor:
+        """One hyper-parameter; the learning rate as its schedule has it."""
+        schedule, builder, number = self._settings.schedule, self.builder, self._hyper[name]
+        if name != "learning_rate" or schedule is None:
+            return builder.constant(np.float32(number), name=name)
+        self._step = self._variable("global_step", np.array(0, np.int64))
+        step = builder.one("Identity", self._step, name="global_step/read")
+        return schedule_rate(builder, schedule, number, step, name)
 
     def power(self, of: str, like: str) -> Tensor:
         """A new variable of the kind of variable `like`, that starts as the hyper-parameter
@@ -241,8 +257,44 @@ class Update:
                 else:
                     given.append(self.cast(self._read(x, full_type), variable))
         inputs = (target.output(), *(x.ref for x in (*slots, *given)))
-        self._add(f"{scope}/{full_type}", full_type, inputs=inputs, attrs=attrs)
+        parts = {"control_inputs": (self._decay(variable, scope),)} if self._decays else {}
+        self._add(f"{scope}/{full_type}", full_type, inputs=inputs, attrs=attrs, **parts)
         self.done(f"{scope}/{full_type}")
+
+    @property
+    def _decays(self) -> bool:
+        """Whether weights decay beside the gradient."""
+        decay = self._settings.decay
+        return decay is not None and decay.name == "decoupled"
+
+    def _decay(self, variable: str, scope: str) -> str:
+        """`w -= rate * factor * w`, once the gradient is there and before it is applied; the
+        operation's name."""
+        builder, decay = self.builder, self._settings.decay
+        assert decay is not None
+        assert self._rate is not None
+        assert isinstance(self._gradient, Tensor)  # rows were made whole
+        with builder.scope(scope, exact=True), builder.scope("decay"):
+            rate = self.cast(Tensor(builder, self._rate), variable)
+            factor = builder.constant(decay.number("factor"), rate.dtype, name="factor")
+            share = builder.one("Mul", rate, factor)
+            lost = builder.one("Mul", share, self._held(variable))
+            target = builder.operation(variable)
+            resource = target.type == "VarHandleOp"
+            name = builder.unique("AssignSubVariableOp" if resource else "AssignSub")
+        type = "AssignSubVariableOp" if resource else "AssignSub"
+        attrs = {"dtype": lost.dtype} if resource else {}
+        inputs, after = (target.output(), lost.ref), (self._gradient.ref.op,)
+        self._add(name, type, inputs=inputs, attrs=attrs, control_inputs=after)
+        return name
+
+    def _held(self, variable: str) -> Tensor:
+        """What a variable holds."""
+        declared, handle = self.builder.operation(variable), self.builder.get(variable)
+        if declared.type == "VarHandleOp":
+            dtype = attribute(declared, "dtype", DType)
+            return self.builder.one("ReadVariableOp", handle, dtype=dtype)
+        return self.builder.one("Identity", handle, name="read")
 
     @contextmanager
     def updating(self, variable: str) -> Iterator[str]:
@@ -302,8 +354,20 @@ class Update:
         return name
 
     def finish(self, *more: str) -> None:
-        """The operation that stands for all updates, named as the scope."""
-        self._add(self._scope, "NoOp", control_inputs=tuple(sorted((*self._done, *more))))
+        """The operation that stands for all updates, named as the scope; as in TensorFlow it is the
+        one that counts the step, where that is counted."""
+        done = tuple(sorted((*self._done, *more)))
+        if self._step is None:
+            self._add(self._scope, "NoOp", control_inputs=done)
+            return
+        with self.builder.scope(self._scope, exact=True):
+            last, one = (
+                self.builder.unique("update"),
+                self.builder.constant(np.int64(1), name="one"),
+            )
+        self._add(last, "NoOp", control_inputs=done)
+        inputs = (self._step.ref, one.ref)
+        self._add(self._scope, "AssignAdd", inputs=inputs, control_inputs=(last,))
 
     def result(self) -> Updates:
         made, builder = self._made, self.builder

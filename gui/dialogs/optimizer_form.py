@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLineEdit, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QMenu,
+    QToolButton,
+    QWidget,
+)
 
 from gradstep.core.document.document import Optimizer
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.train.optimizers import OPTIMIZERS, complete, is_flag
+from gradstep.core.train.training_settings import read_settings
 from gradstep.gui.dialogs.dialog_base import words
 from gradstep.gui.dialogs.request_dialog import names_in
-from gradstep.gui.look.plain_text import plain
+from gradstep.gui.look.plain_text import add_row, plain
 from gradstep.gui.look.theme import mono
 
 _TIPS = {
@@ -21,6 +31,26 @@ _TIPS = {
     "wrt": "var_list: the variables that it updates; empty for all that are asked for",
     "scales": "Factors on single gradients, as in apply_gradients([(0.1 * g, w)]): w=0.1, b=0.5",
     "name": "The operation that runs its updates; empty for train",
+    "schedule": "How the learning rate goes on, in TensorFlow's words: exponential_decay, "
+    "inverse_time_decay, polynomial_decay, cosine_decay, piecewise_constant; in front of it "
+    "warmup(100) *",
+    "clip": "Of gradients, before they are applied: value, norm of each, or norm of all together",
+    "decay": "Of weights: l2 adds to the gradient what the term factor / 2 * sum(w²) in the loss "
+    "would; decoupled takes rate * factor * w from w beside the update",
+}
+CHOICES = {
+    "schedule": (
+        "exponential_decay(decay_steps=1000, decay_rate=0.96)",
+        "exponential_decay(decay_steps=1000, decay_rate=0.5, staircase=True)",
+        "inverse_time_decay(decay_steps=1000, decay_rate=0.5)",
+        "polynomial_decay(decay_steps=10000, end_learning_rate=0.0001)",
+        "cosine_decay(decay_steps=10000)",
+        "piecewise_constant(boundaries=[1000, 2000], values=[0.1, 0.01, 0.001])",
+        "warmup(100)",
+        "warmup(100) * cosine_decay(decay_steps=10000)",
+    ),
+    "clip": ("global_norm(1)", "norm(1)", "value(1)"),
+    "decay": ("l2(0.0001)", "decoupled(0.01)"),
 }
 
 
@@ -42,10 +72,13 @@ class OptimizerForm(QWidget):
         self.form.addRow("Optimizer", self.type)
         self.hyper: dict[str, QLineEdit | QCheckBox] = {}
         self.fields: dict[str, QLineEdit] = {}
-        words = {"of": "Minimizes", "wrt": "by changing", "scales": "Gradients times"}
+        bent = {"schedule": "Schedule", "clip": "Clipping", "decay": "Weight decay"}
+        words = {**bent, "of": "Minimizes", "wrt": "by changing", "scales": "Gradients times"}
         for name, title in {**words, "name": "Called"}.items():
             self.fields[name] = self._field(name, title, names.get(name, ""))
             self.fields[name].setToolTip(plain(_TIPS[name]))
+            if name in CHOICES:
+                self._offer(self.fields[name], CHOICES[name])
             self.form.addRow(plain(title), self.fields[name])
         self.enabled = QCheckBox("Runs execute it")
         self.enabled.setObjectName("optimizer.enabled")
@@ -62,6 +95,9 @@ class OptimizerForm(QWidget):
             "wrt": " ".join(ref.short for ref in optimizer.wrt),
             "scales": " ".join(f"{name}={value:g}" for name, value in optimizer.scales.items()),
             "name": optimizer.name,
+            "schedule": optimizer.schedule,
+            "clip": optimizer.clip,
+            "decay": optimizer.decay,
         }
         for name, text in texts.items():
             self.fields[name].setText(text)
@@ -74,6 +110,8 @@ class OptimizerForm(QWidget):
         type = self.type.currentText()
         hyper = dict(self._read_hyper())
         complete(type, hyper)
+        bent = [self.fields[name].text().strip() for name in CHOICES]
+        read_settings(*bent)
         return Optimizer(
             type,
             hyper,
@@ -82,6 +120,7 @@ class OptimizerForm(QWidget):
             dict(_scales(self.fields["scales"].text())),
             self.fields["name"].text().strip(),
             self.enabled.isChecked(),
+            *bent,
         )
 
     def _edited(self) -> None:
@@ -92,6 +131,30 @@ class OptimizerForm(QWidget):
             return
         self.wrong.emit("")
         self.changed.emit(optimizer)
+
+    def _offer(self, field: QLineEdit, choices: tuple[str, ...]) -> None:
+        """A button in the field with what could stand there."""
+        menu = QMenu(field)
+        for text in ("", *choices):
+            row = add_row(menu, text or "None")
+            row.triggered.connect(lambda *_, text=text: self._choose(field, text))
+        button = QToolButton(field)
+        button.setObjectName(f"{field.objectName()}.choices")
+        button.setAccessibleName(f"{field.accessibleName()}: choices")
+        button.setArrowType(Qt.ArrowType.DownArrow)
+        button.setAutoRaise(True)
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        button.setMenu(menu)
+        inside = QHBoxLayout(field)
+        inside.setContentsMargins(0, 0, 2, 0)
+        inside.addStretch(1)
+        inside.addWidget(button)
+        field.setTextMargins(0, 0, 22, 0)
+
+    def _choose(self, field: QLineEdit, text: str) -> None:
+        field.setText(text)
+        field.setCursorPosition(0)
+        self._edited()
 
     # -- hyper-parameters ------------------------------------------------------------------------
 

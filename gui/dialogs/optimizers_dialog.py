@@ -77,7 +77,7 @@ class OptimizersDialog(Dialog):
         both.addWidget(self.form, 3)
         self.column.addLayout(both, 1)
         self.add_buttons("Apply")
-        self.resize(640, 420)
+        self.resize(720, 500)
 
     def _button(self, name: str, title: str, run: Callable[[], None]) -> QPushButton:
         button = QPushButton(title)
@@ -125,5 +125,8 @@ def _names(document: Document) -> dict[str, str]:
         "of": " ".join(ref.short for ref in document.request.of) or "a loss",
         "wrt": " ".join(ref.short for ref in trained_variables(document, FIRST)) or "all variables",
         "scales": "w=0.1",
+        "schedule": "constant",
+        "clip": "none",
+        "decay": "none",
         "name": "train",
     }

@@ -74,10 +74,10 @@ class Curve:
 
 
 class Training(QObject):
-    """steps, epochs, until: what is asked for, epochs where `by_epochs`; curves: what is followed;
-    always: in every step, however long that takes; earlier: trainings before this one; busy: it is
-    under way; made, total: how many steps of how many; rate: steps a second; ended: why it was over
-    before; failure: why it could not begin."""
+    """steps, epochs, until, patience: what is asked for, epochs where `by_epochs`; curves: what is
+    followed; always: in every step, however long that takes; earlier: trainings before this one;
+    busy: it is under way; made, total: how many steps of how many; rate: steps a second; ended: why
+    it was over before; failure: why it could not begin."""
 
     changed = Signal()  # anything but the points
     grew = Signal()  # the points
@@ -93,7 +93,7 @@ class Training(QObject):
         self.ended = ""
         self.failure: ErrorInfo | None = None
         self._workspace = workspace
-        self.always = False
+        self.always, self.patience = False, 0
         self.earlier = EarlierTrainings()
         self._chosen: list[Curve] = []  # those that the numbers under way are of
         self._closely: list[Curve] = []  # and those that are looked at in some steps
@@ -199,6 +199,7 @@ class Training(QObject):
             until=self.until,
             losses=losses,
             validate=[curve.validates for curve in held],
+            patience=self.patience,
             closer=[curve.text for curve in self._closely],
             share=1.0 if self.always else SHARE,
         )
@@ -253,6 +254,7 @@ class Training(QObject):
         self.steps, self.until, self.curves, self._losses = STEPS, "", [], ()
         data = self._workspace.document.data
         self.epochs, self.by_epochs = (EPOCHS, False) if data is None else (data.epochs, True)
+        self.patience = 0
         self.made = self.total = 0
         self.busy, self.ended, self.failure, self._trained = False, "", None, None
         self._validates = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QToolButton
 
 from gradstep.core.document.document import Optimizer
 from gradstep.core.graph.model import TensorRef
@@ -52,3 +53,32 @@ def test_add_edit_remove_and_undo(tutorial: Driver) -> None:
     space.undo_stack.undo()
     space.undo_stack.undo()
     assert space.document.optimizers == before
+
+
+def test_schedule_clipping_and_decay_are_chosen_undone_and_said_to_be_wrong(
+    tutorial: Driver,
+) -> None:
+    space = tutorial.workspace
+    (before,) = space.document.optimizers
+    tutorial.window.views.run("optimizers", "")
+    (dialog,) = tutorial.window.findChildren(OptimizersDialog)
+    typed(dialog, "schedule", "cosine_decay(0)")
+    dialog.finish()
+    assert dialog.isVisible()
+    assert "decay_steps is above 0" in dialog._wrong.text()
+    button = dialog.findChild(QToolButton, "optimizer.schedule.choices")
+    row = next(r for r in button.menu().actions() if r.text().startswith("warmup(100) *"))
+    row.trigger()
+    typed(dialog, "clip", "global_norm(1)")
+    typed(dialog, "decay", "decoupled(0.01)")
+    dialog.finish()
+    (bent,) = space.document.optimizers
+    schedule = "warmup(100) * cosine_decay(decay_steps=10000)"
+    assert (bent.schedule, bent.clip, bent.decay) == (schedule, "global_norm(1)", "decoupled(0.01)")
+    tutorial.settle()
+    assert not space.program.problems
+    steps = {step.op: step.type for step in space.program.steps}
+    assert steps["train"] == "AssignAdd", "it counts the step"
+    assert "Cos" in steps.values()
+    space.undo_stack.undo()
+    assert space.document.optimizers == (before,)

@@ -105,7 +105,7 @@ def _tower(words: tuple[str, ...]) -> _Tower:
     """Made once in a process."""
     args = verb_parser("train").parse_args([*words])
     loaded = load(args)
-    data = read_data(loaded.document.graph, args)
+    data = read_data(loaded.document, args)
     assert data is not None  # towers part rows
     feeds = data.training.feeds_at(0)
     loaded = replace(loaded, document=with_feeds(loaded.document, feeds))

@@ -14,7 +14,6 @@ import msgspec
 import numpy as np
 
 from gradstep.core.cli.arguments.argument_words import words_of
-from gradstep.core.cli.arguments.data_args import TrainingData
 from gradstep.core.cli.arguments.shared_arguments import require_with
 from gradstep.core.cli.command_line import verb_parser
 from gradstep.core.cli.output.command_output import usage, warn
@@ -27,6 +26,7 @@ from gradstep.core.cli.runs.tower_gradients import (
 )
 from gradstep.core.cli.runs.training_steps import Asked
 from gradstep.core.data.data_source import DataSource
+from gradstep.core.data.opened_data import OpenedData
 from gradstep.core.document.document import Document
 from gradstep.core.document.requests import every_request
 from gradstep.core.engine.run.tf_session import Session
@@ -125,7 +125,7 @@ def open_towers(
     loaded: Loaded,
     what: Asked,
     session: Session,
-    data: TrainingData | None,
+    data: OpenedData | None,
 ) -> Iterator[Towers | None]:
     """What --towers asks for; None for nothing. Raises GradstepError (UsageError) for what is not
     parted."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from gradstep.core.debug.breaks.curves import Curves, FetchedValues
 from gradstep.core.debug.breaks.expression import Values
+from gradstep.core.debug.breaks.patience import Patience
 from gradstep.core.debug.history.fast_runs import Fetch, Fetched, Go
 from gradstep.core.debug.motion.attention import Attention
 from gradstep.core.debug.motion.level import Level
@@ -27,9 +28,10 @@ class Wish:
     """How to train.
 
     steps: at most so many runs. curves: what is followed, and until when. losses: tensors that have
-    to stay finite. tell: gets the number of each run, and what `curves` are in it; behind these
-    what `validation` found last. closer: what is followed besides, in as many runs as take `share`
-    of the time; look: gets the number of each of these, and what `closer` are.
+    to stay finite; patience: it ends once the first of them has not become less for so many runs,
+    0 for never. tell: gets the number of each run, and what `curves` are in it; behind these what
+    `validation` found last. closer: what is followed besides, in as many runs as take `share` of
+    the time; look: gets the number of each of these, and what `closer` are.
     """
 
     steps: int
@@ -40,6 +42,7 @@ class Wish:
     closer: Curves | None = None
     share: float = 1.0
     look: Tell = lambda run, numbers: None
+    patience: int = 0
 
     def __post_init__(self) -> None:
         if self.steps < 1:
@@ -79,6 +82,7 @@ class Trainer(Travel):
         last = timeline.runs - 1
         cursor.levels = [Level(timeline, last, timeline.done(last))]
         self.made, self.ended, self._wish, self._paused = 0, "", wish, False
+        self._patience = Patience(wish.patience)
         self._attention = Attention(wish.share if wish.closer else 0.0)
         while self.made < wish.steps and not self.ended:
             stopped = self._next_run() or self._finish()
@@ -110,7 +114,7 @@ class Trainer(Travel):
 
     def _after(self, run: int, fetched: Fetched) -> Go:
         values = FetchedValues(fetched, self._wish.curves.holders)
-        numbers, why = self._look(values)
+        numbers, why = self._look(run, values)
         self._attention.read()
         closer = self._closer(values) if self._attention.is_close and not why else ([], why)
         if closer[1]:
@@ -124,7 +128,7 @@ class Trainer(Travel):
 
     def _note(self, run: int, values: Values) -> None:
         """A recorded run has come to its end."""
-        numbers, ended = self._look(values)
+        numbers, ended = self._look(run, values)
         closer, why = self._closer(values)
         self.ended = self.ended or ended or why
         self._tell(run, numbers)
@@ -147,7 +151,7 @@ class Trainer(Travel):
         except GradstepError as error:
             self.ended = f"the rows that are held back: {_said(error)}"
 
-    def _look(self, values: Values) -> tuple[Sequence[float], str]:
+    def _look(self, run: int, values: Values) -> tuple[Sequence[float], str]:
         """What is followed, and why it is over; "" where it is not."""
         curves = self._wish.curves
         numbers: Sequence[float] = [np.nan] * len(curves.texts)
@@ -157,7 +161,7 @@ class Trainer(Travel):
                 return numbers, f"{curves.until} holds"
         except GradstepError as error:
             return numbers, _said(error)
-        return numbers, self._not_finite(values)
+        return numbers, self._not_finite(values) or self._is_patience_over(run, values)
 
     def _closer(self, values: Values) -> tuple[Sequence[float], str]:
         """What is followed closely, and why that is over."""
@@ -165,6 +169,12 @@ class Trainer(Travel):
             return ([] if self._wish.closer is None else self._wish.closer.read(values)), ""
         except GradstepError as error:
             return [], _said(error)
+
+    def _is_patience_over(self, run: int, values: Values) -> str:
+        if not self._wish.patience or not self._wish.losses:
+            return ""
+        loss = values.value(self._wish.losses[0])
+        return "" if loss is None else self._patience.ends(run, float(np.sum(loss)))
 
     def _not_finite(self, values: Values) -> str:
         for ref in self._wish.losses:

@@ -143,6 +143,9 @@ def _optimizer_record(optimizer: Optimizer) -> file_schema.OptimizerRecord:
         scales=_number_records(optimizer.scales),
         name=optimizer.name,
         enabled=optimizer.enabled,
+        schedule=optimizer.schedule,
+        clip=optimizer.clip,
+        decay=optimizer.decay,
     )
 
 
@@ -241,6 +244,9 @@ def _optimizer(record: file_schema.OptimizerRecord) -> Optimizer:
         _numbers(record.scales),
         record.name,
         record.enabled,
+        record.schedule,
+        record.clip,
+        record.decay,
     )
 
 

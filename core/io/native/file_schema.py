@@ -140,6 +140,9 @@ class OptimizerRecord(Record):
     scales: dict[str, float | str] = {}
     name: str = ""
     enabled: bool = True
+    schedule: str = ""
+    clip: str = ""
+    decay: str = ""
 
 
 class CodeRecord(Record):

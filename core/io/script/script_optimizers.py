@@ -9,6 +9,9 @@ from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.document.requests import loss_of, trained_variables
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.io.script.script_settings import applying_lines, bending_lines, rate_lines
+from gradstep.core.train.optimizers import OPTIMIZERS
+from gradstep.core.train.training_settings import read_settings
 
 _FLAGS = ("use_nesterov", "centered")  # hyper-parameters that TensorFlow takes as True or False
 
@@ -32,6 +35,8 @@ def training_steps(document: Document) -> list[TrainingStep]:
 def _step(document: Document, number: int, optimizer: Optimizer) -> TrainingStep:
     name = "train" if number == 0 else f"train_{number}"
     wanted = optimizer.name or "train"
+    if optimizer.schedule or optimizer.clip or optimizer.decay:
+        return _bent_step(document, name, wanted, optimizer)
     made = f"{name} = tf1.train.{optimizer.type}Optimizer({', '.join(_arguments(optimizer))})"
     of = [f"tensor({ref.short!r})" for ref in loss_of(document, optimizer)]
     wrt = [_variable(document, ref) for ref in trained_variables(document, optimizer)]
@@ -40,19 +45,48 @@ def _step(document: Document, number: int, optimizer: Optimizer) -> TrainingStep
         call = f"{made}.minimize({of[0]}, var_list=[{', '.join(wrt)}], name={wanted!r})"
         return TrainingStep((call,), name, optimizer.enabled)
     found = f"{name}_gradients"
-    scaled = [
+    lines = (
+        f"{name}_variables = [{', '.join(wrt)}]",
+        f"{found} = tf1.gradients([{', '.join(of)}], {name}_variables{_stopping(stops)})",
+        *(_scaling(name, optimizer) if optimizer.scales else ()),
+        f"{made}.apply_gradients(zip({found}, {name}_variables), name={wanted!r})",
+    )
+    return TrainingStep(lines, name, optimizer.enabled)
+
+
+def _bent_step(document: Document, name: str, wanted: str, optimizer: Optimizer) -> TrainingStep:
+    """With a schedule, clipping or weight decay, each as a line or two of TensorFlow."""
+    settings = read_settings(optimizer.schedule, optimizer.clip, optimizer.decay)
+    of = [f"tensor({ref.short!r})" for ref in loss_of(document, optimizer)]
+    wrt = [_variable(document, ref) for ref in trained_variables(document, optimizer)]
+    stops = sorted(ref.short for ref in document.request.stops)
+    made = f"{name}_optimizer = tf1.train.{optimizer.type}Optimizer"
+    found, variables = f"{name}_gradients", f"{name}_variables"
+    lines = [
+        f"{variables} = [{', '.join(wrt)}]",
+        *rate_lines(name, wanted, settings.schedule, optimizer.hyper.get("learning_rate", 0.001)),
+        f"{found} = tf1.gradients([{', '.join(of)}], {variables}{_stopping(stops)})",
+        *(_scaling(name, optimizer) if optimizer.scales else ()),
+        *bending_lines(name, settings),
+        f"{made}({', '.join(_arguments(optimizer, _rate_of(name, optimizer)))})",
+        *applying_lines(name, wanted, settings),
+    ]
+    return TrainingStep(tuple(lines), name, optimizer.enabled)
+
+
+def _rate_of(name: str, optimizer: Optimizer) -> str:
+    """All have one, if not said, by default."""
+    return f"{name}_rate" if "learning_rate" in OPTIMIZERS[optimizer.type] else ""
+
+
+def _scaling(name: str, optimizer: Optimizer) -> tuple[str, ...]:
+    found = f"{name}_gradients"
+    return (
         f"{name}_scales = {dict(optimizer.scales)!r}",
         f"{found} = [g if g is None else "
         f"tf.math.scalar_mul({name}_scales.get(v.op.name, 1.0), g) "
         f"for g, v in zip({found}, {name}_variables)]",
-    ]
-    lines = (
-        f"{name}_variables = [{', '.join(wrt)}]",
-        f"{found} = tf1.gradients([{', '.join(of)}], {name}_variables{_stopping(stops)})",
-        *(scaled if optimizer.scales else ()),
-        f"{made}.apply_gradients(zip({found}, {name}_variables), name={wanted!r})",
     )
-    return TrainingStep(lines, name, optimizer.enabled)
 
 
 def _stopping(stops: Iterable[str]) -> str:
@@ -60,8 +94,13 @@ def _stopping(stops: Iterable[str]) -> str:
     return f", stop_gradients=[{listed}]" if listed else ""
 
 
-def _arguments(optimizer: Optimizer) -> Iterator[str]:
+def _arguments(optimizer: Optimizer, rate: str = "") -> Iterator[str]:
+    """rate: what stands for the learning rate; "" for its number."""
+    if rate:
+        yield f"learning_rate={rate}"
     for name, value in optimizer.hyper.items():
+        if rate and name == "learning_rate":
+            continue
         yield f"{name}={bool(value) if name in _FLAGS else value!r}"
 
 

@@ -95,12 +95,23 @@ class TrainingHead(BreakingRow):
         self.until.setFixedWidth(176)
         self.until.textEdited.connect(self._note_wish)
         self.until.returnPressed.connect(lambda: commands.train(self._workspace))
+        self.patience = QLineEdit()
+        self.patience.setObjectName("training.patience")
+        self.patience.setAccessibleName(self.tr("Patience, in steps"))
+        self.patience.setPlaceholderText(self.tr("patience"))
+        self.patience.setToolTip(
+            self.tr("Early stopping: end once the loss has not become less for so many steps")
+        )
+        self.patience.setFont(mono(12))
+        self.patience.setFixedWidth(80)
+        self.patience.textEdited.connect(self._note_wish)
+        self.patience.returnPressed.connect(lambda: commands.train(self._workspace))
         self.train = QPushButton()
         self.train.setObjectName("training.train")
         self.train.clicked.connect(self._train_or_pause)
         self.said = Text(lambda: self._workspace.theme, "muted")
         self.said.setObjectName("training.said")
-        for widget in (self.train, self.steps, self.unit, self.until):
+        for widget in (self.train, self.steps, self.unit, self.until, self.patience):
             row.addWidget(widget)
         row.addWidget(self.said, 1)
         return row
@@ -148,12 +159,14 @@ class TrainingHead(BreakingRow):
         self.unit.setEnabled(training.per_epoch > 0 and not training.busy)
         if self.until.text().strip() != training.until:
             self.until.setText(training.until)
+        if (read_steps(self.patience.text()) or 0) != training.patience:
+            self.patience.setText(f"{training.patience:,}" if training.patience else "")
         self.train.setText(self.tr("Pause") if training.busy else self.tr("Train"))
         self.train.setAccessibleName(self.train.text())
         row = BY_ID["run.pause" if training.busy else "run.train"]
         self.train.setToolTip(plain(f"{row.tip}  ({shown_key(row.keys[0])})"))
         self.train.setEnabled(training.busy or row.enabled(self._workspace))
-        for field in (self.steps, self.until):
+        for field in (self.steps, self.until, self.patience):
             field.setEnabled(not training.busy)
         self.say()
 
@@ -166,8 +179,12 @@ class TrainingHead(BreakingRow):
 
     def _note_wish(self, *_: object) -> None:
         self._training.until = self.until.text().strip()
-        steps = read_steps(self.steps.text())
-        if steps:
+        steps, patience = read_steps(self.steps.text()), self.patience.text().strip()
+        self._training.patience = read_steps(patience)
+        if patience and not self._training.patience:
+            words = self.tr("Patience is a whole number of steps, such as 100; nothing for any")
+            self.said.set_text(words, "problem")
+        elif steps:
             if self.unit.currentIndex():
                 self._training.epochs = steps
             else:

@@ -29,6 +29,7 @@ from tests.support.summary_messages import decode
 
 GRAPHS = Path(__file__).parents[2] / "data" / "oracle" / "graphs"
 TUTORIAL = FOLDER / "tutorial.gradstep"
+DIGITS = FOLDER / "softmax_digits.gradstep"
 SUMMARY, GRAPH, VERSION = 5, 4, 3  # fields of an Event
 CHECKED = {  # RFC 3720, B.4, and the CRC catalogue's check value
     bytes(32): 0x8A9136AA,
@@ -300,3 +301,27 @@ def test_a_condition_that_cannot_be_read_trains_nothing(cli: Cli, until: str, sa
     assert found.status == 1
     assert said in found.err
     assert found.out == ""
+
+
+def test_a_schedule_clipping_and_weight_decay_may_be_said_for_one_training(cli: Cli) -> None:
+    bent = ["--schedule", "piecewise_constant([0], [0.5, 0])", "--clip", "global_norm(0.1)"]
+    steps = cli("train", DIGITS, "--steps", 3, "--every", 1, "--json", *bent).json["shown"]
+    losses = [step["values"]["loss"]["data"] for step in steps]
+    assert losses[0] > losses[1], "the first step has a rate"
+    assert losses[1] == losses[2], "and those behind it none"
+    bad = cli("train", DIGITS, "--clip", "norm(-1)")
+    assert bad.status
+    assert "limit is above 0" in bad.err
+    none = cli("train", FOLDER / "name_scopes.gradstep", "--weight-decay", "l2(1)")
+    assert none.status
+    assert "no optimizer that --schedule" in none.err
+
+
+def test_patience_ends_it_where_the_loss_becomes_no_less(cli: Cli, tmp_path: Path) -> None:
+    still = ["--schedule", "piecewise_constant([4], [0.5, 0])", "--checkpoint", tmp_path]
+    done = cli("train", DIGITS, "--steps", 90, "--patience", 7, *still)
+    assert done.status == 0
+    # The first five steps have a rate; the loss of the sixth is the first of those that stay.
+    assert "ended after step 13 of 90: no less loss in 7 steps (least: " in done.out
+    assert ", step 6)" in done.out
+    assert (tmp_path / "step-13.npz").exists()

@@ -206,3 +206,35 @@ def test_a_constant_of_one_value_is_not_too_long_for_a_script() -> None:
     written = re.search(r"np\.broadcast_to\(.*, \(300, 300\)\)", text)
     assert written is not None
     np.testing.assert_array_equal(eval(written[0], {"np": np}), value.array)
+
+
+def test_a_script_bends_optimizers_as_the_document_does() -> None:
+    document = read(FOLDER / "tutorial.gradstep")
+    (optimizer,) = document.optimizers
+    scales = {"c": 0.5}
+    bent = replace(
+        optimizer,
+        schedule="warmup(10) * exponential_decay(100, 0.9, staircase=True)",
+        clip="global_norm(2)",
+        decay="decoupled(0.01)",
+        scales=scales,
+    )
+    text = to_python(document.with_(optimizers=(bent,))).decode()
+    compile(text, "script", "exec")
+    lines = text.splitlines()
+    rate = "train_rate = tf1.train.exponential_decay(0.001, train_step, decay_steps=100.0, "
+    order = [
+        rate + "decay_rate=0.9, staircase=True)",
+        "train_rate = train_rate * tf.minimum((tf.cast(train_step, tf.float32) + 1.0) / 10.0, 1.0)",
+        f"train_scales = {scales!r}",
+        "train_gradients, _ = tf.clip_by_global_norm(train_gradients, 2.0)",
+        "with tf1.control_dependencies(train_decays):",
+    ]
+    assert [line for line in lines if line in order] == order
+    assert "global_step=train_step, name='train')" in text
+    for decay, said in (("l2(0.5)", "+ 0.5 * v"), ("", "tf.clip_by_value(g, -1.0, 1.0)")):
+        other = replace(optimizer, clip="value(1)", decay=decay)
+        text = to_python(document.with_(optimizers=(other,))).decode()
+        compile(text, "script", "exec")
+        assert said in text
+        assert "train_rate = 0.001" in text

@@ -230,6 +230,14 @@ def test_values_that_do_not_fit_are_problems(tutorial: Document) -> None:
     assert session.stop.error is not None
 
 
+def test_a_schedule_that_cannot_be_read_leaves_the_gradients(tutorial: Document) -> None:
+    (optimizer,) = tutorial.optimizers
+    program = derive(tutorial.with_(optimizers=(replace(optimizer, schedule="linear(3)"),)))
+    assert codes(program) == ["optimizer"]
+    assert "no schedule 'linear(3)': there are warmup" in program.problems[0].text
+    assert program.gradients
+
+
 def test_an_unknown_optimizer_leaves_the_gradients(tutorial: Document) -> None:
     program = derive(tutorial.with_(optimizers=(Optimizer("Adamant", {}),)))
     assert codes(program) == ["optimizer"]

@@ -56,7 +56,12 @@ def _drawn() -> Document:
         feeds={"x:0": Constant(np.ones((1, 2), np.float32))},
         initial=initial,
         optimizers=(
-            Optimizer("Adam", {"learning_rate": 0.1}),
+            Optimizer(
+                "Adam",
+                {"learning_rate": 0.1},
+                schedule="warmup(2) * exponential_decay(3, 0.5)",
+                clip="global_norm(0.1)",
+            ),
             Optimizer("Momentum", {"learning_rate": 0.1, "momentum": 0.9}, (TensorRef("other"),)),
         ),
     )
@@ -83,6 +88,7 @@ def _edited(document: Document, draw: Callable[..., Any]) -> Document:
         "control": lambda: document_edits.add_control(document, op.name, other.name),
         "gone": lambda: document_edits.remove_operations(document, {op.name}),
         "switch": lambda: document.with_(optimizers=(toggled, *document.optimizers[1:])),
+        "bend": lambda: document.with_(optimizers=(_bent(optimizer), *document.optimizers[1:])),
         "first": lambda: value_edits.set_initial(
             document, "layer1/w", np.full((2, 2), 0.3, np.float32)
         ),
@@ -93,6 +99,13 @@ def _edited(document: Document, draw: Callable[..., Any]) -> Document:
         return kinds[draw(st.sampled_from([*kinds]))]()
     except GradstepError:
         return document
+
+
+def _bent(optimizer: Optimizer) -> Optimizer:
+    """Otherwise than it is."""
+    ways = [("", "", "l2(0.1)"), ("cosine_decay(3)", "value(1)", "decoupled(0.2)"), ("", "", "")]
+    schedule, clip, decay = ways[(len(optimizer.schedule) + len(optimizer.decay)) % 3]
+    return replace(optimizer, schedule=schedule, clip=clip, decay=decay)
 
 
 def _made_anew(graph: Graph) -> Graph:

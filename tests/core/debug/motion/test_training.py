@@ -416,3 +416,15 @@ def _looks(share: Attention, run: int, now: list[float]) -> bool:
     now[0] += 0.002 * close
     share.end()
     return close
+
+
+def test_it_ends_once_the_loss_has_not_become_less_for_some_runs() -> None:
+    program, ends = stepped()
+    session = DebugSession(program)
+    losses = [float(end["loss"]) for end in ends]
+    patience = 4
+    last = next(run for run in range(MOST) if run - int(np.argmin(losses[: run + 1])) >= patience)
+    went = session.train(Wish(80, session.curves(), [LOSS], patience=patience))
+    assert "no less loss in 4 steps" in went.ended
+    assert went.made == last + 1
+    at_end(session, ends, last)
