@@ -13,7 +13,7 @@ from pathlib import Path
 from gradstep.core.cli.arguments import shared_arguments
 from gradstep.core.cli.arguments.data_flags import add_data_arguments
 from gradstep.core.cli.arguments.format_words import opens, writes
-from gradstep.core.cli.arguments.optimizer_args import add_optimizer_arguments
+from gradstep.core.cli.arguments.optimizer_flags import add_optimizer_arguments
 
 START_PAGE = "-"  # in place of a file's name, for a picture of the window without a document
 STEPS = 100  # of training, where --steps says nothing
