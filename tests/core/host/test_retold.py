@@ -7,6 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.engine.plan.compile_plan import compile_plan
+from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.engine.plan.step_builder import Whereabouts
+from gradstep.core.engine.plan.steps import Step
+from gradstep.core.graph.carry_over import continue_graph
 from gradstep.core.host.retold import Retold, Told
 from gradstep.core.ops.build.builder import GraphBuilder, call
 
@@ -79,19 +83,32 @@ def test_what_is_said_of_the_very_same_stays_where_no_output_moved() -> None:
 
 
 def test_steps_are_told_of_the_plan_before_or_all_looked_at() -> None:
-    build = GraphBuilder()
-    x = build.placeholder("x")
-    ops = [call("Neg", x), call("Tanh", x)]
-    first = compile_plan(build.build(), [op.ref for op in ops], fed=[x.ref])
-    ops.append(call("Exp", ops[-1]))
-    second = compile_plan(build.build(), [op.ref for op in ops], fed=[x.ref], previous=first)
-    for broken in (False, True):  # whether telling the first one came to nothing
+    first = _plan("Tanh")
+    second = _plan("Exp", first)
+    for is_broken in (False, True):  # whether telling the first one came to nothing
         told = Told()
         told.begin()
         told.follow(first)
-        if not broken:
-            told.tell_steps(lambda step, _: step.op.name, first)
+        if not is_broken:
+            told.tell_steps(_type, first)
         told.begin()
         told.follow(second)
-        names = told.tell_steps(lambda step, _: step.op.name, second)
-        assert names == [step.op.name for step in second.steps]
+        assert told.ends == (12, 0)
+        assert told.tell_steps(_type, second) == [step.op.type for step in second.steps]
+
+
+def _plan(last: str, previous: Plan | None = None) -> Plan:
+    """Of a graph that ends in an operation of that type."""
+    build = GraphBuilder()
+    x = build.placeholder("x")
+    refs = [call("Neg", x).ref for _ in range(12)]
+    refs.append(call(last, x, name="last").ref)
+    graph = build.build()
+    if previous is not None:
+        graph = continue_graph(graph, previous.graph)
+    return compile_plan(graph, refs, fed=[x.ref], previous=previous)
+
+
+def _type(step: Step, tensors: Whereabouts | None) -> str:
+    assert tensors
+    return step.op.type
