@@ -91,6 +91,7 @@ def test_a_graph_to_draw_has_its_size_its_wires_and_runs() -> None:
         assert not derive(drawing.document(nodes)).problems
 
 
+@pytest.mark.slow
 def test_a_training_graph_has_its_groups_and_its_shared_constant(tmp_path: Path) -> None:
     """As it is read again from the file."""
     for nodes in (100, 1_000, 10_000):

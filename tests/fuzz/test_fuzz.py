@@ -149,6 +149,7 @@ def test_every_wire_has_a_number() -> None:
 @pytest.mark.parametrize(
     ("make", "count"), [(doors.case, 120), (documents.case, 30), (graphdefs.case, 30)]
 )
+@pytest.mark.slow
 def test_a_small_campaign(make: Any, count: int) -> None:
     for number in range(count):
         case = make(dice("suite", 1, number))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -79,6 +80,7 @@ def edited(draw: st.DrawFn, before: Graph) -> Graph:
 
 
 @given(data=st.data(), before=graphs())
+@pytest.mark.slow
 def test_a_graph_revised_again_and_again_is_the_graph(data: st.DataObject, before: Graph) -> None:
     shown = VisibleGraph.of(before, infer(before), REQUEST)
     assert shown.source is not None
