@@ -1,0 +1,147 @@
+"""The data panel by keys and menus: each choice is an edit, and what is wrong is said in a line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton
+
+from gradstep.core.document.document import Document
+from gradstep.gui.panels.data.data_panel import DataPanel
+from gradstep.gui.panels.training.training_head import TrainingHead
+
+
+@pytest.fixture
+def panel(bench: Any, show: Callable[..., Any]) -> Any:
+    bench.open("digits_in_batches")
+    return show(DataPanel(bench.space), 1270, 260)
+
+
+def type_into(panel: Any, name: str, text: str) -> None:
+    field = panel.findChild(QLineEdit, f"data.{name}")
+    field.selectAll()
+    QTest.keyClicks(field, text)
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    panel.workspace.debugger.flush()
+
+
+def test_it_says_what_there_is_and_what_this_run_is_fed(bench: Any, panel: Any) -> None:
+    said = panel.head.said.text()
+    assert said == "digits: 1,438 rows, 359 held back · 45 steps an epoch"
+    assert panel.batch.text().startswith("Run 1 is fed batch 1 of epoch 1, rows ")
+    assert panel.rows.count() == 32
+    assert panel.rows.headers[1:] == ("images  float32[?, 64]", "labels  float32[?, 10]")
+    first = panel.rows.cell(0, 0).text
+    bench.run("continue_", "continue_")
+    assert panel.batch.text().startswith("Run 2 is fed batch 2 of epoch 1, rows ")
+    assert panel.rows.cell(0, 0).text != first
+    bench.run("run_to@0:0")
+    assert panel.rows.cell(0, 0).text == first
+
+
+def test_numbers_are_edits_and_what_is_none_is_said(bench: Any, panel: Any) -> None:
+    space = bench.space
+    type_into(panel, "batch", "1,000")
+    assert space.document.data.batch == 1000
+    assert space.program.data.per_epoch == 2
+    type_into(panel, "validate", "50 %")
+    type_into(panel, "limit", "100")
+    data = space.document.data
+    assert (data.validate, data.limit, space.program.data.rows) == (0.5, 100, 50)
+    type_into(panel, "batch", "0")
+    assert panel.wrong.text() == "A batch has a whole number of rows, such as 32"
+    assert space.document.data.batch == 1000
+    panel.head.shuffle.click()
+    panel.head.drop_last.click()
+    assert (space.document.data.shuffle, space.document.data.drop_last) == (None, True)
+    space.debugger.flush()
+    assert panel.wrong.text().startswith("there are 50 rows, and no batch of 1000. Take smaller")
+    for _ in range(5):
+        space.undo_stack.undo()
+    space.debugger.flush()
+    assert space.document.data.batch == 32
+    assert panel.wrong.isHidden()
+    assert panel.head.batch.text() == "32"
+
+
+def test_a_column_is_chosen_typed_and_transformed(bench: Any, panel: Any) -> None:
+    space = bench.space
+    field = panel.findChild(QComboBox, "data.column.images")
+    QTest.keySequence(field.lineEdit(), "Ctrl+A")
+    QTest.keyClicks(field.lineEdit(), "@digits:labels")
+    QTest.keyClick(field.lineEdit(), Qt.Key.Key_Return)
+    space.debugger.flush()
+    assert space.document.columns["images:0"] == "@digits:labels"
+    assert "of images: shape [32] does not fit [?, 64]" in panel.wrong.text()
+    assert [p.node for p in space.program.problems if p.type == "data"] == ["images"]
+    buttons = panel.findChildren(QPushButton, "data.transform.images")
+    menu = next(button for button in buttons if button.isVisible()).menu()
+    menu.aboutToShow.emit()
+    next(a for a in menu.actions() if "standardise" in a.text()).trigger()
+    assert space.document.columns["images:0"] == "@digits:labels | standardise"
+    space.undo_stack.undo()
+    space.undo_stack.undo()
+    space.debugger.flush()
+    assert panel.wrong.isHidden()
+    panel.columns.fed.emit("images:0", "")
+    assert [*space.document.columns] == ["labels:0"]
+
+
+def test_a_file_that_is_dropped_makes_placeholders_in_an_empty_document(
+    bench: Any, show: Callable[..., Any], tmp_path: Path, qtbot: Any
+) -> None:
+    space = bench.space
+    space.open_document(Document())
+    panel = show(DataPanel(space), 1270, 260)
+    assert "Placeholders for its columns, x and y, are made" in panel.hint.text()
+    (tmp_path / "t.csv").write_text("a,b,label\n1,2,0\n3,4,1\n5,6,1\n")
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(tmp_path / "t.csv"))])
+    copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    event = QDropEvent(QPointF(9, 9), copy, mime, left, Qt.KeyboardModifier.NoModifier)
+    panel.dropEvent(event)
+    qtbot.waitUntil(lambda: space.document.data is not None, timeout=20_000)
+    texts = [text.rpartition(":")[2] for text in space.document.columns.values()]
+    assert texts == ["a,b", "label"]
+    assert [*space.document.columns] == ["x:0", "y:0"]
+    space.debugger.flush()
+    assert not panel.workspace.data.problem
+    assert panel.rows.cell(1, 1).text in ("1 2", "3 4", "5 6")
+    space.undo_stack.undo()
+    assert not len(space.document.graph)
+
+
+def test_a_file_that_is_no_data_changes_nothing(bench: Any, panel: Any, tmp_path: Path, qtbot: Any
+) -> None:  # fmt: skip
+    from gradstep.gui import commands
+
+    (tmp_path / "t.csv").write_text("a,b\n1\n")
+    before = bench.space.document
+    commands.begin_data(bench.space, str(tmp_path / "t.csv"))
+    qtbot.waitUntil(lambda: "row 2 has 1 cell" in panel.wrong.text(), timeout=20_000)
+    assert bench.space.document is before
+
+
+def test_training_counts_epochs(bench: Any, show: Callable[..., Any]) -> None:
+    bench.open("digits_in_batches")
+    training = bench.space.training
+    head = show(TrainingHead(bench.space), 1270, 60)
+    head.refresh()
+    assert (head.unit.currentText(), head.steps.text()) == ("epochs", "5")
+    assert training.wanted == 225
+    assert [curve.title for curve in training.curves] == ["loss", "loss, held back"]
+    training.epochs = 1
+    training.train()
+    loss, held = training.curves
+    assert len(loss.points.numbers) == len(held.points.numbers) == 45
+    assert held.points.numbers[-1] < 1
+    bench.open("softmax_digits")
+    head.refresh()
+    assert (head.unit.currentText(), head.unit.isEnabled()) == ("steps", False)
+    assert [curve.title for curve in training.curves] == ["loss"]
