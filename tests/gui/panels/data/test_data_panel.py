@@ -81,7 +81,7 @@ def test_a_column_is_chosen_typed_and_transformed(bench: Any, panel: Any) -> Non
     assert "of images: shape [32] does not fit [?, 64]" in panel.wrong.text()
     assert [p.node for p in space.program.problems if p.type == "data"] == ["images"]
     buttons = panel.findChildren(QPushButton, "data.transform.images")
-    menu = next(button for button in buttons if button.isVisible()).menu()
+    menu = next(button for button in buttons if not button.isHidden()).menu()
     menu.aboutToShow.emit()
     next(a for a in menu.actions() if "standardise" in a.text()).trigger()
     assert space.document.columns["images:0"] == "@digits:labels | standardise"
