@@ -10,10 +10,11 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
+from PIL import Image
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QPushButton, QWidget
 
 from gradstep.core.data.array_files import Reading
 from gradstep.core.data.value_text import typed_value
@@ -71,6 +72,25 @@ def test_editing_an_initial_value(tutorial: Driver) -> None:
     np.testing.assert_array_equal(
         tutorial.workspace.document.initial["c"].array, np.array([0.5, np.nan], np.float32)
     )
+
+
+def test_a_value_from_a_folder_of_images(
+    tutorial: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Image.fromarray(np.array([[3, 4]], np.uint8)).save(tmp_path / "1.png")
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *asked: str(tmp_path))
+    tutorial.workspace.select(["data"])
+    tutorial.key("Ctrl+E")
+    dialog = found(tutorial, ValueDialog)
+    fits = dialog.findChild(QWidget, "value_dialog.fits")
+    dialog.findChild(QPushButton, "value_dialog.folder").click()
+    tutorial.wait(lambda: "reading" not in fits.text(), "the images")
+    assert "1.png has 1×2 pixels, which do not fit [2]" in fits.text()
+    dialog.load(tmp_path / "1.png")
+    tutorial.wait(lambda: "reading" not in fits.text(), "the image")
+    assert fits.text() == "✓ shape [2]"
+    dialog.finish()
+    assert tutorial.workspace.document.feeds["data:0"].array.tolist() == [3.0, 4.0]
 
 
 def test_a_value_from_a_file(tutorial: Driver, tmp_path: Path) -> None:

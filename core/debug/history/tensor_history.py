@@ -39,10 +39,12 @@ class TensorHistory:
         self._place = timeline.plan.tensors.get(ref)
 
     def moments(self, most: int, until: float) -> Iterator[Moment]:
-        """At most about `most`, in any order: those that are there, and then, before the time
-        `until` (of time.monotonic), those that runs have to be made again for."""
+        """At most about `most`, the first few from all over the runs: those that are there, and
+        then, before the time `until` (of time.monotonic), those that runs have to be made again
+        for."""
         recorded = _spread(self._timeline.recorded_runs, most)
-        for run in recorded:
+        for run in _far_apart(recorded):
+            check_cancelled()
             yield from self._recorded(run, begins=run - 1 not in recorded)
         left = most - len(recorded) * max(len(self._steps), 1)
         if left > 0 and not self._timeline.link.names:

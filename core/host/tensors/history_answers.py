@@ -16,7 +16,8 @@ from gradstep.core.host.tensors.tensor_difference import subtract
 from gradstep.core.protocol.messages import History, ReadHistory, TensorSlice
 from gradstep.core.protocol.vocabulary import HistoryKind
 
-SECONDS = 0.2  # in which runs may be made again for it
+SECONDS = 0.2  # in which runs may be made again for it, and large tensors looked at
+MANY = 1 << 22  # elements that are looked at however long it takes
 
 
 def read_history(
@@ -27,7 +28,11 @@ def read_history(
     shape = here.array(of.ref).shape
     history = TensorHistory(timeline, session.frame, TensorRef.parse(of.ref))
     found: dict[tuple[int, int], float | None] = {}
-    for moment in history.moments(max(request.points, 1), time.monotonic() + SECONDS):
+    until, looked = time.monotonic() + SECONDS, 0
+    for moment in history.moments(max(request.points, 1), until):
+        looked += moment.value.size
+        if looked > MANY and time.monotonic() >= until:
+            break
         if moment.value.shape == shape and is_numeric(moment.value):
             seen = _seen(moment, of, here, sessions)
             if seen is not None:
