@@ -1,5 +1,4 @@
-"""A tower of a data-parallel training: losses and gradients of some rows of a batch, in a process
-of its own."""
+"""A tower of a data-parallel training: losses and gradients of a part of a batch, in a process."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Data-parallel training: each process takes a part of the batch, and their gradients are averaged
-by rows before the updates are made, here."""
+"""Data-parallel training: processes take parts of a batch, whose gradients are averaged by rows.
+
+The updates are made here, with the averages in the place of the gradients that a run computes.
+"""
 
 from __future__ import annotations
 
