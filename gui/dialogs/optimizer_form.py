@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -141,7 +141,6 @@ class OptimizerForm(QWidget):
         button = QToolButton(field)
         button.setObjectName(f"{field.objectName()}.choices")
         button.setAccessibleName(f"{field.accessibleName()}: choices")
-        button.setArrowType(Qt.ArrowType.DownArrow)
         button.setAutoRaise(True)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         button.setMenu(menu)

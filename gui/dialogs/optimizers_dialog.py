@@ -74,10 +74,10 @@ class OptimizersDialog(Dialog):
         both = QHBoxLayout()
         both.setSpacing(2 * GRID)
         both.addLayout(left, 2)
-        both.addWidget(self.form, 3)
+        both.addWidget(self.form, 4)
         self.column.addLayout(both, 1)
         self.add_buttons("Apply")
-        self.resize(720, 500)
+        self.resize(840, 500)
 
     def _button(self, name: str, title: str, run: Callable[[], None]) -> QPushButton:
         button = QPushButton(title)

@@ -11,8 +11,8 @@ from gradstep.core.debug.breaks.curves import Curves, FetchedValues
 from gradstep.core.debug.breaks.expression import Values
 from gradstep.core.debug.breaks.patience import Patience
 from gradstep.core.debug.history.fast_runs import Fetch, Fetched, Go
-from gradstep.core.debug.motion.attention import Attention
 from gradstep.core.debug.motion.level import Level
+from gradstep.core.debug.motion.look_budget import LookBudget
 from gradstep.core.debug.motion.stopped_state import Reason, Stop
 from gradstep.core.debug.motion.travel import Travel
 from gradstep.core.debug.motion.validation import Validation
@@ -83,7 +83,7 @@ class Trainer(Travel):
         cursor.levels = [Level(timeline, last, timeline.done(last))]
         self.made, self.ended, self._wish, self._paused = 0, "", wish, False
         self._patience = Patience(wish.patience)
-        self._attention = Attention(wish.share if wish.closer else 0.0)
+        self._looks = LookBudget(wish.share if wish.closer else 0.0)
         while self.made < wish.steps and not self.ended:
             stopped = self._next_run() or self._finish()
             if stopped is not None and not (stopped is Reason.PAUSE and cursor.run.at_end):
@@ -102,7 +102,7 @@ class Trainer(Travel):
         if ahead < 1 or not cursor.timeline.can_skip or cursor.has_stops:
             return self.past_end()
         wish = self._wish
-        self.skip(ahead, wish.fetches, self._after, wish.more, self._attention.begin)
+        self.skip(ahead, wish.fetches, self._after, wish.more, self._looks.begin)
         return None
 
     def _finish(self) -> Reason | None:
@@ -115,14 +115,14 @@ class Trainer(Travel):
     def _after(self, run: int, fetched: Fetched) -> Go:
         values = FetchedValues(fetched, self._wish.curves.holders)
         numbers, why = self._look(run, values)
-        self._attention.read()
-        closer = self._closer(values) if self._attention.is_close and not why else ([], why)
+        self._looks.read()
+        closer = self._closer(values) if self._looks.is_close and not why else ([], why)
         if closer[1]:
             return Go.AGAIN
         self._tell(run, numbers)
         if closer[0]:
             self._wish.look(run, closer[0])
-        self._attention.end()
+        self._looks.end()
         self._paused = self.cursor.is_pausing
         return Go.NO_FARTHER if self._paused or self.ended else Go.ON
 

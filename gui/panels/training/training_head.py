@@ -95,15 +95,18 @@ class TrainingHead(BreakingRow):
         self.until.setFixedWidth(176)
         self.until.textEdited.connect(self._note_wish)
         self.until.returnPressed.connect(lambda: commands.train(self._workspace))
+        patient = Text(lambda: self._workspace.theme, "muted")
+        patient.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        patient.set_text(self.tr("patience"))
         self.patience = QLineEdit()
         self.patience.setObjectName("training.patience")
         self.patience.setAccessibleName(self.tr("Patience, in steps"))
-        self.patience.setPlaceholderText(self.tr("patience"))
+        self.patience.setPlaceholderText(self.tr("any"))
         self.patience.setToolTip(
             self.tr("Early stopping: end once the loss has not become less for so many steps")
         )
         self.patience.setFont(mono(12))
-        self.patience.setFixedWidth(80)
+        self.patience.setFixedWidth(56)
         self.patience.textEdited.connect(self._note_wish)
         self.patience.returnPressed.connect(lambda: commands.train(self._workspace))
         self.train = QPushButton()
@@ -111,7 +114,7 @@ class TrainingHead(BreakingRow):
         self.train.clicked.connect(self._train_or_pause)
         self.said = Text(lambda: self._workspace.theme, "muted")
         self.said.setObjectName("training.said")
-        for widget in (self.train, self.steps, self.unit, self.until, self.patience):
+        for widget in (self.train, self.steps, self.unit, self.until, patient, self.patience):
             row.addWidget(widget)
         row.addWidget(self.said, 1)
         return row

@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QInputDialog,
     QMenu,
     QScrollArea,
     QStackedWidget,
@@ -27,6 +26,7 @@ from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.training.curve_colors import colors
 from gradstep.gui.panels.training.curve_list import CurveList
 from gradstep.gui.panels.training.earlier_list import EarlierList
+from gradstep.gui.panels.training.expression_question import ask_expression
 from gradstep.gui.panels.training.flow_map import FlowMap
 from gradstep.gui.panels.training.training_head import TrainingHead
 from gradstep.gui.panels.training.view_bar import ViewBar
@@ -45,6 +45,7 @@ LAYERS: dict[Family, str] = {
     "size": "Largest |value| of each variable and activation",
     "rate": "Learning rate of each optimizer",
 }
+OFFERED = 2000  # steps at most whose values are offered while an expression is typed
 LIST, LEAST = 264, 160  # pixels; the width of the list of curves, at most and at least
 
 
@@ -279,13 +280,16 @@ class TrainingPanel(Panel):
         self.training.follow(self.training.value_curve(ref))
 
     def _ask_expression(self) -> None:
-        text, given = QInputDialog.getText(
-            self,
-            self.tr("Follow an expression"),
-            self.tr('One number a step, for example max(abs(x["w:0"])) or norm(grad["w:0"])'),
-        )
-        if given and text.strip():
-            commands.follow_expression(self.workspace, text.strip())
+        text = ask_expression(self, self._expressions())
+        if text:
+            commands.follow_expression(self.workspace, text)
+
+    def _expressions(self) -> list[str]:
+        """Those at hand: of layers, and the values that steps give."""
+        training, program = self.training, self.workspace.program
+        found = [each.text for family in LAYERS for each in training.layer_curves(family)]
+        steps = [] if program is None else program.steps[:OFFERED]
+        return found + [f'x["{output}"]' for step in steps for output in step.outputs]
 
     def _copy(self, what: str) -> None:
         clipboard = QGuiApplication.clipboard()

@@ -18,9 +18,9 @@ from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.history import fast_runs
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import assign
-from gradstep.core.debug.motion import attention
-from gradstep.core.debug.motion.attention import Attention
+from gradstep.core.debug.motion import look_budget
 from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.debug.motion.look_budget import LookBudget
 from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.debug.motion.training import Training, Wish
 from gradstep.core.errors import GradstepError
@@ -333,15 +333,15 @@ def test_what_is_seen_closely_is_what_stepping_finds_in_whatever_runs_it_is_seen
         assert told[-1] == run, "it is told of first"
         seen[run] = numbers
 
-    def begin(attention: Attention, run: int) -> bool:
-        attention.is_close = bool(dice.random() < 0.4)
-        return attention.is_close
+    def begin(budget: LookBudget, run: int) -> bool:
+        budget.is_close = bool(dice.random() < 0.4)
+        return budget.is_close
 
     curves, closer = session.curves(['x["loss:0"]']), session.curves(CLOSER)
     tell = {"tell": lambda run, _: told.append(run), "look": look}
     wish = Wish(steps, curves, [LOSS], closer=closer, share=0.5, **tell)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Attention, "begin", begin)
+        patch.setattr(LookBudget, "begin", begin)
         went = session.train(wish)
     assert told == [*range(went.made)]
     assert {0, steps - 1} <= seen.keys(), "recorded runs are seen at any rate"
@@ -393,8 +393,8 @@ def test_a_breakpoint_may_wait_for_an_update_of_a_size() -> None:
 
 def test_looking_takes_no_more_than_its_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr(attention, "perf_counter", lambda: now[0])
-    share, looked = Attention(0.05), 0
+    monkeypatch.setattr(look_budget, "perf_counter", lambda: now[0])
+    share, looked = LookBudget(0.05), 0
     for run in range(100_000):
         close = share.begin(run)
         looked += close
@@ -403,13 +403,13 @@ def test_looking_takes_no_more_than_its_share_of_the_time(monkeypatch: pytest.Mo
         now[0] += 0.002 * close
         share.end()
     assert 0.03 < 0.003 * looked / now[0] < 0.055
-    whole = Attention(0.05)
+    whole = LookBudget(0.05)
     assert all(_looks(whole, run, now) for run in range(80)), "a short training is seen whole"
     assert not all(_looks(whole, run, now) for run in range(300)), "that is over some time"
-    assert not any(_looks(Attention(0.0), run, now) for run in range(10))
+    assert not any(_looks(LookBudget(0.0), run, now) for run in range(10))
 
 
-def _looks(share: Attention, run: int, now: list[float]) -> bool:
+def _looks(share: LookBudget, run: int, now: list[float]) -> bool:
     close = share.begin(run)
     now[0] += 0.001
     share.read()

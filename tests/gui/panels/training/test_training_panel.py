@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication, QMouseEvent, QWheelEvent
-from PySide6.QtWidgets import QApplication, QLineEdit, QToolButton
+from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit, QToolButton
 
 from gradstep.core.document import document_edits
 from gradstep.core.protocol import messages as m
@@ -329,3 +330,40 @@ def test_earlier_trainings_are_shown_hidden_and_dropped(bench: Any, panel: Any) 
     assert len(training.earlier) == 6
     bench.open("tutorial")
     assert not len(training.earlier)
+
+
+def test_patience_is_said_in_the_head_and_ends_a_training(
+    bench: Any, panel: Any, qtbot: Any
+) -> None:
+    field = panel.findChild(QLineEdit, "training.patience")
+    qtbot.keyClicks(field, "soon")
+    assert "whole number of steps" in panel.head.said.text()
+    field.clear()
+    qtbot.keyClicks(field, "3")
+    assert panel.training.patience == 3
+    (optimizer,) = bench.space.document.optimizers
+    still = replace(optimizer, schedule="piecewise_constant([4], [0.5, 0])")
+    commands.set_optimizers(bench.space, [still])
+    bench.space.debugger.flush()
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert "no less loss in 3 steps" in panel.head.said.text()
+    assert panel.training.made == 9, "five steps move it, the sixth is the first that stays"
+
+
+def test_an_expression_is_offered_by_any_part_of_it(
+    panel: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offered = []
+
+    def answer(dialog: QInputDialog) -> bool:
+        completer = dialog.findChild(QLineEdit).completer()
+        completer.setCompletionPrefix("softmax/bias")
+        offered.extend(completer.popup().model().index(r, 0).data() for r in range(3))
+        dialog.setTextValue(' norm(update["softmax/bias"]) ')
+        return True
+
+    monkeypatch.setattr(QInputDialog, "exec", answer)
+    panel._ask_expression()
+    assert 'norm(grad["softmax/bias:0"])' in offered
+    curve = panel.training.curves[-1]
+    assert (curve.text, curve.tone) == ('norm(update["softmax/bias"])', "update")

@@ -9,7 +9,7 @@ _WEIGHT = 0.1  # of the newest run in the mean of how long runs take
 _MOST = 4.0  # times the mean: a run that took longer did so for another reason
 
 
-class Attention:
+class LookBudget:
     """share: of the time, 1 for each run, 0 for none. is_close: whether this run is looked at.
 
     What looking costs is how much longer runs take that are looked at than those that are not, and
