@@ -1,4 +1,4 @@
-"""Arguments about how optimizers are bent for a training: schedule, clipping, weight decay."""
+"""The arguments that bend optimizers for one training, as the command line lists them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 
 
 def add_optimizer_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare them; `optimizer_args` reads them."""
+    """--schedule, --clip, --weight-decay."""
     parser.add_argument(
         "--schedule",
         metavar="TEXT",

@@ -19,14 +19,14 @@ class LookBudget:
     def __init__(self, share: float) -> None:
         self.is_close = False
         self._share = share
-        self._first = self._began = self._read = perf_counter()
-        self._looked = 0.0  # seconds
+        self._began = self._read = perf_counter()
+        self._looked = self._all = 0.0  # seconds, without those in which others had the processor
         self._plain, self._close, self._reading = _Mean(), _Mean(), _Mean()
 
     def begin(self, run: int) -> bool:
         """Before a run: whether to look at it."""
-        self._began = now = perf_counter()
-        allowed = GRACE + self._share * (now - self._first)
+        self._began = perf_counter()
+        allowed = GRACE + self._share * self._all
         self.is_close = self._share >= 1 or (self._share > 0 and self._looked <= allowed)
         return self.is_close
 
@@ -37,7 +37,7 @@ class LookBudget:
     def end(self) -> None:
         """All about the run has been told."""
         now = perf_counter()
-        (self._close if self.is_close else self._plain).add(now - self._began)
+        self._all += (self._close if self.is_close else self._plain).add(now - self._began)
         if self.is_close:
             self._reading.add(now - self._read)
             extra = self._close.mean - self._plain.mean if self._plain.mean else 0.0
@@ -52,8 +52,12 @@ class _Mean:
         self.mean = 0.0
         self._began = False
 
-    def add(self, seconds: float) -> None:
-        if self._began:
-            before = self.mean or seconds
-            self.mean = before + _WEIGHT * (min(seconds, _MOST * before) - before)
-        self._began = True
+    def add(self, seconds: float) -> float:
+        """As much of it as counts."""
+        if not self._began:
+            self._began = True
+            return 0.0
+        before = self.mean or seconds
+        seconds = min(seconds, _MOST * before)
+        self.mean = before + _WEIGHT * (seconds - before)
+        return seconds

@@ -398,7 +398,7 @@ def test_looking_takes_no_more_than_its_share_of_the_time(monkeypatch: pytest.Mo
     for run in range(100_000):
         close = share.begin(run)
         looked += close
-        now[0] += 0.2 if run % 999 == 0 else 0.002 if close else 0.001
+        now[0] += 0.004 if run % 999 == 0 else 0.002 if close else 0.001
         share.read()
         now[0] += 0.002 * close
         share.end()
