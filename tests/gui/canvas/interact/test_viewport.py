@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from gradstep.core.document.document import Document
 from gradstep.core.graph.dtypes import DType, Shape
@@ -72,8 +73,10 @@ def test_the_selection_and_the_step_are_put_into_words(canvas) -> None:
     assert said.startswith("backward step at e, PyFunc, value [ 0.110 0.090 ]")
     assert "gradient overridden by CustomAdd" in said
     canvas.space.select(["a"])
+    QApplication.processEvents()
     assert canvas.view.accessibleDescription().startswith("a, Mul, value")
     canvas.space.select([], Edge("e", 1))
+    QApplication.processEvents()
     assert canvas.view.accessibleDescription() == "wire into input 1 of e"
 
 
