@@ -1,5 +1,6 @@
-"""Many names, to be found by a few letters just as `fuzzy_match.ranked` finds them: with a closer
-look only at those that may be among the best."""
+"""Many names, to be found by a few letters, just as `fuzzy_match.ranked` finds them but sooner.
+
+Only those that may be among the best are looked at closely."""
 
 from __future__ import annotations
 
