@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyqtgraph
 from PySide6.QtCore import QPointF, Qt, Signal
@@ -80,8 +82,8 @@ class HistoryPlot(Plot):
         number = "no finite number" if value is None else number_text.scalar(value)
         return f"run {self._history.runs[at] + 1}, step {self._history.steps[at]}: {number}"
 
-    def _click(self, event: object) -> None:
-        assert isinstance(event, pyqtgraph.GraphicsScene.mouseEvents.MouseClickEvent)
+    def _click(self, event: Any) -> None:
+        """event: pyqtgraph's, whose class is not to be named: its module is hidden by a class."""
         at = self.nearest(event.scenePos())
         if at >= 0 and event.button() == Qt.MouseButton.LeftButton:
             self.clicked.emit(self._history.runs[at], self._history.steps[at])

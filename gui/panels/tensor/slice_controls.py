@@ -113,7 +113,7 @@ class SliceControls(QObject):
         self._offer(self.rows, self.tr("rows"), spread, arranged.rows, view)
         self._offer(self.columns, self.tr("columns"), spread, arranged.columns, view)
         self._offer(self.channels, self.tr("channels"), [-1, *kept], arranged.channels, view)
-        plane = len(spread) > 1 and view.kind != "histogram"
+        plane = len(spread) > 1 and view.kind not in ("histogram", "history")
         for widget in (self.rows, self.columns):
             widget.setVisible(plane and len(spread) > 2)
         self.swap.setVisible(plane)

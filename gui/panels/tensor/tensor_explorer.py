@@ -195,6 +195,8 @@ class TensorExplorer(QWidget):
         self.slicer.show_view(view, numbers)
         self.histogram.log.setVisible(view.kind == "histogram")
         self.history.what.setVisible(view.kind == "history")
+        for widget in self.finder.widgets:
+            widget.setVisible(view.kind != "history")  # which has no elements to be found
         if view.minus is not None:
             self.finder.say("")  # that it could not be taken, of another step
         self.minus.setEnabled(numbers)
