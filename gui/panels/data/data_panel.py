@@ -61,7 +61,9 @@ class DataPanel(Panel):
         column.addWidget(self.columns)
         column.addWidget(self.hint)
         column.addStretch(1)
-        right = QVBoxLayout()
+        self._fed = QWidget()
+        right = QVBoxLayout(self._fed)
+        right.setContentsMargins(0, 0, 0, 0)
         right.setSpacing(0)
         line = QHBoxLayout()
         line.setContentsMargins(12, GRID // 2, 12, GRID // 2)
@@ -75,17 +77,18 @@ class DataPanel(Panel):
         row = QHBoxLayout()
         row.setSpacing(0)
         row.addWidget(area, 1)
-        row.addLayout(right, 1)
+        row.addWidget(self._fed, 1)
         return row
 
     def _connect(self) -> None:
         space = self.workspace
+        self.follow(self._forget_wrong, space.document_changed)
         self.follow(self.refresh, space.document_changed, space.program_changed, space.data.changed)
         self.follow(space.data.look, space.program_changed, space.stopped, space.training.changed)
         self.head.changed.connect(self._change)
         self.head.wrong.connect(self._say_wrong)
         self.head.choose.menu().aboutToShow.connect(self._offer)
-        self.columns.fed.connect(lambda name, text: commands.feed_column(space, name, text))
+        self.columns.fed.connect(self._feed)
         self.again.clicked.connect(lambda: commands.read_data_again(space))
 
     # -- what is shown -------------------------------------------------------------------------
@@ -131,10 +134,9 @@ class DataPanel(Panel):
         if info is None or not info.rows:
             return names
         held = self.tr(", {:,} held back").format(info.held) if info.held else ""
-        steps = count_of(info.per_epoch, "step").replace(
-            str(info.per_epoch), f"{info.per_epoch:,}", 1
-        )
-        return self.tr("{}: {:,} rows{} · {} an epoch").format(names, info.rows, held, steps)
+        steps = count_of(info.per_epoch, "step")
+        rows = count_of(info.rows, "row")
+        return self.tr("{}: {}{} · {} an epoch").format(names, rows, held, steps)
 
     def _how(self) -> str:
         space = self.workspace
@@ -163,6 +165,7 @@ class DataPanel(Panel):
     def _show_batch(self) -> None:
         space = self.workspace
         batch = space.data.batch if space.document.data is not None else None
+        self._fed.setVisible(batch is not None and bool(batch.rows or batch.changed))
         self.rows.show_batch(batch)
         self.table.set_widths((_ROW, *(_CELLS for _ in self.rows.headers[1:])))
         changed = batch.changed if batch is not None else []
@@ -197,6 +200,15 @@ class DataPanel(Panel):
         self._typed_wrong = ""
         commands.change_data(self.workspace, **{name: value})
         self._show_wrong()
+
+    def _feed(self, name: str, text: str) -> None:
+        self._forget_wrong()
+        commands.feed_column(self.workspace, name, text)
+        self._show_wrong()
+
+    def _forget_wrong(self) -> None:
+        """The fields say what the document has, or will at once."""
+        self._typed_wrong = ""
 
     def _say_wrong(self, text: str) -> None:
         self._typed_wrong = text

@@ -28,12 +28,12 @@ from gradstep.gui.panels.widgets.breaking_row import BreakingRow
 from gradstep.gui.panels.widgets.small_labels import Text, ThemeSource
 
 SMOOTHINGS = (0, 10, 100, 1000)  # steps
-NARROW = 920  # pixels; below, the line is broken in two
+NARROW = 760  # pixels; below, the line is broken in two
 
 
 class TrainingHead(BreakingRow):
     """looked(): the user looks at the curves otherwise: `log`, `smoothing`. copied(what): wants a
-    copy of them, "picture" or "csv"."""
+    copy of them, "picture" or "csv". scale: what chooses the first, for the panel to place."""
 
     looked = Signal()
     copied = Signal(str)
@@ -43,7 +43,8 @@ class TrainingHead(BreakingRow):
         self._workspace, self._training = workspace, workspace.training
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.rows.addLayout(self._asking(), 1)
-        self.rows.addLayout(self._looking())
+        self.rows.addLayout(self._taking())
+        self.scale = self._scale()
         self.bar = _Bar(lambda: workspace.theme)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -119,8 +120,10 @@ class TrainingHead(BreakingRow):
         row.addWidget(self.said, 1)
         return row
 
-    def _looking(self) -> QHBoxLayout:
-        row = QHBoxLayout()
+    def _scale(self) -> QWidget:
+        scale = QWidget()
+        row = QHBoxLayout(scale)
+        row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(GRID)
         self._log = Pill(self._workspace, self.tr("Log"), "training.log")
         self._log.setToolTip(self.tr("Logarithmic axis for the numbers"))
@@ -135,6 +138,13 @@ class TrainingHead(BreakingRow):
             self.tr("A line for every step, or for the mean of so many up to it")
         )
         self._smoothing.currentIndexChanged.connect(self.looked)
+        for widget in (self._log, self._smoothing):
+            row.addWidget(widget)
+        return scale
+
+    def _taking(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
         self.follow = QPushButton(self.tr("Follow"))
         self.follow.setObjectName("training.follow")
         self.follow.setAccessibleName(self.tr("Follow more numbers"))
@@ -146,7 +156,7 @@ class TrainingHead(BreakingRow):
         menu.addAction(self.tr("As a picture"), lambda: self.copied.emit("picture"))
         menu.addAction(self.tr("As CSV"), lambda: self.copied.emit("csv"))
         self.copy.setMenu(menu)
-        for widget in (self._log, self._smoothing, self.follow, self.copy):
+        for widget in (self.follow, self.copy):
             row.addWidget(widget)
         row.addStretch(0)
         return row
@@ -227,7 +237,7 @@ def progress_words(training: Training) -> tuple[str, Tone]:
     if training.failure is not None:
         failure = training.failure
         return ". ".join(filter(None, (failure.message, _sentence(failure.hint)))), "problem"
-    made = count_of(training.made, "step").replace(str(training.made), f"{training.made:,}", 1)
+    made = count_of(training.made, "step")
     if training.busy:
         done = f"{training.made:,} of {training.total:,} steps{_epoch_words(training)}"
         if not training.rate:

@@ -62,6 +62,7 @@ class TrainingPanel(Panel):
         self.earlier = EarlierList(lambda: self.theme, self.training.earlier)
         self.curves.add_below(self.earlier)
         self.views = ViewBar(workspace)
+        self.views.add(self.head.scale)
         self.map = FlowMap(lambda: self.theme)
         self.plot: CurvePlot | None = None  # made when there is something to draw
         self.hint = Wrapped(lambda: self.theme, "training.hint", "muted")

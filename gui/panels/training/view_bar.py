@@ -45,6 +45,11 @@ class ViewBar(QWidget):
         for widget in (self._map, self._measure, self._split):
             row.addWidget(widget)
         row.addStretch(1)
+        self._row = row
+
+    def add(self, widget: QWidget) -> None:
+        """Something more, at the end of the bar."""
+        self._row.addWidget(widget)
 
     @property
     def is_map(self) -> bool:

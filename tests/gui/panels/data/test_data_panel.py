@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton
+from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QWidget
 
 from gradstep.core.document.document import Document
 from gradstep.gui.panels.data.data_panel import DataPanel
@@ -68,6 +68,23 @@ def test_numbers_are_edits_and_what_is_none_is_said(bench: Any, panel: Any) -> N
     assert space.document.data.batch == 32
     assert panel.wrong.isHidden()
     assert panel.head.batch.text() == "32"
+
+
+def test_what_a_field_cannot_be_hides_nothing_else(bench: Any, panel: Any) -> None:
+    type_into(panel, "seed", "seven")
+    assert panel.wrong.text() == "A seed is a whole number, such as 7"
+    panel.columns.fed.emit("images:0", "@digits:labels")
+    bench.space.debugger.flush()
+    assert "of images: shape [32] does not fit [?, 64]" in panel.wrong.text()
+    assert not panel.findChild(QWidget, "data.rows").isVisible(), "no rows, no empty table"
+    bench.space.undo_stack.undo()
+    bench.space.debugger.flush()
+    assert panel.wrong.isHidden()
+    assert panel.findChild(QWidget, "data.rows").isVisible()
+    type_into(panel, "limit", "1")
+    type_into(panel, "batch", "1")
+    type_into(panel, "validate", "none")
+    assert panel.head.said.text() == "digits: 1 row · 1 step an epoch"
 
 
 def test_a_column_is_chosen_typed_and_transformed(bench: Any, panel: Any, qtbot: Any) -> None:
