@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
-from PySide6.QtGui import QColor, QImage, QMouseEvent, QResizeEvent
+from PySide6.QtGui import QColor, QFontMetricsF, QImage, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from gradstep.core.debug.breaks.missing_number import is_not_there
@@ -25,6 +25,7 @@ from gradstep.gui.model.curve_points import Stretch, smoothed
 from gradstep.gui.model.earlier_trainings import AnyPoints, EarlierTrainings
 from gradstep.gui.model.training import Curve
 from gradstep.gui.panels.training.curve_colors import colors
+from gradstep.gui.panels.training.log_ticks import log_ticks
 from gradstep.gui.panels.training.plot_caption import PlotCaption
 from gradstep.gui.panels.training.plot_groups import (
     LOGARITHMIC,
@@ -33,9 +34,11 @@ from gradstep.gui.panels.training.plot_groups import (
     TITLES,
     PlotKey,
     group_curves,
+    least_height,
     places,
 )
 from gradstep.gui.panels.training.step_axis import step_text
+from gradstep.gui.panels.widgets.scroll_area import scroll_area
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 _CALM = 0.7  # of the axis's height that is filled: no reason to change it
@@ -45,6 +48,7 @@ _LEFT = Qt.MouseButton.LeftButton
 AXIS = 64  # pixels of the axis of numbers
 _NONE = np.empty(0)
 _TOP = 18  # pixels over a plot, for what it says
+_LINES = 1.2  # of text, from one number of an axis to the next
 _READ = 6  # numbers at most that a plot reads out
 
 
@@ -70,7 +74,7 @@ class CurvePlot(QWidget):
         self._box.viewport().installEventFilter(self)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self._box)
+        column.addWidget(scroll_area(self._box))
         self._plots: dict[PlotKey, _Plot] = {}
         self._places: list[tuple[int, int]] = []
         self._pressed = QPointF()
@@ -159,8 +163,9 @@ class CurvePlot(QWidget):
                 plot.fit_height(low, high)
 
     def picture(self) -> QImage:
-        """As it is on the screen, at its resolution."""
-        return self.grab().toImage()
+        """As they are on the screen, at its resolution, with what is scrolled away."""
+        image: QImage = self._box.grab().toImage()
+        return image
 
     # -- inside --------------------------------------------------------------------------------
 
@@ -173,11 +178,18 @@ class CurvePlot(QWidget):
             plot.item.ctrlMenu.deleteLater()
             plot.item.deleteLater()
         self._plots, self._places = {}, places(keys, self.width(), self.height())
+        self._box.setMinimumHeight(least_height(self._places))
         for key, place in zip(keys, self._places, strict=True):
             plot = _Plot(theme, key, self)
             self._box.addItem(plot.item, *place)
             plot.item.vb.sigXRangeChanged.connect(partial(self.follow_range, plot))
             self._plots[key] = plot
+        self._fit_layout()
+
+    def _fit_layout(self) -> None:
+        """As high as the view: Qt leaves it as high as more plots than these had needed."""
+        self._box.ci.layout.activate()
+        self._box.ci.setGeometry(self._box.range)
 
     def _renew(self) -> None:
         curves, self._curves = self._curves, ()
@@ -404,10 +416,12 @@ class _Plot:
     @property
     def _title(self) -> str:
         """What is said over it."""
-        title = TITLES[self._key.group] or ", ".join(curve.title for curve in self._curves)
+        title = TITLES[self._key.group]
+        if not title:
+            return " · ".join(curve.title for curve in self._curves)
         if self._key.group in MARKS:
             title += f" (dotted: {MARKS[self._key.group]:g})"
-        return f"{self._key.scope} · {title}" if self._key.scope not in ("", title) else title
+        return f"{self._key.scope} · {title}" if self._key.scope else title
 
     def _draw_mark(self) -> pg.InfiniteLine | None:
         """A dotted line across at a number that is worth knowing."""
@@ -433,6 +447,12 @@ class _Axis(pg.AxisItem):  # type: ignore[misc]
         if side == "left":
             self.setWidth(AXIS)
             self.setCacheMode(self.CacheMode.DeviceCoordinateCache)
+
+    def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
+        if self.orientation == "left" and self.logMode:
+            most = int(size / (_LINES * QFontMetricsF(mono(SMALL)).height()))
+            return [(1.0, log_ticks(min(low, high), max(low, high), most))]
+        return super().tickValues(low, high, size)  # type: ignore[no-any-return]
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         if self.orientation == "bottom":

@@ -9,6 +9,7 @@ from gradstep.core.debug.breaks.layer_curves import LEARNING
 from gradstep.gui.model.training import Curve
 
 LEAST_HEIGHT, LEAST_WIDTH = 120, 200  # pixels of a plot
+_SMALL = 96  # of one among so many that they are scrolled
 
 # What is said over a plot, in the order of plots; "" for what its curves say themselves.
 TITLES: Mapping[str, str] = {
@@ -64,6 +65,13 @@ def places(keys: Sequence[PlotKey], width: int, height: int) -> list[tuple[int, 
     rows = max(min(len(keys), height // LEAST_HEIGHT), 1)
     columns = -(-len(keys) // rows)
     return [divmod(number, columns) for number in range(len(keys))]
+
+
+def least_height(places: Sequence[tuple[int, int]]) -> int:
+    """Pixels that plots in these places need for curves to be seen; 0 for one line of them, which
+    takes what there is."""
+    rows = 1 + max((row for row, _ in places), default=0)
+    return rows * _SMALL if rows > 1 else 0
 
 
 def _lines(keys: Sequence[PlotKey], most: int) -> list[tuple[int, int]]:

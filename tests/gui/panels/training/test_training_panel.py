@@ -302,6 +302,14 @@ def test_layers_are_followed_by_kind_and_read_out_at_one_cursor(bench: Any, digi
     heights = [p.item.vb.viewRange()[1] for k, p in panel.plot._plots.items() if k.group == "ratio"]
     assert len(heights) == 3
     assert heights[0] == heights[1] == heights[2]
+    plot = panel.plot
+    QApplication.processEvents()
+    assert min(p.item.vb.height() for p in plot._plots.values()) > 30, "scrolled, and not flat"
+    panel.findChild(Pill, "training.view.split").click()
+    QApplication.processEvents()
+    lowest = max(p.item.sceneBoundingRect().bottom() for p in plot._plots.values())
+    assert plot._box.height() == plot.height(), "as high as there is room again"
+    assert abs(plot._box.height() - lowest) < 8, "and filled"
     panel._offer()
     rows = {row.text(): row for row in panel.head.follow.menu().actions()}
     assert rows[LAYERS["size"]].isChecked()
