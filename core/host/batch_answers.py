@@ -32,10 +32,10 @@ def look_at_batch(session: DebugSession, request: LookAtBatch) -> BatchSeen:
 
 
 def _column(data: OpenedData, ref: TensorRef, values: np.ndarray) -> ColumnSeen:
-    return ColumnSeen(tensor=str(ref), kind=str(data.types[ref]), cells=[*map(_cell, values)])
+    return ColumnSeen(tensor=str(ref), kind=str(data.types[ref]), cells=[*map(row_text, values)])
 
 
-def _cell(row: np.ndarray) -> str:
+def row_text(row: np.ndarray) -> str:
     """A row in a few words: `1 0 0.5 …`."""
     flat = np.asarray(row).reshape(-1)
     more = " …" if flat.size > _NUMBERS else ""

@@ -46,6 +46,7 @@ from gradstep.core.host.profile_answers import Wish, profile_runs
 from gradstep.core.host.program_reports import broken_numbers, report_stop
 from gradstep.core.host.session_answers import manage_sessions
 from gradstep.core.host.session_restore import Courses, begin, begin_all, courses_of, follow_all
+from gradstep.core.host.step_answers import compare_with_before, leave_out, weigh_rows
 from gradstep.core.host.step_words import notate
 from gradstep.core.host.stop_view import see
 from gradstep.core.host.tensor_reads import known_in, read
@@ -244,6 +245,15 @@ class EngineService:
     def _look_at_batch(self, request: m.LookAtBatch, buffers: Sequence[Buffer]) -> Answer:
         return look_at_batch(self._session, request), ()
 
+    def _compare_step(self, request: m.CompareStep, buffers: Sequence[Buffer]) -> Answer:
+        return compare_with_before(self._session, request), ()
+
+    def _weigh_rows(self, request: m.WeighRows, buffers: Sequence[Buffer]) -> Answer:
+        return weigh_rows(self._session, request), ()
+
+    def _leave_out(self, request: m.LeaveOut, buffers: Sequence[Buffer]) -> Answer:
+        return leave_out(self._session, request), ()
+
     def _look_at_slice(self, request: Question, buffers: Sequence[Buffer]) -> Answer:
         return answer(request, self._place(request.of), self._open_document.sessions)
 
@@ -358,6 +368,9 @@ class EngineService:
         m.SetBreakpoints: _set_breakpoints,
         m.Read: _read,
         m.LookAtBatch: _look_at_batch,
+        m.CompareStep: _compare_step,
+        m.WeighRows: _weigh_rows,
+        m.LeaveOut: _leave_out,
         **dict.fromkeys(ANSWERS, _look_at_slice),
         m.ReadHistory: _read_history,
         m.CheckGradients: _check_gradients,

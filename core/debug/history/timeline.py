@@ -269,6 +269,24 @@ class Timeline:
         quick = self._quick_now
         return self._live.variables() if quick is None else dict(quick.variables.items())
 
+    def started_from(self, run: int) -> VariableStore:
+        """The variables that a run began with: a copy. Raises GradstepError as `require_own`."""
+        self.require_own(run)
+        last = run == self.runs - 1
+        held = self._live.variables(0) if last else self._before(run)
+        return VariableStore(self.backend, held)
+
+    def require_own(self, run: int) -> None:
+        """Raises GradstepError for a run that cannot be looked at any more, or in which variables
+        were given other values from outside, by hand or by other threads."""
+        self.require(run)
+        if any(True for _ in self.link.seen.of(run)):
+            raise GradstepError(
+                f"variables were given other values from outside in run {run}",
+                kind="FailedPreconditionError",
+                hint="look at a run that computed everything itself",
+            )
+
     def keep_start(self, run: int, variables: VariableStore) -> None:
         """Let runs be repeated from `run`, which starts from these variables."""
         self.starts.keep(run, variables, self.limit_bytes // 4)
