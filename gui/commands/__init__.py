@@ -109,6 +109,7 @@ from gradstep.gui.commands.training_commands import (
     follow_layers,
     follow_selected,
     go_to_trained_step,
+    show_batch_row,
     train,
 )
 from gradstep.gui.commands.value_commands import (
@@ -212,6 +213,7 @@ __all__ = [
     "set_request",
     "set_theme",
     "set_threads",
+    "show_batch_row",
     "show_path",
     "start_sweep",
     "switch_session",

@@ -45,9 +45,16 @@ def follow_expression(workspace: Workspace, text: str) -> None:
 
 def go_to_trained_step(workspace: Workspace, step: int) -> None:
     """To the end of a step of training: of a run, in the debugger's word. One that is under way is
-    paused for that."""
+    paused for that. What made it different is asked for then."""
     program = workspace.program
     if workspace.training.busy:
         pause(workspace)
     if program is not None:
-        workspace.control("run_to", f"{step}:{len(program.steps)}")
+        target = f"{step}:{len(program.steps)}"
+        workspace.control("run_to", target, lambda: workspace.clicked.look(step))
+
+
+def show_batch_row(workspace: Workspace, place: int) -> None:
+    """Show a row of the batch that the run was fed, among the others."""
+    workspace.data.mark(place)
+    workspace.ask_window("show", "data")

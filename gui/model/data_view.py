@@ -28,6 +28,7 @@ class DataView(QObject):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self.batch: BatchSeen | None = None
+        self._mark = (-1, -1)  # run, and place in its batch
         self.surveys: dict[str, Survey] = {}
         self.reading = ""
         self.error = ""
@@ -44,6 +45,12 @@ class DataView(QObject):
         program = self._workspace.program
         found = program.problems if program is not None else ()
         return next((problem for problem in found if problem.type == "data"), None)
+
+    @property
+    def marked(self) -> int:
+        """The place of the row in `batch` that is pointed at; -1 for none."""
+        run, place = self._mark
+        return place if self.batch is not None and self.batch.run == run else -1
 
     def survey(self, place: str, then: Callable[[Survey], None]) -> None:
         """Look at what a file or a set offers, beside the main thread; `then` gets it where the
@@ -96,6 +103,12 @@ class DataView(QObject):
             self._take(BatchSeen(run=stop.run), ())
         else:
             space.request(LookAtBatch(run=stop.run, limit=ROWS), (), self._take)
+
+    def mark(self, place: int) -> None:
+        """Point at a row of the batch of the run in which the debugger stands."""
+        stop = self._workspace.stop
+        self._mark = (-1 if stop is None else stop.run, place)
+        self.changed.emit()
 
     def look_again(self) -> None:
         """Whatever is known of it."""

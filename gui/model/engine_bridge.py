@@ -16,6 +16,7 @@ from gradstep.core.protocol.messages import (
     CheckExpectations,
     CheckGradients,
     Compare,
+    CompareStep,
     Control,
     DescribeTensor,
     DrawLines,
@@ -24,6 +25,7 @@ from gradstep.core.protocol.messages import (
     Expect,
     FindBroken,
     FindElement,
+    LeaveOut,
     LookAtBatch,
     Message,
     Notate,
@@ -33,6 +35,7 @@ from gradstep.core.protocol.messages import (
     ReadTable,
     SaveTensor,
     Train,
+    WeighRows,
     Why,
 )
 from gradstep.gui.model.thread_calls import ThreadCalls
@@ -56,6 +59,9 @@ DOING = {  # what is asked of the engine, as the status bar says it
     DescribeTensor: "Measuring",
     FindElement: "Looking",
     SaveTensor: "Saving",
+    CompareStep: "Comparing",
+    WeighRows: "Looking at rows",
+    LeaveOut: "Running",
 }
 LOOKING = (
     Read | ReadTable | Notate | FindBroken | LookAtBatch

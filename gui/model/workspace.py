@@ -38,6 +38,7 @@ from gradstep.core.protocol.messages import (
     Stopped,
 )
 from gradstep.gui.look.theme import DARK, Theme
+from gradstep.gui.model.clicked_step import ClickedStep
 from gradstep.gui.model.data_view import DataView
 from gradstep.gui.model.debugger import Debugger
 from gradstep.gui.model.engine_bridge import EngineBridge, EngineState
@@ -159,6 +160,7 @@ class Workspace(QObject):
         self.profiler = Profiler(self)
         self.training = Training(self)
         self.data = DataView(self)
+        self.clicked = ClickedStep(self)
         self.expected = Expected(self)
         self.sessions = SessionModel(self)
         self.soundness = Soundness(self)

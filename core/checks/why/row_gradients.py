@@ -10,6 +10,7 @@ import numpy as np
 
 from gradstep.core.cancellation import check_cancelled
 from gradstep.core.checks.why.repeated_step import RepeatedStep, Slope
+from gradstep.core.errors import GradstepError
 from gradstep.core.progress import tell_progress
 
 # How far the rows' gradients may be from the batch's: of that, and of all that is added up.
@@ -60,7 +61,7 @@ def row_slopes(step: RepeatedStep, seconds: float) -> RowSlopes:
         check_cancelled()
         tell_progress("Looking at rows", len(rows), step.size)
         place = len(rows)
-        found = step.slope(step.some(slice(place, place + 1)))
+        found = _alone(step, place)
         total.add(found.gradient, 1)
         rows.append(_row(place, found, whole))
     if len(rows) < step.size:
@@ -68,6 +69,14 @@ def row_slopes(step: RepeatedStep, seconds: float) -> RowSlopes:
         total.add(step.slope(step.some(rest)).gradient, step.size - len(rows))
     factor, gap = total.compare(whole.gradient, step.size)
     return RowSlopes(whole, step.size, rows, factor, gap)
+
+
+def _alone(step: RepeatedStep, place: int) -> Slope:
+    try:
+        return step.slope(step.some(slice(place, place + 1)))
+    except GradstepError as error:
+        text = f"rows cannot be looked at one by one: {error.message}"
+        raise GradstepError(text, kind=error.kind, node=error.node, hint=error.hint) from None
 
 
 def _row(place: int, found: Slope, whole: Slope) -> RowSlope:

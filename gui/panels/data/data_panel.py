@@ -168,6 +168,8 @@ class DataPanel(Panel):
         self._fed.setVisible(batch is not None and bool(batch.rows or batch.changed))
         self.rows.show_batch(batch)
         self.table.set_widths((_ROW, *(_CELLS for _ in self.rows.headers[1:])))
+        if 0 <= space.data.marked < self.rows.count():
+            self.table.selectRow(space.data.marked)
         changed = batch.changed if batch is not None else []
         self.again.setVisible(bool(changed))
         if changed:

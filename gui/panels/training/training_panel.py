@@ -28,9 +28,11 @@ from gradstep.gui.panels.training.curve_list import CurveList
 from gradstep.gui.panels.training.earlier_list import EarlierList
 from gradstep.gui.panels.training.expression_question import ask_expression
 from gradstep.gui.panels.training.flow_map import FlowMap
+from gradstep.gui.panels.training.step_card import StepCard
 from gradstep.gui.panels.training.training_head import TrainingHead
 from gradstep.gui.panels.training.view_bar import ViewBar
 from gradstep.gui.panels.widgets.panel_base import Panel
+from gradstep.gui.panels.widgets.scroll_area import scroll_area
 from gradstep.gui.panels.widgets.small_labels import Wrapped
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ LAYERS: dict[Family, str] = {
 }
 OFFERED = 2000  # steps at most whose values are offered while an expression is typed
 LIST, LEAST = 264, 160  # pixels; the width of the list of curves, at most and at least
+CARD = 288  # pixels
 
 
 class TrainingPanel(Panel):
@@ -64,6 +67,7 @@ class TrainingPanel(Panel):
         self.views = ViewBar(workspace)
         self.views.add(self.head.scale)
         self.map = FlowMap(lambda: self.theme)
+        self.card = StepCard(workspace)
         self.plot: CurvePlot | None = None  # made when there is something to draw
         self.hint = Wrapped(lambda: self.theme, "training.hint", "muted")
         self.hint.setContentsMargins(12, GRID, 12, GRID)
@@ -93,13 +97,23 @@ class TrainingPanel(Panel):
         row.setSpacing(0)
         row.addWidget(scroll, 1)
         row.addLayout(right, 2)
+        row.addWidget(self._beside())
         return row
+
+    def _beside(self) -> QScrollArea:
+        """What is said of the step that was clicked."""
+        self.beside = scroll_area(self.card)
+        self.beside.setObjectName("training.step.scroll")
+        self.beside.setFixedWidth(CARD)
+        self.beside.hide()
+        return self.beside
 
     def _connect(self) -> None:
         space, head = self.workspace, self.head
         self.follow(self.refresh, self.training.changed, space.engine_changed)
         self.follow(self.show_points, self.training.grew)
         self.follow(self.show_place, space.stopped)
+        self.follow(self.show_card, space.clicked.changed)
         head.looked.connect(self.show_look)
         self.views.looked.connect(self.show_look)
         self.views.looked.connect(self.show_points)
@@ -187,6 +201,13 @@ class TrainingPanel(Panel):
             self.curves.show_step(here, self.tr("step {} · debugger here"))
         else:
             self.curves.show_step(self.training.last, self.tr("step {} · last"))
+
+    def show_card(self) -> None:
+        """What made the step different that was clicked."""
+        there = self.workspace.clicked.step >= 0
+        if there:
+            self.card.refresh()
+        self.beside.setVisible(there)
 
     def show_look(self) -> None:
         """The user looks at them otherwise."""
@@ -309,6 +330,7 @@ class TrainingPanel(Panel):
         if self.plot is not None:
             self.plot.restyle()
         self.show_place()
+        self.show_card()
 
 
 def curves_as_csv(curves: list[Curve]) -> str:

@@ -51,6 +51,7 @@ class Card(QWidget):
         self.hint.setVisible(bool(hint))
         while (item := self._row.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
+                widget.hide()  # it goes once the event is over, and must not lie there until then
                 widget.deleteLater()
         for words, name, action in links:
             link = Link(self._theme, words, name)

@@ -220,7 +220,9 @@ def test_what_cannot_be_asked_is_said(line: EngineService, request_: m.Message, 
 
 
 def test_rows_that_cannot_be_fed_one_by_one_are_said() -> None:
-    assert "(6, 3)" in refused(trained(document(rows=6)), m.WeighRows(run=1))
+    said = refused(trained(document(rows=6)), m.WeighRows(run=1))
+    assert said.startswith("rows cannot be looked at one by one: ")
+    assert "(6, 3)" in said
 
 
 def test_a_variable_changed_by_hand_is_looked_at_from_behind_there() -> None:

@@ -91,3 +91,31 @@ def test_a_click_while_it_trains_pauses_and_goes_there(digits) -> None:
     stop = user.workspace.stop
     assert 0 < stop.run < training.last
     assert user.value("loss:0") == np.float32(loss(user)[stop.run])
+
+
+def test_a_click_says_what_made_the_step_different_and_what_it_is_without_a_row(
+    user, examples
+) -> None:
+    user.open(examples / "digits_in_batches.gradstep")
+    user.workspace.training.by_epochs = False
+    user.key("Ctrl+F5")
+    trained(user)
+    user.click_at(*point_on(user, 120))
+    clicked = user.workspace.clicked
+    user.wait(lambda: clicked.weighed is not None, "the rows to be looked at")
+    user.settle()
+    run = user.workspace.stop.run
+    assert clicked.step == clicked.compared.run == run
+    assert abs(clicked.compared.loss.here - loss(user)[run]) < 1e-6
+    assert clicked.weighed.adds_up
+    assert clicked.weighed.size == 32
+    user.click("training.step.leave_out")
+    user.wait(lambda: clicked.left is not None, "the step without that row")
+    assert clicked.left.real.loss == loss(user)[run]
+    assert clicked.left.without.loss < clicked.left.real.loss
+    user.click("training.step.see")
+    user.settle()
+    table = user.window.findChild(QWidget, "data.rows")
+    (row,) = table.selectionModel().selectedRows()
+    assert row.row() == clicked.weighed.rows[0].place
+    assert user.workspace.stop.run == run

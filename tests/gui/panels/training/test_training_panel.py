@@ -267,8 +267,10 @@ def test_the_map_is_one_click_and_a_click_on_it_leads_to_the_step(
     assert (bench.space.stop.run, bench.space.stop.op) == (4, "")
     norm = np.linalg.norm(bench.space.gradient("conv2/bias:0").head.astype(np.float64))
     np.testing.assert_allclose(training.follows("gradient")[3].points.at(4), norm, rtol=1e-6)
+    assert panel.beside.isVisible(), "the card takes some of the width"
     start, stop = flow.view
-    flow.zoom(0.5, flow._x_of(4.5))
+    x = flow._x_of(4.5)
+    flow.zoom(0.5, x)
     assert flow.view[1] - flow.view[0] == (stop - start) / 2
     assert flow.step_at(int(x)) == 4, "what is under the pointer stays there"
     qtbot.mouseDClick(flow, LEFT, pos=QPoint(int(x), int(y)))
