@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
+from gradstep.core.data.data_source import row_words as said_rows
 from gradstep.core.data.opened_data import OpenedData
 from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.host.row_supply import take_rows
 from gradstep.core.protocol.messages import BatchSeen, ColumnSeen, LookAtBatch
 
 _NUMBERS = 10  # of a row that are said
@@ -18,17 +23,42 @@ def look_at_batch(session: DebugSession, request: LookAtBatch) -> BatchSeen:
     data = session.program.batches
     if not isinstance(data, OpenedData):
         return BatchSeen(run=run)
-    rows = data.batch_at(run).rows
-    changed = data.changed_files
-    feeds = data.feeds_at(run)
+    rows, words, feeds = _asked_rows(data, request.rows) or _batch(data, run)
     return BatchSeen(
         run=run,
-        text=data.words_at(run),
+        text=words,
         rows=rows[: request.limit].tolist(),
         size=len(rows),
         columns=[_column(data, ref, feeds[ref][: request.limit]) for ref in feeds],
-        changed=changed,
+        changed=data.changed_files,
     )
+
+
+Part = tuple[np.ndarray, str, Mapping[TensorRef, np.ndarray]]  # rows, in words, and what is fed
+
+
+def _batch(data: OpenedData, run: int) -> Part:
+    return data.batch_at(run).rows, data.words_at(run), data.feeds_at(run)
+
+
+def _asked_rows(data: OpenedData, rows: list[int]) -> Part | None:
+    """Rows by their numbers; None for none."""
+    if not rows:
+        return None
+    words, asked = _words_of(data, rows), np.array(rows)
+    columns = data.training.columns
+    return asked, words, {ref: take_rows(column, asked) for ref, column in columns.items()}
+
+
+def _words_of(data: OpenedData, rows: list[int]) -> str:
+    """Of rows that were asked for. Raises GradstepError for one that there is not."""
+    held = data.validation is not None and bool(np.isin(rows, data.validation.rows).all())
+    if not held and not np.isin(rows, data.training.rows).all():
+        raise GradstepError(
+            f"{said_rows(np.array(rows))} of the data are neither trained on nor held back",
+            kind="ValueError",
+        )
+    return f"{said_rows(np.array(rows))}{', held back' if held else ''}"
 
 
 def _column(data: OpenedData, ref: TensorRef, values: np.ndarray) -> ColumnSeen:

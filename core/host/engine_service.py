@@ -33,6 +33,7 @@ from gradstep.core.graph.repeated_blocks import blocks_around
 from gradstep.core.graph.scopes import parents
 from gradstep.core.host import course_bytes
 from gradstep.core.host.batch_answers import look_at_batch
+from gradstep.core.host.class_answers import classify
 from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.host.held_document import (
     NO_REVISION,
@@ -254,6 +255,9 @@ class EngineService:
     def _leave_out(self, request: m.LeaveOut, buffers: Sequence[Buffer]) -> Answer:
         return leave_out(self._session, request), ()
 
+    def _classify(self, request: m.Classify, buffers: Sequence[Buffer]) -> Answer:
+        return classify(self._session, request)
+
     def _look_at_slice(self, request: Question, buffers: Sequence[Buffer]) -> Answer:
         return answer(request, self._place(request.of), self._open_document.sessions)
 
@@ -371,6 +375,7 @@ class EngineService:
         m.CompareStep: _compare_step,
         m.WeighRows: _weigh_rows,
         m.LeaveOut: _leave_out,
+        m.Classify: _classify,
         **dict.fromkeys(ANSWERS, _look_at_slice),
         m.ReadHistory: _read_history,
         m.CheckGradients: _check_gradients,

@@ -12,10 +12,12 @@ from gradstep.core.protocol.message_base import Reply, Request
 
 class LookAtBatch(Request, frozen=True, kw_only=True):
     """What a run (-1: that in which the debugger stands) is fed of the data. Replied to with
-    BatchSeen. limit: at most so many rows."""
+    BatchSeen. limit: at most so many rows. rows: these of the data, by their numbers, in place of
+    those of the run."""
 
     run: int = -1
     limit: int = 64
+    rows: list[int] = []
 
 
 class ColumnSeen(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,9 +29,9 @@ class ColumnSeen(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BatchSeen(Reply, frozen=True, kw_only=True):
-    """text: "batch 17 of epoch 3, rows 512 to 543", "" where there is no data. rows: their numbers,
-    from 0; size: how many there are in all. changed: files that are not as they were when they were
-    read."""
+    """text: "batch 17 of epoch 3, rows 512 to 543", or "row 7, held back" of a row that was asked
+    for; "" where there is no data. rows: their numbers, from 0; size: how many there are in all.
+    changed: files that are not as they were when they were read."""
 
     run: int
     text: str = ""

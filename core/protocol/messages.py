@@ -13,6 +13,7 @@ from typing import Literal, Self
 import msgspec
 from msgspec import structs
 
+from gradstep.core.protocol.class_queries import Classified, Classify, WorstRow
 from gradstep.core.protocol.data_queries import BatchSeen, ColumnSeen, LookAtBatch
 from gradstep.core.protocol.message_base import Event, Message, Reply, Request
 from gradstep.core.protocol.message_parts import (
@@ -381,6 +382,8 @@ __all__ = [
     "CheckGradients",
     "CheckedExpectation",
     "CheckedTensor",
+    "Classified",
+    "Classify",
     "ColumnSeen",
     "Compare",
     "CompareStep",
@@ -478,4 +481,5 @@ __all__ = [
     "Values",
     "WeighRows",
     "Why",
+    "WorstRow",
 ]

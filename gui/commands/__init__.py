@@ -18,6 +18,7 @@ from gradstep.gui.commands.data_commands import (
     place_of_file,
     places_of,
     read_data_again,
+    show_row,
 )
 from gradstep.gui.commands.expectation_commands import expect_run, remove_expectation
 from gradstep.gui.commands.go_to_cause import (
@@ -215,6 +216,7 @@ __all__ = [
     "set_threads",
     "show_batch_row",
     "show_path",
+    "show_row",
     "start_sweep",
     "switch_session",
     "switch_thread",

@@ -13,6 +13,7 @@ from gradstep.core.document.document import Document
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import TensorRef
 from gradstep.gui.commands.refusals import says_why
+from gradstep.gui.commands.reveal import reveal
 from gradstep.gui.model.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -76,6 +77,16 @@ def read_data_again(workspace: Workspace) -> None:
     """Its files have changed: from here on with what they hold now."""
     workspace.debugger.reopen()
     workspace.data.look_again()
+
+
+def show_row(workspace: Workspace, row: int, ref: str) -> None:
+    """A row of the data, in the Data panel; where there is none, what `ref` is fed in every run."""
+    if workspace.program is None or workspace.program.data.rows:
+        workspace.data.look_at_row(row)
+        workspace.ask_window("show", "data")
+    elif ref:
+        reveal(workspace, ref)
+        workspace.say(f"row {row:,} of what every run is fed")
 
 
 def fed_kinds(workspace: Workspace) -> dict[TensorRef, TensorType]:

@@ -30,7 +30,7 @@ PLACES = {LEFT: "left", RIGHT: "right", BOTTOM: "bottom"}
 
 
 SIZES = {LEFT: (220, 400), RIGHT: (344, 400), BOTTOM: (600, 224)}  # at most at first, in pixels
-SHARES = {LEFT: 0.14, RIGHT: 0.225, BOTTOM: 0.25}  # of the window at first, so that most is canvas
+SHARES = {LEFT: 0.14, RIGHT: 0.236, BOTTOM: 0.25}  # of the window at first, so that most is canvas
 LEAST = {LEFT: 168, RIGHT: 240, BOTTOM: 120}  # pixels; narrower, and nothing can be read
 HEIGHTS = (384, 520)  # at first, of a dock that stands apart and of the tabs below
 
@@ -73,6 +73,7 @@ PANELS = (
         "gradstep.gui.panels.problems.problems_panel",
         "ProblemsPanel",
     ),
+    Place("classes", "Classes", RIGHT, "gradstep.gui.panels.classes.classes_panel", "ClassesPanel"),
     Place(
         "timeline",
         "Timeline",

@@ -20,7 +20,8 @@ ROWS = 200  # of a batch that are shown, at most
 
 
 class DataView(QObject):
-    """batch: what the run is fed in which the debugger stands, None while that is not known;
+    """batch: what the run is fed in which the debugger stands, None while that is not known; or a
+    row that the user wants to see, where `is_row`;
     surveys: what files and sets offer, by their places; reading: the one that is being read."""
 
     changed = Signal()
@@ -32,6 +33,7 @@ class DataView(QObject):
         self.surveys: dict[str, Survey] = {}
         self.reading = ""
         self.error = ""
+        self.is_row = False
         self._workspace = workspace
         self._background = Background(self)
         self._number = 0
@@ -95,10 +97,9 @@ class DataView(QObject):
         program, stop = space.program, space.stop
         if program is None or stop is None or space.training.busy:
             return
-        asked = program.number, stop.run, stop.batch
-        if asked == self._asked:
+        if self._here() == self._asked:
             return
-        self._asked = asked
+        self._asked = self._here()
         if not program.data.rows:
             self._take(BatchSeen(run=stop.run), ())
         else:
@@ -110,6 +111,22 @@ class DataView(QObject):
         self._mark = (-1 if stop is None else stop.run, place)
         self.changed.emit()
 
+    def look_at_row(self, row: int) -> None:
+        """Ask for a row of the data by its number, in place of the batch."""
+
+        def take(reply: Message, buffers: tuple[Buffer, ...]) -> None:
+            if isinstance(reply, BatchSeen):
+                self.batch, self.is_row = reply, bool(reply.rows)
+                self.changed.emit()
+
+        self._asked = self._here()  # until the debugger moves on
+        self._workspace.request(LookAtBatch(rows=[row]), (), take)
+
+    def _here(self) -> tuple[object, ...]:
+        """Where the debugger stands, as far as it is fed something else there."""
+        program, stop = self._workspace.program, self._workspace.stop
+        return () if program is None or stop is None else (program.number, stop.run, stop.batch)
+
     def look_again(self) -> None:
         """Whatever is known of it."""
         self._asked = ()
@@ -117,12 +134,13 @@ class DataView(QObject):
 
     def _take(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
         if isinstance(reply, BatchSeen):
-            self.batch = reply
+            self.batch, self.is_row = reply, False
             self.changed.emit()
 
     def _forget(self) -> None:
         self._number += 1
         self.batch, self.reading, self.error, self._asked = None, "", "", ()
+        self.is_row = False
         self.changed.emit()
 
 

@@ -15,6 +15,7 @@ from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
     CheckExpectations,
     CheckGradients,
+    Classify,
     Compare,
     CompareStep,
     Control,
@@ -62,6 +63,7 @@ DOING = {  # what is asked of the engine, as the status bar says it
     CompareStep: "Comparing",
     WeighRows: "Looking at rows",
     LeaveOut: "Running",
+    Classify: "Looking at rows",
 }
 LOOKING = (
     Read | ReadTable | Notate | FindBroken | LookAtBatch

@@ -45,6 +45,7 @@ class DataPanel(Panel):
         self.table.setAccessibleName(self.tr("Rows that this run is fed"))
         self.batch = Text(lambda: self.theme, "muted")
         self.batch.setObjectName("data.fed")
+        self.back = Link(lambda: self.theme, self.tr("Back to the batch"), "data.back")
         self.again = Link(lambda: self.theme, self.tr("Read again"), "data.again")
         self.column.addWidget(self.head)
         self.column.addWidget(self.wrong)
@@ -68,6 +69,7 @@ class DataPanel(Panel):
         line = QHBoxLayout()
         line.setContentsMargins(12, GRID // 2, 12, GRID // 2)
         line.addWidget(self.batch, 1)
+        line.addWidget(self.back)
         line.addWidget(self.again)
         right.addLayout(line)
         right.addWidget(self.table, 1)
@@ -89,6 +91,7 @@ class DataPanel(Panel):
         self.head.wrong.connect(self._say_wrong)
         self.head.choose.menu().aboutToShow.connect(self._offer)
         self.columns.fed.connect(self._feed)
+        self.back.clicked.connect(space.data.look_again)
         self.again.clicked.connect(lambda: commands.read_data_again(space))
 
     # -- what is shown -------------------------------------------------------------------------
@@ -172,9 +175,12 @@ class DataPanel(Panel):
             self.table.selectRow(space.data.marked)
         changed = batch.changed if batch is not None else []
         self.again.setVisible(bool(changed))
+        self.back.setVisible(batch is not None and space.data.is_row)
         if changed:
             said = self.tr("{} has changed on disk").format(", ".join(changed))
             self.batch.set_text(said, "problem")
+        elif batch is not None and space.data.is_row:
+            self.batch.set_text(f"{batch.text[:1].upper()}{batch.text[1:]}", "text")
         elif batch is not None and batch.text:
             self.batch.set_text(
                 self.tr("Run {} is fed {}").format(batch.run + 1, batch.text), "text"

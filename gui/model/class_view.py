@@ -1,0 +1,95 @@
+"""What a classifier says of the rows where the debugger stands, as the window asks the engine."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from gradstep.core.protocol.class_queries import RowShare
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import Classified, Classify, Failed, Message
+from gradstep.gui.model.workspace import Workspace
+
+WORST = 48  # rows that are shown, at most
+REST = 120  # milliseconds that the debugger stands before it is asked for: steps do not wait
+
+
+class ClassView(QObject):
+    """cell: the class, and the one that it was taken for, to which the worst rows are confined, or
+    None; seen: the answer, with `pixels` of the worst rows; error: why there is none, in a line."""
+
+    changed = Signal()
+
+    def __init__(self, workspace: Workspace, parent: QObject) -> None:
+        super().__init__(parent)
+        self._share: RowShare = "held"
+        self.cell: tuple[int, int] | None = None
+        self.seen: Classified | None = None
+        self.pixels: Buffer = b""
+        self.error = ""
+        self._workspace = workspace
+        self._asked: tuple[object, ...] = ()
+        self._rest = QTimer(self, singleShot=True, interval=REST)
+        self._rest.timeout.connect(self._ask)
+        workspace.document_opened.connect(self._forget)
+
+    def look(self) -> None:
+        """Ask where the debugger stands, if that is elsewhere than it was asked for last: in
+        another run, or at its end, as variables are updated there."""
+        if not self._workspace.training.busy and self._place() != self._asked:
+            self._rest.start()
+
+    def choose_share(self, share: RowShare) -> None:
+        """Other rows."""
+        self._share, self.cell = share, None
+        self._ask()
+
+    def choose_cell(self, cell: tuple[int, int] | None) -> None:
+        """The worst rows of a class that were taken for another; None for all rows."""
+        self.cell = cell
+        self._ask()
+
+    @property
+    def share(self) -> RowShare:
+        """Which rows of the data: the user's choice, or what there is."""
+        program = self._workspace.program
+        some = program is None or program.data.held > 0
+        return self._share if some else "trained"
+
+    def _place(self) -> tuple[object, ...]:
+        space = self._workspace
+        program, stop = space.program, space.stop
+        if program is None or stop is None:
+            return ()
+        at_end = stop.step >= len(program.steps)
+        return program.number, stop.run + at_end, self.share, self.cell
+
+    def _ask(self) -> None:
+        self._asked = place = self._place()
+        if not place:
+            return
+        actual, taken = self.cell or (-1, -1)
+        wish = Classify(share=self.share, worst=WORST, actual=actual, taken=taken)
+
+        def take(reply: Message, buffers: tuple[Buffer, ...]) -> None:
+            if place == self._asked:
+                self._take(reply, buffers)
+
+        self._workspace.request(wish, (), take)
+
+    def _take(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
+        if isinstance(reply, Classified):
+            self.seen, self.error = reply, ""
+            self.pixels = buffers[0] if buffers else b""
+        elif isinstance(reply, Failed):
+            self.seen, self.pixels = None, b""
+            self.error = _sentence(reply.error.message, reply.error.hint)
+        self.changed.emit()
+
+    def _forget(self) -> None:
+        self._share, self.cell, self.seen, self.pixels = "held", None, None, b""
+        self.error, self._asked = "", ()
+        self.changed.emit()
+
+
+def _sentence(*parts: str) -> str:
+    return " ".join(f"{part[:1].upper()}{part[1:]}." for part in parts if part)
