@@ -20,8 +20,8 @@ _DRAGGED = (QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop)
 
 
 class ValueDrop:
-    """Files of values over nodes that have a value; elsewhere rows of data. at: the place in the
-    scene of a pixel."""
+    """Files of values over nodes that have a value; on an empty place, rows of data. at: the place
+    in the scene of a pixel."""
 
     def __init__(
         self,
@@ -40,13 +40,29 @@ class ValueDrop:
             return ""
         return box.id
 
+    def is_empty(self, pixel: QPoint) -> bool:
+        """Whether there is no operation under a pixel; scopes are places, too."""
+        number = self._pointer.hit(pixel).box
+        return number is None or self._stage.arrays.visible.boxes[number].is_scope
+
+    def words(self, path: Path, pixel: QPoint) -> str:
+        """What a drop would do; "" for nothing."""
+        name = self.target(pixel)
+        what = f"the value of {name}" if name else "data" if self.is_empty(pixel) else ""
+        return what and f"{path.name}: {what}"
+
     def drop(self, path: Path, pixel: QPoint) -> None:
-        """Give what a file holds to the operation under a pixel, if that takes values; else feed
-        the placeholders from its rows."""
+        """Give what a file holds to the operation under a pixel, if that takes values; where there
+        is nothing, feed the placeholders from its rows."""
         name = self.target(pixel)
         if name:
             self._workspace.select([name])
             commands.load_value(self._workspace, name, path)
+        elif not self.is_empty(pixel):
+            where = "a placeholder, a variable or a constant: it becomes its value"
+            self._workspace.say(
+                f"Drop {path.name} on {where}; on an empty place, its rows are data", "warning"
+            )
         else:
             commands.begin_data(self._workspace, commands.place_of_file(path), self._at(pixel))
 
@@ -96,8 +112,7 @@ class Drops(QObject):
             self._values.drop(path, pixel)
             self._overlay.take_focus()
         else:
-            name = self._values.target(pixel)
-            self._tip(pixel, f"{path.name}: {f'the value of {name}' if name else 'data'}")
+            self._tip(pixel, self._values.words(path, pixel))
 
     def _tip(self, pixel: QPoint, text: str) -> None:
         self._overlay.show_tip(pixel, text)

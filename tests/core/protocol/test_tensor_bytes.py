@@ -26,7 +26,10 @@ arrays = npst.arrays(numeric, npst.array_shapes(min_dims=0, min_side=0))
 def frame(array: np.ndarray | None) -> Any:
     """Every tensor is `array`."""
     return Mock(
-        look=Mock(return_value=array), dead=Mock(return_value=None), state=Mock(return_value=None)
+        look=Mock(return_value=array),
+        dead=Mock(return_value=None),
+        state=Mock(return_value=None),
+        is_dropped=Mock(return_value=False),
     )
 
 
