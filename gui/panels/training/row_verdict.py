@@ -58,18 +58,20 @@ def _unclear(found: RowsWeighed) -> Verdict:
 
 
 def _about(found: RowsWeighed, row: RowWeight) -> str:
-    said = f"{short_cells(found, row)}Its loss is {number(row.loss)}"
+    cells = short_cells(found, row)
+    said = f"With {cells}, its" if cells else "Its"
+    said += f" loss is {number(row.loss)}"
     if found.others is not None:
         said += f", the others' {number(found.others)} on average"
     against = " The others together pull the other way." if row.share and row.share > 1 else ""
-    return f"{said[:1].upper()}{said[1:]}.{against}"
+    return f"{said}.{against}"
 
 
 def short_cells(found: RowsWeighed, row: RowWeight) -> str:
-    """ "labels 0 0 1. ": of the columns whose rows are a few numbers."""
+    """ "labels 0 0 1": of the columns whose rows are a few numbers."""
     named = zip(found.columns, row.cells, strict=False)
     said = [f"{TensorRef.parse(name).short} {text}" for name, text in named if "…" not in text]
-    return f"{', '.join(said)}. " if said else ""
+    return ", ".join(said)
 
 
 def number(value: float | None) -> str:

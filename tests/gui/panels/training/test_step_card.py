@@ -68,8 +68,8 @@ def test_the_row_that_is_far_off_is_named_seen_and_left_out(
     found = bench.space.clicked.weighed
     card = panel.card.card
     assert card.title.text() == f"Row {OUTLIER}: {percent(found.rows[0].share)} of the gradient"
-    assert card.body.text().startswith("X ")
-    assert f"Its loss is {number(found.rows[0].loss)}" in card.body.text()
+    assert card.body.text().startswith("With x ")
+    assert f", its loss is {number(found.rows[0].loss)}" in card.body.text()
     press(panel, qtbot, "training.step.leave_out")
     left = bench.space.clicked.left
     lines = panel.card.without.lines
@@ -144,7 +144,7 @@ def weighed(*shares: float | None, size: int = 0, **also: Any) -> m.RowsWeighed:
 def test_nothing_is_claimed_that_was_not_measured() -> None:
     said = verdict(weighed(0.81, *[0.01] * 19, others=0.19, adds_up=True))
     assert said.title == "Row 0: 81 % of the gradient"
-    assert said.text == "Y 0 1. Its loss is 1, the others' 0.19 on average."
+    assert said.text == "With y 0 1, its loss is 1, the others' 0.19 on average."
     assert verdict(weighed(1.2, -0.2, adds_up=True)).text.endswith("pull the other way.")
     even = verdict(weighed(0.3, 0.3, 0.2, 0.2, adds_up=True))
     assert (even.title, even.tone) == ("No row stands out", "selection")
