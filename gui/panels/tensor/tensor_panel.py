@@ -58,13 +58,6 @@ class TensorPanel(Panel):
         row.setSpacing(GRID)
         row.addWidget(self.facts, 3)
         row.addWidget(self.explorer.said, 2)
-        tip = self.tr("Show value, gradient, update and slots side by side")
-        self.beside = switch(self.tr("Side by side"), "tensor.side_by_side", tip)
-        self.beside.toggled.connect(self.refresh)
-        self.pin = button(self.tr("Pin"), "tensor.pin", self.tr("Keep this tensor in view"))
-        self.pin.clicked.connect(self._pin)
-        for widget in (self.explorer.minus, self.beside, self.pin):
-            row.addWidget(widget)
         row.addWidget(self.explorer.copy)
         row.addWidget(self.explorer.save)
         return line
@@ -85,7 +78,14 @@ class TensorPanel(Panel):
         self.output.setAccessibleName(self.tr("Output"))
         self.output.setFont(mono(12))
         self.output.currentIndexChanged.connect(self.refresh)
-        for widget in (self.value, self.gradient, self.output, gap(), *self.explorer.controls):
+        tip = self.tr("Show value, gradient, update and slots side by side")
+        self.beside = switch(self.tr("Side by side"), "tensor.side_by_side", tip)
+        self.beside.toggled.connect(self.refresh)
+        self.pin = button(self.tr("Pin"), "tensor.pin", self.tr("Keep this tensor in view"))
+        self.pin.clicked.connect(self._pin)
+        which = self.value, self.gradient, self.output
+        others = self.explorer.minus, self.beside, self.pin
+        for widget in (*which, gap(), *self.explorer.controls, gap(), *others):
             row.addWidget(widget)
         return controls
 

@@ -48,7 +48,7 @@ LAYERS: dict[Family, str] = {
     "rate": "Learning rate of each optimizer",
 }
 OFFERED = 2000  # steps at most whose values are offered while an expression is typed
-LIST, LEAST = 264, 160  # pixels; the width of the list of curves, at most and at least
+LIST, LEAST = 264, 120  # pixels; the width of the list of curves, at most and at least
 CARD = 288  # pixels
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from gradstep.core.debug.breaks.layer_curves import Family
 from gradstep.gui.look.pill import Pill
-from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.widgets.flow_layout import FlowLayout
 
 MEASURES: dict[Family, str] = {
     "gradient": "gradient norm",
@@ -39,12 +39,10 @@ class ViewBar(QWidget):
         self._split = Pill(workspace, self.tr("By scope"), "training.view.split")
         self._split.setToolTip(self.tr("A plot for each scope, all of a kind on one axis"))
         self._split.toggled.connect(self._change)
-        row = QHBoxLayout(self)
+        row = FlowLayout(self)
         row.setContentsMargins(12, 0, 12, 2)
-        row.setSpacing(GRID)
         for widget in (self._map, self._measure, self._split):
             row.addWidget(widget)
-        row.addStretch(1)
         self._row = row
 
     def add(self, widget: QWidget) -> None:
