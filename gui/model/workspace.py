@@ -513,8 +513,9 @@ class Workspace(QObject):
 
     def _drop_selection_of_removed(self) -> None:
         graph, edge = self.shown, self.selected_edge
-        if edge is not None and (edge.op not in graph or edge.index >= len(graph[edge.op].inputs)):
-            edge = None
+        if edge is not None:
+            inputs = graph[edge.op].inputs if edge.op in graph else ()
+            edge = edge if edge.index < len(inputs) and inputs[edge.index] is not None else None
         self.select((name for name in self.selection if name in graph), edge)
 
     def _reconsider(self) -> None:

@@ -141,6 +141,13 @@ def test_selection_forgets_removed_nodes(opened: Workspace) -> None:
     assert opened.selected_edge is None
 
 
+def test_selection_forgets_a_wire_that_is_deleted(opened: Workspace) -> None:
+    opened.select([], Edge("e", 1))
+    commands.delete_selection(opened)
+    assert opened.shown["e"].inputs[1] is None
+    assert opened.selected_edge is None, "or the inspector shows the nothing that is left of it"
+
+
 def test_a_failed_request_reaches_its_asker(opened: Workspace, qtbot: Any) -> None:
     replies: list[object] = []
     opened.request(Read(refs=["loss:0"]), (), lambda reply, _: replies.append(reply))
