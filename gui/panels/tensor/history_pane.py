@@ -119,4 +119,4 @@ class HistoryPane(QWidget):
         wrong = sum(value is None for value in found.values)
         parts = [f"{found.seen:,} of {found.total:,} runs"] * (found.seen < found.total)
         parts += [f"{wrong:,} without a finite number"] if wrong else []
-        return "; ".join([*parts, "a click goes there"])
+        return "; ".join([*parts, "run by run; a click goes there"])

@@ -27,7 +27,6 @@ class HistoryPlot(Plot):
         super().__init__(theme, name)
         self._history = History()
         self._x = np.empty(0)
-        self.plotItem.setLabel("bottom", "run")
         self.scene().sigMouseClicked.connect(self._click)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 

@@ -72,6 +72,11 @@ class PicturePane(QWidget):
         self.picture.show_picture(Picture())
         self.legend.show_map(None, (0.0, 0.0), frozenset(), "…")
 
+    def forget(self) -> None:
+        """Another tensor is looked at: of this one nothing is asked any more, whatever happens."""
+        self._view = None
+        self.clear()
+
     @property
     def _plane(self) -> tuple[tuple[int, ...], tuple[int, int], bool]:
         """Lengths of the axes that planes are counted along, rows and columns of each, and whether

@@ -138,8 +138,9 @@ class TensorExplorer(QWidget):
         that an error is about."""
         if value is None or self._value is None or value.ref != self._value.ref:
             self._questions.forget()
+            self.pictures.forget()
             self.finder.say("")
-            self._index = None
+            self._index, self._part = None, None
         self._value, self._tone, self.grid.marked = value, tone, frozenset(marked)
         known = value is not None and value.state == "known"
         for widget in (self._stack, self.statistics, *self.buttons, *self.controls):

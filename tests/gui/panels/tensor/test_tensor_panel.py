@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QAbstractButton
+from PySide6.QtWidgets import QAbstractButton, QApplication
 
 from gradstep.core.document.document import Document
 from gradstep.core.graph.dtypes import DType, Shape
@@ -348,6 +348,23 @@ def test_the_choice_is_remembered_by_tensor(
     assert panel.explorer.kinds["heat_map"].isChecked()
     bench.space.select(["y"])
     assert panel.explorer.kinds["histogram"].isChecked()
+
+
+def test_nothing_is_asked_of_a_tensor_that_is_gone(
+    bench: Any, show: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel = opened(bench, show, np.ones((9, 9), np.float32))
+    explorer, asked = panel.explorer, []
+    monkeypatch.setattr(explorer._questions, "ask", lambda *question: asked.append(question))
+    panel.resize(880, 390)
+    QApplication.processEvents()
+    assert asked, "the picture is made for the room that there is"
+    asked.clear()
+    explorer.show_tensor(None, "forward")
+    explorer._stack.show()
+    panel.resize(700, 300)
+    QApplication.processEvents()
+    assert not asked, "of another document's graph it would be an error"
 
 
 def test_every_plane_of_a_kernel_is_drawn(bench: Any, show: Callable[..., Any]) -> None:
