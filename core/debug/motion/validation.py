@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.debug.breaks.missing_number import NOT_THERE
 from gradstep.core.debug.history.fast_runs import ROUNDING
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.engine.backend import Backend
@@ -17,12 +18,12 @@ from gradstep.core.graph.model import TensorRef
 class Validation:
     """Means of `tensors` over the rows that are held back, each row counted once.
 
-    last: those of the last epoch that was over; NaN before that, and where there are no rows.
+    last: those of the last epoch that was over; NOT_THERE before that, and without such rows.
     What a training run counts, as random operations do, is not touched.
     """
 
     def __init__(self, program: Program, backend: Backend, tensors: Sequence[TensorRef]) -> None:
-        self.last: Sequence[float] = [np.nan] * len(tensors)
+        self.last: Sequence[float] = [NOT_THERE] * len(tensors)
         self._program, self._backend, self._tensors = program, backend, tensors
         self._session: Session | None = None
 

@@ -45,11 +45,14 @@ class DataHead(BreakingRow):
         first.addWidget(self.choose)
         first.addWidget(self.said, 1)
         self.rows.addLayout(first, 1)
-        self.rows.addLayout(self._numbers())
+        self._numbers = QWidget()
+        self._numbers.setLayout(self._number_fields())
+        self.rows.addWidget(self._numbers)
         self.setLayout(self.rows)
 
-    def _numbers(self) -> QHBoxLayout:
+    def _number_fields(self) -> QHBoxLayout:
         row = QHBoxLayout()
+        row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(GRID)
         self.batch = self._field("batch", "Rows of a step", 48)
         self.shuffle = QCheckBox(self.tr("Shuffle, seed"))
@@ -100,9 +103,8 @@ class DataHead(BreakingRow):
         self.validate.setText(f"{100 * numbers.validate:g} %" if numbers.validate else "none")
         self.limit.setText(f"{numbers.limit:,}" if numbers.limit else "all")
         self.drop_last.setChecked(numbers.drop_last)
-        for widget in (self.batch, self.shuffle, self.validate, self.limit, self.drop_last):
-            widget.setEnabled(data is not None)
-        self.seed.setEnabled(data is not None and numbers.shuffle is not None)
+        self._numbers.setVisible(data is not None)
+        self.seed.setEnabled(numbers.shuffle is not None)
 
     def _note_shuffle(self, on: bool) -> None:
         self.changed.emit("shuffle", 1 if on else None)

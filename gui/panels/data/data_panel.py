@@ -23,7 +23,7 @@ from gradstep.gui.panels.widgets.panel_base import Panel
 from gradstep.gui.panels.widgets.scroll_area import scroll_area
 from gradstep.gui.panels.widgets.small_labels import Link, Text, Wrapped
 
-_ROW, _CELLS = 72, 240  # pixels, of the table's columns
+_ROW, _CELLS = 72, 220  # pixels, of the table's columns
 
 
 class DataPanel(Panel):

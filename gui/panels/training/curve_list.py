@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
+from gradstep.core.debug.breaks.missing_number import is_not_there
 from gradstep.gui.look.icons import icon
 from gradstep.gui.look.number_text import scalar
 from gradstep.gui.look.theme import GRID, mono
@@ -82,8 +84,9 @@ class _Row(QWidget):
 
     def show_step(self, step: int) -> None:
         points = self._curve.points
-        known = points.first <= step < points.stop
-        self.number.set_text(scalar(points.at(step)) if known else "")
+        number = points.at(step) if points.first <= step < points.stop else None
+        known = number is not None and not is_not_there(np.array([number]))[0]
+        self.number.set_text(scalar(number) if known else "")
 
 
 class _Swatch(QWidget):

@@ -239,11 +239,11 @@ def progress_words(training: Training) -> tuple[str, Tone]:
         return ". ".join(filter(None, (failure.message, _sentence(failure.hint)))), "problem"
     made = count_of(training.made, "step")
     if training.busy:
-        done = f"{training.made:,} of {training.total:,} steps{_epoch_words(training)}"
+        done, epoch = f"{training.made:,} of {training.total:,} steps", _epoch_words(training)
         if not training.rate:
-            return done, "muted"
+            return f"{done}{epoch}", "muted"
         left = f" · {time_words(training.remaining)} left"
-        return f"{done} · {training.rate:,.0f} steps/s{left}", "muted"
+        return f"{done}{left}{epoch} · {training.rate:,.0f} steps/s", "muted"
     if training.ended:
         return f"Stopped after {made}: {training.ended}", "problem"
     if not training.made:

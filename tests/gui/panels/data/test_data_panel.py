@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtGui import QColor, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QWidget
 
 from gradstep.core.document.document import Document
 from gradstep.gui.panels.data.data_panel import DataPanel
+from gradstep.gui.panels.training.curve_list import CurveList
 from gradstep.gui.panels.training.training_head import TrainingHead
 
 
@@ -117,6 +118,7 @@ def test_a_file_that_is_dropped_makes_placeholders_in_an_empty_document(
     space.open_document(Document())
     panel = show(DataPanel(space), 1270, 260)
     assert "Placeholders for its columns, x and y, are made" in panel.hint.text()
+    assert not panel.head.batch.isVisible(), "nothing is put in batches yet"
     (tmp_path / "t.csv").write_text("a,b,label\n1,2,0\n3,4,1\n5,6,1\n")
     mime = QMimeData()
     mime.setUrls([QUrl.fromLocalFile(str(tmp_path / "t.csv"))])
@@ -129,6 +131,7 @@ def test_a_file_that_is_dropped_makes_placeholders_in_an_empty_document(
     assert [*space.document.columns] == ["x:0", "y:0"]
     space.debugger.flush()
     assert not panel.workspace.data.problem
+    assert panel.head.batch.isVisible()
     assert panel.rows.cell(1, 1).text in ("1 2", "3 4", "5 6")
     space.undo_stack.undo()
     assert not len(space.document.graph)
@@ -156,6 +159,11 @@ def test_training_counts_epochs(bench: Any, show: Callable[..., Any]) -> None:
     training.epochs = 1
     training.train()
     loss, held = training.curves
+    rows = CurveList(lambda: bench.space.theme)
+    rows.show_curves(training.curves, [QColor()] * 2)
+    for step, known in ((3, False), (44, True)):
+        rows.show_step(step, "{}")
+        assert bool(rows._rows[1].number.text()) == known, "nothing, and not NaN"
     assert len(loss.points.numbers) == len(held.points.numbers) == 45
     assert held.points.numbers[-1] < 1
     bench.open("softmax_digits")

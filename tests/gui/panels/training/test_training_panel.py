@@ -153,7 +153,7 @@ def test_it_says_how_far_it_is(panel: Any) -> None:
     training = panel.training
     training.busy, training.made, training.total, training.rate = True, 1500, 100_000, 985.0
     words, _ = progress_words(training)
-    assert words == "1,500 of 100,000 steps · 985 steps/s · 2 min left"
+    assert words == "1,500 of 100,000 steps · 2 min left · 985 steps/s"
     training.busy = False
 
 
