@@ -9,14 +9,18 @@ import numpy as np
 from gradstep.core.data.opened_data import OpenedData
 from gradstep.core.data.transforms import Classes
 from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
 from gradstep.core.host.batch_answers import row_text
-from gradstep.core.host.row_judgement import Judgement, input_of, judge
+from gradstep.core.host.decision_surface import Surface, input_of
+from gradstep.core.host.row_judgement import Judgement, judge
 from gradstep.core.host.row_supply import Rows, rows_of
 from gradstep.core.host.tensors.axis_layout import channel_axis
-from gradstep.core.program.classifier import classifier_of
-from gradstep.core.protocol.class_queries import Classified, Classify, WorstRow
+from gradstep.core.program.classifier import Classifier, classifier_of
+from gradstep.core.protocol.class_queries import Classified, Classify, PlacedRow, WorstRow
 from gradstep.core.protocol.framing import Buffer
 
+MOST_POINTS = 1000  # rows on the surface
 MOST_CLASSES = 48  # of the matrix: those that are confused most
 _SQUARES = (64, 784, 1024)  # numbers of a row that is a square image, as data sets have them
 _SIDE = 96  # pixels of a picture, at most; of larger ones each n-th is sent
@@ -25,13 +29,16 @@ _SIDE = 96  # pixels of a picture, at most; of larger ones each n-th is sent
 def classify(session: DebugSession, request: Classify) -> tuple[Classified, tuple[Buffer, ...]]:
     """The answer. Raises GradstepError where the program classifies no rows."""
     program = session.program
-    losses = [ref for one in program.derived for ref in one.of]
-    classifier = classifier_of(program.graph, losses or program.request.of or program.fetches)
+    classifier = classifier_in(session)
     rows = rows_of(session, request.share)
     found = judge(session, classifier, rows)
     places = found.worst(request.actual, request.taken)
     shown = places[: max(request.worst, 0)]
-    fed = input_of(program.graph, classifier, rows)
+    fed, is_flat = input_of(session, classifier, rows) or (None, False)
+    surface = None
+    if fed is not None and is_flat and found.known <= MOST_CLASSES:
+        around = rows_of(session, "trained")  # the same plane for all rows
+        surface = Surface(session, classifier, around, fed).draw(session.stop.run)
     values = None if fed is None or not len(shown) else rows.take(fed, found.rows[shown])
     pixels = None if values is None else pictures(values)
     cells = [""] * len(shown) if values is None or pixels is not None else [*map(row_text, values)]
@@ -49,10 +56,40 @@ def classify(session: DebugSession, request: Classify) -> tuple[Classified, tupl
         matrix=matrix.reshape(-1).tolist(),
         worst=[_worst(found, place, text) for place, text in zip(shown, cells, strict=True)],
         found=len(places),
+        surface=surface,
+        points=[] if surface is None or fed is None else _placed(found, rows, fed, places),
         input="" if fed is None else str(fed),
         picture=[] if pixels is None else [*pixels.shape[1:]],
     )
     return reply, () if pixels is None else (pixels.tobytes(),)
+
+
+def classifier_in(session: DebugSession) -> Classifier:
+    """What the session's program classifies. Raises GradstepError where that cannot be told."""
+    program = session.program
+    losses = [ref for one in program.derived for ref in one.of]
+    return classifier_of(program.graph, losses or program.request.of or program.fetches)
+
+
+def surface_of(session: DebugSession) -> Surface | None:
+    """Where the session's program classifies rows of two numbers; None where it does not."""
+    try:
+        classifier, rows = classifier_in(session), rows_of(session, "trained")
+        fed, is_flat = input_of(session, classifier, rows) or (None, False)
+        return Surface(session, classifier, rows, fed) if fed is not None and is_flat else None
+    except GradstepError:
+        return None
+
+
+def _placed(found: Judgement, rows: Rows, fed: TensorRef, places: np.ndarray) -> list[PlacedRow]:
+    """Rows to be drawn: those that were asked for, the largest loss first."""
+    places = places[:MOST_POINTS]
+    table = rows.take(fed, found.rows[places]).astype(np.float64)
+    columns = (found.rows[places], *table.T, found.actual[places], found.taken[places])
+    return [
+        PlacedRow(row=row, x=x, y=y, actual=actual, taken=taken)
+        for row, x, y, actual, taken in zip(*(c.tolist() for c in columns), strict=True)
+    ]
 
 
 def _worst(found: Judgement, place: int, text: str) -> WorstRow:

@@ -13,7 +13,7 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.graph.model import TensorRef
 from gradstep.core.host.row_supply import Rows
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.program.classifier import Classifier
@@ -115,12 +115,6 @@ _CLASSES: Mapping[str, Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.n
     "sparse": _numbered,
     "sigmoid": _of_two,
 }
-
-
-def input_of(graph: Graph, classifier: Classifier, rows: Rows) -> TensorRef | None:
-    """What the network is fed a row of: the first of the data that its output comes from."""
-    names = graph.ancestors([classifier.logits.op])
-    return next((ref for ref in rows.refs if ref.op in names), None)
 
 
 def _untold(why: str) -> GradstepError:

@@ -40,6 +40,11 @@ class Rows:
         for step in range(source.batches_per_epoch):
             yield source.feeds_at(step), source.batch_at(step).rows
 
+    def first(self, most: int) -> np.ndarray:
+        """The numbers of the first rows, at most so many."""
+        rows = np.arange(self.total) if self.source is None else self.source.rows
+        return rows[:most]
+
     def take(self, ref: TensorRef, rows: np.ndarray) -> np.ndarray:
         """What `ref` is fed for these rows. Raises GradstepError."""
         if self.source is None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 from array import array
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.motion.training import Training, Wish
 from gradstep.core.debug.motion.validation import Validation
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.host.class_answers import surface_of
+from gradstep.core.host.decision_surface import SurfaceArtist
 from gradstep.core.protocol.messages import Event, Train, TrainingProgress
 
 INTERVAL = 0.1  # seconds between two reports
@@ -31,6 +34,7 @@ def train(threads: Scheduler, request: Train, emit: Callable[[Event], None]) -> 
     validated = [TensorRef.parse(name) for name in request.validate]
     validation = Validation(session.program, session.backend, validated) if validated else None
     closer = session.curves(request.closer) if request.closer else None
+    surface = surface_of(session) if request.surface else None
     report = Report(emit, len(request.curves) + len(validated))
     wish = Wish(
         request.steps,
@@ -43,6 +47,8 @@ def train(threads: Scheduler, request: Train, emit: Callable[[Event], None]) -> 
         look=report.add_look,
         patience=request.patience,
     )
+    if surface is not None:
+        wish = replace(wish, aside=SurfaceArtist(surface, emit).note)
     try:
         return threads.train(wish)
     finally:

@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from gradstep.core.protocol.message_base import Reply, Request
+from gradstep.core.protocol.message_base import Event, Reply, Request
 
 RowShare = Literal["held", "trained", "fed"]
 
@@ -37,6 +37,28 @@ class WorstRow(msgspec.Struct, frozen=True, kw_only=True):
     cells: str = ""
 
 
+class SurfaceDrawn(Event, frozen=True, kw_only=True):
+    """What a classifier of two inputs says of the points of a square grid, with the variables as a
+    run left them. bounds: left, right, bottom, top; side: points across and down; classes: uint8,
+    row after row from the top; sure: uint8, 255 times the probability of that class."""
+
+    run: int
+    side: int
+    bounds: list[float]
+    classes: bytes
+    sure: bytes
+
+
+class PlacedRow(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """A row of two numbers, x and y: its number, its class, and the one that it was taken for."""
+
+    row: int
+    x: float
+    y: float
+    actual: int
+    taken: int
+
+
 class Classified(Reply, frozen=True, kw_only=True):
     """share: which rows these are: "fed" where there is no data, and every run is fed the same;
     counted, total: how many of them were looked at; right: how many were taken for what they are;
@@ -46,7 +68,8 @@ class Classified(Reply, frozen=True, kw_only=True):
     for the one above it (across), row-major.
     worst: the rows with the largest loss, of `found` that were asked for. picture: height, width
     and channels, for rows that are images; their pixels, uint8, are raw buffer 0. input:
-    the tensor that a row is fed to, "" for none.
+    the tensor that a row is fed to, "" for none. surface: where a row is two numbers; points:
+    some rows on it, those with the largest loss among them.
     """
 
     share: RowShare
@@ -63,3 +86,5 @@ class Classified(Reply, frozen=True, kw_only=True):
     found: int = 0
     picture: list[int] = []
     input: str = ""
+    surface: SurfaceDrawn | None = None
+    points: list[PlacedRow] = []

@@ -13,7 +13,13 @@ from typing import Literal, Self
 import msgspec
 from msgspec import structs
 
-from gradstep.core.protocol.class_queries import Classified, Classify, WorstRow
+from gradstep.core.protocol.class_queries import (
+    Classified,
+    Classify,
+    PlacedRow,
+    SurfaceDrawn,
+    WorstRow,
+)
 from gradstep.core.protocol.data_queries import BatchSeen, ColumnSeen, LookAtBatch
 from gradstep.core.protocol.message_base import Event, Message, Reply, Request
 from gradstep.core.protocol.message_parts import (
@@ -242,7 +248,9 @@ class Train(Request, frozen=True, kw_only=True):
     they are not finite; `value` in expressions is the first of them. patience: end once that has
     not become less for so many runs; 0 for never. validate: tensors whose means over the rows that
     are held back are curves behind the others: those of the last epoch that was over. closer:
-    expressions that are looked at in as many runs as take `share` of the time, 1 for each run."""
+    expressions that are looked at in as many runs as take `share` of the time, 1 for each run.
+    surface: whether the decision surface is told a few times a second, as SurfaceDrawn, where the
+    network has one."""
 
     steps: int
     validate: list[str] = []
@@ -252,6 +260,7 @@ class Train(Request, frozen=True, kw_only=True):
     patience: int = 0
     closer: list[str] = []
     share: float = 1.0
+    surface: bool = False
     look: Look | None = None
 
 
@@ -438,6 +447,7 @@ __all__ = [
     "OtherTensor",
     "Output",
     "PassInfo",
+    "PlacedRow",
     "ProblemInfo",
     "Profile",
     "ProfileRow",
@@ -466,6 +476,7 @@ __all__ = [
     "StepNotation",
     "StepOutcome",
     "Stopped",
+    "SurfaceDrawn",
     "Table",
     "TensorLines",
     "TensorPart",

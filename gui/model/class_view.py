@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from gradstep.core.protocol.class_queries import RowShare
 from gradstep.core.protocol.framing import Buffer
-from gradstep.core.protocol.messages import Classified, Classify, Failed, Message
+from gradstep.core.protocol.messages import Classified, Classify, Failed, Message, SurfaceDrawn
 from gradstep.gui.model.workspace import Workspace
 
 WORST = 48  # rows that are shown, at most
@@ -18,6 +18,7 @@ class ClassView(QObject):
     None; seen: the answer, with `pixels` of the worst rows; error: why there is none, in a line."""
 
     changed = Signal()
+    drawn = Signal(object)  # SurfaceDrawn, while a network is trained
 
     def __init__(self, workspace: Workspace, parent: QObject) -> None:
         super().__init__(parent)
@@ -28,9 +29,10 @@ class ClassView(QObject):
         self.error = ""
         self._workspace = workspace
         self._asked: tuple[object, ...] = ()
-        self._rest = QTimer(self, singleShot=True, interval=REST)
+        self._rest = QTimer(workspace, singleShot=True, interval=REST)  # goes with it
         self._rest.timeout.connect(self._ask)
         workspace.document_opened.connect(self._forget)
+        workspace.bridge.event_received.connect(self._take_event)
 
     def look(self) -> None:
         """Ask where the debugger stands, if that is elsewhere than it was asked for last: in
@@ -84,6 +86,10 @@ class ClassView(QObject):
             self.seen, self.pixels = None, b""
             self.error = _sentence(reply.error.message, reply.error.hint)
         self.changed.emit()
+
+    def _take_event(self, event: object) -> None:
+        if isinstance(event, SurfaceDrawn) and self.seen is not None:
+            self.drawn.emit(event)
 
     def _forget(self) -> None:
         self._share, self.cell, self.seen, self.pixels = "held", None, None, b""

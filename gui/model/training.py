@@ -77,7 +77,8 @@ class Training(QObject):
     """steps, epochs, until, patience: what is asked for, epochs where `by_epochs`; curves: what is
     followed; always: in every step, however long that takes; earlier: trainings before this one;
     busy: it is under way; made, total: how many steps of how many; rate: steps a second; ended: why
-    it was over before; failure: why it could not begin."""
+    it was over before; surface: whether somebody looks at the decision surface; failure: why it
+    could not begin."""
 
     changed = Signal()  # anything but the points
     grew = Signal()  # the points
@@ -94,6 +95,7 @@ class Training(QObject):
         self.failure: ErrorInfo | None = None
         self._workspace = workspace
         self.always, self.patience = False, 0
+        self.surface = False
         self.earlier = EarlierTrainings()
         self._chosen: list[Curve] = []  # those that the numbers under way are of
         self._closely: list[Curve] = []  # and those that are looked at in some steps
@@ -202,6 +204,7 @@ class Training(QObject):
             patience=self.patience,
             closer=[curve.text for curve in self._closely],
             share=1.0 if self.always else SHARE,
+            surface=self.surface,
         )
         self._workspace.debugger.train(wish, self._take)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,11 @@ from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.numerics.finite_numbers import has_nonfinite
 
 Tell = Callable[[int, Sequence[float]], None]
+Variables = Callable[[], Mapping[str, Any]]
+
+
+def _ignore(run: int, variables: Variables) -> None:
+    pass
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,7 @@ class Wish:
     0 for never. tell: gets the number of each run, and what `curves` are in it; behind these what
     `validation` found last. closer: what is followed besides, in as many runs as take `share` of
     the time; look: gets the number of each of these, and what `closer` are.
+    aside: gets the number of each run, and a way to the variables (device arrays) that it left.
     """
 
     steps: int
@@ -43,6 +50,7 @@ class Wish:
     share: float = 1.0
     look: Tell = lambda run, numbers: None
     patience: int = 0
+    aside: Callable[[int, Variables], None] = _ignore
 
     def __post_init__(self) -> None:
         if self.steps < 1:
@@ -142,6 +150,7 @@ class Trainer(Travel):
             numbers = [*numbers, *validation.last]
         self.made += 1
         self._wish.tell(run, numbers)
+        self._wish.aside(run, lambda: self.cursor.timeline.variables)
 
     def _validate(self, validation: Validation, run: int) -> None:
         if not validation.is_due(run):

@@ -14,6 +14,7 @@ from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.class_view import ClassView
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.classes.class_matrix import ClassMatrix, class_name
+from gradstep.gui.panels.classes.surface_view import SurfaceView
 from gradstep.gui.panels.classes.worst_pictures import WorstPictures
 from gradstep.gui.panels.classes.worst_table import WIDTHS, WorstTable
 from gradstep.gui.panels.widgets.flat_table import FlatTable
@@ -44,6 +45,7 @@ class ClassesPanel(Panel):
         self.every = Link(lambda: self.theme, self.tr("All rows"), "classes.every")
         self.matrix = ClassMatrix(lambda: self.theme)
         self.pictures = WorstPictures(lambda: self.theme)
+        self.surface = SurfaceView(lambda: self.theme)
         self.rows = WorstTable()
         self.table = FlatTable(
             lambda: self.theme, self.rows, "classes.table", WIDTHS, len(WIDTHS), margin=8
@@ -68,6 +70,7 @@ class ClassesPanel(Panel):
         self.area.setObjectName("classes.scroll")
         self.lists.addWidget(self.area)
         self.lists.addWidget(self.table)
+        self.lists.addWidget(self.surface)
         lists = QVBoxLayout()
         lists.setSpacing(0)
         lists.addLayout(above)
@@ -75,8 +78,8 @@ class ClassesPanel(Panel):
         self.body = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self.body.setContentsMargins(12, 0, 0, 0)
         self.body.setSpacing(GRID)
-        self.body.addWidget(self.matrix, 3)
-        self.body.addLayout(lists, 2)
+        self.body.addWidget(self.matrix)
+        self.body.addLayout(lists)
         self.column.addLayout(head)
         self.column.addLayout(self.body, 1)
 
@@ -95,6 +98,8 @@ class ClassesPanel(Panel):
         self.matrix.chosen.connect(self._choose)
         self.matrix.hovered.connect(self._say)
         self.pictures.chosen.connect(self._show_row)
+        self.surface.chosen.connect(self._show_row)
+        self.view.drawn.connect(self.surface.show_surface)
         self.table.opened.connect(lambda place: self._show_row(self._row_at(place)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -107,6 +112,10 @@ class ClassesPanel(Panel):
     def seen(self) -> None:
         super().seen()
         self.view.look()
+        self.refresh()
+
+    def unseen(self) -> None:
+        self.workspace.training.surface = False
 
     # -- what is shown -------------------------------------------------------------------------
 
@@ -121,12 +130,23 @@ class ClassesPanel(Panel):
         self.share.setCurrentIndex([*SHARES].index(view.share))
         self.said.set_text(self._summary(seen))
         self.matrix.show_counts(seen, view.cell)
-        self.pictures.show_rows(seen, view.pixels)
-        self.rows.show_rows(seen)
-        self.lists.setCurrentWidget(self.area if seen.picture else self.table)
+        self._show_rows(seen)
         self.every.setVisible(view.cell is not None)
         self._say("")
         self.show_content()
+
+    def _show_rows(self, seen: Classified) -> None:
+        """On the plane, as pictures or as numbers: as they are."""
+        self.surface.show_answer(seen)
+        self.pictures.show_rows(seen, self.view.pixels)
+        self.rows.show_rows(seen)
+        flat = seen.surface is not None
+        self.lists.setCurrentWidget(
+            self.surface if flat else self.area if seen.picture else self.table
+        )
+        self.workspace.training.surface = flat and self.is_seen
+        for place, stretch in enumerate((1, 4) if flat else (3, 2)):
+            self.body.setStretch(place, stretch)
 
     def _why_empty(self) -> str:
         if self.view.error:
@@ -161,7 +181,9 @@ class ClassesPanel(Panel):
         if words or seen is None:
             self.caption.set_text(words, "text")
         elif view.cell is None:
-            self.caption.set_text(self.tr("Rows with the largest loss"), "muted")
+            flat = self.tr("Where which class is seen; ringed: wrong")
+            worst = self.tr("Rows with the largest loss")
+            self.caption.set_text(worst if seen.surface is None else flat, "muted")
         else:
             names = (class_name(seen, number) for number in view.cell)
             rows = count_of(seen.found, self.tr("row"))
