@@ -13,6 +13,7 @@ from gradstep.core.ops.build.builder import Tensor
 from tests.examples.drawing import Drawing
 from tests.examples.expect import equal, gradient, value
 from tests.support.oracle import array, case
+from tests.support.spirals import spirals
 
 GROUP = "Networks"
 
@@ -111,6 +112,23 @@ def digits_in_batches() -> Document:
             value("loss", 0.58344714, "And that of the second one.", run=89),
         ),
     ).with_(data=Dataset(columns, shuffle=7, validate=0.2, epochs=5))
+
+
+def two_spirals() -> Document:
+    """Numbers: `tests/core/host/test_decision_surface.py` computes them in NumPy alone."""
+    return spirals(
+        epochs=200,
+        note="""
+        Points of two spirals, one in the other: no line parts them, and a network of two layers of
+        16 tanh units finds a boundary that winds between them.
+
+        1. Bring **Classes** to the front (View > Panels) and press **Train** (Ctrl+F5): the plane
+        is coloured by the class that the network says, and is drawn anew as it learns.
+        2. Points with a ring are wrong. Click one, and **Data** shows its row.
+        3. Click the curve of `loss` early on, and the plane is that of that step.
+        """,
+        expectations=(value("loss", 0.84614496, "The first batch, with the first weights."),),
+    )
 
 
 def name_scopes() -> Document:
@@ -280,4 +298,4 @@ def _convolution(
         return d.g.one("MaxPool", relu, name="pool", ksize=size, strides=size, padding="SAME")
 
 
-EXAMPLES = (softmax_digits, digits_in_batches, cnn_digits, name_scopes, summaries)
+EXAMPLES = (softmax_digits, digits_in_batches, two_spirals, cnn_digits, name_scopes, summaries)

@@ -29,7 +29,7 @@ from tests.support.deleting import end
 IMAGES = Path(__file__).parents[2] / "docs" / "images" / "examples"
 SIZE = (1600, 1000)
 STEPS = 24  # one by one; a run that has more goes on at once
-ASIDE = ("inspector", "gradients", "problems")  # panels that leave the note their room
+ASIDE = ("inspector", "gradients", "problems", "classes")  # panels that leave the note their room
 COLOURS = 256
 QUALITY = 82  # of the small pictures
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +16,10 @@ from tests.examples.drawing import Drawing
 WIDTHS = (2, 16, 16, 1)
 
 
-def spirals(dropout: bool = False, validate: float = 0.25) -> Document:
-    """dropout: half of the first layer's units, drawn anew in each run."""
+def spirals(
+    dropout: bool = False, validate: float = 0.25, epochs: int = 5, note: str = "", **rest: Any
+) -> Document:
+    """dropout: half of the first layer's units, drawn anew in each run. rest: of the document."""
     d, random = Drawing(), np.random.default_rng(1)
     x = d.fed("x", np.zeros((1, 2)), shape=(None, 2))
     y = d.fed("y", np.zeros((1, 1)), shape=(None, 1))
@@ -34,9 +37,16 @@ def spirals(dropout: bool = False, validate: float = 0.25) -> Document:
                 "RandomUniform", d.g.one("Shape", layer), dtype=layer.dtype, seed=1, seed2=2
             )
             layer = layer * d.g.one("Cast", noise > 0.5, DstT=layer.dtype)
-    loss = d.mean(sigmoid_cross_entropy_with_logits(labels=y, logits=layer), "loss")
-    data = Dataset({"x:0": "@spirals:x", "y:0": "@spirals:y"}, shuffle=1, validate=validate)
+    d.mean(sigmoid_cross_entropy_with_logits(labels=y, logits=layer), "loss")
+    columns = {"x:0": "@spirals:x", "y:0": "@spirals:y"}
+    data = Dataset(columns, shuffle=1, validate=validate, epochs=epochs)
     adam = Optimizer("Adam", {"learning_rate": 0.01})
     return d.document(
-        "Spirals", "", of=loss.op.name, wrt=" ".join(names), optimizers=(adam,)
+        "Two spirals",
+        note,
+        of="loss",
+        wrt=" ".join(names),
+        collapsed="logistic_loss",
+        optimizers=(adam,),
+        **rest,
     ).with_(data=data)

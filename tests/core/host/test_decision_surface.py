@@ -18,7 +18,7 @@ from gradstep.core.host.engine_service import EngineService
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.protocol import messages as m
 from tests.core.host.test_row_judgement import classified, opened, trained, values
-from tests.examples.networks import digits_in_batches
+from tests.examples.networks import digits_in_batches, two_spirals
 from tests.support.spirals import WIDTHS, spirals
 
 
@@ -141,3 +141,16 @@ def test_certainty_is_the_largest_probability(logits: np.ndarray) -> None:
         np.testing.assert_array_equal(classes, logits[:, 0] > 0)
     else:
         np.testing.assert_array_equal(classes, logits.argmax(axis=1))
+
+
+def test_the_example_begins_with_the_loss_that_numpy_has() -> None:
+    document = two_spirals()
+    (expected,) = document.expectations
+    service = opened(document)
+    batch, _ = service.handle(m.LookAtBatch(run=0))
+    assert isinstance(batch, m.BatchSeen)
+    x, y = (SETS["spirals"].parts[name][batch.rows] for name in "xy")
+    logits = logits_at(service, x.astype(np.float64))
+    losses = np.maximum(logits, 0) - logits * y[:, 0] + np.log1p(np.exp(-np.abs(logits)))
+    assert expected.value is not None
+    assert float(np.mean(losses)) == pytest.approx(float(expected.value.array), rel=1e-5)
