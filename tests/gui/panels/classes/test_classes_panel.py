@@ -78,10 +78,10 @@ def test_keys_go_through_the_matrix(panel: Any) -> None:
 def test_a_click_on_a_row_shows_it_in_the_data_until_the_debugger_moves(
     bench: Any, panel: Any, show: Callable[..., Any]
 ) -> None:
-    data = show(DataPanel(bench.space), 1270, 260)
     row = panel.view.seen.worst[1].row
     QTest.mouseClick(panel.pictures, LEFT, pos=panel.pictures.card_rect(1).center())
     assert bench.views[-1] == ("show", "data")
+    data = show(DataPanel(bench.space), 1270, 260)
     assert data.batch.text() == f"Row {row}, held back"
     assert (data.rows.count(), data.rows.cell(0, 0).text) == (1, f"{row:,}")
     assert data.back.isVisibleTo(data)
