@@ -92,6 +92,7 @@ class Training(QObject):
         self.made = self.total = 0
         self.rate = 0.0
         self.ended = ""
+        self.misread = ""  # what is wrong with the numbers that are being typed
         self.failure: ErrorInfo | None = None
         self._workspace = workspace
         self.always, self.patience = False, 0
@@ -185,6 +186,9 @@ class Training(QObject):
         """Make the steps that are asked for, from the newest one on."""
         if self.busy or self._workspace.program is None:
             return
+        if self.misread:
+            self._workspace.say(self.misread, "warning")
+            return
         self._follow_losses()
         self._closely = [curve for curve in self.curves if curve.is_close]
         told = [curve for curve in self.curves if not (curve.is_close or curve.validates)]
@@ -257,7 +261,7 @@ class Training(QObject):
         self.steps, self.until, self.curves, self._losses = STEPS, "", [], ()
         data = self._workspace.document.data
         self.epochs, self.by_epochs = (EPOCHS, False) if data is None else (data.epochs, True)
-        self.patience = 0
+        self.patience, self.misread = 0, ""
         self.made = self.total = 0
         self.busy, self.ended, self.failure, self._trained = False, "", None, None
         self._validates = False

@@ -166,7 +166,7 @@ class TrainingHead(BreakingRow):
         training = self._training
         by_epochs = training.by_epochs and training.per_epoch > 0
         wanted = training.epochs if by_epochs else training.steps
-        if read_steps(self.steps.text()) != wanted:
+        if read_steps(self.steps.text()) != wanted and not training.misread:
             self.steps.setText(f"{wanted:,}")
         self.unit.setCurrentIndex(int(by_epochs))
         self.unit.setEnabled(training.per_epoch > 0 and not training.busy)
@@ -194,17 +194,20 @@ class TrainingHead(BreakingRow):
         self._training.until = self.until.text().strip()
         steps, patience = read_steps(self.steps.text()), self.patience.text().strip()
         self._training.patience = read_steps(patience)
-        if patience and not self._training.patience:
+        self._training.misread = ""
+        if not steps:
+            self._training.misread = self.tr("Steps are a whole number, such as 200 or 1e6")
+        elif patience and not self._training.patience:
             words = self.tr("Patience is a whole number of steps, such as 100; nothing for any")
-            self.said.set_text(words, "problem")
-        elif steps:
+            self._training.misread = words
+        if self._training.misread:
+            self.said.set_text(self._training.misread, "problem")
+        else:
             if self.unit.currentIndex():
                 self._training.epochs = steps
             else:
                 self._training.steps = steps
             self.say()
-        else:
-            self.said.set_text(self.tr("Steps are a whole number, such as 200 or 1e6"), "problem")
 
     def _note_unit(self, unit: int) -> None:
         self._training.by_epochs = bool(unit)

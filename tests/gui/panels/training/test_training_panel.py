@@ -143,6 +143,11 @@ def test_how_many_steps_is_read_as_people_write_it(panel: Any, qtbot: Any) -> No
     field.selectAll()
     qtbot.keyClicks(field, "some")
     assert "whole number" in panel.head.said.text()
+    field.clear()
+    qtbot.keyClicks(field, "1e30")  # what it begins with could be made
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert panel.training.made == 0
+    assert field.text() == "1e30"
     field.selectAll()
     qtbot.keyClicks(field, "12")
     qtbot.keyClick(field, Qt.Key.Key_Return)
