@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, compress, islice
-from operator import attrgetter, is_not, not_
+from operator import attrgetter, is_, is_not, not_
 
 import numpy as np
 
@@ -117,7 +117,7 @@ class _Edit:
     @cached_property
     def keeps_wires(self) -> bool:
         """Whether the same places are wired in the same way."""
-        if len(self._old) != len(self.operations):
+        if len(self._old) != len(self.operations) or self._moves_waits:
             return False
         return all(
             tuple(map(self._renamed, self._old[i].inputs)) == self.operations[i].inputs
@@ -125,6 +125,16 @@ class _Edit:
             == [*self.operations[i].control_inputs]
             for i in self.differ
         )
+
+    @property
+    def _moves_waits(self) -> bool:
+        """Whether an operation that is as it was waits for a name that is another's now. (What it
+        is wired to differs in type, too, and tells of itself.)"""
+        if not self.renamed:
+            return False
+        names = {*self.renamed.keys(), *self.renamed.values()}
+        same = compress(self._old, map(is_, self._old, self.operations))
+        return any(not names.isdisjoint(op.control_inputs) for op in same if op.control_inputs)
 
     def _renamed(self, ref: TensorRef | None) -> TensorRef | None:
         if ref is None or ref.op not in self.renamed:
