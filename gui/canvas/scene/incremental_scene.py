@@ -142,16 +142,21 @@ class _Edit:
         return TensorRef(self.renamed[ref.op], ref.index)
 
     @cached_property
-    def path(self) -> frozenset[Edge]:
-        """The wires on which there may be a gradient."""
-        made, now = self._made, self._now
-        was, asked = drawn_of(made.request), drawn_of(now.request)
+    def _keeps_path(self) -> bool:
+        """Whether a gradient takes the wires that it took, by whatever names."""
+        was, asked = drawn_of(self._made.request), drawn_of(self._now.request)
         if self.renamed and not self.renamed.keys().isdisjoint(map(_OP, chain(*was))):
             name_of = self.renamed.get
             was = tuple(
                 tuple(TensorRef(name_of(ref.op, ref.op), ref.index) for ref in refs) for refs in was
             )
-        if not self.keeps_wires or self._retyped or was != asked:
+        return self.keeps_wires and not self._retyped and was == asked
+
+    @cached_property
+    def path(self) -> frozenset[Edge]:
+        """The wires on which there may be a gradient."""
+        made, now = self._made, self._now
+        if not self._keeps_path:
             return gradient_path(now.graph, now.inference, now.request)
         if not self.renamed:
             return self._before.on_path
@@ -164,13 +169,13 @@ class _Edit:
     @cached_property
     def passed(self) -> frozenset[str]:
         """The operations with a gradient at all."""
+        if not self._keeps_path:
+            return passed_by(self._now.graph, self.path)
         before = self._made.passed
-        if self.path is self._before.on_path:
+        if not self.renamed:
             return before
-        if self.keeps_wires and self.renamed:
-            gone = before & self.renamed.keys()
-            return (before - gone) | {self.renamed[name] for name in gone}
-        return passed_by(self._now.graph, self.path)
+        gone = before & self.renamed.keys()
+        return (before - gone) | {self.renamed[name] for name in gone}
 
     @cached_property
     def _retyped(self) -> list[int]:

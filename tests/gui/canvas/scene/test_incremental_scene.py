@@ -115,6 +115,24 @@ def test_another_in_the_place_of_one_that_is_waited_for() -> None:
     assert_equal(found[0], VisibleGraph.of(after, infer(after), REQUEST))
 
 
+def test_a_name_that_a_gradient_is_asked_for_is_gone() -> None:
+    """The request goes on saying the old one: there is no gradient any more, nor a place for it."""
+    given_ = {"dtype": DType.FLOAT32, "shape": Shape.of(2)}
+    sources = [Operation(name, "Placeholder", attrs=given_) for name in "ak"]
+    read = {"b": "a", "h": "b", "l": "k", "m": "k", "n": "k"}
+    negated = [Operation(name, "Neg", (TensorRef(of),)) for name, of in read.items()]
+    before = Graph.of([*sources, *negated])
+    shown = VisibleGraph.of(before, infer(before), REQUEST)
+    assert shown.source is not None
+    assert any(box.has_gradient for box in shown.boxes)
+    after = rename(before, "a", "x")
+    anew = VisibleGraph.of(after, infer(after), REQUEST)
+    found = revised(shown, shown.source, source_of(after))
+    assert found is not None
+    assert_equal(found[0], anew)
+    assert not any(box.has_gradient for box in anew.boxes)
+
+
 @given(
     kinds=st.lists(st.sampled_from(["Neg", "Sub", "Tanh"]), min_size=3, max_size=8),
     data=st.data(),
