@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import attrgetter
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.breaks.compiled_breakpoints import CompiledBreakpoints
@@ -20,6 +21,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.ops.state.queue import WouldBlockError
 
+_PLACE = attrgetter("place")
 _CHUNK = 64  # steps between two looks at whether to go on
 
 
@@ -67,7 +69,7 @@ class Cursor:
     @property
     def places(self) -> tuple[Place, ...]:
         """The loops that it stands in."""
-        return tuple(level.place for level in self.levels[1:])
+        return tuple(map(_PLACE, self.levels[1:]))
 
     @property
     def next_op(self) -> Operation | None:
