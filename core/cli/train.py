@@ -166,7 +166,7 @@ class _Progress:
         self._last: tuple[int, Values] = (self.resumed, {})
         self.holds, self._is_over = False, self.resumed >= self._total
         self._patience = Patience(args.patience, "epoch" if args.validate else "step")
-        self._by_rows_held_back, self.stopped = bool(args.validate), ""
+        self._judges_steps, self.stopped = bool(args.patience) and not args.validate, ""
         self._bar = tqdm(
             total=args.steps,
             initial=self.resumed,
@@ -201,7 +201,7 @@ class _Progress:
     def add(self, step: int, values: Values, summaries: list[bytes], holds: bool) -> None:
         """Log a step, and show it when it is time to. holds: what ends the training before."""
         self._last, self.holds = (step, values), holds
-        if not self._by_rows_held_back:
+        if self._judges_steps:
             self.stopped = self._patience.ends(step - 1, _first(values))
         self._is_over = holds or bool(self.stopped) or step == self._total
         self._bar.update()

@@ -6,32 +6,38 @@ machine see the same batch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
 from gradstep.core.data.row_order import SPLIT, row_order
 from gradstep.core.data.transforms import Transform, apply
 from gradstep.core.data.value_text import fit_value, shape_rows
+from gradstep.core.engine.run.chosen_rows import ChosenRows
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import TensorRef
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
     """What one placeholder is fed. array: [rows, …], perhaps mapped from a file; transforms: of the
-    rows of a batch; kind: what the placeholder takes."""
+    rows of a batch; kind: what the placeholder takes; ready: the rows as they are fed, where all
+    were made at once."""
 
     array: np.ndarray
     kind: TensorType
     transforms: tuple[Transform, ...] = ()
+    ready: np.ndarray | None = None
 
     def take(self, rows: np.ndarray) -> np.ndarray:
         """The values of these rows, as they are fed. Raises GradstepError."""
-        values = apply(np.asarray(self.array[rows]), self.transforms)
+        values = self._made(rows) if self.ready is None else self.ready.take(rows, 0)
         if values.shape[1:] != self._row:
             values = shape_rows(values, self.kind.shape)
         # Else a number may have no equal, or there may be too many.
@@ -39,11 +45,33 @@ class Column:
             return values.astype(self._dtype, copy=False)
         return fit_value(values, self.kind)
 
+    def choose(self, rows: np.ndarray) -> np.ndarray | ChosenRows:
+        """`take`, for who feeds them at once. Raises GradstepError."""
+        if self.ready is not None and self._count in (None, len(rows)):
+            return ChosenRows(self.ready, rows)
+        return self.take(rows)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the rows are fed as they are."""
+        array = self.array
+        same = array.dtype == self._dtype and array.shape[1:] == self._row
+        return same and not self.transforms and not self._dtype.hasobject
+
+    def _made(self, rows: np.ndarray) -> np.ndarray:
+        return apply(np.asarray(self.array[rows]), self.transforms)
+
     @cached_property
     def _row(self) -> tuple[int | None, ...]:
         """The declared shape of a row, where any number of them is taken."""
         dims = self.kind.shape.dims
         return dims[1:] if dims and dims[0] is None else (None,)
+
+    @cached_property
+    def _count(self) -> int | None:
+        """The declared number of rows; None for any."""
+        dims = self.kind.shape.dims
+        return None if dims is None else (*dims, -1)[0]
 
     @cached_property
     def _dtype(self) -> np.dtype:
@@ -99,18 +127,29 @@ class DataSource:
     def batch_at(self, step: int) -> Batch:
         """The batch of a step, from 0."""
         epoch, number = divmod(step, self.batches_per_epoch)
+        return Batch(epoch, number, self._rows_of(epoch, number))
+
+    def _rows_of(self, epoch: int, number: int) -> np.ndarray:
         places = slice(number * self.batch, (number + 1) * self.batch)
-        if self.seed is None:
-            return Batch(epoch, number, self.rows[places])
-        return Batch(epoch, number, self.rows[row_order(len(self.rows), self.seed, epoch)[places]])
+        chosen: np.ndarray = self.rows[places]
+        if self.seed is not None:
+            chosen = self.rows[row_order(len(self.rows), self.seed, epoch)[places]]
+        return chosen
 
     def feeds_at(self, step: int) -> Mapping[TensorRef, np.ndarray]:
         """What a step, from 0, is fed. Raises GradstepError that names the rows and the tensor."""
-        rows = self.batch_at(step).rows
+        return self._values_at(step, Column.take)
+
+    def chosen_at(self, step: int) -> Mapping[TensorRef, np.ndarray | ChosenRows]:
+        """`feeds_at`, for who feeds it at once."""
+        return self._values_at(step, Column.choose)
+
+    def _values_at(self, step: int, of: Callable[[Column, np.ndarray], _T]) -> dict[TensorRef, _T]:
+        rows = self._rows_of(*divmod(step, self.batches_per_epoch))
         feeds = {}
         for ref, column in self.columns.items():
             try:
-                feeds[ref] = column.take(rows)
+                feeds[ref] = of(column, rows)
             except GradstepError as error:
                 raise GradstepError(
                     f"{row_words(rows)} of {ref.short}: {error.message}",

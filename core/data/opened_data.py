@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -123,10 +123,8 @@ def open_data(
             stamps[key] = _stamp(place)
             arrays[key] = _array(key, kind.dtype, ref, reading, before, stamps[key])
         columns[ref] = Column(arrays[key], kind), steps
-    training, validation = _cut(dataset, columns)
-    opened = OpenedData(dataset, kinds, training, validation, arrays, stamps)
-    _require_fit(opened, reading.allow_nan)
-    return opened
+    sources = _fit(*_cut(dataset, columns), reading.allow_nan)
+    return OpenedData(dataset, kinds, *sources, arrays, stamps)
 
 
 def read_column(text: str, ref: TensorRef) -> tuple[str, list[Transform | str]]:
@@ -221,32 +219,54 @@ def _even(columns: Mapping[TensorRef, Column]) -> int:
     return next(iter(counts.values()))
 
 
-def _require_fit(opened: OpenedData, allow_nan: bool) -> None:
-    """Raise GradstepError where a batch, or a row, is not what a placeholder takes. Rows of large
-    arrays are looked at when they are fed, but for classes."""
-    source = opened.training
-    source.feeds_at(0)
-    source.feeds_at(source.batches_per_epoch - 1)
-    sources = [source] if opened.validation is None else [source, opened.validation]
-    for ref, column in source.columns.items():
-        classes = any(isinstance(step, OneHot) for step in column.transforms)
-        if classes or column.array.nbytes <= _LOOKED_THROUGH:
-            for rows in (each.rows for each in sources):
-                _require_rows(ref, column, rows, allow_nan)
+def _fit(
+    training: DataSource, validation: DataSource | None, allow_nan: bool
+) -> tuple[DataSource, DataSource | None]:
+    """The two, of columns whose rows are ready where that takes little memory. Raises GradstepError
+    where a batch, or a row, is not what a placeholder takes. Rows of large arrays are looked at
+    when they are fed, but for classes."""
+    training.feeds_at(0)
+    training.feeds_at(training.batches_per_epoch - 1)
+    sources = [training] if validation is None else [training, validation]
+    rows = [each.rows for each in sources]
+    columns = {ref: _seen(ref, c, rows, allow_nan) for ref, c in training.columns.items()}
+    first, *others = (replace(source, columns=columns) for source in sources)
+    return first, next(iter(others), None)
 
 
-def _require_rows(ref: TensorRef, column: Column, rows: np.ndarray, allow_nan: bool) -> None:
-    column = _of_any_rows(column)
-    for start in range(0, len(rows), _CHUNK):
-        part = rows[start : start + _CHUNK]
-        try:
-            values = column.take(part)
-        except GradstepError as error:
-            raise _misfit(ref, f"{row_words(part)}: {error.message}", error.hint) from None
-        if allow_nan or values.dtype.kind not in "fc" or not np.isnan(values).any():
-            continue
-        row = part[np.argwhere(np.isnan(values))[0][0]]
-        raise _misfit(ref, f"row {row} is NaN", "mend the row, or leave it out")
+def _seen(ref: TensorRef, column: Column, rows: Sequence[np.ndarray], allow_nan: bool) -> Column:
+    """The column, its rows looked at as they are fed, and kept if they are few."""
+    if plain := _of_any_rows(column).is_plain:
+        column = replace(column, ready=np.asarray(column.array))
+    classes = any(isinstance(step, OneHot) for step in column.transforms)
+    if not classes and column.array.nbytes > _LOOKED_THROUGH:
+        return column
+    ready = None if plain else _room(column, sum(map(len, rows)))
+    for part in (each[i : i + _CHUNK] for each in rows for i in range(0, len(each), _CHUNK)):
+        values = _required(ref, column, part, allow_nan)
+        if ready is not None:
+            ready[part] = values
+    return column if plain else replace(column, ready=ready)
+
+
+def _room(column: Column, count: int) -> np.ndarray | None:
+    """Where so many rows go as they are fed; None for too many."""
+    row = _of_any_rows(column).take(np.arange(1))
+    if row.dtype.hasobject or count * row.nbytes > _LOOKED_THROUGH:
+        return None
+    return np.empty((count, *row.shape[1:]), row.dtype)
+
+
+def _required(ref: TensorRef, column: Column, rows: np.ndarray, allow_nan: bool) -> np.ndarray:
+    """These rows as they are fed. Raises GradstepError for one that cannot be."""
+    try:
+        values = _of_any_rows(column).take(rows)
+    except GradstepError as error:
+        raise _misfit(ref, f"{row_words(rows)}: {error.message}", error.hint) from None
+    if allow_nan or values.dtype.kind not in "fc" or not np.isnan(values).any():
+        return values
+    row = rows[np.argwhere(np.isnan(values))[0][0]]
+    raise _misfit(ref, f"row {row} is NaN", "mend the row, or leave it out")
 
 
 def _of_any_rows(column: Column) -> Column:

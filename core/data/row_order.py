@@ -16,8 +16,12 @@ def row_order(count: int, seed: int, epoch: int) -> np.ndarray:
     """The numbers 0 to count in the random order of an epoch, int64 [count]: sorted by numbers of
     64 bits, which Philox draws for the seed and the epoch; equal ones stay as they were."""
     half = -(-count // 2)
-    words = blocks_at((seed % 2**64, epoch), np.arange(half, dtype=np.uint64)).astype(np.uint64)
-    keys = words[:, ::2] << np.uint64(32) | words[:, 1::2]
-    order = np.argsort(keys.reshape(-1)[:count], kind="stable")
+    words = blocks_at((seed % 2**64, epoch), np.arange(half, dtype=np.uint64))
+    # Of two words the first is the upper half.
+    keys = words[:, [1, 0, 3, 2]].astype("<u4", "C").view("<u8").reshape(-1)[:count]
+    order = np.argsort(keys)
+    placed = keys[order]
+    if (placed[1:] == placed[:-1]).any():  # whose order would be the machine's
+        order = np.argsort(keys, kind="stable")
     order.setflags(write=False)
     return order

@@ -19,6 +19,7 @@ from tests.bench import (
     run,
     scaling,
     starting,
+    train,
 )
 from tests.bench.choices import Choices
 from tests.bench.racing import Races
@@ -33,7 +34,7 @@ _ALONE = {
     "window": acting.main,
     "memory": memory.main,
 }
-GROUPS = ("engine", "run", "canvas", "debug", "start", *_ALONE)
+GROUPS = ("engine", "run", "train", "canvas", "debug", "start", *_ALONE)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -80,7 +81,7 @@ def measured(choices: Choices, group: str | None) -> tuple[list[Row], Races]:
     races: Races = {}
     if group in (None, "engine"):
         rows, races = engine.rows(choices)
-    others = {"run": run, "debug": debug, "canvas": canvas, "start": starting}
+    others = {"run": run, "train": train, "debug": debug, "canvas": canvas, "start": starting}
     for name, one in others.items():
         if group == name or (group is None and not choices.only):
             rows += one.rows(choices)

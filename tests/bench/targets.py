@@ -190,4 +190,22 @@ RUNNING = (
     Measure("loop recorded gradient", f"its gradient, recorded: {_ITERATION}", "ratio", 11.0),
 )
 
+PYTHON = "python"  # before the key of what is measured without native tables
+_FED = {
+    "w1": "W1, on rows",
+    "w3": "W3",
+    "w4": "W4",
+    "softmax": "digits, softmax regression",
+    "cnn": "digits, convolutional net",
+}
+_STEP = "a step of `train` on batches / NumPy by hand"
+TRAINING = (
+    *(Measure(f"train {key}", f"{title}: {_STEP}", "ratio", 1.3) for key, title in _FED.items()),
+    *(
+        Measure(f"{PYTHON} train {key}", f"{title}, no native tables: {_STEP}", "ratio", 1.3)
+        for key, title in _FED.items()
+    ),
+    Measure("seek", "digits: to any of 10,000 steps of training, the slowest of 40", "s", 2.0),
+)
+
 QUICK = ("w1", "w2", "w3", "w4", "w7f", "w7", "w8")  # what fits into two minutes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from types import ModuleType
@@ -16,17 +17,19 @@ from tests.bench import (
     debug,
     drawing,
     edits,
+    feeding,
     reacting,
     run,
+    train,
     training,
     training_graph,
 )
 from tests.bench.choices import Choices
 from tests.bench.contestant import environment
 from tests.bench.spread import Spread
-from tests.bench.targets import CANVAS, DEBUG, RUNNING, SIZES
+from tests.bench.targets import CANVAS, DEBUG, PYTHON, RUNNING, SIZES, TRAINING
 
-TARGETS = {canvas: CANVAS, debug: DEBUG, run: RUNNING}
+TARGETS = {canvas: CANVAS, debug: DEBUG, run: RUNNING, train: TRAINING}
 
 
 @pytest.mark.parametrize("group", TARGETS)
@@ -68,6 +71,21 @@ def test_runs_are_measured_in_every_way() -> None:
     found = asking.ask("running", 1, 0.001, environment=environment())
     assert set(found) == {t.key for t in RUNNING}
     assert all(value > 0 for values in found.values() for value in values)
+
+
+@pytest.mark.slow
+def test_a_step_on_batches_is_measured_beside_one_by_hand() -> None:
+    """Which first is held against it: of each the losses of the first steps."""
+    found = feeding.measure(1, 0.001, steps=50)
+    assert {*found} == {t.key for t in TRAINING if not t.key.startswith(PYTHON)}
+    assert all(value > 0 for values in found.values() for value in values)
+
+
+def test_a_loop_by_hand_that_computes_something_else_is_no_measure(tmp_path: Path) -> None:
+    contest = feeding.contests(tmp_path)["softmax"]
+    assert contest.disagreement() == ""
+    faster = dataclasses.replace(contest, rate=contest.rate * 1.5)
+    assert faster.disagreement().startswith("step 2: loss is ")
 
 
 @pytest.mark.slow

@@ -151,7 +151,11 @@ class Training:
         self._names = tuple(dict.fromkeys((*what.shown, *self._summaries, *looked_at)))
         starts = [ref for ref in self._end.fetches if isinstance(ref, RunStart)]
         self._starts = {s: storage_name(session.graph[s.tensor.op]) for s in starts}
-        self._same = session.make_values(self._names, self._feeds, what.operations)
+        if data is None:
+            self._same = session.make_values(self._names, self._feeds, what.operations)
+        else:
+            fed = dict.fromkeys((*self._feeds, *data.columns))
+            self._on_batch = session.make_fed(self._names, fed, what.operations)
 
     def step(self) -> tuple[Values, list[bytes]]:
         """One more: what is shown, and the summaries. Raises GradstepError, which says in which
@@ -241,8 +245,7 @@ class Training:
             return self._compute(self.done, self._names)
         if self._data is None:
             return self._same()
-        feeds = {**self._feeds, **self._data.feeds_at(self.done)}
-        return self._session.values(self._names, feeds, self._what.operations)
+        return self._on_batch({**self._feeds, **self._data.chosen_at(self.done)}.values())
 
     @property
     def _arrays(self) -> dict[str, Any]:

@@ -92,6 +92,7 @@ class _Question:
         if self._feeds is None:  # most programs are fed the same in each run
             self._feeds = feeds
             self._again = self._session.make_values(self._fetches, feeds, self._targets)
+            self._on_batch = self._session.make_fed(self._fetches, feeds, self._targets)
         store = self._session.store
         found: dict[Fetch, np.ndarray | None] = {
             s: get(store.backend, store[name]) for s, name in self._starts if name in store
@@ -99,7 +100,7 @@ class _Question:
         if feeds is self._feeds:
             values = self._again()
         else:
-            values = self._session.values(self._fetches, feeds, self._targets)
+            values = self._on_batch([feeds[ref] for ref in self._feeds])
         found.update(zip(self._fetches, values, strict=True))
         return found
 

@@ -25,6 +25,7 @@ from gradstep.core.engine.memory.arena import Arena
 from gradstep.core.engine.memory.record_layout import RecordLayout
 from gradstep.core.engine.memory.run_snapshot import RunSnapshot
 from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.engine.run.chosen_rows import ChosenRows
 from gradstep.core.engine.run.plan_binding import Binding
 from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.errors import GradstepError
@@ -88,9 +89,15 @@ class Recording(Binding):
         self.feed_in_order([feeds[ref] for ref in refs if ref is not None])
 
     def feed_in_order(self, arrays: Sequence[Any]) -> None:
-        """`feed` of one array for each tensor, in the order in which the plan got them."""
+        """`feed` of one array, or ChosenRows, for each tensor, in the order in which the plan got
+        them."""
         for index, array in zip(self.plan.fed, arrays, strict=True):
             place = self._cells[index]
+            if type(array) is ChosenRows:
+                if type(place) is np.ndarray and self._fixed[index]:
+                    array.put(place)
+                    continue
+                array = array.taken()
             if place is None or not self._fixed[index]:
                 there = isinstance(array, np.ndarray)  # on the host
                 self._cells[index] = self.backend.put(array) if there else array.copy()

@@ -10,6 +10,7 @@ import numpy as np
 from gradstep.core.engine.device_transfer import get
 from gradstep.core.engine.plan.why_dead import Untaken, why_dead, without_value
 from gradstep.core.engine.run.blocked_on_queue import stuck
+from gradstep.core.engine.run.chosen_rows import ChosenRows
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.run_signature import Signature
 from gradstep.core.engine.run.variable_store import VariableStore, uninitialised_error
@@ -27,7 +28,7 @@ class SignatureRun:
         self._steps = len(plan.steps)
         self._signature = signature
 
-    def feed(self, arrays: Sequence[np.ndarray], by: object) -> None:
+    def feed(self, arrays: Sequence[np.ndarray | ChosenRows], by: object) -> None:
         """Run from these, in the order of the signature."""
         self.recording.feed_in_order(arrays)
         self.fed_by = by

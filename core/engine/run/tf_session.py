@@ -16,8 +16,14 @@ from gradstep.core.engine.kernels.kernel_choice import REFERENCE, Kernels
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.passes.pass_pipeline import optimize, require_passes
 from gradstep.core.engine.plan.compile_plan import compile_plan
+from gradstep.core.engine.run.chosen_rows import ChosenRows, taken
 from gradstep.core.engine.run.fast_run import FastRun
-from gradstep.core.engine.run.feed_values import feed_arrays, instead_of, missing_tensor
+from gradstep.core.engine.run.feed_values import (
+    fed_tensor,
+    feed_arrays,
+    instead_of,
+    missing_tensor,
+)
 from gradstep.core.engine.run.layout_choice import Rewrite, has_values, laid_out
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.run_signature import Question, Signature
@@ -127,6 +133,38 @@ class Session:
         """`make_callable`, of `values`."""
         again = self._again(fetches, feeds, targets)
         return lambda: again().living()
+
+    def make_fed(
+        self,
+        fetches: Iterable[TensorRef | str],
+        feeds: Iterable[TensorRef | str],
+        targets: Sequence[str] = (),
+    ) -> Callable[[Iterable[np.ndarray | ChosenRows]], list[np.ndarray | None]]:
+        """`values` on other values for `feeds` each time, given in their order, without looking up
+        each time what is asked for."""
+        fetches, feeds, targets = tuple(fetches), tuple(feeds), tuple(targets)
+        refs = [fed_tensor(feed) for feed in feeds]
+        order = sorted(range(len(refs)), key=lambda i: (refs[i].op, refs[i].index))
+        signatures: dict[Hashable, Signature] = {}
+
+        def fed(values: Iterable[np.ndarray | ChosenRows]) -> list[np.ndarray | None]:
+            given = [*values]
+            arrays: Sequence[np.ndarray | ChosenRows] = [given[i] for i in order]
+            look = tuple([(array.shape, array.dtype) for array in arrays])
+            signature = signatures.get(look)
+            if signature is None:  # else nothing of it has to be looked at
+                kinds = dict(zip(feeds, taken(given), strict=True))
+                signature, arrays = self._looked_up(fetches, kinds, targets)
+                if look == tuple([(array.shape, array.dtype) for array in arrays]):
+                    signatures[look] = signature
+            else:
+                check_cancelled()
+            run = self._run_of(signature)
+            run.feed(arrays, None)
+            run.execute(self.store)
+            return run.living()
+
+        return fed
 
     def _again(
         self,

@@ -26,8 +26,9 @@ for _i, (_n, _m) in enumerate(pairwise(SIZES)):
     START[f"b{_i}"] = np.zeros(_m, np.float32)
 
 
-def raw(rate: float) -> Program:
-    x, labels = (aligned(a) for a in DATA.values())
+def raw(rate: float, rows: tuple[np.ndarray, np.ndarray] | None = None) -> Program:
+    """rows: where x and labels are put before each step; DATA, if nowhere."""
+    x, labels = rows or [aligned(a) for a in DATA.values()]
     values, grads = Flat(START), Flat(START)
     adam = Adam(values.vector, grads.vector, rate)
     (w0, b0, w1, b1, w2, b2) = values.views.values()

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from gradstep.core.data import row_order as row_order_module
 from gradstep.core.data.array_files import Reading, map_array, read_array
 from gradstep.core.data.built_in_sets import SETS
 from gradstep.core.data.data_source import Batch, Column, DataSource, row_words, split_rows
@@ -72,6 +73,15 @@ ORDERS: list[list[int]] = [
     [7, 6, 4, 1, 0, 5, 3, 2],
     [5, 3, 7, 4, 1, 2, 0, 6],
 ]
+
+
+def test_rows_whose_numbers_are_equal_stay_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sorting otherwise is the machine's own business."""
+    drawn = np.arange(400, dtype=np.uint32).reshape(-1, 4) // 100
+    monkeypatch.setattr(row_order_module, "blocks_at", lambda seeds, numbers: drawn)
+    words = drawn.reshape(-1, 2).tolist()
+    expected = sorted(range(200), key=lambda i: words[i])
+    assert row_order.__wrapped__(200, 0, 0).tolist() == expected
 
 
 def test_all_orders_come_alike() -> None:

@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gradstep.core.data import opened_data
 from gradstep.core.data.array_files import Reading
 from gradstep.core.data.opened_data import OpenedData, open_data
 from gradstep.core.document.dataset import Dataset
+from gradstep.core.engine.run.chosen_rows import ChosenRows
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.graph.model import TensorRef
@@ -19,6 +21,17 @@ KINDS = {
     X: TensorType(DType.FLOAT32, Shape.of(None, 2)),
     Y: TensorType(DType.INT32, Shape.of(None)),
 }
+
+
+COLUMNS_AS_FED = (
+    "@rows.npz:x",
+    "@rows.npz:plain",
+    "@rows.npz:x | standardise | scale(1/3, 0.1)",
+    "@rows.npz:flat",
+    "@rows.npz:y | one_hot(3)",
+    "@rows.npy",
+    "@rows.npy | scale(0.3)",
+)
 
 
 @pytest.fixture
@@ -122,3 +135,42 @@ def test_held_back_rows_are_fed_once_each_and_never_trained_on(table: Path) -> N
     trained = {a for run in range(4) for a in found.feeds_at(run)[X][:, 0].tolist()}
     assert [rows for _, rows in held] == [3, 1]
     assert sorted([a for part, _ in held for a in part] + [*trained]) == [*range(10)]
+
+
+@pytest.mark.parametrize("text", COLUMNS_AS_FED)
+@pytest.mark.parametrize("rows", [None, 4])
+def test_rows_that_are_made_at_once_are_those_that_a_batch_is_made_of(
+    text: str, rows: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To the bit, whichever rows are held back, and however many the placeholder takes."""
+    _write_rows(tmp_path)
+    place, *steps = text.split("|")
+    as_text = "|".join([place.replace("@", f"@{tmp_path}/"), *steps])
+    inner = (3,) if "one_hot" in text else (2,)
+    kinds = {X: TensorType(DType.FLOAT32, Shape((rows, *inner)))}
+    dataset = Dataset({"x:0": as_text}, 4, shuffle=2, validate=0.3, limit=14, drop_last=True)
+    made = open_data(dataset, kinds, Reading())
+    monkeypatch.setattr(opened_data, "_LOOKED_THROUGH", 0)
+    each = open_data(dataset, kinds, Reading())
+    assert made.training.columns[X].ready is not None
+    is_plain = text in ("@rows.npz:plain", "@rows.npy")
+    assert (each.training.columns[X].ready is not None) == is_plain
+    for step in range(6):
+        expected = each.training.feeds_at(step)[X]
+        assert expected.shape == (4, *inner)
+        for found in (made.training.feeds_at(step)[X], made.training.chosen_at(step)[X]):
+            there = found.taken() if isinstance(found, ChosenRows) else found
+            assert there.dtype == np.float32
+            assert there.tobytes() == expected.tobytes()
+
+
+def _write_rows(folder: Path) -> None:
+    random = np.random.default_rng(8)
+    np.savez(
+        folder / "rows.npz",
+        x=random.normal(size=(17, 2)),
+        plain=random.normal(size=(17, 2)).astype(np.float32),
+        flat=random.normal(size=(17, 2, 1)),
+        y=random.integers(0, 3, 17),
+    )
+    np.save(folder / "rows.npy", random.normal(size=(17, 2)).astype(np.float32))

@@ -13,17 +13,30 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.ops.catalogue.neural.image_blocks import Axes, blocks, every_tap
+from gradstep.core.ops.catalogue.neural.tiled_pooling import by_taps, is_narrow, taps_of, tiles
 
 
 def largest(xp: Any, x: Any, axes: Axes, out: Any) -> None:
     """out = the largest element of each window. As in TensorFlow, NaN is never the largest, and
     no result is below the lowest finite number."""
-    out.fill(lowest(x.dtype))
     larger = _larger(xp, x)
+    if xp is np and tiles(axes) and is_narrow(axes) and out.flags.c_contiguous:
+        _largest_tap(x, axes, out)
+        return
+    out.fill(lowest(x.dtype))
     for images in _blocks(xp, x):
         for _, outputs, elements in every_tap(axes):
             place = out[images][outputs]
             larger(place, x[images][elements], out=place)
+
+
+def _largest_tap(x: np.ndarray, axes: Axes, out: np.ndarray) -> None:
+    larger, low = _larger(np, x), np.array(lowest(x.dtype), x.dtype)
+    for images in _blocks(np, x):
+        place = out[images].reshape(-1)
+        place.fill(low)
+        for tap in taps_of(x[images], axes):
+            larger(place, tap, out=place)
 
 
 def mean(xp: Any, x: Any, axes: Axes, out: Any) -> None:
@@ -51,12 +64,29 @@ def mean_back(xp: Any, g: Any, axes: Axes, out: Any) -> None:
 
 def largest_back(xp: Any, x: Any, g: Any, axes: Axes, out: Any) -> None:
     """out = each window's gradient at the first of its largest elements, as in TensorFlow."""
+    if xp is np and tiles(axes) and out.flags.c_contiguous:
+        _tap_back(x, g, axes, out)
+        return
     out.fill(0)
     for images in _blocks(xp, x):
         index = first_largest(xp, x[images], axes)
         for number, (_, outputs, elements) in enumerate(every_tap(axes)):
             place = out[images][elements]
             xp.add(place, kept(g[images][outputs], index[outputs] == number), out=place)
+
+
+def _tap_back(x: np.ndarray, g: np.ndarray, axes: Axes, out: np.ndarray) -> None:
+    zero = x.dtype.type(0)
+    for images in _blocks(np, x):
+        taps, gradient = taps_of(x[images], axes), g[images].reshape(-1)
+        best = _passed_over(np, taps[0])
+        index = np.zeros(len(best), np.min_scalar_type(len(taps) - 1))
+        for number, tap in enumerate(taps):
+            _note_larger(np, tap, number, best, index)
+        for number, tap in enumerate(taps):  # + 0, as a sum has no -0
+            np.add(kept(gradient, index == number), zero, out=tap)
+        there = by_taps(out[images], axes)
+        there[...] = taps.reshape(there.shape)
 
 
 def chosen(xp: Any, x: Any, y: Any, values: Any, axes: Axes, out: Any) -> None:
@@ -76,13 +106,17 @@ def first_largest(xp: Any, x: Any, axes: Axes) -> Any:
     """For each window the number of the first tap that has its largest element. An element is
     larger only if it compares so: NaN stays where it comes first, and is passed over elsewhere."""
     first, number = _first_elements(xp, x, axes), _first_taps(xp, x, axes)
-    best, larger = _passed_over(xp, first), _larger(xp, x)
+    best = _passed_over(xp, first)
     for tap, (_, outputs, elements) in enumerate(every_tap(axes)):
-        value, place, at = x[elements], best[outputs], number[outputs]
-        above = (value > place) * number.dtype.type(tap)  # taps only grow
-        xp.maximum(at, above, out=at)
-        larger(place, value, out=place)
+        _note_larger(xp, x[elements], tap, best[outputs], number[outputs])
     return number
+
+
+def _note_larger(xp: Any, value: Any, tap: int, best: Any, number: Any) -> None:
+    """Where `value` is larger than `best`, it takes its place, and `tap` that in `number`."""
+    above = (value > best) * number.dtype.type(tap)  # taps only grow
+    xp.maximum(number, above, out=number)
+    _larger(xp, value)(best, value, out=best)
 
 
 def _first_elements(xp: Any, x: Any, axes: Axes) -> Any:

@@ -428,3 +428,39 @@ def test_it_ends_once_the_loss_has_not_become_less_for_some_runs() -> None:
     assert "no less loss in 4 steps" in went.ended
     assert went.made == last + 1
     at_end(session, ends, last)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    run_takes=st.floats(1e-6, 0.1), runs=st.integers(2, 300), kept=st.sampled_from([4, 30, 1 << 20])
+)
+def test_few_runs_are_repeated_on_the_way_to_any(run_takes: float, runs: int, kept: int) -> None:
+    """However long a run takes and however many were made: as many as fit into four blinks, or as
+    memory has starts for."""
+    program = noisy()
+    size = sum(program.initial[name].nbytes for name in ("w", "w/Adam", "w/Adam_1"))
+    limit = 4 * kept * (size + 16)  # a quarter of it is for starts; 16: counters
+    session, now = DebugSession(program, limit_bytes=limit), [0.0]
+
+    def tell(run: int, numbers: Sequence[float]) -> None:
+        now[0] += run_takes
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fast_runs, "perf_counter", lambda: now[0])
+        session.train(Wish(runs, session.curves([]), tell=tell))
+    timeline = session.timeline
+    starts = [*timeline.starts.runs, runs]
+    farthest = max(b - a for a, b in itertools.pairwise(starts))
+    by_time = 4 * fast_runs.Pace.BLINK / run_takes
+    assert farthest <= max(by_time + 1, 4 * runs / kept, 2)
+    repeated: list[int] = []
+    original = timeline._repeat
+
+    def counting(run: int, variables: Any) -> Any:
+        repeated.append(run)
+        return original(run, variables)
+
+    timeline._repeat = counting  # type: ignore[method-assign]
+    timeline._kept.clear()
+    session.run_to(f"{runs // 2}:{len(session.plan.steps)}")
+    assert len(repeated) <= farthest + 1

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gradstep.core.engine.run.chosen_rows import ChosenRows
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Graph, TensorRef
@@ -213,3 +214,46 @@ def test_a_callable_outlives_its_plan_and_the_shape_of_its_variables() -> None:
     for rows in range(9):
         session.run(["columns"], {"p": np.ones((rows, 2), np.float32)})
     assert call()[0].tolist() == [2, 2]
+
+
+@given(st.lists(st.tuples(st.integers(1, 4), st.sampled_from(["rows", "array", "float64"]))))
+def test_what_is_fed_another_value_each_time_gives_what_run_gives(steps: list[Any]) -> None:
+    """Rows that are taken where they are fed, arrays, and numbers that have to be converted; of
+    changing counts. The feeds come in an order that is not that of their names."""
+    b = GraphBuilder()
+    y, x = b.placeholder("y", shape=(None, 2)), b.placeholder("x", shape=(None, 2))
+    b.one(
+        "AssignAdd",
+        b.variable("w", shape=()),
+        b.one("Sum", b.one("Mul", x, y), np.array([0, 1], np.int32)),
+        name="grow",
+    )
+    b.one("Sub", x, y, name="d")
+    graph, start = b.build(), {"w": np.array(1, np.float32)}
+    plain, fast = (Session(graph, initial=start, fast=True) for _ in range(2))
+    rows = np.random.default_rng(3).normal(size=(9, 2)).astype(np.float32)
+    made = fast.make_fed(["d", "grow"], ["y", "x"])
+    for number, (count, how) in enumerate(steps):
+        places = np.arange(number, number + 2 * count) % len(rows)
+        y_rows, x_rows = places[:count], places[count:]
+        given = [ChosenRows(rows, y_rows), ChosenRows(rows, x_rows)]
+        arrays = [rows[y_rows], rows[x_rows].astype("float64" if how == "float64" else "float32")]
+        found = made(given if how == "rows" else arrays)
+        expected = plain.run(["d", "grow"], {"x": arrays[1], "y": arrays[0]})
+        for mine, other in zip(found, expected, strict=True):
+            assert mine is not None
+            assert mine.tobytes() == other.tobytes()
+        if how != "rows" and count < 3:  # another question in between
+            fast.run(["d"], {"x": arrays[1] + 1, "y": arrays[0]})
+
+
+def test_a_wrong_shape_is_refused_each_time() -> None:
+    b = GraphBuilder()
+    b.one("Neg", b.placeholder("x", shape=(None, 2)), name="n")
+    made = Session(b.build(), fast=True).make_fed(["n"], ["x"])
+    for _ in range(2):
+        with pytest.raises(GradstepError, match="Cannot feed value of shape"):
+            made([np.zeros((2, 3), np.float32)])
+    (found,) = made([np.ones((1, 2), np.float32)])
+    assert found is not None
+    assert found.tolist() == [[-1, -1]]
