@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from gradstep.core.data.drawn_transforms import Drawn, row_draws
 from gradstep.core.data.row_order import SPLIT, row_order
 from gradstep.core.data.transforms import Transform, apply
 from gradstep.core.data.value_text import fit_value, shape_rows
@@ -22,22 +23,27 @@ from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import TensorRef
 
 _T = TypeVar("_T")
+_Taking = Callable[["Column", np.ndarray, np.ndarray | None], _T]
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
     """What one placeholder is fed. array: [rows, …], perhaps mapped from a file; transforms: of the
     rows of a batch; kind: what the placeholder takes; ready: the rows as they are fed, where all
-    were made at once."""
+    were made at once, but for what each epoch draws."""
 
     array: np.ndarray
     kind: TensorType
     transforms: tuple[Transform, ...] = ()
     ready: np.ndarray | None = None
 
-    def take(self, rows: np.ndarray) -> np.ndarray:
-        """The values of these rows, as they are fed. Raises GradstepError."""
-        values = self._made(rows) if self.ready is None else self.ready.take(rows, 0)
+    def take(self, rows: np.ndarray, draws: np.ndarray | None = None) -> np.ndarray:
+        """The values of these rows, as they are fed. draws: as row_draws has them, None for none.
+        Raises GradstepError."""
+        if self.ready is None:
+            values = apply(np.asarray(self.array[rows]), self.transforms, draws)
+        else:
+            values = apply(self.ready.take(rows, 0), self.drawn, draws)
         if values.shape[1:] != self._row:
             values = shape_rows(values, self.kind.shape)
         # Else a number may have no equal, or there may be too many.
@@ -45,11 +51,23 @@ class Column:
             return values.astype(self._dtype, copy=False)
         return fit_value(values, self.kind)
 
-    def choose(self, rows: np.ndarray) -> np.ndarray | ChosenRows:
+    def choose(self, rows: np.ndarray, draws: np.ndarray | None = None) -> np.ndarray | ChosenRows:
         """`take`, for who feeds them at once. Raises GradstepError."""
-        if self.ready is not None and self._count in (None, len(rows)):
+        if self.ready is not None and self._count in (None, len(rows)) and not self.drawn:
             return ChosenRows(self.ready, rows)
-        return self.take(rows)
+        return self.take(rows, draws)
+
+    @cached_property
+    def drawn(self) -> tuple[Drawn, ...]:
+        """The transforms that each epoch draws anew."""
+        return tuple(step for step in self.transforms if isinstance(step, Drawn))
+
+    @property
+    def fixed(self) -> tuple[Transform, ...] | None:
+        """The transforms before these; None where others come behind."""
+        count = len(self.transforms) - len(self.drawn)
+        before = self.transforms[:count]
+        return None if any(isinstance(step, Drawn) for step in before) else before
 
     @property
     def is_plain(self) -> bool:
@@ -57,9 +75,6 @@ class Column:
         array = self.array
         same = array.dtype == self._dtype and array.shape[1:] == self._row
         return same and not self.transforms and not self._dtype.hasobject
-
-    def _made(self, rows: np.ndarray) -> np.ndarray:
-        return apply(np.asarray(self.array[rows]), self.transforms)
 
     @cached_property
     def _row(self) -> tuple[int | None, ...]:
@@ -98,13 +113,15 @@ class Batch:
 class DataSource:
     """columns: by tensor. rows: which of the data's rows it is made of, in their order. batch: rows
     of a step. seed: of the order in each epoch; None for that of `rows`. drop_last: whether an
-    epoch leaves out what is less than a batch."""
+    epoch leaves out what is less than a batch. varies: whether an epoch crops and flips its rows by
+    chance, where they are to be cropped or flipped."""
 
     columns: Mapping[TensorRef, Column]
     rows: np.ndarray
     batch: int
     seed: int | None = None
     drop_last: bool = False
+    varies: bool = False
     batches_per_epoch: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -144,12 +161,18 @@ class DataSource:
         """`feeds_at`, for who feeds it at once."""
         return self._values_at(step, Column.choose)
 
-    def _values_at(self, step: int, of: Callable[[Column, np.ndarray], _T]) -> dict[TensorRef, _T]:
-        rows = self._rows_of(*divmod(step, self.batches_per_epoch))
+    @cached_property
+    def _draws(self) -> bool:
+        return self.varies and any(column.drawn for column in self.columns.values())
+
+    def _values_at(self, step: int, of: _Taking[_T]) -> dict[TensorRef, _T]:
+        epoch, number = divmod(step, self.batches_per_epoch)
+        rows = self._rows_of(epoch, number)
+        draws = row_draws(rows, self.seed or 0, epoch) if self._draws else None
         feeds = {}
         for ref, column in self.columns.items():
             try:
-                feeds[ref] = of(column, rows)
+                feeds[ref] = of(column, rows, draws)
             except GradstepError as error:
                 raise GradstepError(
                     f"{row_words(rows)} of {ref.short}: {error.message}",

@@ -26,7 +26,7 @@ def image_paths(place: str, folder: Path) -> list[tuple[Path, str]] | None:
         return _named(found, folder, nothing, f"images are {', '.join(IMAGE_SUFFIXES)}")
     if not is_pattern(place) or whole.exists():
         return None
-    return _named(_matching(whole, place), folder, f"no file is called {place}", "mend the pattern")
+    return _named(matching(whole, place), folder, f"no file is called {place}", "mend the pattern")
 
 
 def natural_key(name: str) -> tuple[list[int | str], str]:
@@ -35,7 +35,8 @@ def natural_key(name: str) -> tuple[list[int | str], str]:
     return [int(part) if i % 2 else part for i, part in enumerate(parts)], name
 
 
-def _matching(whole: Path, place: str) -> Iterator[Path]:
+def matching(whole: Path, place: str) -> Iterator[Path]:
+    """The files that a pattern names; place: as it was written. Raises GradstepError."""
     fixed, wild = halves(whole)
     try:
         yield from (each for each in Path(*fixed).glob("/".join(wild)) if each.is_file())

@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from gradstep.core.data.array_files import Reading, map_array
-from gradstep.core.data.built_in_sets import SETS
 from gradstep.core.data.data_source import Batch, Column, DataSource, row_words, split_rows
 from gradstep.core.data.file_place import split_place
+from gradstep.core.data.file_stamp import Stamp, file_stamp
 from gradstep.core.data.transforms import (
     STANDARDISE,
     Classes,
@@ -28,7 +28,6 @@ from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from gradstep.core.graph.model import TensorRef
 
 Kinds = Mapping[TensorRef, TensorType]
-Stamp = tuple[int, ...]
 # Of an array: the text, whether it is of texts, and the shape that images are arranged for.
 _Place = tuple[str, bool, Shape]
 _CHUNK = 1 << 14  # rows that are looked at in one go
@@ -89,13 +88,13 @@ class OpenedData:
         return [
             os.path.basename(split_place(place[0][1:])[0])
             for place, stamp in self.stamps.items()
-            if stamp is not None and _stamp(place[0]) != stamp
+            if stamp is not None and file_stamp(place[0]) != stamp
         ]
 
     def _require_unchanged(self) -> None:
         """Raise GradstepError where a file has changed that rows are still taken from."""
         for place, array in self.arrays.items():
-            if isinstance(array, np.memmap) and _stamp(place[0]) != self.stamps[place]:
+            if isinstance(array, np.memmap) and file_stamp(place[0]) != self.stamps[place]:
                 raise GradstepError(
                     f"{short_text(place[0])[1:]} was changed while it is trained on",
                     kind="FileError",
@@ -120,7 +119,7 @@ def open_data(
         as_texts = kind.dtype is DType.STRING or any(isinstance(step, Classes) for step in steps)
         key = place, as_texts, kind.shape
         if key not in arrays:
-            stamps[key] = _stamp(place)
+            stamps[key] = file_stamp(place)
             arrays[key] = _array(key, kind.dtype, ref, reading, before, stamps[key])
         columns[ref] = Column(arrays[key], kind), steps
     sources = _fit(*_cut(dataset, columns), reading.allow_nan)
@@ -142,7 +141,7 @@ def read_column(text: str, ref: TensorRef) -> tuple[str, list[Transform | str]]:
 
 def _is_as(before: OpenedData, dataset: Dataset, kinds: Kinds) -> bool:
     same = before.dataset == dataset and before.kinds == kinds
-    return same and all(_stamp(place[0]) == stamp for place, stamp in before.stamps.items())
+    return same and all(file_stamp(place[0]) == stamp for place, stamp in before.stamps.items())
 
 
 def _array(
@@ -188,7 +187,9 @@ def _cut(
             f"holding back {dataset.validate:g} of {limit} rows leaves none", "hold back fewer"
         )
     fitted = {ref: _fitted(*column, train) for ref, column in columns.items()}
-    training = DataSource(fitted, train, dataset.batch, dataset.shuffle, dataset.drop_last)
+    training = DataSource(
+        fitted, train, dataset.batch, dataset.shuffle, dataset.drop_last, varies=True
+    )
     # Held-back rows are all looked at, in their order.
     return training, DataSource(fitted, held, dataset.batch) if len(held) else None
 
@@ -241,17 +242,27 @@ def _seen(ref: TensorRef, column: Column, rows: Sequence[np.ndarray], allow_nan:
     classes = any(isinstance(step, OneHot) for step in column.transforms)
     if not classes and column.array.nbytes > _LOOKED_THROUGH:
         return column
-    ready = None if plain else _room(column, sum(map(len, rows)))
+    before = _before_draws(column)
+    ready = None if plain or before is None else _room(before, sum(map(len, rows)))
     for part in (each[i : i + _CHUNK] for each in rows for i in range(0, len(each), _CHUNK)):
         values = _required(ref, column, part, allow_nan)
-        if ready is not None:
-            ready[part] = values
+        if ready is not None and before is not None:
+            ready[part] = before.take(part) if column.drawn else values
     return column if plain else replace(column, ready=ready)
 
 
+def _before_draws(column: Column) -> Column | None:
+    """What is the same in all epochs; None where that is not all that comes first."""
+    if not column.drawn:
+        return _of_any_rows(column)
+    if column.fixed is None:
+        return None
+    return Column(column.array, TensorType(column.kind.dtype), column.fixed)
+
+
 def _room(column: Column, count: int) -> np.ndarray | None:
-    """Where so many rows go as they are fed; None for too many."""
-    row = _of_any_rows(column).take(np.arange(1))
+    """Where so many rows go; None for too many."""
+    row = column.take(np.arange(1))
     if row.dtype.hasobject or count * row.nbytes > _LOOKED_THROUGH:
         return None
     return np.empty((count, *row.shape[1:]), row.dtype)
@@ -281,16 +292,3 @@ def _misfit(ref: TensorRef, what: str, hint: str) -> GradstepError:
 def _unusable(what: str, hint: str, ref: TensorRef | None = None) -> GradstepError:
     """What was asked for makes no sense."""
     return GradstepError(what, kind=USAGE, node=ref and ref.op, hint=hint)
-
-
-def _stamp(text: str) -> Stamp | None:
-    """Of the file that a column's text names, what says whether it is the same; None for no file.
-    One that is not there has a stamp, too."""
-    name = text[1:].partition(":")[0]
-    if not text.startswith("@") or name in SETS:
-        return None
-    try:
-        found = os.stat(split_place(text[1:])[0])
-    except (OSError, ValueError, GradstepError):
-        return (-1,)
-    return found.st_mtime_ns, found.st_size, found.st_ino

@@ -1,18 +1,23 @@
-"""What is done to the rows of a column before they are fed: `scale(1/16)`, `one_hot(10)`."""
+"""What is done to the rows of a column before they are fed: `scale(1/16)`, `one_hot(10)`.
+
+`drawn_transforms.py` has those that each epoch draws anew."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from gradstep.core.data.drawn_transforms import Crop, Drawn, Flip
 from gradstep.core.data.literal_values import parse_expression, plain
 from gradstep.core.errors import USAGE, GradstepError
 from gradstep.core.graph.suggestions import instead
 
-Transform = Callable[[np.ndarray], np.ndarray]  # of rows [n, …]; of each row alone
+# Of rows [n, …]; of each row alone.
+Transform = Callable[[np.ndarray], np.ndarray] | Drawn
 _CHUNK = 1 << 16  # rows that are looked at at once
 
 
@@ -111,19 +116,24 @@ def standardise(array: np.ndarray, chosen: np.ndarray, before: Sequence[Transfor
     return Standardise(mean + first, np.where(deviation == 0, 1, deviation))
 
 
-def apply(rows: np.ndarray, transforms: Sequence[Transform]) -> np.ndarray:
-    """One after the other."""
+def apply(
+    rows: np.ndarray, transforms: Sequence[Transform], draws: np.ndarray | None = None
+) -> np.ndarray:
+    """One after the other. draws: of each row, as row_draws has them; None for none."""
     for transform in transforms:
-        rows = transform(rows)
+        rows = transform(rows, draws) if isinstance(transform, Drawn) else transform(rows)
     return rows
 
 
 STANDARDISE, CLASSES = "standardise", "classes"
-_TAKES = {
-    "scale": ("factor", "offset"),
-    "one_hot": ("depth",),
-    STANDARDISE: (),
-    CLASSES: ("name", "…"),
+# Name -> arguments, and how many of them have to be given.
+_TAKES: Mapping[str, tuple[tuple[str, ...], int]] = {
+    "scale": (("factor", "offset"), 1),
+    "one_hot": (("depth",), 1),
+    STANDARDISE: ((), 0),
+    CLASSES: (("name", "…"), 1),
+    "crop": (("height", "width", "padding"), 2),
+    "flip": ((), 0),
 }
 
 
@@ -140,20 +150,16 @@ def read_transform(text: str) -> Transform | str:
         raise _wrong(f"there is no transform '{name}'", instead(name, _TAKES))
     if name == CLASSES:
         return Classes(_names(call))
-    numbers = _numbers(call, name)
-    if name == STANDARDISE:
-        return STANDARDISE
-    return Scale(*numbers) if name == "scale" else OneHot(_depth(numbers[0]))
+    return _MADE[name](_numbers(call, name))
 
 
 def _numbers(call: ast.Call, name: str) -> list[float]:
-    takes = _TAKES[name]
+    takes, least = _TAKES[name]
     words = f"write {name}({', '.join(takes)})"
     try:
         given = [_number(arg) for arg in call.args]
     except (ValueError, ZeroDivisionError, OverflowError):
         raise _wrong(f"an argument of {name} is no number", words) from None
-    least = 1 if takes else 0
     if call.keywords or not least <= len(given) <= len(takes):
         raise _wrong(f"{name} was given other arguments than it takes", words)
     return given
@@ -181,10 +187,35 @@ def _number(node: ast.expr) -> float:
     return value
 
 
-def _depth(number: float) -> int:
-    if number != int(number) or not 1 <= number <= 1 << 20:
-        raise _wrong(f"{number} is no number of classes", "write one_hot(10)")
+def _scale(numbers: Sequence[float]) -> Scale:
+    if not numbers[0]:
+        raise _wrong("scale(0) makes all rows alike", "write scale(1/255)")
+    return Scale(*numbers)
+
+
+def _one_hot(numbers: Sequence[float]) -> OneHot:
+    return OneHot(_whole(numbers[0], 1, "number of classes", "write one_hot(10)"))
+
+
+def _crop(numbers: Sequence[float]) -> Crop:
+    height, width = (_whole(n, 1, "size of an image", "write crop(28, 28)") for n in numbers[:2])
+    padding = (_whole(n, 0, "number of zeros", "write crop(28, 28, 2)") for n in numbers[2:])
+    return Crop(height, width, *padding)
+
+
+def _whole(number: float, least: int, what: str, hint: str) -> int:
+    if not math.isfinite(number) or number != int(number) or not least <= number <= 1 << 20:
+        raise _wrong(f"{number:g} is no {what}", hint)
     return int(number)
+
+
+_MADE: Mapping[str, Callable[[list[float]], Transform | str]] = {
+    "scale": _scale,
+    "one_hot": _one_hot,
+    STANDARDISE: lambda numbers: STANDARDISE,
+    "crop": _crop,
+    "flip": lambda numbers: Flip(),
+}
 
 
 def _wrong(message: str, hint: str) -> GradstepError:

@@ -92,4 +92,4 @@ def _spread(source: DataSource) -> DataSource:
     kinds = [column.kind for column in source.columns.values()]
     is_open = all(kind.shape == kind.shape.any_rows() for kind in kinds)
     batch = max(source.batch, _CHUNK) if is_open else source.batch
-    return replace(source, rows=mixed, batch=batch, seed=None, drop_last=not is_open)
+    return replace(source, rows=mixed, batch=batch, seed=None, drop_last=not is_open, varies=False)

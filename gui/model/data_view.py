@@ -72,7 +72,6 @@ class DataView(QObject):
             if number == self._number:
                 self.reading = ""
                 self.error = f"{error.message}: {error.hint}" if error.hint else error.message
-                self._workspace.complain(error)
                 self.changed.emit()
 
         self.changed.emit()

@@ -62,7 +62,7 @@ class ColumnRows(QWidget):
         steps = QPushButton(self.tr("Transform"))
         steps.setObjectName(f"data.transform.{ref.short}")
         steps.setAccessibleName(self.tr("What is done to the rows of {}").format(ref.short))
-        steps.setMenu(self._steps(ref, field, steps))
+        steps.setMenu(self._steps(ref, kind, field, steps))
         steps.setEnabled(bool(text))
         for column, widget in enumerate((name, field, steps)):
             self._grid.addWidget(widget, place, column)
@@ -104,16 +104,18 @@ class ColumnRows(QWidget):
                 return whole[: len(whole) - len(short)] + written if whole else written
         return written
 
-    def _steps(self, ref: TensorRef, field: QComboBox, parent: QWidget) -> QMenu:
-        menu = QMenu(parent)
-        menu.aboutToShow.connect(lambda: self._offer(menu, ref, field.itemData(0)))
+    def _steps(self, ref: TensorRef, kind: TensorType, field: QComboBox, parent: QWidget) -> QMenu:
+        menu, offered = QMenu(parent), _steps_for(kind)
+        menu.aboutToShow.connect(lambda: self._offer(menu, ref, field.itemData(0), offered))
         return menu
 
-    def _offer(self, menu: QMenu, ref: TensorRef, text: str) -> None:
+    def _offer(
+        self, menu: QMenu, ref: TensorRef, text: str, offered: Sequence[tuple[str, str]]
+    ) -> None:
         from gradstep.gui.commands.data_commands import with_transform
 
         menu.clear()
-        for words, step in _STEPS:
+        for words, step in offered:
             row = add_row(menu, f"{words}   {step}")
             changed = with_transform(text, step)
             row.triggered.connect(lambda *_, changed=changed: self.fed.emit(str(ref), changed))
@@ -129,3 +131,17 @@ _STEPS = (
     ("Mean 0, deviation 1", "standardise"),
     ("Classes as ones and zeros", "one_hot(10)"),
 )
+
+
+def _steps_for(kind: TensorType) -> Sequence[tuple[str, str]]:
+    """What rows of a kind are offered: images what each epoch draws anew, too."""
+    dims = kind.shape.dims or ()
+    if len(dims) not in (3, 4):
+        return _STEPS
+    channels_first = len(dims) == 4 and (dims[1] or 9) <= 4 < (dims[3] or 9)
+    height, width = dims[2:4] if channels_first else dims[1:3]
+    images = [("Images turned left to right by chance", "flip()")]
+    if height and width:
+        crop = f"crop({height}, {width}, 2)"
+        images.append(("Images moved by up to 2 pixels by chance", crop))
+    return (*_STEPS, *images)

@@ -138,7 +138,7 @@ def _share(text: str) -> float:
 
 _READ: dict[str, Callable[[str], object]] = {
     "batch": lambda text: _whole(text, 1),
-    "seed": lambda text: _whole(text, 0),
+    "seed": lambda text: _whole(text or "1", 0),  # what a tick at Shuffle gives
     "validate": _share,
     "limit": lambda text: 0 if text.lower() in ("", "all") else _whole(text, 1),
 }

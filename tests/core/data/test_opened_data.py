@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from gradstep.core.data import opened_data
 from gradstep.core.data.array_files import Reading
@@ -174,3 +176,39 @@ def _write_rows(folder: Path) -> None:
         y=random.integers(0, 3, 17),
     )
     np.save(folder / "rows.npy", random.normal(size=(17, 2)).astype(np.float32))
+
+
+@pytest.mark.parametrize("place", ["", "/*.png", "/sub*/?.png"])
+def test_images_that_change_are_noticed(place: str, tmp_path: Path) -> None:
+    """One that is another, one more and one less; and nothing else in the folder."""
+    deep = place.startswith("/sub")
+    folder = tmp_path / "digits" / ("sub1" if deep else "")
+    folder.mkdir(parents=True)
+
+    def draw(name: str, grey: int) -> None:
+        Image.fromarray(np.full((2, 2), grey, np.uint8)).save(folder / name)
+
+    for number in range(3):
+        draw(f"{number}.png", number)
+    kinds = {X: TensorType(DType.FLOAT32, Shape((None, 4)))}
+    dataset = Dataset({"x:0": f"@{tmp_path}/digits{place}"}, batch=1)
+
+    def again(before: OpenedData | None) -> OpenedData:
+        return open_data(dataset, kinds, Reading(), before)
+
+    first = again(None)
+    (folder / "notes.txt").write_text("nothing")
+    assert not first.changed_files
+    assert again(first) is first
+    draw("1.png", 77)
+    os.utime(folder / "1.png", ns=(1, 1))  # however coarse the clock of the disk is
+    assert first.changed_files == [Path(f"digits{place}").name]
+    second = again(first)
+    assert second.feeds_at(1)[X].tolist() == [[77] * 4]
+    draw("3.png", 3)
+    assert second.changed_files
+    third = again(second)
+    assert third.training.batches_per_epoch == 4
+    (folder / "0.png").unlink()
+    assert third.changed_files
+    assert again(third).feeds_at(0)[X].tolist() == [[77] * 4]

@@ -28,7 +28,13 @@ from gradstep.core.program.derive import derive
 ROWS, BATCH, MOST = 11, 4, 14
 COLUMNS = {"x:0": "normal([11, 3], 0, 1, seed=3) | scale(2)", "y:0": "normal([11, 1], seed=4)"}
 RAGGED = Dataset(COLUMNS, BATCH, shuffle=5)
-SOURCES = (RAGGED, Dataset(COLUMNS, BATCH, 5, drop_last=True), Dataset(COLUMNS, BATCH, limit=8))
+FLIPPED = {"x:0": "normal([11, 1, 3], 0, 1, seed=3) | flip()", "y:0": "normal([11, 1], seed=4)"}
+SOURCES = (
+    RAGGED,
+    Dataset(COLUMNS, BATCH, 5, drop_last=True),
+    Dataset(COLUMNS, BATCH, limit=8),
+    Dataset(FLIPPED, BATCH, 5),
+)
 NAMES = ("x", "y", "p", "loss", "w", "w/Momentum")
 
 
@@ -100,36 +106,24 @@ MOVES = st.one_of(
     st.tuples(st.sampled_from(["reverse_continue", "restart", "edit", "again"]), st.just(0)),
     st.tuples(st.just("run_to"), RUN),
     st.tuples(st.just("train"), st.integers(1, 6)),
+    st.tuples(st.just("pause"), st.integers(0, 3)),
 )
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=40)
 @given(st.integers(0, len(SOURCES) - 1), st.booleans(), st.lists(MOVES, max_size=12))
 def test_any_way_to_a_run_gives_the_same_values(
     data: int, small: bool, moves: list[tuple[str, int]]
 ) -> None:
-    """Forward, back, trained past, dropped and repeated, edited, in an engine that was started
-    anew."""
+    """Forward, back, trained past, paused amid that and gone on, dropped and repeated, edited, in
+    an engine that was started anew."""
     limit = 3000 if small else 1 << 20  # bytes: with few, runs are repeated
     program = derive(document(SOURCES[data]))
     threads = Scheduler(program, limit_bytes=limit)
     for move, number in moves:
         session = threads.session
-        if move == "train":
-            curves = session.curves(['x["loss:0"]'])
-            numbers: dict[int, float] = {}
-            wish = (
-                Wish(
-                    min(number, MOST - session.timeline.runs),
-                    curves,
-                    tell=lambda run, found, numbers=numbers: numbers.update({run: found[0]}),
-                )
-                if session.timeline.runs < MOST
-                else None
-            )
-            if wish is not None:
-                threads.train(wish)
-            for run, loss in numbers.items():
+        if move in ("train", "pause"):
+            for run, loss in trained(threads, move, number).items():
                 assert loss == float(stepped(data)[run]["loss"])
         elif move == "edit":
             changed = document(SOURCES[data]).with_(title="another")
@@ -145,6 +139,26 @@ def test_any_way_to_a_run_gives_the_same_values(
         elif move in session.stop.legal and session.timeline.runs < MOST:
             threads.command(move)
         look(threads.session, data)
+
+
+def trained(threads: Scheduler, move: str, number: int) -> dict[int, float]:
+    """The loss of each run of a training, which a pause ends after so many."""
+    session, numbers = threads.session, dict[int, float]()
+    runs = MOST - session.timeline.runs
+    if runs < 1:
+        return numbers
+
+    def tell(run: int, found: Sequence[float]) -> None:
+        numbers[run] = found[0]
+        if move == "pause" and len(numbers) > number:
+            session.pause()
+
+    most = runs if move == "pause" else min(number, runs)
+    went = threads.train(Wish(most, session.curves(['x["loss:0"]']), tell=tell))
+    assert went.made == len(numbers)
+    if move == "pause" and runs > number + 2:
+        assert went.stop.reason is Reason.PAUSE
+    return numbers
 
 
 def look(session: DebugSession, data: int) -> None:
