@@ -7,6 +7,9 @@ from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from gradstep.core.debug.breaks.histograms import Histograms
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.motion.training import Training, Wish
 from gradstep.core.debug.motion.validation import Validation
@@ -46,6 +49,8 @@ def train(threads: Scheduler, request: Train, emit: Callable[[Event], None]) -> 
         share=request.share,
         look=report.add_look,
         patience=request.patience,
+        histograms=Histograms(session.curves(request.spread)) if request.spread else None,
+        spread=report.add_spread,
     )
     if surface is not None:
         wish = replace(wish, aside=SurfaceArtist(surface, emit).note)
@@ -62,6 +67,7 @@ class Report:
         self._emit = emit
         self._columns = [array("d") for _ in range(curves)]
         self._looks, self._closer = array("q"), array("d")
+        self._spreads, self._histograms = array("q"), bytearray()
         self._first = self._count = 0
         self._due = time.monotonic() + INTERVAL
 
@@ -80,6 +86,11 @@ class Report:
         self._looks.append(run)
         self._closer.extend(numbers)
 
+    def add_spread(self, run: int, rows: np.ndarray) -> None:
+        """The histograms are these in a run, which has been added."""
+        self._spreads.append(run)
+        self._histograms += rows.tobytes()
+
     def send(self) -> None:
         """Report what there is."""
         self._due = time.monotonic() + INTERVAL
@@ -89,10 +100,16 @@ class Report:
         looks, closer = self._looks.tobytes(), self._closer.tobytes()
         self._emit(
             TrainingProgress(
-                first=self._first, count=self._count, numbers=numbers, looks=looks, closer=closer
+                first=self._first,
+                count=self._count,
+                numbers=numbers,
+                looks=looks,
+                closer=closer,
+                spreads=self._spreads.tobytes(),
+                histograms=bytes(self._histograms),
             )
         )
         self._count = 0
-        del self._looks[:], self._closer[:]
+        del self._looks[:], self._closer[:], self._spreads[:], self._histograms[:]
         for column in self._columns:
             del column[:]

@@ -249,8 +249,8 @@ class Train(Request, frozen=True, kw_only=True):
     not become less for so many runs; 0 for never. validate: tensors whose means over the rows that
     are held back are curves behind the others: those of the last epoch that was over. closer:
     expressions that are looked at in as many runs as take `share` of the time, 1 for each run.
-    surface: whether the decision surface is told a few times a second, as SurfaceDrawn, where the
-    network has one."""
+    spread: expressions of which histograms are made in some of these runs. surface: whether the
+    decision surface is told a few times a second, as SurfaceDrawn, where the network has one."""
 
     steps: int
     validate: list[str] = []
@@ -260,6 +260,7 @@ class Train(Request, frozen=True, kw_only=True):
     patience: int = 0
     closer: list[str] = []
     share: float = 1.0
+    spread: list[str] = []
     surface: bool = False
     look: Look | None = None
 
@@ -346,13 +347,17 @@ class TrainingProgress(Event, frozen=True, kw_only=True):
 
     first: the first run's number; count: how many; numbers: float64, little-endian, curve after
     curve. looks: int64, the numbers of the runs that were looked at closely; closer: float64, what
-    was seen there, run after run."""
+    was seen there, run after run. spreads: int64, the numbers of the runs of which there are
+    histograms; histograms: float32, rows as `core/debug/breaks/histograms.py` has them, of each
+    tensor, run after run."""
 
     first: int
     count: int
     numbers: bytes
     looks: bytes = b""
     closer: bytes = b""
+    spreads: bytes = b""
+    histograms: bytes = b""
 
     def behind(self, earlier: Event) -> Self:
         """Both together, where one goes on where the other ended."""
@@ -367,6 +372,8 @@ class TrainingProgress(Event, frozen=True, kw_only=True):
             numbers=b"".join(rows),
             looks=earlier.looks + self.looks,
             closer=earlier.closer + self.closer,
+            spreads=earlier.spreads + self.spreads,
+            histograms=earlier.histograms + self.histograms,
         )
 
     @property

@@ -31,6 +31,11 @@ from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.curve_points import Points
 from gradstep.gui.model.earlier_trainings import EarlierTrainings
 from gradstep.gui.model.engine_sync import same_run
+from gradstep.gui.model.followed_histograms import (
+    FollowedHistograms,
+    histogram_of,
+    histograms_of,
+)
 from gradstep.gui.model.sampled_points import SampledPoints
 
 if TYPE_CHECKING:
@@ -77,8 +82,8 @@ class Training(QObject):
     """steps, epochs, until, patience: what is asked for, epochs where `by_epochs`; curves: what is
     followed; always: in every step, however long that takes; earlier: trainings before this one;
     busy: it is under way; made, total: how many steps of how many; rate: steps a second; ended: why
-    it was over before; surface: whether somebody looks at the decision surface; failure: why it
-    could not begin."""
+    it was over before; histograms: what is followed by its histograms; surface: whether somebody
+    looks at the decision surface; failure: why it could not begin."""
 
     changed = Signal()  # anything but the points
     grew = Signal()  # the points
@@ -98,6 +103,7 @@ class Training(QObject):
         self.always, self.patience = False, 0
         self.surface = False
         self.earlier = EarlierTrainings()
+        self.histograms = FollowedHistograms()
         self._chosen: list[Curve] = []  # those that the numbers under way are of
         self._closely: list[Curve] = []  # and those that are looked at in some steps
         self._losses: tuple[str, ...] = ()
@@ -180,6 +186,25 @@ class Training(QObject):
         """What is followed of layers, of one kind."""
         return [curve for curve in self.curves if curve.family == family]
 
+    def follow_histograms(self, kind: str) -> None:
+        """Make the histograms of all tensors of a kind of KINDS from the next step on."""
+        program = self._workspace.program
+        if program is None:
+            return
+        found = trainable(self._workspace.document.graph, program)
+        if self.histograms.follow(histograms_of(found, kind)):
+            self.changed.emit()
+
+    def follow_histogram(self, ref: TensorRef) -> None:
+        """Make that of one tensor."""
+        if self.histograms.follow([histogram_of(ref)]):
+            self.changed.emit()
+
+    def drop_histograms(self, kind: str) -> None:
+        """Follow none of a kind any longer."""
+        self.histograms.drop(kind)
+        self.changed.emit()
+
     # -- training ------------------------------------------------------------------------------
 
     def train(self) -> None:
@@ -208,6 +233,7 @@ class Training(QObject):
             patience=self.patience,
             closer=[curve.text for curve in self._closely],
             share=1.0 if self.always else SHARE,
+            spread=self.histograms.begin(),
             surface=self.surface,
         )
         self._workspace.debugger.train(wish, self._take)
@@ -231,6 +257,7 @@ class Training(QObject):
             assert isinstance(curve.points, Points)
             curve.points.put(event.first, np.frombuffer(column))
         self._put_looks(event)
+        self.histograms.take(event)
         self.made += event.count
         self.rate = self.made / max(time.monotonic() - self._begun, 1e-3)
         self.grew.emit()
@@ -253,6 +280,7 @@ class Training(QObject):
         self.earlier.add(words_of(self._trained), self.curves)
         for curve in self.curves:
             curve.forget()
+        self.histograms.forget()
 
     # -- what happens elsewhere ----------------------------------------------------------------
 
@@ -266,6 +294,7 @@ class Training(QObject):
         self.busy, self.ended, self.failure, self._trained = False, "", None, None
         self._validates = False
         self.earlier.clear()
+        self.histograms.clear()
         self._follow_losses()
         self.changed.emit()
 
@@ -292,6 +321,7 @@ class Training(QObject):
         known = [curve for curve in self.curves if not curve.op or curve.op in document.graph]
         if len(known) < len(self.curves):
             self.curves = known
+        self.histograms.drop_lost(document.graph)
 
     def _follow_validation(self) -> None:
         """The losses over the rows that are held back, where there are such; unless the user has

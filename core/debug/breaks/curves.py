@@ -97,6 +97,11 @@ class Curves:
         with np.errstate(all="ignore"):  # once for all: this is done every step
             return [_number(text, term(values)) for text, term in self._terms]
 
+    def arrays(self, values: Values) -> list[Any]:
+        """What each is, of whatever shape; None where it is not computed. Raises GradstepError."""
+        with np.errstate(all="ignore"):
+            return [term(values) for _, term in self._terms]
+
     def ends(self, values: Values) -> bool:
         """Whether it is time to stop. Raises GradstepError where that cannot be told."""
         return bool(self.until) and parse(self.until).holds(Scope(values, self.subject))

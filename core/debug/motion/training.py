@@ -10,6 +10,7 @@ import numpy as np
 
 from gradstep.core.debug.breaks.curves import Curves, FetchedValues
 from gradstep.core.debug.breaks.expression import Values
+from gradstep.core.debug.breaks.histograms import Histograms
 from gradstep.core.debug.breaks.patience import Patience
 from gradstep.core.debug.history.fast_runs import Fetch, Fetched, Go
 from gradstep.core.debug.motion.level import Level
@@ -23,9 +24,10 @@ from gradstep.core.ops.numerics.finite_numbers import has_nonfinite
 
 Tell = Callable[[int, Sequence[float]], None]
 Variables = Callable[[], Mapping[str, Any]]
+Spread = Callable[[int, np.ndarray], None]
 
 
-def _ignore(run: int, variables: Variables) -> None:
+def _ignore(run: int, told: object) -> None:
     pass
 
 
@@ -37,7 +39,8 @@ class Wish:
     to stay finite; patience: it ends once the first of them has not become less for so many runs,
     0 for never. tell: gets the number of each run, and what `curves` are in it; behind these what
     `validation` found last. closer: what is followed besides, in as many runs as take `share` of
-    the time; look: gets the number of each of these, and what `closer` are.
+    the time; look: gets the number of each of these, and what `closer` are. histograms: made in
+    some of these; spread: gets the number of each, and what they are.
     aside: gets the number of each run, and a way to the variables (device arrays) that it left.
     """
 
@@ -49,6 +52,8 @@ class Wish:
     closer: Curves | None = None
     share: float = 1.0
     look: Tell = lambda run, numbers: None
+    histograms: Histograms | None = None
+    spread: Spread = _ignore
     patience: int = 0
     aside: Callable[[int, Variables], None] = _ignore
 
@@ -62,8 +67,9 @@ class Wish:
 
     @property
     def more(self) -> tuple[Fetch, ...]:
-        """What `closer` reads besides."""
-        return () if self.closer is None else tuple(self.closer.fetches)
+        """What `closer` and `histograms` read besides."""
+        readers = (each for each in (self.closer, self.histograms) if each is not None)
+        return tuple(dict.fromkeys(fetch for each in readers for fetch in each.fetches))
 
 
 @dataclass(frozen=True)
@@ -91,7 +97,7 @@ class Trainer(Travel):
         cursor.levels = [Level(timeline, last, timeline.done(last))]
         self.made, self.ended, self._wish, self._paused = 0, "", wish, False
         self._patience = Patience(wish.patience)
-        self._looks = LookBudget(wish.share if wish.closer else 0.0)
+        self._looks = LookBudget(wish.share if wish.closer or wish.histograms else 0.0)
         while self.made < wish.steps and not self.ended:
             stopped = self._next_run() or self._finish()
             if stopped is not None and not (stopped is Reason.PAUSE and cursor.run.at_end):
@@ -130,6 +136,8 @@ class Trainer(Travel):
         self._tell(run, numbers)
         if closer[0]:
             self._wish.look(run, closer[0])
+        if self._looks.is_close:
+            self._spread(run, values)
         self._looks.end()
         self._paused = self.cursor.is_pausing
         return Go.NO_FARTHER if self._paused or self.ended else Go.ON
@@ -142,6 +150,7 @@ class Trainer(Travel):
         self._tell(run, numbers)
         if closer:
             self._wish.look(run, closer)
+        self._spread(run, values)
 
     def _tell(self, run: int, numbers: Sequence[float]) -> None:
         validation = self._wish.validation
@@ -178,6 +187,15 @@ class Trainer(Travel):
             return ([] if self._wish.closer is None else self._wish.closer.read(values)), ""
         except GradstepError as error:
             return [], _said(error)
+
+    def _spread(self, run: int, values: Values) -> None:
+        wanted = self._wish.histograms
+        if wanted is None or not wanted.is_due(run):
+            return
+        try:
+            self._wish.spread(run, wanted.read(values))
+        except GradstepError as error:
+            self.ended = self.ended or _said(error)
 
     def _is_patience_over(self, run: int, values: Values) -> str:
         if not self._wish.patience or not self._wish.losses:

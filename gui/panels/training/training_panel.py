@@ -21,6 +21,7 @@ from gradstep.core.graph.model import TensorRef
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import add_row
 from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.followed_histograms import KINDS
 from gradstep.gui.model.training import Curve, Training
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.training.curve_colors import colors
@@ -28,6 +29,7 @@ from gradstep.gui.panels.training.curve_list import CurveList
 from gradstep.gui.panels.training.earlier_list import EarlierList
 from gradstep.gui.panels.training.expression_question import ask_expression
 from gradstep.gui.panels.training.flow_map import FlowMap
+from gradstep.gui.panels.training.histogram_map import HistogramMap
 from gradstep.gui.panels.training.step_card import StepCard
 from gradstep.gui.panels.training.training_head import TrainingHead
 from gradstep.gui.panels.training.view_bar import ViewBar
@@ -67,6 +69,7 @@ class TrainingPanel(Panel):
         self.views = ViewBar(workspace)
         self.views.add(self.head.scale)
         self.map = FlowMap(lambda: self.theme)
+        self.spread = HistogramMap(lambda: self.theme)
         self.card = StepCard(workspace)
         self.plot: CurvePlot | None = None  # made when there is something to draw
         self.hint = Wrapped(lambda: self.theme, "training.hint", "muted")
@@ -89,6 +92,7 @@ class TrainingPanel(Panel):
         self.pages = QStackedWidget()
         self.pages.addWidget(self.hint)
         self.pages.addWidget(self.map)
+        self.pages.addWidget(self.spread)
         right = QVBoxLayout()
         right.setSpacing(0)
         right.addWidget(self.views)
@@ -119,9 +123,10 @@ class TrainingPanel(Panel):
         self.views.looked.connect(self.show_points)
         self.views.measured.connect(self._measure)
         self.earlier.changed.connect(self.refresh)
-        self.map.clicked.connect(self._go)
-        self.map.hovered.connect(self._hover)
-        self.map.named.connect(self.curves.found)
+        for each in (self.map, self.spread):
+            each.clicked.connect(self._go)
+            each.hovered.connect(self._hover)
+            each.named.connect(lambda row: commands.reveal(space, row.op))
         head.copied.connect(self._copy)
         head.follow.menu().aboutToShow.connect(self._offer)
         self.curves.dropped.connect(self.training.drop)
@@ -151,7 +156,9 @@ class TrainingPanel(Panel):
         self.head.say()
         loss = next((curve.text for curve in self.training.curves), "")
         self.earlier.refresh(loss)
-        if self.views.is_map:
+        if self.views.is_spread:
+            self._show_histograms()
+        elif self.views.is_map:
             self._show_map()
         elif self._are_there(self.training.curves):
             if self.plot is None:
@@ -176,6 +183,13 @@ class TrainingPanel(Panel):
         self.hint.setText(self._how_to_map(bool(curves)))
         self.pages.setCurrentWidget(self.map if there else self.hint)
 
+    def _show_histograms(self) -> None:
+        followed = self.training.histograms.followed
+        self.spread.show_histograms(followed)
+        there = any(len(each.points) for each in followed)
+        self.hint.setText(self._how_to_map(bool(followed)))
+        self.pages.setCurrentWidget(self.spread if there else self.hint)
+
     def _how_to_map(self, followed: bool) -> str:
         """What lacks before there is a map."""
         if followed:
@@ -191,6 +205,7 @@ class TrainingPanel(Panel):
         if self.plot is not None:
             self.plot.show_current(here)
         self.map.show_current(here)
+        self.spread.show_current(here)
         self._show_numbers(here)
 
     def _show_numbers(self, here: int) -> None:
@@ -248,6 +263,7 @@ class TrainingPanel(Panel):
         if self.plot is not None:
             self.plot.show_cursor(step)
         self.map.show_cursor(step)
+        self.spread.show_cursor(step)
         self.show_place()
 
     def _go(self, step: int) -> None:
@@ -271,6 +287,8 @@ class TrainingPanel(Panel):
         for family, words in LAYERS.items():
             self._offer_layers(menu, family, self.tr(words))
         menu.addSeparator()
+        self._offer_histograms(menu, chosen)
+        menu.addSeparator()
         menu.addAction(self.tr("An expression…"), self._ask_expression)
         always = menu.addAction(self.tr("All of it in every step, however long that takes"))
         always.setCheckable(True)
@@ -289,12 +307,38 @@ class TrainingPanel(Panel):
             lambda on: commands.follow_layers(space, family) if on else training.drop_layers(family)
         )
 
+    def _offer_histograms(self, menu: QMenu, chosen: Sequence[str]) -> None:
+        """Of variables, of gradients, of what is selected."""
+        followed = self.training.histograms
+        for kind, words in KINDS.items():
+            row = menu.addAction(self.tr(words))
+            row.setCheckable(True)
+            row.setChecked(bool(followed.of_kind(kind)))
+            row.triggered.connect(lambda on, kind=kind: self._follow_histograms(kind, on))
+        if len(chosen) == 1:
+            row = add_row(menu, self.tr("Histogram of {}").format(chosen[0]))
+            row.triggered.connect(lambda: self._follow_histogram(TensorRef(chosen[0])))
+
+    def _follow_histograms(self, kind: str, on: bool) -> None:
+        if not on:
+            self.training.drop_histograms(kind)
+            return
+        self.training.follow_histograms(kind)
+        self.views.show_histograms()
+
+    def _follow_histogram(self, ref: TensorRef) -> None:
+        self.training.follow_histogram(ref)
+        self.views.show_histograms()
+
     def _note_always(self, always: bool) -> None:
         self.training.always = always
 
     def _measure(self) -> None:
         """The user wants a map: follow what it is of."""
-        if not self.training.follows(self.views.measure):
+        if self.views.is_spread:
+            if not self.training.histograms.followed:
+                self.training.follow_histograms("weights")
+        elif not self.training.follows(self.views.measure):
             self.training.follow_layers(self.views.measure)
         self.show_points()
 
@@ -327,6 +371,7 @@ class TrainingPanel(Panel):
         self.curves.show_curves(self.training.curves, self._colors())
         self.earlier.refresh("", anew=True)
         self.map.update()
+        self.spread.update()
         if self.plot is not None:
             self.plot.restyle()
         self.show_place()

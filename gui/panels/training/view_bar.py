@@ -15,6 +15,7 @@ MEASURES: dict[Family, str] = {
     "ratio": "update / weight",
     "dead": "dead units",
 }
+HISTOGRAMS = "histograms"  # of what is followed by them; the last that a map can be of
 
 
 class ViewBar(QWidget):
@@ -34,7 +35,7 @@ class ViewBar(QWidget):
         self._measure = QComboBox()
         self._measure.setObjectName("training.view.measure")
         self._measure.setAccessibleName(self.tr("What the map is of"))
-        self._measure.addItems([self.tr(words) for words in MEASURES.values()])
+        self._measure.addItems([self.tr(words) for words in (*MEASURES.values(), HISTOGRAMS)])
         self._measure.activated.connect(self._choose)
         self._split = Pill(workspace, self.tr("By scope"), "training.view.split")
         self._split.setToolTip(self.tr("A plot for each scope, all of a kind on one axis"))
@@ -60,9 +61,19 @@ class ViewBar(QWidget):
         return self._split.isChecked()
 
     @property
+    def is_spread(self) -> bool:
+        """Whether it is a map of histograms."""
+        return self.is_map and self._measure.currentIndex() == len(MEASURES)
+
+    @property
     def measure(self) -> Family:
-        """What the map is of."""
-        return [*MEASURES][self._measure.currentIndex()]
+        """What the map is of, unless it is of histograms."""
+        return [*MEASURES][min(self._measure.currentIndex(), len(MEASURES) - 1)]
+
+    def show_histograms(self) -> None:
+        """Look at the map of them."""
+        self._measure.setCurrentIndex(len(MEASURES))
+        self._choose()
 
     def _change(self, *_: object) -> None:
         self._split.setEnabled(not self.is_map)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPoint, QPointF
 from PySide6.QtWidgets import QWidget
 
 from gradstep.core.document.request_edits import toggle_stop
@@ -119,3 +119,27 @@ def test_a_click_says_what_made_the_step_different_and_what_it_is_without_a_row(
     (row,) = table.selectionModel().selectedRows()
     assert row.row() == clicked.weighed.rows[0].place
     assert user.workspace.stop.run == run
+
+
+def test_histograms_are_bands_on_which_a_click_stands_at_a_step(digits) -> None:
+    user, training = digits, digits.workspace.training
+    user.menu("Run", "Train")
+    trained(user)
+    for kind in ("variable", "gradient"):
+        user.click("training.follow")
+        user.pick(f"Histogram of each {kind}")
+    user.key("Ctrl+F5")
+    trained(user)
+    spread = user.window.findChild(QWidget, "training.histograms")
+    assert spread.isVisible()
+    bands = training.histograms.followed
+    assert [band.title for band in bands][::2] == ["softmax/weights", "∂ softmax/weights"]
+    assert all(band.points.steps.tolist() == [*range(200, 400)] for band in bands)
+    user.take_picture("histograms")
+    body = spread.body
+    user.click_at(spread, QPoint(body.x() + body.width() // 4, body.y() + 10))
+    user.settle()
+    assert abs(user.workspace.stop.run - 250) <= 1, "within a pixel"
+    row = bands[0].points.rows[user.workspace.stop.run - 200]
+    assert row[0] < 0 < row[1]
+    assert row[3:].sum() == 640
