@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from gradstep.core.data.generator_calls import generator_name
 from gradstep.core.data.generators import GENERATORS
@@ -20,13 +21,18 @@ _SIGNED = 1 << 63
 def is_seeded(document: Document, settings: tuple[Setting, ...]) -> bool:
     """Whether another seed makes a difference to the document, or to what is set."""
     texts = [value for setting in settings for value in setting.values]
+    if document.data is not None and document.data.shuffle is not None:
+        return True
     return any(map(_is_random, document.graph)) or any(seeded_text(t, 1) != t for t in texts)
 
 
 def with_seed(document: Document, seed: int) -> Document:
     """The document with that seed for each random operation; what an operation was given itself
-    stays beside it, so that two of them draw different numbers."""
-    graph = document.graph
+    stays beside it, so that two of them draw different numbers. It is added to that of the order
+    of the document's rows."""
+    graph, data = document.graph, document.data
+    if data is not None and data.shuffle is not None:
+        document = document.with_(data=replace(data, shuffle=data.shuffle + seed))
     for op in [op for op in graph if _is_random(op)]:
         graph = set_attrs(graph, op.name, {**op.attrs, "seed": seed, "seed2": _own(op)})
     return document.with_(graph=graph)

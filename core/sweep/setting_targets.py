@@ -23,14 +23,14 @@ from gradstep.core.sweep.setting_attributes import read_attribute
 from gradstep.core.sweep.setting_syntax import Setting
 from gradstep.core.train.optimizers import OPTIMIZERS, is_flag
 
-BATCH = "batch"  # rows of a step, which is no part of a document
+BATCH = "batch"  # rows of a step: of the document's data, or of --data
 
 _Put = Callable[[Document, str], Document]
 
 
 def check_settings(document: Document, settings: Iterable[Setting], with_batch: bool) -> None:
     """Raises GradstepError (UsageError) for a name that nothing can be set by. with_batch: whether
-    rows of data are fed."""
+    rows are fed that are not the document's."""
     every = [*settings]
     for setting in every:
         if with_batch and setting.name == BATCH:
@@ -58,7 +58,8 @@ def apply_settings(document: Document, values: Mapping[str, str], seed: int | No
 def settable_names(document: Document) -> list[str]:
     """What can be set of a document, for menus and suggestions: optimizers' first."""
     numbers = [op.name for op in document.graph if has_value(op)]
-    return [*_optimizer_names(document), *numbers]
+    rows = [] if document.data is None else [BATCH]
+    return [*_optimizer_names(document), *rows, *numbers]
 
 
 def _found(document: Document, name: str) -> _Put | None:
@@ -71,7 +72,20 @@ def _found(document: Document, name: str) -> _Put | None:
     if optimizers:
         key = name.rpartition(".")[2]
         return partial(_set_hyper, indices=optimizers, key=key)
-    return _attribute(document, name)
+    return _set_batch if name == BATCH and document.data else _attribute(document, name)
+
+
+def _set_batch(document: Document, text: str) -> Document:
+    assert document.data is not None
+    return document.with_(data=replace(document.data, batch=row_count(text)))
+
+
+def row_count(text: str) -> int:
+    """How many rows a step is fed. Raises GradstepError (UsageError)."""
+    if not text.isdecimal() or not int(text):
+        hint = "write whole numbers: batch=16,32"
+        raise GradstepError(f"{text} is no number of rows", kind=USAGE, hint=hint)
+    return int(text)
 
 
 def _node(document: Document, name: str) -> _Put | None:

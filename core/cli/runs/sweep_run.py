@@ -18,7 +18,6 @@ from gradstep.core.cli.arguments import shared_arguments
 from gradstep.core.cli.arguments.data_args import read_data
 from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.command_line import verb_parser
-from gradstep.core.cli.output.command_output import usage
 from gradstep.core.cli.runs.training_steps import Training, ask_for, require_work
 from gradstep.core.cli.train import step_count
 from gradstep.core.data.opened_data import OpenedData
@@ -32,7 +31,7 @@ from gradstep.core.program.questions.run_choice import Values
 from gradstep.core.protocol.error_records import info_of
 from gradstep.core.sweep.run_list import RunSpec
 from gradstep.core.sweep.run_seed import with_seed
-from gradstep.core.sweep.setting_targets import BATCH, apply_settings
+from gradstep.core.sweep.setting_targets import BATCH, apply_settings, row_count
 from gradstep.core.sweep.sweep_folder import Point, every
 from gradstep.core.sweep.sweep_records import RunRow
 
@@ -170,16 +169,10 @@ def _arguments(order: RunOrder, folder: str) -> argparse.Namespace:
     args.trust, args.sandbox, args.code = order.trust, order.sandbox, order.code
     spec = order.spec
     if BATCH in spec.values and args.data:
-        args.batch = _rows(spec.values[BATCH])
+        args.batch = row_count(spec.values[BATCH])
     if spec.seed is not None and args.shuffle is not None:
         args.shuffle += spec.seed
     return args
-
-
-def _rows(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise usage(f"{BATCH}={text} is no number of rows", "write whole numbers: batch=16,32")
-    return int(text)
 
 
 def _with_settings(loaded: Loaded, spec: RunSpec) -> Loaded:

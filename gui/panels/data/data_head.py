@@ -21,7 +21,7 @@ from gradstep.gui.look.theme import GRID, Theme, mono
 from gradstep.gui.panels.widgets.breaking_row import BreakingRow
 from gradstep.gui.panels.widgets.small_labels import Text
 
-NARROW = 980  # pixels; below, the line is broken in two
+NARROW = 1100  # pixels; below, the line is broken in two
 
 
 class DataHead(BreakingRow):

@@ -57,13 +57,14 @@ def scope_of(op: str) -> str:
 
 
 def places(keys: Sequence[PlotKey], width: int, height: int) -> list[tuple[int, int]]:
-    """Row and column of each plot: above each other as far as there is room for that; with
-    scopes, a line of plots for each group, broken where it is too long."""
+    """Row and column of each plot: above each other as far as there is room for that, beside each
+    other then, and below that again, where they would be too narrow; with scopes, a line of plots
+    for each group, broken where it is too long."""
     most = max(width // LEAST_WIDTH, 1)
     if any(key.scope for key in keys):
         return [*_lines(keys, most)]
     rows = max(min(len(keys), height // LEAST_HEIGHT), 1)
-    columns = -(-len(keys) // rows)
+    columns = min(-(-len(keys) // rows), most)
     return [divmod(number, columns) for number in range(len(keys))]
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.document.dataset import Dataset
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape
@@ -137,3 +140,21 @@ def test_another_seed_starts_elsewhere() -> None:
     )
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
+
+
+def test_the_rows_of_a_step_and_their_order_are_the_documents() -> None:
+    data = Dataset({"x:0": "@xor:x"}, batch=4, shuffle=7)
+    document = Document().with_(data=data)
+    check_settings(document, [parse_setting("batch=2,4")], with_batch=False)
+    assert "batch" in settable_names(document)
+    changed = apply_settings(with_seed(document, 3), {"batch": "2"}, 3)
+    assert changed.data == replace(data, batch=2, shuffle=10)
+    assert is_seeded(document, ())
+    in_order = document.with_(data=replace(data, shuffle=None))
+    assert not is_seeded(in_order, ())
+    assert with_seed(in_order, 3).data == in_order.data
+    for wrong in ("0", "2.5", "many"):
+        with pytest.raises(GradstepError, match=f"{wrong} is no number of rows"):
+            apply_settings(document, {"batch": wrong}, None)
+    with pytest.raises(GradstepError, match="nothing is called 'batch'"):
+        check_settings(Document(), [parse_setting("batch=2")], with_batch=False)
