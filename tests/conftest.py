@@ -104,17 +104,33 @@ def _no_window_is_left() -> None:
     widgets, core = (sys.modules.get(f"PySide6.Qt{name}") for name in ("Widgets", "Core"))
     if widgets is None or core is None or widgets.QApplication.instance() is None:
         return
-    before, _left = _left, len(widgets.QApplication.allWidgets())
+    before, _left = _left, _count_widgets()
     if _left > before + _WIDGETS:
         core.QCoreApplication.sendPostedEvents(None, core.QEvent.Type.DeferredDelete.value)
         gc.collect()  # labels that nobody holds
-        _left = len(widgets.QApplication.allWidgets())
+        _left = _count_widgets()
         tops = {type(top).__name__ for top in widgets.QApplication.topLevelWidgets()}
         assert _left <= before + _WIDGETS, f"{tops} are left; delete() takes windows away"
 
 
+def _count_widgets() -> int:
+    """Without those of a window that the next test gets, too."""
+    kept = sys.modules.get("tests.support.kept_window")
+    every = sys.modules["PySide6.QtWidgets"].QApplication.allWidgets()
+    return len(every) - (kept.count_widgets() if kept is not None else 0)
+
+
 def pytest_unconfigure() -> None:
     shutil.rmtree(HOME, ignore_errors=True)
+    _empty_clipboard()
+
+
+def _empty_clipboard() -> None:
+    """Off screen, what was copied is deleted after the interpreter has gone: with what is Python's
+    in it, that is a crash."""
+    gui = sys.modules.get("PySide6.QtGui")
+    if gui is not None and gui.QGuiApplication.instance() is not None:
+        gui.QGuiApplication.clipboard().clear()
 
 
 def _empty(folder: Path) -> None:

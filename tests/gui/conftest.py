@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +25,7 @@ from gradstep.gui.model.settings import settings
 from gradstep.gui.model.workspace import Workspace
 from tests.support.deleting import delete
 from tests.support.forked_engine import Server, spawn_with
-
-_MANY = 8
-_windows = itertools.count(1)
+from tests.support.kept_window import WindowKeeper
 
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
 
@@ -104,26 +100,54 @@ def silent(qapp: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gradstep.gui.model.workspace.EngineBridge", _Silent)
 
 
-@pytest.fixture
-def driver(qtbot: Any, qapp: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Driver]:
-    """A window on the start page, which makes no panel before somebody looks at it."""
-    monkeypatch.setattr(main_window, "AHEAD", 1_000_000)
-    theme.apply(qapp, theme.DARK)
+def _make_window() -> MainWindow:
     space = Workspace()
     window = MainWindow(space)
     window.setWindowState(Qt.WindowState.WindowNoState)  # whatever the screen
     window.setGeometry(QRect(QPoint(), WANTED))
     space.setParent(window)
     space.start()
-    yield Driver(window)
-    window.discard()
-    delete(window)
-    if next(_windows) % _MANY == 0:
-        gc.collect()  # each keeps 20 MiB until then
+    return window
+
+
+@pytest.fixture(scope="module")
+def window_keeper() -> Iterator[WindowKeeper]:
+    """Holds the module's window between tests."""
+    keeper = WindowKeeper(_make_window)
+    yield keeper
+    keeper.drop()
 
 
 @pytest.fixture
-def tutorial(driver: Driver) -> Driver:
+def lend_window(
+    request: pytest.FixtureRequest, window_keeper: WindowKeeper, qtbot: Any, qapp: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Callable[[Path | None], Driver]]:  # fmt: skip
+    """Gives the test a window on a file or on the start page, which makes no panel before somebody
+    looks at it: the module's, or a new one where that is part of what is tested."""
+    monkeypatch.setattr(main_window, "AHEAD", 1_000_000)
+    alone = _wants_new_window(request)
+    if alone:
+        window_keeper.drop()
+    theme.apply(qapp, theme.DARK)
+    yield window_keeper.take
+    window_keeper.drop() if alone else window_keeper.give_back()
+
+
+def _wants_new_window(request: pytest.FixtureRequest) -> bool:
+    marks = "new_window", "engine_process", "xvfb"
+    return "reading_process" in request.fixturenames or any(
+        map(request.node.get_closest_marker, marks)
+    )
+
+
+@pytest.fixture
+def driver(lend_window: Callable[[Path | None], Driver]) -> Driver:
+    """A window on the start page."""
+    return lend_window(None)
+
+
+@pytest.fixture
+def tutorial(lend_window: Callable[[Path | None], Driver]) -> Driver:
     """A window on the tutorial network."""
-    driver.open(EXAMPLES / "tutorial.gradstep")
-    return driver
+    return lend_window(EXAMPLES / "tutorial.gradstep")

@@ -6,12 +6,15 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import CodeItem, CodeKind
 from gradstep.core.io.native import gradstep_file
 from gradstep.gui import commands
 from gradstep.gui.automation.driver import Driver
+
+pytestmark = pytest.mark.new_window  # an engine that was killed is not as new
 
 
 def place(driver: Driver) -> tuple[int, int, list[float]]:

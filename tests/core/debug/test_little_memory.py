@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
@@ -66,7 +66,6 @@ deeds = st.one_of(
 )
 
 
-@settings(max_examples=100)
 @given(
     st.sampled_from([threaded, *(lambda b=b: looping(b) for b in (power, nested, branched))]),
     st.sampled_from((0, 1, 300, 1000, 5000)),

@@ -227,5 +227,5 @@ def test_values_never_depend_on_the_path(
     fields = {"program": program, "straight": Straight(program), "limit_bytes": limit_bytes}
     machine = type("Machine", (Moves,), fields)
     case = machine.TestCase
-    case.settings = settings(max_examples=50, stateful_step_count=30, deadline=None)
+    case.settings = settings(stateful_step_count=30, deadline=None)
     case("runTest").runTest()

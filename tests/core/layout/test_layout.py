@@ -36,7 +36,6 @@ def overlapping(boxes: list[Box], places: dict[str, tuple[float, float]]) -> lis
 
 
 @pytest.mark.parametrize("engine", ["own", "graphlay"])
-@settings(max_examples=60, deadline=None)
 @given(diagram=diagrams())
 def test_boxes_stay_apart_and_arrows_go_right(engine: str, diagram) -> None:
     boxes, arrows = diagram

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.layout.box_diagram import GRID, Box
@@ -44,7 +44,6 @@ def scopes(boxes: list[Box]) -> Iterator[tuple[list[Box], list[Box]]]:
             yield inside, [box for box in boxes if box not in inside]
 
 
-@settings(max_examples=60, deadline=None)
 @given(diagrams())
 def test_boxes_stay_apart_arrows_go_right_corners_lie_on_the_grid(diagram: Diagram) -> None:
     boxes, arrows = diagram
@@ -58,7 +57,6 @@ def test_boxes_stay_apart_arrows_go_right_corners_lie_on_the_grid(diagram: Diagr
         assert ((x - box.width / 2) % GRID, (y - box.height / 2) % GRID) == (0, 0)
 
 
-@settings(max_examples=60, deadline=None)
 @given(diagrams(ordered=True))
 def test_a_scope_has_its_place_to_itself_with_room_for_its_frame(diagram: Diagram) -> None:
     boxes, arrows = diagram

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
@@ -68,7 +68,6 @@ def test_links_take_no_notice_of_each_other(scene: Scene, data: st.DataObject) -
     assert_same(found, arrays.routes.taken(some))
 
 
-@settings(max_examples=60)
 @given(scenes(), st.sets(st.integers(0, 2), min_size=1), PLACES)
 @pytest.mark.slow
 def test_a_drag_leads_to_the_scene_of_the_new_places(
@@ -93,7 +92,6 @@ def test_a_drag_leads_to_the_scene_of_the_new_places(
     assert np.array_equal(dragged.routes.ports, anew.routes.ports)
 
 
-@settings(max_examples=60)
 @given(scenes(), st.lists(st.tuples(st.integers(0, 12), PLACES | AFAR), min_size=1, max_size=4))
 @pytest.mark.slow
 def test_moves_lead_to_the_scene_of_the_new_places(
@@ -107,7 +105,6 @@ def test_moves_lead_to_the_scene_of_the_new_places(
         assert_same(arrays.routes, SceneArrays.of(visible, places).routes)
 
 
-@settings(max_examples=60)
 @given(scenes(8), scenes(8), st.integers(0, 8))
 def test_an_edit_leads_to_the_scene_of_the_new_graph(
     first: Scene, second: Scene, renamed: int

@@ -25,6 +25,8 @@ from gradstep.gui.frame import open_windows
 from gradstep.gui.model import autosave
 from gradstep.gui.model.workspace import Workspace
 
+pytestmark = pytest.mark.new_window  # a window's journal is of its whole life
+
 
 def journals() -> list[Path]:
     return sorted(autosave.folder().glob("*.journal"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.gui.model import curve_points
@@ -13,7 +13,6 @@ from gradstep.gui.model.curve_points import Points, smoothed
 parts = st.lists(st.tuples(st.integers(-40, 40), st.integers(1, 700)), min_size=1, max_size=8)
 
 
-@settings(max_examples=60, deadline=None)
 @given(parts=parts, most=st.integers(1, 400), seed=st.integers(0, 9))
 def test_bins_hold_what_is_in_their_steps(
     parts: list[tuple[int, int]], most: int, seed: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.debug.breaks.missing_number import NOT_THERE, is_not_there
@@ -12,7 +12,6 @@ from gradstep.gui.model import sampled_points
 from gradstep.gui.model.sampled_points import SampledPoints
 
 
-@settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 9999), parts=st.integers(1, 6), most=st.integers(1, 300))
 def test_looks_are_where_they_were(seed: int, parts: int, most: int) -> None:
     dice, points, model = np.random.default_rng(seed), SampledPoints(), dict[int, float]()

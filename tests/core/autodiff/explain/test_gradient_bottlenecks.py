@@ -77,7 +77,7 @@ def arrives(graph: Graph, request: GradientRequest, stopped: Collection[Edge]) -
     return request.wrt[0] in differentiate(graph, request).gradients
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[*HealthCheck])
+@settings(deadline=None, suppress_health_check=[*HealthCheck])
 @given(graphs())
 @pytest.mark.slow
 def test_no_gradient_arrives_without_them_and_with_less_one_does(drawn: Drawn) -> None:

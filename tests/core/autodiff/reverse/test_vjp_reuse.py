@@ -25,8 +25,6 @@ from gradstep.core.ops.build.builder import GraphBuilder, call
 from gradstep.core.ops.typing.inference import infer, infer_declared
 from tests.support.random_graphs import Drawn, graphs
 
-COUNT = max(50, settings.default.max_examples)
-
 Functions = dict[str, GradientFunction]
 
 
@@ -55,7 +53,7 @@ def attempted(*given: Any) -> Differentiation | str:
         return str(error)
 
 
-@settings(max_examples=COUNT, deadline=None, suppress_health_check=[*HealthCheck])
+@settings(deadline=None, suppress_health_check=[*HealthCheck])
 @given(graphs(), st.data())
 @pytest.mark.slow
 def test_it_is_as_from_scratch(drawn: Drawn, data: st.DataObject) -> None:

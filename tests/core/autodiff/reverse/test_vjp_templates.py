@@ -20,8 +20,6 @@ from gradstep.core.ops.typing.inference import infer, infer_declared
 from tests.support.counted import counted, counting
 from tests.support.random_graphs import Drawn, graphs
 
-COUNT = max(50, settings.default.max_examples)
-
 
 def without_copies(graph: Graph, request: GradientRequest) -> Differentiation:
     with pytest.MonkeyPatch.context() as patch:
@@ -41,7 +39,7 @@ def assert_same(graph: Graph, request: GradientRequest) -> None:
         np.testing.assert_array_equal(value, inferred.constants[name])
 
 
-@settings(max_examples=COUNT, deadline=None, suppress_health_check=[*HealthCheck])
+@settings(deadline=None, suppress_health_check=[*HealthCheck])
 @given(graphs())
 @pytest.mark.slow
 def test_each_operation_beside_its_twin(drawn: Drawn) -> None:

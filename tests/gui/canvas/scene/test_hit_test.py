@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
@@ -150,7 +150,6 @@ def test_a_wire_ends_at_its_ports() -> None:
         assert nearest_link(arrays, (end + 5.0, y + side), 6.0) is None
 
 
-@settings(max_examples=60)
 @given(scenes(), st.data())
 @pytest.mark.slow
 def test_the_wire_that_is_hit_is_the_nearest(places: Scene, data: st.DataObject) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
@@ -135,7 +135,6 @@ def test_a_node_that_stands_among_others_takes_their_frame_away(looped: Any) -> 
     assert titles[:1] == ["while_loop"]
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from(HOMES), st.integers(0, 9), st.integers(0, 9)), max_size=20)
 )

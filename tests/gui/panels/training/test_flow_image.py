@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.debug.breaks.missing_number import NOT_THERE
@@ -20,7 +20,6 @@ from gradstep.gui.panels.training.flow_image import (
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 9999), count=st.integers(1, 3000), width=st.integers(1, 90))
 def test_pixels_hold_what_is_in_their_steps(seed: int, count: int, width: int) -> None:
     dice, points = np.random.default_rng(seed), SampledPoints()

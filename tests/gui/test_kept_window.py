@@ -1,0 +1,75 @@
+"""The window that the tests of a module share: used again where it is as new, and else not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QDialog
+
+from gradstep.gui.automation.driver import Driver
+from tests.support.kept_window import WindowKeeper
+
+Lend = Callable[[Path | None], Driver]
+
+
+@pytest.fixture
+def document(examples: Path) -> Path:
+    return examples / "tutorial.gradstep"
+
+
+def test_what_opening_a_document_takes_back_costs_no_window(
+    lend_window: Lend, window_keeper: WindowKeeper, document: Path
+) -> None:
+    driver = lend_window(document)
+    window = driver.window
+    layout = window.docks.current_layout()
+    driver.key("F10")
+    window.workspace.select(["d"])
+    driver.key("Delete")
+    window.docks.by_id["outline"].hide()
+    window.resize(1000, 700)
+    dialog = QDialog(window)
+    dialog.show()
+    window_keeper.give_back()
+    again = lend_window(document)
+    assert again.window is window
+    assert "d" in again.workspace.document.graph
+    assert again.workspace.selection == ()
+    assert again.workspace.stop is not None
+    assert again.workspace.stop.step == 0
+    assert not again.workspace.undo_stack.canUndo()
+    assert window.docks.current_layout() == layout
+    assert not dialog.isVisible()
+
+
+def _use_another_device(driver: Driver) -> None:
+    driver.workspace.debugger.use("emulate:tf-gpu")
+
+
+def _hide_the_status_bar(driver: Driver) -> None:
+    driver.window.status.hide()
+
+
+def _kill_the_engine(driver: Driver) -> None:
+    driver.workspace.bridge.kill()
+    driver.wait(lambda: driver.workspace.engine_state == "dead", "the engine to end")
+
+
+def _follow_sessions(driver: Driver) -> None:
+    driver.workspace.debugger.shows_sessions = True
+
+
+@pytest.mark.parametrize(
+    "leave", [_use_another_device, _hide_the_status_bar, _kill_the_engine, _follow_sessions]
+)
+def test_what_stays_behind_costs_a_window(
+    lend_window: Lend, window_keeper: WindowKeeper, document: Path,
+    leave: Callable[[Driver], None],
+) -> None:  # fmt: skip
+    driver = lend_window(document)
+    window = driver.window
+    leave(driver)
+    window_keeper.give_back()
+    assert lend_window(document).window is not window
