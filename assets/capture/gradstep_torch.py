@@ -1,0 +1,781 @@
+"""Take a PyTorch model to Gradstep: one file of its own, for wherever PyTorch is installed.
+
+    import gradstep_torch
+
+    gradstep_torch.save("net.gstrace", model, (x,), loss=F.cross_entropy, targets=(y,))
+
+It needs PyTorch (2.6 or later) and NumPy, and nothing of Gradstep, which prints it with
+`gradstep capture torch` and reads what it writes without PyTorch: a zip of `graph.json` (what the
+model computes, operation by operation, each with its module and its line of source), `tensors/`
+(weights and inputs), `values/` (what PyTorch computed: each value, and the gradient that came back
+to it) and `sources/` (the files that the lines are in). docs/trace-format.md describes it.
+
+The model, its weights' gradients, its buffers and the random state are left as they were.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import json
+import math
+import operator
+import os
+import re
+import zipfile
+
+import numpy as np
+import torch
+from torch.fx import Interpreter, Node
+from torch.utils._pytree import keystr, tree_flatten_with_path
+
+FORMAT, VERSION = "gradstep-trace", 1
+
+# Taken apart into smaller operations: recurrent layers into their steps, an einsum into products.
+# All else stays as it was written: linear, conv2d, layer_norm, gelu, attention.
+TAKEN_APART = ("lstm", "gru", "rnn_", "einsum", "lift_fresh", "rrelu")
+# What a trace has no use for: where a tensor lies, and checks of what tracing assumed.
+PLACEMENT = ("device", "pin_memory", "layout", "memory_format", "non_blocking")
+CHECKS = ("_assert", "sym_constrain", "_functional_assert")
+# What is drawn at random, or made of nothing: there is no computing it again from what is before.
+DRAWN = ("rand", "bernoulli", "dropout", "multinomial", "normal", "exponential", "empty", "uniform")
+TORCH = os.path.dirname(torch.__file__) + os.sep
+FRAME = re.compile(r'File "(.+?)", line (\d+), in (\S+)\n(?:\s+(.*))?')
+RELATIVE = 1e-3  # by so much of the largest a gradient may differ from that of the model itself
+SOURCE = 2 << 20  # bytes of a source file that is taken along
+
+
+def save(
+    path,
+    model,
+    args,
+    loss=None,
+    targets=(),
+    values=True,
+    dynamic_shapes=None,
+    paths=True,
+):
+    """Write to `path` what `model` computes of `args`, and what loss(output, *targets) is.
+
+    model:   a Module, as it stands: in training mode or not, with its weights and buffers.
+    args:    its arguments: a tuple; a dict for arguments by name; or one tensor.
+    loss:    a function of the output and the targets, or a Module; None where the output itself
+             is the loss, if it is one number, or nothing is to be differentiated.
+    targets: further arguments of `loss`: a tuple, or one tensor.
+    values:  whether each value and each gradient that PyTorch computes is written, too.
+    dynamic_shapes: "batch" for any number of rows (the first size of each argument and target);
+             or what torch.export takes for {"args": …, "targets": …}.
+    paths:   whether the file says where the sources lie, so that an editor can be opened there.
+
+    Returns a dict: "nodes" (how many operations), "differ" (names of weights whose gradient the
+    graph does not give as the model does, and why; empty is what is to be hoped for), "remarks".
+    """
+    given = _Given(model, args, targets)
+    step = _Step(model, loss)
+    with _left_as_it_was(model):
+        capture = _Capture(step, given, _shapes(dynamic_shapes, given))
+        writer = _Writer(capture, paths)
+        writer.record(values, given)
+        writer.write(path)
+    document = writer.document
+    return {
+        "nodes": len(document["nodes"]),
+        "differ": {r["input"]: r["text"] for r in document["remarks"] if "input" in r},
+        "remarks": [r["text"] for r in document["remarks"] if "input" not in r],
+    }
+
+
+class _Step(torch.nn.Module):
+    """The model and its loss, as one module."""
+
+    def __init__(self, model, loss):
+        super().__init__()
+        self.model, self.loss = model, loss
+
+    def forward(self, args, targets):
+        out = self.model(**args) if isinstance(args, dict) else self.model(*args)
+        return (out,) if self.loss is None else (self.loss(out, *targets), out)
+
+
+class _Given:
+    """The arguments and the targets, and what each of their tensors is called."""
+
+    def __init__(self, model, args, targets):
+        one = isinstance(args, torch.Tensor)
+        self.args = (args,) if one else args if isinstance(args, dict) else tuple(args)
+        self.targets = (targets,) if isinstance(targets, torch.Tensor) else tuple(targets)
+        flat, _ = tree_flatten_with_path((self.args, self.targets))
+        parameters = list(inspect.signature(model.forward).parameters)
+        self.names = [self._name(keys, parameters) for keys, _ in flat]
+        self.leaves = [leaf for _, leaf in flat]
+
+    def _name(self, keys, parameters):
+        which, first, *rest = (getattr(k, "idx", getattr(k, "key", None)) for k in keys)
+        if which == 1:
+            own = "target" if len(self.targets) == 1 else f"target_{first}"
+        elif isinstance(first, str):
+            own = first
+        else:
+            own = parameters[first] if first < len(parameters) else f"input_{first}"
+        return "_".join([own, *(re.sub(r"\W+", "_", str(key)) for key in rest)])
+
+
+def _shapes(wanted, given):
+    if wanted != "batch":
+        return wanted
+    tensors = [leaf for leaf in given.leaves if isinstance(leaf, torch.Tensor) and leaf.dim()]
+    rows, batch = tensors[0].shape[0], torch.export.Dim("batch")
+
+    def of(leaf):
+        fits = isinstance(leaf, torch.Tensor) and leaf.dim() and leaf.shape[0] == rows
+        return {0: batch} if fits else None
+
+    return {
+        "args": torch.utils._pytree.tree_map(of, given.args),
+        "targets": torch.utils._pytree.tree_map(of, given.targets),
+    }
+
+
+@contextlib.contextmanager
+def _left_as_it_was(model):
+    """Buffers and random state are, at the end, what they were."""
+    kept = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
+    with torch.random.fork_rng(devices=_cuda_devices(model)):
+        try:
+            yield
+        finally:
+            _put_back(kept)
+
+
+def _put_back(kept):
+    with torch.no_grad():
+        for buffer, value in kept:
+            buffer.copy_(value)
+
+
+def _cuda_devices(model):
+    found = {t.device.index for t in model.parameters() if t.device.type == "cuda"}
+    return sorted(index for index in found if index is not None)
+
+
+# -- tracing --------------------------------------------------------------------------------------
+
+
+class _Capture:
+    """The graph of a step, and what is to be said of how it came about.
+
+    program:   a torch.export.ExportedProgram of ATen operations that change nothing in place.
+    functions: what torch.autograd.Functions there were: key -> class and source.
+    decisions: the places where the data decided how Python goes on.
+    """
+
+    def __init__(self, step, given, shapes):
+        self.step, self.decisions = step, []
+        try:
+            whole = self._export(given, shapes, contextlib.nullcontext())
+            again = _has_inner_graphs(whole.graph_module)
+        except Exception as error:
+            whole, again = error, True
+        if again:
+            whole = self._with_decisions(given, shapes, whole)
+        _inline_grad_modes(whole.graph_module)
+        table = torch.export.default_decompositions()
+        apart = {op: how for op, how in table.items() if _is_taken_apart(op)}
+        self.program = whole.run_decompositions(apart)
+
+    def _export(self, given, shapes, decisions):
+        with _Marked() as marked, _node_meta(), _user_frames(), decisions:
+            whole = torch.export.export(
+                self.step, (given.args, given.targets), strict=False, dynamic_shapes=shapes
+            )
+        self.functions = marked.found
+        return whole
+
+    def _with_decisions(self, given, shapes, before):
+        """Where Python asks what a tensor holds, it is told what the model itself was told when it
+        ran; so the graph is of the way that was taken then. `before`: what came of not doing so."""
+        record = _Decisions()
+        state = torch.random.get_rng_state()
+        kept = [(buffer, buffer.detach().clone()) for buffer in self.step.buffers()]
+        with torch.no_grad(), record, _unrolled():
+            self.step(given.args, given.targets)
+        _put_back(kept)
+        torch.random.set_rng_state(state)
+        if not record.answers:
+            if isinstance(before, Exception):
+                raise before
+            return before
+        with _unrolled():
+            whole = self._export(given, shapes, _Decisions(record.answers))
+        self.decisions = record.places
+        return whole
+
+
+def _node_meta():
+    """While it lasts, what `annotate` says of operations stays with them."""
+    keep = getattr(torch.fx.traceback, "preserve_node_meta", None)
+    return contextlib.nullcontext() if keep is None else keep()
+
+
+def _is_taken_apart(op):
+    return any(op.name().startswith("aten::" + name) for name in TAKEN_APART)
+
+
+def _has_inner_graphs(module):
+    """Whether there are branches or loops in the graph."""
+    allowed = "wrap_with_set_grad_enabled"
+    names = [str(n.target) for n in module.graph.nodes if n.op == "call_function"]
+    return any("higher_order" in str(n) or n in ("cond", "while_loop") for n in names
+               if allowed not in n)  # fmt: skip
+
+
+def _inline_grad_modes(module):
+    """Put the operations of `with torch.no_grad()` where the block stands, and a detach behind each
+    of its results: decomposing forgets the block."""
+    for node in list(module.graph.nodes):
+        if "wrap_with_set_grad_enabled" not in str(node.target):
+            continue
+        enabled, inner, *given = node.args
+        inner = getattr(module, inner.target)
+        _inline_grad_modes(inner)
+        with module.graph.inserting_before(node):
+            found = _copied(inner, module, given)
+            if not enabled:
+                found = [_detached(module, one) for one in found]
+        for getter in list(node.users):
+            getter.replace_all_uses_with(found[getter.args[1]])
+            module.graph.erase_node(getter)
+        module.graph.erase_node(node)
+    module.recompile()
+
+
+def _copied(inner, module, given):
+    """The nodes of `inner` in `module`, where they are inserted; what they give."""
+    known, inputs = {}, iter(given)
+    for node in inner.graph.nodes:
+        if node.op == "placeholder":
+            known[node] = next(inputs)
+        elif node.op == "output":
+            return [known.get(one, one) if isinstance(one, Node) else one for one in node.args[0]]
+        elif node.op == "get_attr" and any(u.op == "call_function" for u in node.users):
+            known[node] = module.graph.get_attr(_moved(getattr(inner, node.target), module))
+        else:
+            known[node] = module.graph.node_copy(node, known.__getitem__)
+    return []
+
+
+def _moved(part, module):
+    """A free name for a part of another module, which it has from here on."""
+    name = next(n for i in range(1 << 20) if not hasattr(module, n := f"inlined_{i}"))
+    setattr(module, name, part)
+    return name
+
+
+def _detached(module, result):
+    if not isinstance(result, Node):
+        return result
+    stop = module.graph.call_function(torch.ops.aten.detach.default, (result,))
+    stop.meta = dict(result.meta)
+    return stop
+
+
+@contextlib.contextmanager
+def _user_frames():
+    """While it lasts, operations keep all lines of the user's that led to them: those of a function
+    that `forward` calls, and of a loss, as well."""
+    tracer = torch.fx.proxy.TracerBase
+    plain = getattr(tracer, "_filter_traceback_frames", None)
+
+    def own(self, summary):
+        frames = list(summary)
+        entered = [i for i, f in enumerate(frames) if _is_own(f.filename) and f.name == "forward"]
+        if not entered:
+            return plain(self, summary)
+        kept = [f for f in frames[entered[-1] + 1 :] if not _is_internal(f.filename)]
+        return type(summary).from_list(kept)
+
+    if plain is not None:
+        tracer._filter_traceback_frames = own
+    try:
+        yield
+    finally:
+        if plain is not None:
+            tracer._filter_traceback_frames = plain
+
+
+class _Marked:
+    """While it lasts, what a torch.autograd.Function computes bears its class's name and source."""
+
+    def __enter__(self):
+        self.plain, self.found = torch.autograd.Function.__dict__["apply"], {}
+        plain, found = self.plain.__func__, self.found
+
+        def apply(cls, *args, **kwargs):
+            count = sum(entry["class"] == cls.__qualname__ for entry in found.values())
+            key = f"{cls.__name__}_{count}" if count else cls.__name__
+            found[key] = {"class": cls.__qualname__, "source": _source(cls)}
+            annotate = getattr(torch.fx.traceback, "annotate", None)
+            mark = contextlib.nullcontext() if annotate is None else annotate({"function": key})
+            with mark:
+                return plain(cls, *args, **kwargs)
+
+        torch.autograd.Function.apply = classmethod(apply)
+        return self
+
+    def __exit__(self, *_):
+        torch.autograd.Function.apply = self.plain
+
+
+class _Decisions(torch.overrides.TorchFunctionMode):
+    """Writes down what Python was told of tensors' contents, or tells it again."""
+
+    ASKING = frozenset({
+        torch.Tensor.__bool__, torch.Tensor.item, torch.Tensor.tolist, torch.Tensor.__int__,
+        torch.Tensor.__float__, torch.Tensor.__index__, torch.Tensor.is_nonzero,
+    })  # fmt: skip
+
+    def __init__(self, answers=None):
+        super().__init__()
+        self.told = None if answers is None else iter(answers)
+        self.answers, self.places = [], []
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        if func not in self.ASKING:
+            return func(*args, **(kwargs or {}))
+        if self.told is not None:
+            return next(self.told)
+        self.answers.append(func(*args, **(kwargs or {})))
+        self.places.append((_caller(), self.answers[-1]))
+        return self.answers[-1]
+
+
+def _is_own(file):
+    return os.path.basename(file) == os.path.basename(__file__)
+
+
+def _is_internal(file):
+    """Whether it is of PyTorch's machinery: not of its layers, which users know."""
+    layers = os.path.join(TORCH, "nn", "modules")
+    return file.startswith("<") or (file.startswith(TORCH) and not file.startswith(layers))
+
+
+def _caller():
+    """The line of the user's that is being run: "net.py:12"."""
+    for frame in inspect.stack()[2:]:
+        if not (_is_own(frame.filename) or frame.filename.startswith(TORCH)):
+            return f"{os.path.basename(frame.filename)}:{frame.lineno}"
+    return "?"
+
+
+@contextlib.contextmanager
+def _unrolled():
+    """While it lasts, PyTorch's own branches and loops are Python's."""
+
+    def cond(pred, true_fn, false_fn, operands=()):
+        return true_fn(*operands) if bool(pred) else false_fn(*operands)
+
+    def while_loop(cond_fn, body_fn, carried_inputs):
+        while bool(cond_fn(*carried_inputs)):
+            out = body_fn(*carried_inputs)
+            carried_inputs = out if isinstance(out, (tuple, list)) else (out,)
+        return tuple(carried_inputs)
+
+    places = [(torch, "cond", cond)]
+    if hasattr(torch, "while_loop"):
+        places.append((torch, "while_loop", while_loop))
+    with contextlib.suppress(ImportError):
+        from torch._higher_order_ops import while_loop as module
+
+        if callable(module):
+            import torch._higher_order_ops as home
+
+            places.append((home, "while_loop", while_loop))
+    before = [(place, name, getattr(place, name)) for place, name, _ in places]
+    for place, name, own in places:
+        setattr(place, name, own)
+    try:
+        yield
+    finally:
+        for place, name, plain in before:
+            setattr(place, name, plain)
+
+
+# -- running ---------------------------------------------------------------------------------------
+
+
+class _Recorder(Interpreter):
+    """Runs a graph with PyTorch, and keeps what each node gave: seen[node's name, output]."""
+
+    def __init__(self, module):
+        super().__init__(module)
+        self.seen = {}
+
+    def run_node(self, node):
+        out = super().run_node(node)
+        if node.op != "call_function" or node.target is operator.getitem:
+            return out
+        many = isinstance(out, (tuple, list))
+        given = {id(x) for x in torch.utils._pytree.tree_leaves(self.fetch_args_kwargs_from_env(node))}
+        kept = [_apart(x, given) for x in (out if many else [out])]
+        for i, one in enumerate(kept):
+            if isinstance(one, (torch.Tensor, bool, int, float)):
+                self.seen[node.name, i] = one
+        return type(out)(kept) if many else kept[0]
+
+
+def _apart(result, given):
+    """A result that is an argument itself, as another tensor: it has a gradient of its own."""
+    if isinstance(result, torch.Tensor) and id(result) in given:
+        return torch.ops.aten.alias.default(result)
+    return result
+
+
+def _gradients(of, wrt):
+    """d sum(of) / d each of wrt: None where there is none."""
+    asked = [t for t in wrt if isinstance(t, torch.Tensor) and t.requires_grad]
+    if not (asked and isinstance(of, torch.Tensor) and of.requires_grad):
+        return [None] * len(wrt)
+    found = dict(zip(map(id, asked), torch.autograd.grad(of.sum(), asked, allow_unused=True)))
+    return [found.get(id(t)) for t in wrt]
+
+
+# -- writing ---------------------------------------------------------------------------------------
+
+
+class _Writer:
+    """What is to be in the file: `document`, which becomes graph.json, and tensors by member."""
+
+    def __init__(self, capture, paths):
+        self.capture, self.program, self.paths = capture, capture.program, paths
+        self.tensors, self.sources, self.refs, self.taken = {}, {}, {}, set()
+        self.leaves = {}  # placeholder's name -> its tensor, or what else was given
+        self.document = {
+            "format": FORMAT,
+            "version": VERSION,
+            "framework": {"name": "torch", "version": str(torch.__version__)},
+            "title": type(capture.step.model).__name__,
+            "inputs": [],
+            "nodes": [],
+            "outputs": [],
+            "symbols": self._symbols(),
+            "functions": capture.functions,
+            "sources": {},
+            "remarks": [{"text": _decided(*d)} for d in dict.fromkeys(
+                (place, str(answer)) for place, answer in capture.decisions)],
+        }  # fmt: skip
+
+    def _symbols(self):
+        bounds = self.program.range_constraints.items()
+        return {str(s): [_bound(b.lower), _bound(b.upper)] for s, b in bounds if str(s)[0] == "s"}
+
+    # -- running it ---------------------------------------------------------------------------
+
+    def record(self, values, given):
+        """Fill the document: run the graph for what each node gives, and the model for what each
+        weight's gradient is."""
+        state = torch.random.get_rng_state()
+        self._inputs(given)
+        run = _Recorder(self.program.graph_module)
+        outputs = run.run(*self.leaves.values(), enable_io_processing=False)
+        for node in self.program.graph.nodes:
+            if node.op == "call_function":
+                self._node(node, run.seen)
+        of = self._outputs(outputs)
+        seen = [*run.seen.items()]
+        gradients = _gradients(of, [x for _, x in seen] + [*self.leaves.values()])
+        self._values(seen, gradients, values)
+        torch.random.set_rng_state(state)
+        self._weights(given, gradients[len(seen) :], of is not None)
+
+    def _values(self, seen, gradients, wanted):
+        entries = {entry["name"]: entry for entry in self.document["nodes"]}
+        for ((fx_name, i), value), gradient in zip(seen, gradients):
+            entry = entries.get(self.refs[fx_name]["ref"]) if fx_name in self.refs else None
+            if entry is None or not (wanted or _is_drawn(entry["op"])):
+                continue
+            self._keep(entry["outputs"][i], "value", value)
+            if gradient is not None and wanted:
+                self._keep(entry["outputs"][i], "gradient", gradient)
+
+    def _weights(self, given, traced, has_loss):
+        """The gradients of weights and inputs: those of the model as its user runs it, with its
+        hooks and its own backward functions; and a remark where the graph has another."""
+        entries = {e["name"]: e for e in self.document["inputs"]}
+        own = dict(zip(self.leaves, traced)) if has_loss else {}
+        mine = {self.refs[key]["ref"]: g for key, g in own.items() if g is not None}
+        if not has_loss:
+            return
+        weights = dict(self.capture.step.model.named_parameters())
+        out = self.capture.step(given.args, given.targets)[0]
+        real = _gradients(_first_tensor(out), [*weights.values()])
+        scale = max((float(g.abs().max()) for g in real if g is not None and g.numel()), default=0)
+        for (name, _), gradient in zip(weights.items(), real):
+            entry = entries.get(self.aliases.get(name, name))
+            if entry is None:
+                continue
+            differs = _differ(gradient, mine.get(entry["name"]), scale)
+            if differs:
+                text = f"{entry['name']}: {differs}; {self._blame()}"
+                self.document["remarks"].append({"input": entry["name"], "text": text})
+            if gradient is not None:
+                self._keep(entry, "gradient", gradient)
+        for name, gradient in mine.items():
+            if entries[name]["kind"] != "parameter":
+                self._keep(entries[name], "gradient", gradient)
+
+    def _blame(self):
+        classes = sorted({entry["class"] for entry in self.capture.functions.values()})
+        if classes:
+            return f"{', '.join(classes)} has a backward of its own"
+        return "a hook changes it, or something else that is no operation of the graph"
+
+    # -- the graph ----------------------------------------------------------------------------
+
+    def _inputs(self, given):
+        signature = self.program.graph_signature
+        specs = {spec.arg.name: spec for spec in signature.input_specs}
+        held = {**self.program.state_dict, **self.program.constants}
+        names, leaves = iter(given.names), iter(given.leaves)
+        self.aliases, by_place = {}, {}
+        for node in self.program.graph.nodes:
+            if node.op != "placeholder":
+                continue
+            spec = specs[node.name]
+            kind = spec.kind.name.lower()
+            kind = "input" if kind == "user_input" else "constant" if "const" in kind else kind
+            tensor = next(leaves) if kind == "input" else held[spec.target]
+            name = next(names) if kind == "input" else _own_name(spec.target)
+            if not isinstance(tensor, torch.Tensor):
+                self.refs[node.name] = self._value(tensor)
+                self.leaves[node.name] = tensor
+                continue
+            place = (tensor.data_ptr(), tuple(tensor.shape), tensor.stride()) if tensor.numel() else name
+            if kind == "parameter" and place in by_place:
+                first = by_place[place]
+                self.aliases[name] = self.refs[first]["ref"]
+                self.refs[node.name], self.leaves[node.name] = self.refs[first], self.leaves[first]
+                self._entry(self.refs[first]["ref"]).setdefault("aliases", []).append(name)
+                continue
+            by_place[place] = node.name
+            self._input(node, self._unique(name), kind, tensor)
+
+    def _entry(self, name):
+        return next(e for e in self.document["inputs"] if e["name"] == name)
+
+    def _input(self, node, name, kind, tensor):
+        self.refs[node.name] = {"ref": name}
+        leaf = tensor.detach().clone().requires_grad_(tensor.requires_grad)
+        self.leaves[node.name] = leaf
+        entry = {"name": name, "kind": kind, **_type(node.meta["val"], leaf)}
+        entry["trained"] = bool(kind == "parameter" and tensor.requires_grad)
+        self._keep(entry, "tensor", tensor, "tensors")
+        self.document["inputs"].append(entry)
+
+    def _node(self, node, seen):
+        if node.target is operator.getitem and isinstance(node.args[1], int):
+            of = self.refs[node.args[0].name]
+            self.refs[node.name] = {"ref": of["ref"], "output": node.args[1]}
+            return
+        op = _op_name(node.target)
+        if any(part in op for part in CHECKS):
+            return
+        name = self._unique("/".join([*self._scope(node), op.split(".")[1]]))
+        self.refs[node.name] = {"ref": name}
+        value = node.meta.get("val")
+        many = value if isinstance(value, (tuple, list)) else [value]
+        stack = list((node.meta.get("nn_module_stack") or {}).values())
+        entry = {
+            "name": name,
+            "op": op,
+            "args": self._arguments(node),
+            "outputs": [_type(v, seen.get((node.name, i))) for i, v in enumerate(many)],
+            "module": stack[-1][1] if len(stack) > 1 else "",
+            "frames": self._frames(node),
+        }
+        own = (node.meta.get("custom") or {}).get("function")
+        self.document["nodes"].append({**entry, **({"function": own} if own else {})})
+
+    def _arguments(self, node):
+        """By the names of the operation's schema, those with their default value included."""
+        schema = getattr(node.target, "_schema", None)
+        if schema is None:
+            names = [f"arg{i}" for i in range(len(node.args))]
+            return dict(zip(names, map(self._value, node.args)))
+        known = [a for a in schema.arguments if a.name not in PLACEMENT]
+        found = {a.name: self._value(a.default_value) for a in known if a.has_default_value()}
+        found |= {a.name: self._value(v) for a, v in zip(schema.arguments, node.args)}
+        found |= {key: self._value(v) for key, v in node.kwargs.items()}
+        return {key: v for key, v in found.items() if key not in PLACEMENT}
+
+    def _outputs(self, outputs):
+        """Say what comes out; the tensor that is differentiated, or None."""
+        of, listed, is_first = None, self.document["outputs"], True
+        with_loss = self.capture.step.loss is not None
+        for spec, tensor in zip(self.program.graph_signature.output_specs, outputs):
+            ref = self.refs.get(getattr(spec.arg, "name", None))
+            if not isinstance(ref, dict) or "ref" not in ref:
+                continue
+            if "MUTATION" in spec.kind.name:
+                kind = {"kind": "update", "target": _own_name(spec.target)}
+                if "USER" in spec.kind.name:
+                    continue
+            elif is_first and isinstance(tensor, torch.Tensor) and (
+                with_loss or (tensor.dim() == 0 and tensor.requires_grad)
+            ):
+                kind, of, is_first = {"kind": "loss"}, tensor, False
+            else:
+                kind, is_first = {"kind": "output"}, False
+            listed.append({**kind, "value": ref})
+        return of
+
+    def _scope(self, node):
+        """The way to the module that computes it: ["layer1", "0", "conv1"]."""
+        stack = list((node.meta.get("nn_module_stack") or {}).values())
+        path = re.sub(r"@\d+", "", stack[-1][0]) if stack else ""
+        parts = [part for part in re.split(r"[.\[\]']+", path) if part]
+        parts = parts[1:] if parts[:1] == ["model"] else ["loss"]
+        if not len(stack):
+            parts = []
+        own = (node.meta.get("custom") or {}).get("function")
+        return [*parts, *([own] if own else [])]
+
+    def _frames(self, node):
+        """Where in the sources it was asked for, the outermost place first."""
+        found = []
+        for file, line, function, code in FRAME.findall(node.meta.get("stack_trace") or ""):
+            if not _is_own(file):
+                found.append([self._near(file), int(line), function, code.strip()])
+        return found
+
+    def _near(self, file):
+        """A file's name without where it lies: as it is seen from here, or in its package."""
+        own = os.path.relpath(file)
+        _, packaged, rest = file.rpartition(os.sep + "site-packages" + os.sep)
+        near = rest if packaged else file if own.startswith("..") else own
+        near = "/".join(near.split(os.sep)[-4:])
+        if os.path.isfile(file) and os.path.getsize(file) <= SOURCE and not file.startswith(TORCH):
+            self.sources.setdefault(near, file)
+        return near
+
+    def _value(self, value):
+        if isinstance(value, Node):
+            return self.refs.get(value.name)
+        if isinstance(value, (list, tuple)):
+            return [self._value(v) for v in value]
+        if isinstance(value, float) and not math.isfinite(value):
+            return {"float": str(value)}
+        if isinstance(value, torch.dtype):
+            return {"dtype": str(value)[6:]}
+        if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+            return {"symbol": str(value)}
+        return value if isinstance(value, (bool, int, float, str, type(None))) else str(value)
+
+    def _unique(self, name):
+        own, count = name, 0
+        while own.lower() in self.taken:
+            count += 1
+            own = f"{name}_{count}"
+        self.taken.add(own.lower())
+        return own
+
+    # -- the file -----------------------------------------------------------------------------
+
+    def _keep(self, entry, what, tensor, folder="values"):
+        entry[what] = f"{folder}/{len(self.tensors)}.npy"
+        self.tensors[entry[what]] = tensor
+
+    def write(self, path):
+        """The whole file, put in its place at the end."""
+        partly = f"{os.fspath(path)}.part"
+        for near, real in self.sources.items():
+            self.document["sources"][near] = os.path.abspath(real) if self.paths else ""
+        with zipfile.ZipFile(partly, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as file:
+            file.writestr("graph.json", json.dumps(self.document, indent=0))
+            for name, tensor in self.tensors.items():
+                data = io.BytesIO()
+                np.save(data, _array(tensor), allow_pickle=False)
+                file.writestr(name, data.getvalue())
+            for near, real in self.sources.items():
+                file.write(real, f"sources/{near}")
+        os.replace(partly, path)
+
+
+def _op_name(target):
+    """"aten.linear.default"; "python.mul" for arithmetic on sizes."""
+    if isinstance(target, torch._ops.OpOverload):
+        return f"{target.namespace}.{target._schema.name.split('::')[1]}.{target._overloadname}"
+    if getattr(target, "__module__", "") in ("_operator", "math"):
+        return f"python.{target.__name__}"
+    return f"python.{getattr(target, '__name__', str(target))}"
+
+
+def _is_drawn(op):
+    return any(word in op for word in DRAWN)
+
+
+def _first_tensor(out):
+    """What is differentiated: what a loss gives, or the first tensor of an output."""
+    return next((x for x in torch.utils._pytree.tree_leaves(out) if isinstance(x, torch.Tensor)), None)
+
+
+def _differ(real, traced, scale):
+    """In words, how two gradients differ; "" where they do not."""
+    if real is None or traced is None:
+        if real is traced:
+            return ""
+        return "PyTorch has a gradient, the graph none" if traced is None else (
+            "PyTorch has no gradient, the graph one")  # fmt: skip
+    real, traced = real.detach().double(), traced.detach().double()
+    if real.shape != traced.shape or not real.numel():
+        return "" if real.shape == traced.shape else "the gradients differ in shape"
+    allowed = RELATIVE * max(float(real.abs().nan_to_num().max()), 1e-2 * scale)
+    apart = float((real - traced).abs().nan_to_num().max())
+    if apart <= allowed and bool((real.isnan() == traced.isnan()).all()):
+        return ""
+    return f"PyTorch's gradient is another than the graph's, by {apart:.2g}"
+
+
+def _decided(place, answer):
+    return f"{place}: Python asked for a tensor's value ({answer:.40}); this is the way it took then"
+
+
+def _type(symbolic, real):
+    """The element type and the sizes. A size that the data decides is what it was."""
+    if not isinstance(symbolic, torch.Tensor):
+        kind = {bool: "bool", float: "float64"}.get(type(real), "int64")
+        return {"dtype": kind, "shape": []}
+    sizes = [_size(d, real, i) for i, d in enumerate(symbolic.shape)]
+    return {"dtype": str(symbolic.dtype)[6:], "shape": sizes}
+
+
+def _size(size, real, axis):
+    if isinstance(size, int):
+        return size
+    known = isinstance(real, torch.Tensor) and str(size)[:1] != "s"
+    return int(real.shape[axis]) if known else str(size)
+
+
+def _array(value):
+    tensor = torch.as_tensor(value).detach().cpu().resolve_conj().resolve_neg()
+    if tensor.dtype.is_floating_point and tensor.dtype not in (
+        torch.float16, torch.float32, torch.float64,
+    ):  # fmt: skip
+        tensor = tensor.float()  # bfloat16 and shorter: NumPy has no such type
+    return tensor.contiguous().numpy()
+
+
+def _own_name(target):
+    """"conv1.weight", as the model's user calls it."""
+    return re.sub(r"^(model)\.", "", target) if target else ""
+
+
+def _bound(value):
+    return int(value) if str(value).lstrip("-").isdigit() else None
+
+
+def _source(cls):
+    try:
+        return inspect.getsource(cls)
+    except (OSError, TypeError):
+        return ""
