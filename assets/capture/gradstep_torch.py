@@ -28,7 +28,7 @@ import zipfile
 import numpy as np
 import torch
 from torch.fx import Interpreter, Node
-from torch.utils._pytree import keystr, tree_flatten_with_path
+from torch.utils._pytree import tree_flatten_with_path
 
 FORMAT, VERSION = "gradstep-trace", 1
 
@@ -226,8 +226,9 @@ def _has_inner_graphs(module):
     """Whether there are branches or loops in the graph."""
     allowed = "wrap_with_set_grad_enabled"
     names = [str(n.target) for n in module.graph.nodes if n.op == "call_function"]
-    return any("higher_order" in str(n) or n in ("cond", "while_loop") for n in names
-               if allowed not in n)  # fmt: skip
+    return any(
+        "higher_order" in str(n) or n in ("cond", "while_loop") for n in names if allowed not in n
+    )
 
 
 def _inline_grad_modes(module):
@@ -330,10 +331,17 @@ class _Marked:
 class _Decisions(torch.overrides.TorchFunctionMode):
     """Writes down what Python was told of tensors' contents, or tells it again."""
 
-    ASKING = frozenset({
-        torch.Tensor.__bool__, torch.Tensor.item, torch.Tensor.tolist, torch.Tensor.__int__,
-        torch.Tensor.__float__, torch.Tensor.__index__, torch.Tensor.is_nonzero,
-    })  # fmt: skip
+    ASKING = frozenset(
+        {
+            torch.Tensor.__bool__,
+            torch.Tensor.item,
+            torch.Tensor.tolist,
+            torch.Tensor.__int__,
+            torch.Tensor.__float__,
+            torch.Tensor.__index__,
+            torch.Tensor.is_nonzero,
+        }
+    )
 
     def __init__(self, answers=None):
         super().__init__()
@@ -416,7 +424,9 @@ class _Recorder(Interpreter):
         if node.op != "call_function" or node.target is operator.getitem:
             return out
         many = isinstance(out, (tuple, list))
-        given = {id(x) for x in torch.utils._pytree.tree_leaves(self.fetch_args_kwargs_from_env(node))}
+        given = {
+            id(x) for x in torch.utils._pytree.tree_leaves(self.fetch_args_kwargs_from_env(node))
+        }
         kept = [_apart(x, given) for x in (out if many else [out])]
         for i, one in enumerate(kept):
             if isinstance(one, (torch.Tensor, bool, int, float)):
@@ -461,9 +471,11 @@ class _Writer:
             "symbols": self._symbols(),
             "functions": capture.functions,
             "sources": {},
-            "remarks": [{"text": _decided(*d)} for d in dict.fromkeys(
-                (place, str(answer)) for place, answer in capture.decisions)],
-        }  # fmt: skip
+            "remarks": [
+                {"text": _decided(*d)}
+                for d in dict.fromkeys((place, str(answer)) for place, answer in capture.decisions)
+            ],
+        }
 
     def _symbols(self):
         bounds = self.program.range_constraints.items()
@@ -550,7 +562,11 @@ class _Writer:
                 self.refs[node.name] = self._value(tensor)
                 self.leaves[node.name] = tensor
                 continue
-            place = (tensor.data_ptr(), tuple(tensor.shape), tensor.stride()) if tensor.numel() else name
+            place = (
+                (tensor.data_ptr(), tuple(tensor.shape), tensor.stride())
+                if tensor.numel()
+                else name
+            )
             if kind == "parameter" and place in by_place:
                 first = by_place[place]
                 self.aliases[name] = self.refs[first]["ref"]
@@ -620,8 +636,10 @@ class _Writer:
                 kind = {"kind": "update", "target": _own_name(spec.target)}
                 if "USER" in spec.kind.name:
                     continue
-            elif is_first and isinstance(tensor, torch.Tensor) and (
-                with_loss or (tensor.dim() == 0 and tensor.requires_grad)
+            elif (
+                is_first
+                and isinstance(tensor, torch.Tensor)
+                and (with_loss or (tensor.dim() == 0 and tensor.requires_grad))
             ):
                 kind, of, is_first = {"kind": "loss"}, tensor, False
             else:
@@ -702,7 +720,7 @@ class _Writer:
 
 
 def _op_name(target):
-    """"aten.linear.default"; "python.mul" for arithmetic on sizes."""
+    """ "aten.linear.default"; "python.mul" for arithmetic on sizes."""
     if isinstance(target, torch._ops.OpOverload):
         return f"{target.namespace}.{target._schema.name.split('::')[1]}.{target._overloadname}"
     if getattr(target, "__module__", "") in ("_operator", "math"):
@@ -716,7 +734,9 @@ def _is_drawn(op):
 
 def _first_tensor(out):
     """What is differentiated: what a loss gives, or the first tensor of an output."""
-    return next((x for x in torch.utils._pytree.tree_leaves(out) if isinstance(x, torch.Tensor)), None)
+    return next(
+        (x for x in torch.utils._pytree.tree_leaves(out) if isinstance(x, torch.Tensor)), None
+    )
 
 
 def _differ(real, traced, scale):
@@ -724,8 +744,11 @@ def _differ(real, traced, scale):
     if real is None or traced is None:
         if real is traced:
             return ""
-        return "PyTorch has a gradient, the graph none" if traced is None else (
-            "PyTorch has no gradient, the graph one")  # fmt: skip
+        return (
+            "PyTorch has a gradient, the graph none"
+            if traced is None
+            else ("PyTorch has no gradient, the graph one")
+        )
     real, traced = real.detach().double(), traced.detach().double()
     if real.shape != traced.shape or not real.numel():
         return "" if real.shape == traced.shape else "the gradients differ in shape"
@@ -737,7 +760,9 @@ def _differ(real, traced, scale):
 
 
 def _decided(place, answer):
-    return f"{place}: Python asked for a tensor's value ({answer:.40}); this is the way it took then"
+    return (
+        f"{place}: Python asked for a tensor's value ({answer:.40}); this is the way it took then"
+    )
 
 
 def _type(symbolic, real):
@@ -759,14 +784,16 @@ def _size(size, real, axis):
 def _array(value):
     tensor = torch.as_tensor(value).detach().cpu().resolve_conj().resolve_neg()
     if tensor.dtype.is_floating_point and tensor.dtype not in (
-        torch.float16, torch.float32, torch.float64,
-    ):  # fmt: skip
+        torch.float16,
+        torch.float32,
+        torch.float64,
+    ):
         tensor = tensor.float()  # bfloat16 and shorter: NumPy has no such type
     return tensor.contiguous().numpy()
 
 
 def _own_name(target):
-    """"conv1.weight", as the model's user calls it."""
+    """ "conv1.weight", as the model's user calls it."""
     return re.sub(r"^(model)\.", "", target) if target else ""
 
 

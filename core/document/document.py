@@ -15,6 +15,7 @@ from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.concurrency.thread_state import Thread
 from gradstep.core.document.dataset import Dataset
 from gradstep.core.document.expectation import Expectation
+from gradstep.core.document.recorded_run import RecordedRun
 from gradstep.core.graph.model import Constant, Graph, TensorRef
 
 
@@ -95,6 +96,7 @@ class Document:
     expectations: what its runs give; checked when asked, never needed to run it.
     functions: of an imported graph, TensorFlow's library of them (a FunctionDefLibrary,
                serialised): for operations that Gradstep does not run, and kept with these.
+    recorded:  what another framework computed of this graph, and where its lines are from.
     """
 
     graph: Graph = field(default_factory=Graph)
@@ -117,6 +119,7 @@ class Document:
     group: str = ""
     expectations: tuple[Expectation, ...] = ()
     functions: bytes = b""
+    recorded: RecordedRun | None = None
     view: View = View()
 
     def with_(self, **changes: Any) -> Document:

@@ -13,6 +13,7 @@ from gradstep.core.document.dataset import relabel_dataset
 from gradstep.core.document.document import Document, Optimizer, View
 from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
 from gradstep.core.document.queue_threads import relabel_thread
+from gradstep.core.document.recorded_run import relabel_recorded
 from gradstep.core.graph.model import Edge, TensorRef
 
 Names = Callable[[str], str]
@@ -41,6 +42,7 @@ def rename_node(document: Document, name_of: Names, scope_of: Names = _same) -> 
         targets=tuple(name_of(t) for t in document.targets),
         threads=tuple(relabel_thread(t, name_of) for t in document.threads),
         expectations=tuple(_relabelled_expectation(e, name_of) for e in document.expectations),
+        recorded=relabel_recorded(document.recorded, name_of),
         view=View(places, frozenset(map(scope_of, view.collapsed))),
     )
 

@@ -30,6 +30,7 @@ _PARTS = {
     "group": "group",
     "expectations": "expectations",
     "functions": "library of functions",
+    "recorded": "recorded run",
     "collapsed": "folded scopes",
 }
 _ENTRIES = {"feeds": "feed", "initial": "initial value", "code": "function"}

@@ -25,6 +25,7 @@ from gradstep.core.io.native.attribute_records import (
 from gradstep.core.io.native.dataset_records import read_dataset, write_dataset
 from gradstep.core.io.native.expectation_records import read_expectation, write_expectation
 from gradstep.core.io.native.operation_records import read_graph, write_graph
+from gradstep.core.io.native.recorded_records import read_recorded, write_recorded
 from gradstep.core.io.native.thread_records import read_thread, write_thread
 
 
@@ -48,6 +49,7 @@ def take_apart(document: Document, files: TensorFiles | None = None) -> Written:
     GradstepError for what the format cannot hold."""
     files = files or TensorFiles()
     code, sources = _code_records(document.code.values())
+    recorded, lines = write_recorded(document.recorded, files)
     record = file_schema.DocumentRecord(
         version=file_schema.ALIKE,
         operations=write_graph(document.graph, files),
@@ -70,12 +72,15 @@ def take_apart(document: Document, files: TensorFiles | None = None) -> Written:
         group=document.group,
         expectations=[write_expectation(e, files) for e in document.expectations],
         functions=base64.b64encode(document.functions).decode(),
+        recorded=recorded,
     )
     if files.splats:
         record.version = file_schema.SPLATS
     if document.data is not None:
         record.version = file_schema.DATA
-    return Written(record, _view_record(document.view), {**files.members, **sources})
+    if recorded is not None:
+        record.version = file_schema.RECORDED
+    return Written(record, _view_record(document.view), {**files.members, **sources, **lines})
 
 
 def put_together(
@@ -103,6 +108,7 @@ def put_together(
         group=record.group,
         expectations=tuple(read_expectation(e, members) for e in record.expectations),
         functions=read_base64(record.functions),
+        recorded=read_recorded(record.recorded, members),
         view=View(positions=dict(view.positions), collapsed=frozenset(view.collapsed)),
     )
 

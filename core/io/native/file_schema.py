@@ -14,10 +14,11 @@ from gradstep.core.document.expectation import ATOL, RTOL, ExpectationKind
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Phase
 
-# 2: a tensor may be written as its one value (TensorRecord.splat). 3: data (DatasetRecord). Else
-# files are as they were, and are written as 1, which older versions of the program read.
-VERSION = 3
-SPLATS, DATA = 2, 3  # since when there are these
+# 2: a tensor may be written as its one value (TensorRecord.splat). 3: data (DatasetRecord). 4: a
+# recorded run (RecordedRecord). Else files are as they were, and are written as 1, which older
+# versions of the program read.
+VERSION = 4
+SPLATS, DATA, RECORDED = 2, 3, 4  # since when there are these
 ALIKE = 1  # from this version on, these records read a file as it stands
 
 
@@ -213,6 +214,19 @@ class ExpectationRecord(Record):
     when: VariationRecord | None = None
 
 
+class RecordedRecord(Record):
+    """See gradstep.core.document.recorded_run.RecordedRun. sources: file -> the member that holds
+    its text."""
+
+    source: str
+    values: dict[str, TensorRecord] = {}
+    gradients: dict[str, TensorRecord] = {}
+    none: list[str] = []
+    remarks: dict[str, str] = {}
+    sources: dict[str, str] = {}
+    paths: dict[str, str] = {}
+
+
 class DocumentRecord(Record):
     """document.json; see gradstep.core.document.document.Document for the meaning."""
 
@@ -238,6 +252,7 @@ class DocumentRecord(Record):
     group: str = ""
     expectations: list[ExpectationRecord] = []
     functions: str = ""  # base64
+    recorded: RecordedRecord | None = None
 
 
 class ViewRecord(Record):

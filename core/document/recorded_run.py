@@ -1,0 +1,50 @@
+"""A recorded run: what another framework, or a card, computed of a document's graph.
+
+It is kept in the document, since it says of this very graph what came elsewhere: it is saved and
+sent with it, follows a renamed operation, and is a device to compare with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from gradstep.core.graph.model import Constant, TensorRef
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecordedRun:
+    """source: who computed it ("torch 2.13.0").
+
+    values:    tensor ("conv1/conv2d/Conv2D:0") -> what it was.
+    gradients: tensor or variable -> the gradient that came back to it.
+    none:      those of them that had no gradient there.
+    remarks:   variable -> in words, what its gradient does not follow from the graph alone.
+    sources:   file -> its text. paths: file -> where it lay, if that is known.
+    """
+
+    source: str
+    values: Mapping[str, Constant] = field(default_factory=dict)
+    gradients: Mapping[str, Constant] = field(default_factory=dict)
+    none: frozenset[str] = frozenset()
+    remarks: Mapping[str, str] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+    paths: Mapping[str, str] = field(default_factory=dict)
+
+
+def relabel_recorded(run: RecordedRun | None, name_of: Callable[[str], str]) -> RecordedRun | None:
+    """The same of a graph whose operations have other names."""
+    if run is None:
+        return None
+
+    def tensor(name: str) -> str:
+        ref = TensorRef.parse(name)
+        return str(TensorRef(name_of(ref.op), ref.index))
+
+    return replace(
+        run,
+        values={tensor(name): value for name, value in run.values.items()},
+        gradients={tensor(name): value for name, value in run.gradients.items()},
+        none=frozenset(map(tensor, run.none)),
+        remarks={name_of(name): text for name, text in run.remarks.items()},
+    )

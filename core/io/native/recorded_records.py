@@ -1,0 +1,61 @@
+"""A recorded run as a record of its document's file, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from gradstep.core.document.recorded_run import RecordedRun
+from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.io.native import file_schema
+from gradstep.core.io.native.attribute_records import TensorFiles, TensorSource, read_tensor
+
+
+class Members(TensorSource, Protocol):
+    def text(self, name: str) -> str: ...
+
+
+def write_recorded(
+    run: RecordedRun | None, files: TensorFiles
+) -> tuple[file_schema.RecordedRecord | None, dict[str, bytes]]:
+    """The record, and the members that hold its sources. files: get its large tensors."""
+    if run is None:
+        return None, {}
+    members = {file: f"sources/{number}.txt" for number, file in enumerate(sorted(run.sources))}
+    record = file_schema.RecordedRecord(
+        source=run.source,
+        values={name: files.record(value) for name, value in run.values.items()},
+        gradients={name: files.record(value) for name, value in run.gradients.items()},
+        none=sorted(run.none),
+        remarks=dict(run.remarks),
+        sources=members,
+        paths=dict(run.paths),
+    )
+    return record, {members[file]: text.encode() for file, text in run.sources.items()}
+
+
+def read_recorded(
+    record: file_schema.RecordedRecord | None, members: Members
+) -> RecordedRun | None:
+    """The inverse of `write_recorded`. Raises GradstepError."""
+    if record is None:
+        return None
+    return RecordedRun(
+        source=record.source,
+        values=_tensors(record.values, members),
+        gradients=_tensors(record.gradients, members),
+        none=frozenset(_name(name) for name in record.none),
+        remarks=record.remarks,
+        sources={file: members.text(member) for file, member in record.sources.items()},
+        paths=record.paths,
+    )
+
+
+def _tensors(
+    records: Mapping[str, file_schema.TensorRecord], members: Members
+) -> dict[str, Constant]:
+    return {_name(name): read_tensor(record, members) for name, record in records.items()}
+
+
+def _name(name: str) -> str:
+    return str(TensorRef.parse(name))

@@ -1,0 +1,85 @@
+"""The records of a trace's graph.json, exactly as they stand in the file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+FORMAT = "gradstep-trace"
+VERSION = 1
+
+
+class Record(msgspec.Struct):
+    """Base of all records. A later exporter may add fields, which are passed over here."""
+
+
+class Framework(Record):
+    name: str
+    version: str = ""
+
+
+class TensorRecord(Record):
+    """value, gradient: members that hold what was computed."""
+
+    dtype: str
+    shape: list[int | str]
+    value: str = ""
+    gradient: str = ""
+
+
+class InputRecord(Record):
+    """tensor: the member that holds its value; value, gradient as in TensorRecord."""
+
+    name: str
+    kind: str
+    dtype: str
+    shape: list[int | str]
+    gradient: str = ""
+    tensor: str = ""
+    trained: bool = False
+    aliases: list[str] = []
+
+
+class NodeRecord(Record):
+    """frames: [file, line, function, text], the outermost first."""
+
+    name: str
+    op: str
+    outputs: list[TensorRecord]
+    args: dict[str, Any] = {}
+    module: str = ""
+    frames: list[tuple[str, int, str, str]] = []
+    function: str = ""
+
+
+class ResultRecord(Record):
+    kind: str
+    value: dict[str, Any]
+    target: str = ""
+
+
+class FunctionRecord(Record, rename={"name": "class"}):
+    name: str
+    source: str = ""
+
+
+class RemarkRecord(Record):
+    text: str
+    input: str = ""
+
+
+class TraceRecord(Record):
+    """graph.json."""
+
+    format: str
+    version: int
+    framework: Framework
+    inputs: list[InputRecord]
+    nodes: list[NodeRecord]
+    title: str = ""
+    outputs: list[ResultRecord] = []
+    symbols: dict[str, tuple[int | None, int | None]] = {}
+    functions: dict[str, FunctionRecord] = {}
+    sources: dict[str, str] = {}
+    remarks: list[RemarkRecord] = []

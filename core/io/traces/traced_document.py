@@ -1,0 +1,190 @@
+"""A trace as a document: its graph lowered, weights and inputs in it, the loss differentiated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+
+import numpy as np
+
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.document.document import Document, View
+from gradstep.core.document.recorded_run import RecordedRun
+from gradstep.core.garbage_collection import collector_paused
+from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.graph.scopes import parents
+from gradstep.core.io.disk.memory_budget import Budget
+from gradstep.core.io.traces import trace_file
+from gradstep.core.lowering.foreign_graph import (
+    ForeignGraph,
+    ForeignInput,
+    ForeignRef,
+    ForeignTensor,
+)
+from gradstep.core.lowering.lowered_graph import Lowered, lower
+from gradstep.core.lowering.lowering_table import LoweringTable
+
+_NODE = 10_000  # bytes of memory that a foreign operation takes as operations of ours, about
+MANY = 60  # nodes; a graph of more begins with its modules folded, too
+
+
+@collector_paused()
+def from_trace(data: bytes, name: str = "", budget: Budget | None = None) -> Document:
+    """The document of a trace's bytes. What Gradstep cannot lower is kept, fed with what was
+    recorded, and a problem at its node. Raises GradstepError."""
+    budget = budget or Budget()
+    graph = trace_file.from_bytes(data, name, budget)
+    budget.take(_NODE * len(graph.nodes), "its operations")
+    return to_document(graph, name)
+
+
+def to_document(graph: ForeignGraph, name: str = "") -> Document:
+    """The document of a foreign graph; `name` is that of its file."""
+    done = lower(graph, tables)
+    traced = _Traced(graph, done)
+    return Document(
+        graph=done.graph,
+        request=traced.request(),
+        initial=traced.initial(),
+        feeds=traced.feeds(),
+        fetches=traced.fetches(),
+        targets=traced.targets(),
+        title=PurePath(name).name or graph.title,
+        note=traced.note(),
+        view=View(collapsed=traced.collapsed()),
+        recorded=traced.recorded(),
+    )
+
+
+def tables(framework: str) -> LoweringTable | None:
+    """The lowerings of operations whose names begin so."""
+    from gradstep.core.lowering.aten import ATEN
+    from gradstep.core.lowering.aten.aten_table import PYTHON
+
+    return {"aten": ATEN, "python": PYTHON}.get(framework)
+
+
+@dataclass(frozen=True)
+class _Traced:
+    """A foreign graph and what it was lowered to, read for the parts of a document."""
+
+    graph: ForeignGraph
+    done: Lowered
+
+    def request(self) -> GradientRequest:
+        """The loss, with respect to what is trained."""
+        of = self._results("loss")
+        wrt = [self._variable(one) for one in self.graph.inputs if one.trained]
+        return GradientRequest(of=of, wrt=tuple(wrt)) if of else GradientRequest()
+
+    def initial(self) -> dict[str, Constant]:
+        return {
+            self.done.variables[one.name]: _constant(one)
+            for one in self.graph.inputs
+            if one.name in self.done.variables
+        }
+
+    def feeds(self) -> dict[str, Constant]:
+        given = {
+            str(self._tensor(ForeignRef(one.name))): _constant(one)
+            for one in self.graph.inputs
+            if one.kind == "input" and one.tensor.value is not None
+        }
+        return given | {str(ref): Constant(array) for ref, array in self.done.fed.items()}
+
+    def fetches(self) -> tuple[TensorRef, ...]:
+        return (*self._results("loss"), *self._results("output"))
+
+    def targets(self) -> tuple[str, ...]:
+        """What moves buffers along, after each run."""
+        named = (f"{variable}/update" for variable in self.done.variables.values())
+        return tuple(name for name in named if name in self.done.graph)
+
+    def collapsed(self) -> frozenset[str]:
+        """Each foreign operation is one box; in a large graph, so is each module."""
+        scopes = frozenset(self.done.scopes.values())
+        if len(self.graph.nodes) <= MANY:
+            return scopes
+        return scopes | {scope for op in self.done.graph for scope in parents(op.name)}
+
+    def note(self) -> str:
+        """What whoever opens it should know."""
+        lines = [f"Traced from {self.graph.title or 'a model'} by {self.graph.framework}."]
+        lines += [remark.text for remark in self.graph.remarks]
+        if shortened := _short_types(self.graph):
+            lines.append(f"{shortened} is computed as float32 here.")
+        lines += _unlowered(self.done)
+        return "\n\n".join(lines)
+
+    def recorded(self) -> RecordedRun:
+        values, gradients, none = {}, {}, set()
+        for node in self.graph.nodes:
+            for number, told in enumerate(node.outputs):
+                ref = self.done.tensors.get(ForeignRef(node.name, number))
+                if ref is None or node.name in self.done.unlowered:
+                    continue
+                if told.value is not None:
+                    values[str(ref)] = self._as_ours(ref, told.value)
+                if told.gradient is not None:
+                    gradients[str(ref)] = self._as_ours(ref, told.gradient)
+        for one in self.graph.inputs:
+            ref = self._variable(one) if one.name in self.done.variables else None
+            if ref is not None and one.tensor.gradient is not None:
+                gradients[str(ref)] = Constant(one.tensor.gradient)
+            elif ref is not None and one.trained and self._results("loss"):
+                none.add(str(ref))
+        return RecordedRun(
+            source=self.graph.framework,
+            values=values,
+            gradients=gradients,
+            none=frozenset(none),
+            remarks=self._remarks(),
+            sources=self.graph.sources,
+            paths=self.graph.paths,
+        )
+
+    def _as_ours(self, ref: TensorRef, array: np.ndarray) -> Constant:
+        return Constant(array)
+
+    def _remarks(self) -> dict[str, str]:
+        return {
+            self.done.variables[remark.input]: remark.text
+            for remark in self.graph.remarks
+            if remark.input in self.done.variables
+        }
+
+    def _results(self, kind: str) -> tuple[TensorRef, ...]:
+        found = (self._tensor(r.value) for r in self.graph.results if r.kind == kind)
+        return tuple(dict.fromkeys(ref for ref in found if ref is not None))
+
+    def _tensor(self, ref: ForeignRef) -> TensorRef | None:
+        return self.done.tensors.get(ref)
+
+    def _variable(self, one: ForeignInput) -> TensorRef:
+        return TensorRef(self.done.variables[one.name])
+
+
+def _constant(one: ForeignInput) -> Constant:
+    assert one.tensor.value is not None
+    return Constant(one.tensor.value)
+
+
+def _short_types(graph: ForeignGraph) -> str:
+    found = {t.dtype for t in _tensors(graph) if t.dtype.startswith(("bfloat", "float8"))}
+    return ", ".join(sorted(found))
+
+
+def _tensors(graph: ForeignGraph) -> Iterator[ForeignTensor]:
+    for one in graph.inputs:
+        yield one.tensor
+    for node in graph.nodes:
+        yield from node.outputs
+
+
+def _unlowered(done: Lowered) -> list[str]:
+    """What stays as it is, and why; gradients end there."""
+    return [
+        f"{name} stays as PyTorch computed it, and gradients end there: {why}."
+        for name, why in done.unlowered.items()
+    ]

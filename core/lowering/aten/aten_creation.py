@@ -1,0 +1,109 @@
+"""PyTorch's operations that make tensors of nothing, and those that draw random numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradstep.core.lowering.aten.aten_table import lower
+from gradstep.core.lowering.aten.aten_tensors import cast, scalar
+from gradstep.core.lowering.lowering_table import Site, UnloweredError
+from gradstep.core.ops.build.builder import Tensor, call
+
+_LOOK = ("size", "self", "dtype", "memory_format", "n", "m")
+_REPLAYED = "the numbers that PyTorch drew are constants here: it has another generator"
+
+
+@lower(
+    "zeros",
+    "zeros_like",
+    "new_zeros",
+    "empty",
+    "empty_like",
+    "new_empty",
+    "empty_strided",
+    "new_empty_strided",
+    "ones",
+    "ones_like",
+    "new_ones",
+    ignores=(*_LOOK, "stride"),
+)
+def filled(site: Site) -> Tensor:
+    value = float("ones" in site.node.op)
+    return site.constant(np.full(site.sizes(), value, site.dtype().numpy))
+
+
+@lower("full", "full_like", "new_full", "scalar_tensor", ignores=_LOOK)
+def full(site: Site, fill_value: Any = None, s: Any = None) -> Tensor:
+    value = fill_value if fill_value is not None else s
+    if isinstance(value, Tensor):
+        filling = cast(value, site.dtype())
+        return call("Fill", np.array(site.sizes(), np.int32), filling)
+    return site.constant(np.full(site.sizes(), value, site.dtype().numpy))
+
+
+@lower("arange", "range", ignores=("dtype",))
+def arange(site: Site, end: Any = None, start: Any = 0, step: Any = 1) -> Tensor:
+    dtype = site.dtype().numpy
+    if any(isinstance(x, Tensor) for x in (start, end, step)):
+        raise UnloweredError("arange with computed ends")
+    return site.constant((start + step * np.arange(site.sizes()[0])).astype(dtype))
+
+
+@lower("linspace", ignores=("dtype",))
+def linspace(site: Site, start: float, end: float, steps: int) -> Tensor:
+    return site.constant(np.linspace(start, end, steps).astype(site.dtype().numpy))
+
+
+@lower("eye", "tril_indices", "triu_indices", ignores=(*_LOOK, "row", "col", "offset"))
+def recorded_table(site: Site) -> Tensor:
+    """Of numbers alone, so what came is what always comes."""
+    return site.constant(site.recorded())
+
+
+@lower(
+    "rand",
+    "randn",
+    "rand_like",
+    "randn_like",
+    "randint",
+    "randint_like",
+    "randperm",
+    "bernoulli",
+    "normal",
+    "multinomial",
+    "poisson",
+    "normal_functional",
+    "uniform",
+    "exponential",
+    "bernoulli.p",
+    "normal.Tensor_Tensor",
+    ignores=(
+        *_LOOK,
+        "p",
+        "low",
+        "high",
+        "generator",
+        "mean",
+        "std",
+        "num_samples",
+        "replacement",
+        "from",
+        "to",
+        "lambd",
+    ),
+    differs=_REPLAYED,
+)
+def drawn(site: Site) -> Tensor:
+    return site.constant(site.recorded())
+
+
+@lower("native_dropout", differs=_REPLAYED)
+def native_dropout(site: Site, input: Tensor, p: float, train: bool | None = True) -> list[Tensor]:
+    """The mask is the very one that PyTorch drew."""
+    if not train or p == 0:
+        return [call("Identity", input), site.constant(np.ones(site.sizes(1), bool))]
+    mask = site.constant(site.recorded(1))
+    scaled = call("Mul", input, scalar(input, 0 if p == 1 else 1 / (1 - p)))
+    return [call("Mul", scaled, cast(mask, input.dtype)), mask]

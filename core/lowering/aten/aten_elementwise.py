@@ -1,0 +1,321 @@
+"""Elementwise functions and arithmetic of PyTorch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.lowering.aten.aten_table import lower
+from gradstep.core.lowering.aten.aten_tensors import (
+    as_operands,
+    cast,
+    number,
+    promoted,
+    scalar,
+    to_result,
+)
+from gradstep.core.lowering.foreign_graph import ElementType
+from gradstep.core.lowering.lowering_table import Build, Site, UnloweredError
+from gradstep.core.ops.build.builder import Tensor, call
+
+SAME = {  # PyTorch's name -> the op type that is the same function
+    "abs": "Abs",
+    "acos": "Acos",
+    "acosh": "Acosh",
+    "asin": "Asin",
+    "asinh": "Asinh",
+    "atan": "Atan",
+    "atanh": "Atanh",
+    "bitwise_not": "Invert",
+    "ceil": "Ceil",
+    "cos": "Cos",
+    "cosh": "Cosh",
+    "digamma": "Digamma",
+    "erf": "Erf",
+    "erfc": "Erfc",
+    "erfinv": "Erfinv",
+    "exp": "Exp",
+    "expm1": "Expm1",
+    "floor": "Floor",
+    "lgamma": "Lgamma",
+    "log": "Log",
+    "log1p": "Log1p",
+    "logical_not": "LogicalNot",
+    "neg": "Neg",
+    "reciprocal": "Reciprocal",
+    "round": "Rint",
+    "rsqrt": "Rsqrt",
+    "sgn": "Sign",
+    "sigmoid": "Sigmoid",
+    "sign": "Sign",
+    "sin": "Sin",
+    "sinh": "Sinh",
+    "sqrt": "Sqrt",
+    "square": "Square",
+    "tan": "Tan",
+    "tanh": "Tanh",
+    "relu": "Relu",
+}
+_KEEPS = {"abs", "ceil", "floor", "neg", "round", "sign", "sgn", "square", "relu", "bitwise_not"}
+
+
+def _same(name: str, type: str) -> Build:
+    def build(site: Site, self: Tensor) -> Tensor:
+        if name == "logical_not":
+            return call("LogicalNot", cast(self, DType.BOOL))
+        if name == "bitwise_not" and self.dtype is DType.BOOL:
+            return call("LogicalNot", self)
+        if name in ("ceil", "floor", "round") and not self.dtype.is_floating:
+            return call("Identity", self)
+        return call(type, self if name in _KEEPS else to_result(site, self))
+
+    return build
+
+
+for _name, _type in SAME.items():
+    lower(_name, ignores=("decimals",))(_same(_name, _type))
+
+
+@lower("detach")
+def detach(site: Site, self: Tensor) -> Tensor:
+    return call("StopGradient", self)
+
+
+@lower(
+    "alias",
+    "clone",
+    "contiguous",
+    "lift_fresh_copy",
+    "alias_copy",
+    "positive",
+    "lift_fresh",
+    "dropout",
+    "alpha_dropout",
+    ignores=("memory_format", "p"),
+)
+def identity(
+    site: Site, self: Tensor | None = None, input: Tensor | None = None, train: bool = False
+) -> Tensor:
+    if train:
+        raise UnloweredError("a mask that was not recorded")
+    return call("Identity", self if self is not None else input)
+
+
+@lower("_to_copy", "to", "type_as", "_cast_Float", ignores=("copy", "memory_format", "other"))
+def convert(site: Site, self: Tensor, dtype: ElementType | None = None) -> Tensor:
+    found = to_result(site, self)
+    return found if found is not self else call("Identity", self)
+
+
+@lower("log2")
+def log2(site: Site, self: Tensor) -> Tensor:
+    x = to_result(site, self)
+    return call("Mul", call("Log", x), scalar(x, 1 / math.log(2)))
+
+
+@lower("log10")
+def log10(site: Site, self: Tensor) -> Tensor:
+    x = to_result(site, self)
+    return call("Mul", call("Log", x), scalar(x, 1 / math.log(10)))
+
+
+@lower("exp2")
+def exp2(site: Site, self: Tensor) -> Tensor:
+    x = to_result(site, self)
+    return call("Exp", call("Mul", x, scalar(x, math.log(2))))
+
+
+@lower("trunc", "fix")
+def trunc(site: Site, self: Tensor) -> Tensor:
+    return call("Mul", call("Sign", self), call("Floor", call("Abs", self)))
+
+
+@lower("frac")
+def frac(site: Site, self: Tensor) -> Tensor:
+    return call("Sub", self, call("StopGradient", trunc(site, self)))
+
+
+@lower("logit")
+def logit(site: Site, self: Tensor, eps: float | None = None) -> Tensor:
+    x = self if eps is None else clamp(site, self, eps, 1 - eps)
+    return call("Sub", call("Log", x), call("Log1p", call("Neg", x)))
+
+
+# -- two operands ----------------------------------------------------------------------------------
+
+
+def binary(type: str) -> Callable[..., Tensor]:
+    """An op of two operands, in the element type that PyTorch computes in."""
+
+    def build(site: Site, self: Any, other: Any, alpha: float = 1) -> Tensor:
+        a, b = as_operands(promoted(self, other), self, other)
+        if number(alpha) != 1:
+            b = call("Mul", b, np.array(alpha, promoted(self, other).numpy))
+        return _of_any(site, type, a, b)
+
+    return build
+
+
+def _of_any(site: Site, type: str, a: Any, b: Any) -> Tensor:
+    """Where both are numbers, one of them is made a tensor. The logic of bools, where it is that of
+    numbers in PyTorch."""
+    if not isinstance(a, Tensor) and not isinstance(b, Tensor):
+        a = site.constant(a)
+    dtype = (a if isinstance(a, Tensor) else b).dtype
+    if dtype is DType.BOOL:
+        type = {"AddV2": "LogicalOr", "Mul": "LogicalAnd"}.get(type, type)
+    return call(type, a, b)
+
+
+for _name, _type in {
+    "add": "AddV2",
+    "sub": "Sub",
+    "mul": "Mul",
+    "multiply": "Mul",
+    "subtract": "Sub",
+}.items():
+    lower(_name)(binary(_type))
+
+
+@lower("rsub")
+def rsub(site: Site, self: Any, other: Any, alpha: float = 1) -> Tensor:
+    return (
+        binary("Sub")(site, other, self)
+        if alpha == 1
+        else binary("Neg")(site, binary("Sub")(site, self, other, alpha))
+    )
+
+
+@lower(
+    "maximum",
+    "max.other",
+    differs="where both are equal PyTorch halves the gradient; all of it goes to the first here",
+)
+def maximum(site: Site, self: Tensor, other: Tensor) -> Tensor:
+    return binary("Maximum")(site, self, other)
+
+
+@lower(
+    "minimum",
+    "min.other",
+    differs="where both are equal PyTorch halves the gradient; all of it goes to the first here",
+)
+def minimum(site: Site, self: Tensor, other: Tensor) -> Tensor:
+    return binary("Minimum")(site, self, other)
+
+
+@lower("atan2")
+def atan2(site: Site, self: Tensor, other: Tensor) -> Tensor:
+    return call("Atan2", to_result(site, self), to_result(site, other))
+
+
+@lower("div", "true_divide", "divide")
+def div(site: Site, self: Any, other: Any, rounding_mode: str | None = None) -> Tensor:
+    """Of integers, unrounded, a float."""
+    if rounding_mode == "floor":
+        return floor_divide(site, self, other)
+    a, b = as_operands(
+        site.dtype() if rounding_mode is None else promoted(self, other), self, other
+    )
+    found = _of_any(site, "RealDiv" if site.dtype().is_floating else "TruncateDiv", a, b)
+    return trunc(site, found) if rounding_mode and site.dtype().is_floating else found
+
+
+@lower("floor_divide")
+def floor_divide(site: Site, self: Any, other: Any) -> Tensor:
+    a, b = as_operands(promoted(self, other), self, other)
+    if site.dtype().is_floating:
+        return call("Floor", _of_any(site, "RealDiv", a, b))
+    return _of_any(site, "FloorDiv", a, b)
+
+
+@lower("remainder")
+def remainder(site: Site, self: Any, other: Any) -> Tensor:
+    return binary("FloorMod")(site, self, other)
+
+
+@lower("fmod")
+def fmod(site: Site, self: Any, other: Any) -> Tensor:
+    return binary("TruncateMod")(site, self, other)
+
+
+@lower("pow")
+def power(site: Site, self: Any, exponent: Any) -> Tensor:
+    a, b = as_operands(promoted(self, exponent), self, exponent)
+    if isinstance(b, Tensor) or not isinstance(a, Tensor):
+        return _of_any(site, "Pow", a, b)
+    if not a.dtype.is_floating:
+        return call("Pow", a, b)
+    simple = {2.0: "Square", 0.5: "Sqrt", -0.5: "Rsqrt", -1.0: "Reciprocal", 1.0: "Identity"}
+    type = simple.get(float(exponent))
+    return call("Pow", a, b) if type is None else call(type, a)
+
+
+@lower("addcmul")
+def addcmul(site: Site, self: Tensor, tensor1: Tensor, tensor2: Tensor, value: float = 1) -> Tensor:
+    return call("AddV2", self, _scaled(call("Mul", tensor1, tensor2), value))
+
+
+@lower("addcdiv")
+def addcdiv(site: Site, self: Tensor, tensor1: Tensor, tensor2: Tensor, value: float = 1) -> Tensor:
+    return call("AddV2", self, _scaled(call("RealDiv", tensor1, tensor2), value))
+
+
+@lower("lerp")
+def lerp(site: Site, self: Tensor, end: Tensor, weight: Any) -> Tensor:
+    share = weight if isinstance(weight, Tensor) else scalar(self, weight)
+    return call("AddV2", self, call("Mul", call("Sub", end, self), share))
+
+
+def _scaled(x: Tensor, by: float) -> Tensor:
+    return x if by == 1 else call("Mul", x, scalar(x, by))
+
+
+# -- bounds ----------------------------------------------------------------------------------------
+
+
+@lower("clamp", "clip", "clamp.Tensor")
+def clamp(site: Site, self: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    """The gradient passes within the bounds and on them."""
+    bounds = [bound for bound in (min, max) if bound is not None]
+    x, *_ = as_operands(promoted(self, *bounds), self)
+    if min is not None:
+        x = call("Maximum", x, *as_operands(x.dtype, min))
+    if max is not None:
+        x = call("Minimum", x, *as_operands(x.dtype, max))
+    return x  # type: ignore[no-any-return]
+
+
+@lower("clamp_min")
+def clamp_min(site: Site, self: Tensor, min: Any) -> Tensor:
+    return clamp(site, self, min)
+
+
+@lower("clamp_max")
+def clamp_max(site: Site, self: Tensor, max: Any) -> Tensor:
+    return clamp(site, self, None, max)
+
+
+@lower("nan_to_num")
+def nan_to_num(
+    site: Site,
+    self: Tensor,
+    nan: float | None = None,
+    posinf: float | None = None,
+    neginf: float | None = None,
+) -> Tensor:
+    most = np.finfo(self.dtype.numpy).max
+    x = call("SelectV2", call("IsNan", self), scalar(self, nan or 0.0), self)
+    for value, low in ((posinf, False), (neginf, True)):
+        at = call("Equal", x, scalar(self, -math.inf if low else math.inf))
+        x = call(
+            "SelectV2",
+            at,
+            scalar(self, value if value is not None else float(-most if low else most)),
+            x,
+        )
+    return x

@@ -1,0 +1,133 @@
+"""A graph of another framework, as its file tells of it: operations, tensors, where each is from.
+
+Frozen, and free of any format: traces of PyTorch, JAX and ONNX are all read into these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+Size = int | str  # a number, or the name of a size that may be any
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignRef:
+    """Output number `output` of a node; an input, which has one."""
+
+    node: str
+    output: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A size that may be any, as an argument: an expression in the trace's symbols."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ElementType:
+    """An element type, as an argument ("float32")."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForeignTensor:
+    """Of one tensor: element type and sizes, as the framework calls them; what it was when the
+    framework ran, and what gradient came back to it, where that is known."""
+
+    dtype: str
+    shape: tuple[Size, ...]
+    value: np.ndarray | None = None
+    gradient: np.ndarray | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """A line of the program that asked for an operation. file: a key of ForeignGraph.sources."""
+
+    file: str
+    line: int
+    function: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForeignInput:
+    """What a graph begins with. kind: "parameter", "buffer" (kept from run to run), "constant" or
+    "input" (given to each run). aliases: further names of the same tensor. tensor: its value."""
+
+    name: str
+    kind: str
+    tensor: ForeignTensor
+    trained: bool = False
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForeignNode:
+    """One operation.
+
+    name:     unique; its scopes are the modules that it is in ("layer1/0/conv1/conv2d").
+    op:       "aten.conv2d.default": the framework's table, the name, and which variant of it.
+    args:     by the framework's own names: numbers, texts, lists, ForeignRef, Symbol, ElementType.
+    module:   the class of the module that it is in.
+    lines:    how the program got there, the outermost first.
+    function: the custom function that it is a part of, by its key in ForeignGraph.functions.
+    """
+
+    name: str
+    op: str
+    args: Mapping[str, Any]
+    outputs: tuple[ForeignTensor, ...]
+    module: str = ""
+    lines: tuple[SourceLine, ...] = ()
+    function: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignResult:
+    """What a graph gives. kind: "loss" (what is differentiated), "output", or "update": what buffer
+    `target` is from then on."""
+
+    kind: str
+    value: ForeignRef
+    target: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Words of whoever wrote the trace, about an input or, where it is "", about all."""
+
+    text: str
+    input: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CustomFunction:
+    """A function with a derivative of its own: its class, and its source text."""
+
+    name: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForeignGraph:
+    """framework: name and version ("torch 2.13.0"). symbols: name of a size -> least and largest,
+    None for none. sources: file -> its text. paths: file -> where it lay, if that is told."""
+
+    framework: str
+    title: str
+    inputs: tuple[ForeignInput, ...]
+    nodes: tuple[ForeignNode, ...]
+    results: tuple[ForeignResult, ...]
+    symbols: Mapping[str, tuple[int | None, int | None]] = field(default_factory=dict)
+    functions: Mapping[str, CustomFunction] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+    paths: Mapping[str, str] = field(default_factory=dict)
+    remarks: tuple[Remark, ...] = ()

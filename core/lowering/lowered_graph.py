@@ -1,0 +1,212 @@
+"""A foreign graph lowered: each of its nodes is a scope of ours, with where it is from at it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.lowering.foreign_graph import (
+    ForeignGraph,
+    ForeignInput,
+    ForeignNode,
+    ForeignRef,
+    ForeignTensor,
+    SourceLine,
+)
+from gradstep.core.lowering.lowering_table import (
+    Lowering,
+    LoweringTable,
+    Site,
+    UnloweredError,
+    element_type,
+    fixed,
+)
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+
+# Attributes of operations of ours: the foreign one that they are a part of, and its line.
+FOREIGN_OP, FOREIGN_SCOPE, SOURCE_LINE = "_foreign_op", "_foreign_scope", "_source"
+_LIBRARIES = ("torch/", "jax/", "flax/", "site-packages/")
+
+Tables = Callable[[str], LoweringTable | None]
+
+
+@dataclass
+class Lowered:
+    """What came of a foreign graph.
+
+    graph:      ours.
+    tensors:    what stands for each foreign tensor.
+    scopes:     node -> its scope.
+    variables:  parameter or buffer -> the variable that holds it.
+    unlowered:  node -> why it stays as it is: an operation of a type that there is not, whose
+                outputs are fed with what was recorded. fed: these outputs, and that.
+    """
+
+    graph: Graph = field(default_factory=Graph)
+    tensors: dict[ForeignRef, TensorRef] = field(default_factory=dict)
+    scopes: dict[str, str] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)
+    unlowered: dict[str, str] = field(default_factory=dict)
+    fed: dict[TensorRef, np.ndarray] = field(default_factory=dict)
+
+
+def lower(graph: ForeignGraph, tables: Tables) -> Lowered:
+    """`graph` in our operations. tables: the lowerings of a framework by the first part of its
+    operations' names. Never raises for an operation that cannot be lowered."""
+    return _GraphLowering(graph, tables).run()
+
+
+class _GraphLowering:
+    def __init__(self, graph: ForeignGraph, tables: Tables) -> None:
+        self._graph, self._tables = graph, tables
+        self._builder = GraphBuilder()
+        self._tensors: dict[ForeignRef, Tensor] = {}
+        self._values: dict[TensorRef, np.ndarray] = {}
+        self._unknown: dict[str, Operation] = {}
+        self._done = Lowered()
+
+    def run(self) -> Lowered:
+        with self._builder.as_default():
+            for given in self._graph.inputs:
+                self._keep(given.name, [self._input(given)], [given.tensor])
+            for node in self._graph.nodes:
+                self._node(node)
+            for result in self._graph.results:
+                if result.kind == "update":
+                    self._update(result.target, result.value)
+        self._done.graph = self._with_unknown(self._builder.build())
+        self._done.tensors = {ref: tensor.ref for ref, tensor in self._tensors.items()}
+        return self._done
+
+    def _input(self, given: ForeignInput) -> Tensor:
+        name, kind = given.name.replace(".", "/"), element_type(given.tensor.dtype)
+        shape = [size if isinstance(size, int) else None for size in given.tensor.shape]
+        if given.kind == "input":
+            return self._builder.placeholder(name, kind, shape)
+        if given.kind == "constant" and given.tensor.value is not None:
+            return self._builder.constant(given.tensor.value, kind, name)
+        variable = self._builder.variable(name, kind, fixed(shape))
+        self._done.variables[given.name] = variable.ref.op
+        return self._builder.one("Identity", variable, name=f"{variable.ref.op}/read")
+
+    def _node(self, node: ForeignNode) -> None:
+        before = self._builder.size
+        with self._builder.scope(node.name) as scope:
+            try:
+                made = self._lowered(node)
+            except (GradstepError, ValueError, TypeError, KeyError, IndexError) as error:
+                self._builder.detach(self._builder.made_since(before))
+                made = self._unlowered(node, str(error))
+        self._done.scopes[node.name] = scope
+        self._keep(node.name, made, node.outputs)
+        marks = {FOREIGN_OP: node.op, FOREIGN_SCOPE: scope, **_source(node.lines)}
+        for name in self._builder.made_since(before):
+            self._builder.mark(Tensor(self._builder, TensorRef(name)), **marks)
+
+    def _lowered(self, node: ForeignNode) -> list[Tensor]:
+        table = self._tables(node.op.partition(".")[0])
+        lowering = None if table is None else table.find(node.op)
+        if lowering is None:
+            raise UnloweredError(f"there is no lowering of {node.op}")
+        args = {name: self._argument(value) for name, value in node.args.items()}
+        site = Site(node, self._builder, self._values)
+        made = [self._own(tensor) for tensor in _given(lowering, site, args)]
+        for tensor, told in zip(made, node.outputs, strict=False):
+            _check(tensor, told)
+        return made
+
+    def _own(self, tensor: Tensor) -> Tensor:
+        """What a node gives is no other node's: it has a value and a gradient of its own."""
+        scope = f"{self._builder.scope_name}/"
+        if tensor.ref.op.startswith(scope):
+            return tensor
+        return self._builder.one("Identity", tensor)
+
+    def _argument(self, value: Any) -> Any:
+        if isinstance(value, ForeignRef):
+            return self._tensors[value]
+        if isinstance(value, list):
+            return [self._argument(one) for one in value]
+        return value
+
+    def _unlowered(self, node: ForeignNode, why: str) -> list[Tensor]:
+        """A placeholder for each output, which `_with_unknown` makes an unknown operation of."""
+        self._done.unlowered[node.name] = why
+        inputs = tuple(t.ref for t in _tensors_in([self._argument(v) for v in node.args.values()]))
+        made = []
+        for number, told in enumerate(node.outputs):
+            shape = [size if isinstance(size, int) else None for size in told.shape]
+            tensor = self._builder.placeholder(
+                f"output_{number}" if number else "output", element_type(told.dtype), shape
+            )
+            attrs = {"_why": why, "_arguments": _in_words(node.args)}
+            self._unknown[tensor.ref.op] = Operation(tensor.ref.op, node.op, inputs, attrs=attrs)
+            if told.value is not None:
+                self._done.fed[tensor.ref] = told.value.astype(tensor.dtype.numpy)
+            made.append(tensor)
+        return made
+
+    def _with_unknown(self, graph: Graph) -> Graph:
+        if not self._unknown:
+            return graph
+        made = dict(graph.operations)
+        for name, op in self._unknown.items():
+            made[name] = replace(op, attrs={**op.attrs, **_marks(made[name])})
+        return Graph.ordered(made)
+
+    def _update(self, target: str, value: ForeignRef) -> None:
+        if target in self._done.variables and value in self._tensors:
+            variable = self._builder.get(TensorRef(self._done.variables[target]))
+            name = f"{self._done.variables[target]}/update"
+            self._builder.one("Assign", variable, self._tensors[value], name=name)
+
+    def _keep(self, name: str, made: Sequence[Tensor], told: Sequence[ForeignTensor]) -> None:
+        for number, tensor in enumerate(made):
+            self._tensors[ForeignRef(name, number)] = tensor
+            value = told[number].value if number < len(told) else None
+            if value is not None:
+                self._values[tensor.ref] = value
+
+
+def _given(lowering: Lowering, site: Site, args: Mapping[str, Any]) -> Sequence[Tensor]:
+    return lowering(site, args)
+
+
+def _check(tensor: Tensor, told: ForeignTensor) -> None:
+    """What was built must be of the type that the framework says. Raises UnloweredError."""
+    shape = tuple(size if isinstance(size, int) else None for size in told.shape)
+    ours, kind = tensor.shape, element_type(told.dtype)
+    fits = ours.dims is None or (
+        len(ours.dims) == len(shape)
+        and all(a is None or b is None or a == b for a, b in zip(ours.dims, shape, strict=True))
+    )
+    if tensor.dtype is not kind or not fits:
+        raise UnloweredError(f"it would be {tensor.type}, and not {kind.value}{list(told.shape)}")
+
+
+def _tensors_in(value: Any) -> list[Tensor]:
+    if isinstance(value, Tensor):
+        return [value]
+    return [t for one in value for t in _tensors_in(one)] if isinstance(value, list) else []
+
+
+def _marks(op: Operation) -> dict[str, Any]:
+    return {k: v for k, v in op.attrs.items() if k in (FOREIGN_OP, FOREIGN_SCOPE, SOURCE_LINE)}
+
+
+def _in_words(args: Mapping[str, Any]) -> str:
+    """What is asked for besides tensors."""
+    plain = {k: v for k, v in args.items() if isinstance(v, bool | int | float | str)}
+    return ", ".join(f"{name}={value}" for name, value in plain.items())[:400]
+
+
+def _source(lines: Sequence[SourceLine]) -> dict[str, str]:
+    """The user's own line: the innermost that is in no library; else the innermost."""
+    own = [line for line in lines if not line.file.startswith(_LIBRARIES)]
+    chosen = own[-1] if own else lines[-1] if lines else None
+    return {} if chosen is None else {SOURCE_LINE: f"{chosen.file}:{chosen.line}"}
