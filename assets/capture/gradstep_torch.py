@@ -35,11 +35,12 @@ FORMAT, VERSION = "gradstep-trace", 1
 # Taken apart into smaller operations: recurrent layers into their steps, an einsum into products.
 # All else stays as it was written: linear, conv2d, layer_norm, gelu, attention.
 TAKEN_APART = ("lstm", "gru", "rnn_", "einsum", "lift_fresh", "rrelu")
+ATTENTION = "scaled_dot_product_attention"
 # What a trace has no use for: where a tensor lies, and checks of what tracing assumed.
 PLACEMENT = ("device", "pin_memory", "layout", "memory_format", "non_blocking")
 CHECKS = ("_assert", "sym_constrain", "_functional_assert")
 # What is drawn at random, or made of nothing: there is no computing it again from what is before.
-DRAWN = ("rand", "bernoulli", "dropout", "multinomial", "normal", "exponential", "empty", "uniform")
+DRAWN = ("rand", "bernoulli", "dropout", "multinomial", "normal", "exponential", "uniform")
 TORCH = os.path.dirname(torch.__file__) + os.sep
 FRAME = re.compile(r'File "(.+?)", line (\d+), in (\S+)\n(?:\s+(.*))?')
 RELATIVE = 1e-3  # by so much of the largest a gradient may differ from that of the model itself
@@ -181,7 +182,8 @@ class _Capture:
             whole = self._with_decisions(given, shapes, whole)
         _inline_grad_modes(whole.graph_module)
         table = torch.export.default_decompositions()
-        apart = {op: how for op, how in table.items() if _is_taken_apart(op)}
+        drops = _drops_in_attention(whole.graph_module)
+        apart = {op: how for op, how in table.items() if _is_taken_apart(op, drops)}
         self.program = whole.run_decompositions(apart)
 
     def _export(self, given, shapes, decisions):
@@ -218,8 +220,15 @@ def _node_meta():
     return contextlib.nullcontext() if keep is None else keep()
 
 
-def _is_taken_apart(op):
-    return any(op.name().startswith("aten::" + name) for name in TAKEN_APART)
+def _is_taken_apart(op, drops):
+    names = (*TAKEN_APART, ATTENTION) if drops else TAKEN_APART
+    return any(op.name().startswith(("aten::" + name, "aten::_" + name)) for name in names)
+
+
+def _drops_in_attention(module):
+    """Whether attention draws a mask inside of itself: taken apart, the mask is there."""
+    nodes = [n for n in module.graph.nodes if ATTENTION in str(n.target)]
+    return any(n.kwargs.get("dropout_p", n.args[4] if len(n.args) > 4 else 0) for n in nodes)
 
 
 def _has_inner_graphs(module):
@@ -365,7 +374,8 @@ def _is_own(file):
 def _is_internal(file):
     """Whether it is of PyTorch's machinery: not of its layers, which users know."""
     layers = os.path.join(TORCH, "nn", "modules")
-    return file.startswith("<") or (file.startswith(TORCH) and not file.startswith(layers))
+    inner = not file.startswith(layers) or os.path.basename(file) == "module.py"
+    return file.startswith("<") or (file.startswith(TORCH) and inner)
 
 
 def _caller():
@@ -418,6 +428,13 @@ class _Recorder(Interpreter):
     def __init__(self, module):
         super().__init__(module)
         self.seen = {}
+
+    def call_function(self, target, args, kwargs):
+        if target is torch.ops.aten.view.default:  # which was a reshape, perhaps
+            return torch.ops.aten.reshape.default(*args, **kwargs)
+        if target is torch.ops.aten.copy.default:  # which has no derivative of its own
+            return args[1].expand(args[0].shape).to(args[0].dtype)
+        return super().call_function(target, args, kwargs)
 
     def run_node(self, node):
         out = super().run_node(node)
@@ -494,17 +511,30 @@ class _Writer:
             if node.op == "call_function":
                 self._node(node, run.seen)
         of = self._outputs(outputs)
+        self._prune()
         seen = [*run.seen.items()]
         gradients = _gradients(of, [x for _, x in seen] + [*self.leaves.values()])
         self._values(seen, gradients, values)
         torch.random.set_rng_state(state)
         self._weights(given, gradients[len(seen) :], of is not None)
 
+    def _prune(self):
+        """Drop arithmetic on sizes that nothing reads but checks, which are not taken along."""
+        nodes, read = self.document["nodes"], set()
+        for result in self.document["outputs"]:
+            read |= _refs_in(result["value"])
+        for node in reversed([*nodes]):
+            if node["op"].startswith(("python.", "aten.sym_")) and node["name"] not in read:
+                nodes.remove(node)
+            else:
+                read |= _refs_in(node["args"])
+
     def _values(self, seen, gradients, wanted):
         entries = {entry["name"]: entry for entry in self.document["nodes"]}
         for ((fx_name, i), value), gradient in zip(seen, gradients):
             entry = entries.get(self.refs[fx_name]["ref"]) if fx_name in self.refs else None
-            if entry is None or not (wanted or _is_drawn(entry["op"])):
+            kept = entry and entry["op"][5:10] != "empty" and (wanted or _is_drawn(entry["op"]))
+            if not kept:
                 continue
             self._keep(entry["outputs"][i], "value", value)
             if gradient is not None and wanted:
@@ -585,7 +615,8 @@ class _Writer:
         self.leaves[node.name] = leaf
         entry = {"name": name, "kind": kind, **_type(node.meta["val"], leaf)}
         entry["trained"] = bool(kind == "parameter" and tensor.requires_grad)
-        self._keep(entry, "tensor", tensor, "tensors")
+        kept = tensor.detach().clone() if kind == "buffer" else tensor  # which runs will change
+        self._keep(entry, "tensor", kept, "tensors")
         self.document["inputs"].append(entry)
 
     def _node(self, node, seen):
@@ -708,15 +739,30 @@ class _Writer:
         partly = f"{os.fspath(path)}.part"
         for near, real in self.sources.items():
             self.document["sources"][near] = os.path.abspath(real) if self.paths else ""
+        files = self._files()
         with zipfile.ZipFile(partly, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as file:
             file.writestr("graph.json", json.dumps(self.document, indent=0))
-            for name, tensor in self.tensors.items():
-                data = io.BytesIO()
-                np.save(data, _array(tensor), allow_pickle=False)
-                file.writestr(name, data.getvalue())
+            for name, data in files.items():
+                file.writestr(name, data)
             for near, real in self.sources.items():
                 file.write(real, f"sources/{near}")
         os.replace(partly, path)
+
+    def _files(self):
+        """Member -> its bytes. What several tensors hold is in one."""
+        files, names, holders = {}, {}, {}
+        for name, tensor in self.tensors.items():
+            data = io.BytesIO()
+            np.save(data, _array(tensor), allow_pickle=False)
+            holders[name] = names.setdefault(data.getvalue(), name)
+            files.setdefault(holders[name], data.getvalue())
+        tensors = [*self.document["inputs"]]
+        tensors += [output for node in self.document["nodes"] for output in node["outputs"]]
+        for entry in tensors:
+            for key in ("tensor", "value", "gradient"):
+                if key in entry:
+                    entry[key] = holders[entry[key]]
+        return files
 
 
 def _op_name(target):
@@ -726,6 +772,13 @@ def _op_name(target):
     if getattr(target, "__module__", "") in ("_operator", "math"):
         return f"python.{target.__name__}"
     return f"python.{getattr(target, '__name__', str(target))}"
+
+
+def _refs_in(value):
+    if isinstance(value, dict):
+        own = {value["ref"]} if isinstance(value.get("ref"), str) else set()
+        return own.union(*map(_refs_in, value.values()))
+    return set().union(*map(_refs_in, value)) if isinstance(value, list) else set()
 
 
 def _is_drawn(op):
@@ -742,7 +795,7 @@ def _first_tensor(out):
 def _differ(real, traced, scale):
     """In words, how two gradients differ; "" where they do not."""
     if real is None or traced is None:
-        if real is traced:
+        if real is traced or (traced is None and not real.any()):
             return ""
         return (
             "PyTorch has a gradient, the graph none"

@@ -15,7 +15,7 @@ from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.concurrency.thread_state import Thread
 from gradstep.core.document.dataset import Dataset
 from gradstep.core.document.expectation import Expectation
-from gradstep.core.document.recorded_run import RecordedRun
+from gradstep.core.debug.history.recorded_run import RecordedRun
 from gradstep.core.graph.model import Constant, Graph, TensorRef
 
 

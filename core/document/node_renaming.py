@@ -13,7 +13,7 @@ from gradstep.core.document.dataset import relabel_dataset
 from gradstep.core.document.document import Document, Optimizer, View
 from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
 from gradstep.core.document.queue_threads import relabel_thread
-from gradstep.core.document.recorded_run import relabel_recorded
+from gradstep.core.debug.history.recorded_run import relabel_recorded
 from gradstep.core.graph.model import Edge, TensorRef
 
 Names = Callable[[str], str]

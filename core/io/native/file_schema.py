@@ -215,7 +215,7 @@ class ExpectationRecord(Record):
 
 
 class RecordedRecord(Record):
-    """See gradstep.core.document.recorded_run.RecordedRun. sources: file -> the member that holds
+    """See gradstep.core.debug.history.recorded_run.RecordedRun. sources: file -> the member that holds
     its text."""
 
     source: str

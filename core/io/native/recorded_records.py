@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from gradstep.core.document.recorded_run import RecordedRun
+from gradstep.core.debug.history.recorded_run import RecordedRun
 from gradstep.core.graph.model import Constant, TensorRef
 from gradstep.core.io.native import file_schema
 from gradstep.core.io.native.attribute_records import TensorFiles, TensorSource, read_tensor

@@ -46,15 +46,12 @@ SAME = {  # PyTorch's name -> the op type that is the same function
     "log1p": "Log1p",
     "logical_not": "LogicalNot",
     "neg": "Neg",
-    "reciprocal": "Reciprocal",
     "round": "Rint",
-    "rsqrt": "Rsqrt",
     "sgn": "Sign",
     "sigmoid": "Sigmoid",
     "sign": "Sign",
     "sin": "Sin",
     "sinh": "Sinh",
-    "sqrt": "Sqrt",
     "square": "Square",
     "tan": "Tan",
     "tanh": "Tanh",
@@ -109,6 +106,15 @@ def identity(
 def convert(site: Site, self: Tensor, dtype: ElementType | None = None) -> Tensor:
     found = to_result(site, self)
     return found if found is not self else call("Identity", self)
+
+
+@lower("sqrt", "rsqrt", "reciprocal")
+def root(site: Site, self: Tensor) -> Tensor:
+    """As a power, whose gradient is NaN where 0 comes back to an infinite slope, as PyTorch's is;
+    TensorFlow's own ops give 0 there, and would hide it."""
+    exponent = {"sqrt": 0.5, "rsqrt": -0.5, "reciprocal": -1.0}[site.node.op.split(".")[1]]
+    x = to_result(site, self)
+    return call("Pow", x, scalar(x, exponent))
 
 
 @lower("log2")
@@ -250,7 +256,7 @@ def power(site: Site, self: Any, exponent: Any) -> Tensor:
         return _of_any(site, "Pow", a, b)
     if not a.dtype.is_floating:
         return call("Pow", a, b)
-    simple = {2.0: "Square", 0.5: "Sqrt", -0.5: "Rsqrt", -1.0: "Reciprocal", 1.0: "Identity"}
+    simple = {2.0: "Square", 1.0: "Identity"}
     type = simple.get(float(exponent))
     return call("Pow", a, b) if type is None else call(type, a)
 

@@ -40,6 +40,8 @@ def unbind(site: Site, self: Tensor, dim: int = 0) -> Sequence[Tensor]:
 @lower(
     "split",
     "split_with_sizes",
+    "unsafe_split",
+    "unsafe_split_with_sizes",
     "chunk",
     "tensor_split",
     "split_copy",

@@ -92,7 +92,7 @@ def variance(
 ) -> list[Tensor]:
     name = site.node.op.split(".")[1]
     var, mean = _moments(site, self, dim, correction, unbiased, keepdim)
-    first = call("Sqrt", var) if name.startswith("std") else var
+    first = safe_root(var) if name.startswith("std") else var
     return [first, mean] if name.endswith("_mean") else [first]
 
 

@@ -91,6 +91,12 @@ def expand(site: Site, self: Tensor) -> Tensor:
     return call("Tile", reshape(self, own), ints(times))
 
 
+@lower("copy", ignores=("non_blocking",))
+def copy(site: Site, self: Tensor, src: Tensor) -> Tensor:
+    """What is written over a whole tensor."""
+    return call("BroadcastTo", cast(src, self.dtype), ints(site.sizes()))
+
+
 @lower("broadcast_tensors")
 def broadcast_tensors(site: Site, tensors: list[Tensor]) -> list[Tensor]:
     return [

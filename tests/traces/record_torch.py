@@ -1,0 +1,69 @@
+"""Recording the traces of tests/data/traces, where PyTorch is installed.
+
+    python tests/traces/record_torch.py [NAME…] [--out FOLDER]
+
+Run from the checkout's folder: sources are named as they are seen from there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+import traceback
+import warnings
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT / "assets" / "capture"), str(Path(__file__).parent)]
+
+import gradstep_torch  # noqa: E402
+import torch  # noqa: E402
+import torch_models  # noqa: E402
+
+
+def main() -> int:
+    """How many could not be recorded."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--out", type=Path, default=ROOT / "tests" / "data" / "traces")
+    args = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    logging.disable(logging.WARNING)
+    failed = 0
+    args.out.mkdir(parents=True, exist_ok=True)
+    for name, case in _cases().items():
+        if args.names and name not in args.names:
+            continue
+        try:
+            print(name, _record(args.out / f"{name}.gstrace", case))
+        except Exception:
+            failed += 1
+            print(name, "FAILED")
+            traceback.print_exc()
+    return failed
+
+
+def _cases():
+    torch.manual_seed(7)
+    found = torch_models.cases()
+    try:
+        return {**found, **torch_models.hugging_face()}
+    except ImportError:
+        return found
+
+
+def _record(path, case):
+    torch.manual_seed(11)
+    model = case.make().train(case.train)
+    for parameter in model.parameters():
+        if not parameter.any():  # else what is behind it gets no gradient
+            torch.nn.init.normal_(parameter, std=0.1)
+    torch.manual_seed(5)
+    return gradstep_torch.save(
+        path, model, case.args, loss=case.loss, targets=case.targets, paths=False, **case.more
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,767 @@
+"""Small models of every kind, as PyTorch's users write them: what the traces are recorded of.
+
+Needs PyTorch, and `transformers` for some; imported by record_torch.py alone.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class Case:
+    """A model, what it is given, its loss and the targets. train: in training mode."""
+
+    def __init__(self, make, args, loss=None, targets=(), train=True, **more):
+        self.make, self.args, self.targets = make, args, targets
+        self.loss = loss or squared
+        self.train, self.more = train, more
+
+
+def squared(out, *_):
+    first = out[0] if isinstance(out, tuple) else out
+    return (first.float() * torch.linspace(0.5, 1.5, first.shape[-1])).sin().pow(2).mean()
+
+
+def images(rows=2, size=8, channels=3):
+    return torch.randn(rows, channels, size, size)
+
+
+# -- images ----------------------------------------------------------------------------------------
+
+
+class BasicBlock(nn.Module):
+    def __init__(self, a, b, stride=1):
+        super().__init__()
+        self.conv1 = nn.Conv2d(a, b, 3, stride, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(b)
+        self.conv2 = nn.Conv2d(b, b, 3, 1, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(b)
+        self.relu = nn.ReLU(inplace=True)
+        self.down = None
+        if stride != 1 or a != b:
+            self.down = nn.Sequential(nn.Conv2d(a, b, 1, stride, bias=False), nn.BatchNorm2d(b))
+
+    def forward(self, x):
+        out = self.relu(self.bn1(self.conv1(x)))
+        out = self.bn2(self.conv2(out))
+        return self.relu(out + (x if self.down is None else self.down(x)))
+
+
+class Bottleneck(nn.Module):
+    def __init__(self, a, b, stride=1):
+        super().__init__()
+        c = b // 2
+        self.conv1, self.bn1 = nn.Conv2d(a, c, 1, bias=False), nn.BatchNorm2d(c)
+        self.conv2, self.bn2 = nn.Conv2d(c, c, 3, stride, 1, bias=False), nn.BatchNorm2d(c)
+        self.conv3, self.bn3 = nn.Conv2d(c, b, 1, bias=False), nn.BatchNorm2d(b)
+        self.down = nn.Sequential(nn.Conv2d(a, b, 1, stride, bias=False), nn.BatchNorm2d(b))
+
+    def forward(self, x):
+        out = F.relu(self.bn1(self.conv1(x)))
+        out = F.relu(self.bn2(self.conv2(out)))
+        return F.relu(self.bn3(self.conv3(out)) + self.down(x))
+
+
+class ResNet(nn.Module):
+    def __init__(self, block=BasicBlock, widths=(4, 8)):
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, 4, 7, 2, 3, bias=False)
+        self.bn1 = nn.BatchNorm2d(4)
+        self.maxpool = nn.MaxPool2d(3, 2, 1)
+        self.layer1 = nn.Sequential(block(4, widths[0]), block(widths[0], widths[0]))
+        self.layer2 = nn.Sequential(block(widths[0], widths[1], 2), block(widths[1], widths[1]))
+        self.avgpool = nn.AdaptiveAvgPool2d((1, 1))
+        self.fc = nn.Linear(widths[1], 5)
+
+    def forward(self, x):
+        x = self.maxpool(F.relu(self.bn1(self.conv1(x))))
+        x = self.layer2(self.layer1(x))
+        return self.fc(torch.flatten(self.avgpool(x), 1))
+
+
+class SqueezeExcitation(nn.Module):
+    def __init__(self, c, activation=nn.ReLU, scale=nn.Hardsigmoid):
+        super().__init__()
+        self.fc1, self.fc2 = nn.Conv2d(c, 2, 1), nn.Conv2d(2, c, 1)
+        self.activation, self.scale = activation(), scale()
+
+    def forward(self, x):
+        s = F.adaptive_avg_pool2d(x, 1)
+        return x * self.scale(self.fc2(self.activation(self.fc1(s))))
+
+
+class InvertedResidual(nn.Module):
+    def __init__(self, a, b, c, stride, activation, se, scale, drop=0.0):
+        super().__init__()
+        self.expand = nn.Sequential(nn.Conv2d(a, b, 1, bias=False), nn.BatchNorm2d(b), activation())
+        self.depthwise = nn.Sequential(
+            nn.Conv2d(b, b, 3, stride, 1, groups=b, bias=False), nn.BatchNorm2d(b), activation()
+        )
+        self.se = SqueezeExcitation(b, se, scale)
+        self.project = nn.Sequential(nn.Conv2d(b, c, 1, bias=False), nn.BatchNorm2d(c))
+        self.keeps, self.drop = stride == 1 and a == c, drop
+
+    def forward(self, x):
+        y = self.project(self.se(self.depthwise(self.expand(x))))
+        if not self.keeps:
+            return y
+        if self.training and self.drop:  # stochastic depth, by row
+            noise = torch.empty((y.shape[0], 1, 1, 1)).bernoulli_(1 - self.drop)
+            y = y * noise.div_(1 - self.drop)
+        return x + y
+
+
+class MobileNetV3(nn.Module):
+    def __init__(self):
+        super().__init__()
+        hs, relu = nn.Hardswish, nn.ReLU
+        self.stem = nn.Sequential(
+            nn.Conv2d(3, 4, 3, 2, 1, bias=False), nn.BatchNorm2d(4, momentum=0.01), hs()
+        )
+        self.a = InvertedResidual(4, 8, 4, 1, hs, relu, nn.Hardsigmoid)
+        self.b = InvertedResidual(4, 8, 6, 2, relu, relu, nn.Hardsigmoid)
+        self.head = nn.Sequential(nn.Linear(6, 8), hs(), nn.Dropout(0.2), nn.Linear(8, 4))
+
+    def forward(self, x):
+        return self.head(F.adaptive_avg_pool2d(self.b(self.a(self.stem(x))), 1).flatten(1))
+
+
+class EfficientNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Sequential(
+            nn.Conv2d(3, 4, 3, 2, 1, bias=False), nn.BatchNorm2d(4), nn.SiLU()
+        )
+        self.a = InvertedResidual(4, 8, 4, 1, nn.SiLU, nn.SiLU, nn.Sigmoid, 0.3)
+        self.b = InvertedResidual(4, 8, 6, 2, nn.SiLU, nn.SiLU, nn.Sigmoid)
+        self.head = nn.Sequential(nn.Dropout(0.2), nn.Linear(6, 4))
+
+    def forward(self, x):
+        return self.head(self.b(self.a(self.stem(x))).mean((2, 3)))
+
+
+class DenseLayer(nn.Module):
+    def __init__(self, a, growth):
+        super().__init__()
+        self.norm, self.conv = nn.BatchNorm2d(a), nn.Conv2d(a, growth, 3, padding=1, bias=False)
+
+    def forward(self, features):
+        return self.conv(F.relu(self.norm(torch.cat(features, 1))))
+
+
+class DenseNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 4, 3, padding=1)
+        self.layers = nn.ModuleList([DenseLayer(4 + 3 * i, 3) for i in range(3)])
+        self.transition = nn.Sequential(nn.BatchNorm2d(13), nn.ReLU(), nn.AvgPool2d(2, 2))
+        self.fc = nn.Linear(13, 4)
+
+    def forward(self, x):
+        features = [self.stem(x)]
+        for layer in self.layers:
+            features.append(layer(features))
+        return self.fc(self.transition(torch.cat(features, 1)).mean((2, 3)))
+
+
+def vgg():
+    return nn.Sequential(
+        nn.Conv2d(3, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(True), nn.MaxPool2d(2, 2),
+        nn.Conv2d(4, 6, 3, padding="same"), nn.ReLU(True), nn.MaxPool2d(2, 2, ceil_mode=True),
+        nn.AdaptiveAvgPool2d((3, 3)), nn.Flatten(), nn.Linear(54, 8), nn.ReLU(True),
+        nn.Dropout(0.5), nn.Linear(8, 4),
+    )  # fmt: skip
+
+
+class VisionTransformer(nn.Module):
+    def __init__(self, d=8, heads=2, layers=2):
+        super().__init__()
+        self.patch = nn.Conv2d(3, d, 4, 4)
+        self.cls = nn.Parameter(torch.randn(1, 1, d) * 0.1)
+        self.pos = nn.Parameter(torch.randn(1, 5, d) * 0.1)
+        layer = nn.TransformerEncoderLayer(
+            d, heads, 16, 0.0, "gelu", batch_first=True, norm_first=True
+        )
+        self.encoder = nn.TransformerEncoder(layer, layers, nn.LayerNorm(d), False)
+        self.head = nn.Linear(d, 4)
+
+    def forward(self, x):
+        x = self.patch(x).flatten(2).transpose(1, 2)
+        x = torch.cat([self.cls.expand(x.shape[0], -1, -1), x], 1) + self.pos
+        return self.head(self.encoder(x)[:, 0])
+
+
+class SwinBlock(nn.Module):
+    """Shifted windows with relative positions."""
+
+    def __init__(self, d=8, heads=2, window=2, shift=1):
+        super().__init__()
+        self.norm1, self.norm2 = nn.LayerNorm(d), nn.LayerNorm(d)
+        self.qkv, self.proj = nn.Linear(d, 3 * d), nn.Linear(d, d)
+        self.mlp = nn.Sequential(nn.Linear(d, 16), nn.GELU(), nn.Linear(16, d))
+        self.heads, self.window, self.shift = heads, window, shift
+        self.table = nn.Parameter(torch.randn((2 * window - 1) ** 2, heads) * 0.1)
+        at = torch.stack(torch.meshgrid(*[torch.arange(window)] * 2, indexing="ij")).flatten(1)
+        apart = (at[:, :, None] - at[:, None, :]).permute(1, 2, 0) + window - 1
+        self.register_buffer("index", apart[..., 0] * (2 * window - 1) + apart[..., 1])
+
+    def forward(self, x):
+        b, h, w, d = x.shape
+        n, s = self.window, self.shift
+        y = torch.roll(self.norm1(x), (-s, -s), (1, 2))
+        y = y.view(b, h // n, n, w // n, n, d).permute(0, 1, 3, 2, 4, 5).reshape(-1, n * n, d)
+        qkv = self.qkv(y).reshape(-1, n * n, 3, self.heads, d // self.heads).permute(2, 0, 3, 1, 4)
+        q, k, v = qkv.unbind(0)
+        bias = self.table[self.index.view(-1)].view(n * n, n * n, -1).permute(2, 0, 1)
+        a = (q * (d // self.heads) ** -0.5) @ k.transpose(-2, -1) + bias.unsqueeze(0)
+        y = self.proj((a.softmax(-1) @ v).transpose(1, 2).reshape(-1, n * n, d))
+        y = y.view(b, h // n, w // n, n, n, d).permute(0, 1, 3, 2, 4, 5).reshape(b, h, w, d)
+        x = x + torch.roll(y, (s, s), (1, 2))
+        return x + self.mlp(self.norm2(x))
+
+
+class Swin(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.patch = nn.Conv2d(3, 8, 2, 2)
+        self.blocks = nn.Sequential(SwinBlock(shift=0), SwinBlock(shift=1))
+        self.merge = nn.Linear(32, 8, bias=False)
+        self.head = nn.Linear(8, 3)
+
+    def forward(self, x):
+        x = self.blocks(self.patch(x).permute(0, 2, 3, 1))
+        parts = [x[:, i::2, j::2] for i in (0, 1) for j in (0, 1)]
+        return self.head(self.merge(torch.cat(parts, -1)).mean((1, 2)))
+
+
+class ConvNeXtBlock(nn.Module):
+    def __init__(self, d=6):
+        super().__init__()
+        self.depthwise = nn.Conv2d(d, d, 7, padding=3, groups=d)
+        self.norm = nn.LayerNorm(d, 1e-6)
+        self.up, self.down = nn.Linear(d, 12), nn.Linear(12, d)
+        self.gamma = nn.Parameter(torch.full((d, 1, 1), 0.3))
+
+    def forward(self, x):
+        y = self.norm(self.depthwise(x).permute(0, 2, 3, 1))
+        return x + self.gamma * self.down(F.gelu(self.up(y))).permute(0, 3, 1, 2)
+
+
+class ConvNeXt(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem, self.block = nn.Conv2d(3, 6, 2, 2), ConvNeXtBlock()
+        self.norm, self.head = nn.LayerNorm(6), nn.Linear(6, 3)
+
+    def forward(self, x):
+        return self.head(self.norm(self.block(self.stem(x)).mean((-2, -1))))
+
+
+class UNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Conv2d(1, 4, 3, padding=1), nn.Conv2d(4, 8, 3, padding=1, groups=2)
+        self.up = nn.ConvTranspose2d(8, 4, 2, stride=2)
+        self.out = nn.Conv2d(8, 1, 1)
+
+    def forward(self, x):
+        a = F.silu(self.a(x))
+        b = F.gelu(self.b(F.max_pool2d(a, 2)))
+        return torch.sigmoid(self.out(torch.cat([self.up(b), a], 1)))
+
+
+class VAE(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encode, self.decode = nn.Linear(12, 8), nn.Linear(4, 12)
+
+    def forward(self, x):
+        mean, logvar = self.encode(x).chunk(2, 1)
+        z = mean + torch.randn_like(mean) * (logvar / 2).exp()
+        return self.decode(z), mean, logvar
+
+
+def vae_loss(out, x):
+    r, mean, logvar = out
+    divergence = -0.5 * (1 + logvar - mean.pow(2) - logvar.exp()).mean()
+    return F.binary_cross_entropy_with_logits(r, x.sigmoid()) + divergence
+
+
+class DCGAN(nn.Module):
+    """Generator and discriminator, one after the other."""
+
+    def __init__(self):
+        super().__init__()
+        self.generator = nn.Sequential(
+            nn.ConvTranspose2d(5, 8, 4, 1, 0, bias=False), nn.BatchNorm2d(8), nn.ReLU(True),
+            nn.ConvTranspose2d(8, 3, 4, 2, 1, bias=False), nn.Tanh(),
+        )  # fmt: skip
+        self.discriminator = nn.Sequential(
+            nn.Conv2d(3, 8, 4, 2, 1, bias=False), nn.LeakyReLU(0.2, True),
+            nn.Conv2d(8, 1, 4, 1, 0, bias=False), nn.Sigmoid(),
+        )  # fmt: skip
+
+    def forward(self, z):
+        return self.discriminator(self.generator(z)).flatten()
+
+
+class DiffusionUNet(nn.Module):
+    def __init__(self, d=8):
+        super().__init__()
+        self.time = nn.Sequential(nn.Linear(8, 16), nn.SiLU(), nn.Linear(16, d))
+        self.inp, self.norm = nn.Conv2d(2, d, 3, padding=1), nn.GroupNorm(4, d)
+        self.down, self.attn_norm = nn.Conv2d(d, d, 3, 2, 1), nn.GroupNorm(2, d)
+        self.attn = nn.MultiheadAttention(d, 2, batch_first=True)
+        self.up, self.out = nn.Conv2d(d, d, 3, padding=1), nn.Conv2d(2 * d, 2, 3, padding=1)
+
+    def forward(self, x, t):
+        steps = torch.exp(-math.log(100) * torch.arange(4) / 4)
+        angle = t.float()[:, None] * steps[None]
+        emb = self.time(torch.cat([angle.sin(), angle.cos()], -1))
+        a = F.silu(self.norm(self.inp(x))) + emb[:, :, None, None]
+        b = self.down(a)
+        y = self.attn_norm(b).flatten(2).transpose(1, 2)
+        b = b + self.attn(y, y, y, need_weights=False)[0].transpose(1, 2).reshape(b.shape)
+        b = self.up(F.interpolate(b, scale_factor=2, mode="nearest"))
+        return self.out(torch.cat([a, b], 1))
+
+
+class Functional(nn.Module):
+    """Functions of every kind."""
+
+    def __init__(self):
+        super().__init__()
+        self.w, self.b = nn.Parameter(torch.randn(6, 3, 3, 3) * 0.1), nn.Parameter(torch.zeros(6))
+        self.p, self.gn = nn.PReLU(6), nn.GroupNorm(2, 6)
+        self.inn = nn.InstanceNorm2d(6, affine=True)
+
+    def forward(self, x):
+        x = F.conv2d(F.pad(x, (1, 1, 2, 2), mode="reflect"), self.w, self.b, stride=2, padding=1)
+        x = self.inn(self.gn(self.p(x)))
+        x = F.avg_pool2d(x, 3, stride=2, padding=1, ceil_mode=True, count_include_pad=False)
+        x = F.interpolate(x, scale_factor=2, mode="bilinear", align_corners=False)
+        x = F.leaky_relu(x, 0.1) + F.softplus(x) * F.elu(x, 0.7) + F.mish(x) - F.hardtanh(x, -2, 2)
+        x = F.adaptive_avg_pool2d(x, (3, 2)) + F.pad(x[:, :, :3, :2], (0, 0), value=1.0)
+        x = F.normalize(x.flatten(1), dim=1) * x.flatten(1).clamp(-1, 0.8).std(1, keepdim=True)
+        return F.log_softmax(x, 1)
+
+
+# -- sequences -------------------------------------------------------------------------------------
+
+
+class LSTM(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(12, 4, padding_idx=0)
+        self.rnn, self.out = nn.LSTM(4, 5, num_layers=2, batch_first=True), nn.Linear(5, 12)
+
+    def forward(self, ids):
+        return self.out(self.rnn(self.emb(ids))[0][:, -1])
+
+
+class GRU(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.GRU(4, 5, bidirectional=True, batch_first=True)
+        self.out = nn.Linear(10, 3)
+
+    def forward(self, x):
+        return self.out(self.rnn(x)[0].mean(1))
+
+
+class CellLoop(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.out = nn.LSTMCell(4, 5), nn.Linear(5, 2)
+
+    def forward(self, x):
+        h = c = x.new_zeros(x.shape[0], 5)
+        for t in range(x.shape[1]):
+            h, c = self.cell(x[:, t], (h, c))
+        return self.out(h)
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attn, self.norm = nn.MultiheadAttention(8, 2, batch_first=True), nn.LayerNorm(8)
+
+    def forward(self, x, mask):
+        return self.norm(x + self.attn(x, x, x, key_padding_mask=mask, need_weights=True)[0])
+
+
+class CausalDecoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        layer = nn.TransformerDecoderLayer(8, 2, 16, 0.1, batch_first=True)
+        self.decoder = nn.TransformerDecoder(layer, 2)
+
+    def forward(self, x, memory):
+        mask = nn.Transformer.generate_square_subsequent_mask(x.shape[1])
+        return self.decoder(x, memory, tgt_mask=mask, tgt_is_causal=True)
+
+
+class GPT(nn.Module):
+    """One block, its head tied to its embedding."""
+
+    def __init__(self, d=8, heads=2, words=11, length=6):
+        super().__init__()
+        self.tok, self.pos = nn.Embedding(words, d), nn.Parameter(torch.randn(length, d) * 0.1)
+        self.heads = heads
+        self.ln1, self.ln2 = nn.LayerNorm(d), nn.LayerNorm(d)
+        self.qkv, self.proj = nn.Linear(d, 3 * d), nn.Linear(d, d)
+        self.mlp = nn.Sequential(
+            nn.Linear(d, 16), nn.GELU(approximate="tanh"), nn.Linear(16, d), nn.Dropout(0.1)
+        )
+        self.head = nn.Linear(d, words, bias=False)
+        self.head.weight = self.tok.weight
+
+    def forward(self, ids):
+        x = self.tok(ids) + self.pos
+        b, t, d = x.shape
+        qkv = self.qkv(self.ln1(x)).view(b, t, 3, self.heads, d // self.heads)
+        q, k, v = qkv.permute(2, 0, 3, 1, 4)
+        drop = 0.1 if self.training else 0.0
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True, dropout_p=drop)
+        x = x + self.proj(y.transpose(1, 2).reshape(b, t, d))
+        return self.head(x + self.mlp(self.ln2(x)))
+
+
+class RMSNorm(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(d))
+
+    def forward(self, x):
+        return self.weight * x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
+
+
+def rotate_half(x):
+    a, b = x.chunk(2, -1)
+    return torch.cat([-b, a], -1)
+
+
+class Llama(nn.Module):
+    """RMSNorm, rotary positions, queries in groups, SwiGLU."""
+
+    def __init__(self, d=8, heads=4, kv=2, words=11):
+        super().__init__()
+        self.tok, self.norm1, self.norm2 = nn.Embedding(words, d), RMSNorm(d), nn.RMSNorm(d)
+        self.q = nn.Linear(d, d, bias=False)
+        self.k, self.v = nn.Linear(d, d // 2, bias=False), nn.Linear(d, d // 2, bias=False)
+        self.o = nn.Linear(d, d, bias=False)
+        self.gate, self.up = nn.Linear(d, 12, bias=False), nn.Linear(d, 12, bias=False)
+        self.down, self.head = nn.Linear(12, d, bias=False), nn.Linear(d, words, bias=False)
+        self.heads, self.kv, self.size = heads, kv, d // heads
+
+    def forward(self, ids):
+        x = self.tok(ids)
+        b, t, d = x.shape
+        y = self.norm1(x)
+        q = self.q(y).view(b, t, self.heads, -1).transpose(1, 2)
+        k = self.k(y).view(b, t, self.kv, -1).transpose(1, 2)
+        v = self.v(y).view(b, t, self.kv, -1).transpose(1, 2)
+        frequency = 1.0 / (100 ** (torch.arange(0, self.size, 2).float() / self.size))
+        angle = torch.outer(torch.arange(t).float(), frequency)
+        angle = torch.cat([angle, angle], -1)
+        q = q * angle.cos() + rotate_half(q) * angle.sin()
+        k = k * angle.cos() + rotate_half(k) * angle.sin()
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+        x = x + self.o(y.transpose(1, 2).reshape(b, t, d))
+        y = self.norm2(x)
+        return self.head(x + self.down(F.silu(self.gate(y)) * self.up(y)))
+
+
+class GraphNet(nn.Module):
+    """Messages along edges, added up where they arrive; softmax by node."""
+
+    def __init__(self):
+        super().__init__()
+        self.w, self.a = nn.Linear(6, 6), nn.Linear(12, 1)
+
+    def forward(self, x, src, dst):
+        h = self.w(x)
+        e = F.leaky_relu(self.a(torch.cat([h[src], h[dst]], -1)), 0.2).squeeze(-1).exp()
+        total = torch.zeros(x.shape[0]).index_add(0, dst, e)
+        m = (e / total[dst].clamp_min(1e-6))[:, None] * h.index_select(0, src)
+        out = torch.zeros_like(h).scatter_add(0, dst[:, None].expand(-1, 6), m)
+        return F.normalize(out + h, dim=1)
+
+
+class MixtureOfExperts(nn.Module):
+    """The two best of four experts for each token."""
+
+    def __init__(self, d=6):
+        super().__init__()
+        self.router = nn.Linear(d, 4, bias=False)
+        self.up = nn.Parameter(torch.randn(4, d, 8) * 0.3)
+        self.down = nn.Parameter(torch.randn(4, 8, d) * 0.3)
+
+    def forward(self, x):
+        weight, chosen = self.router(x).softmax(-1).topk(2, -1)
+        weight = weight / weight.sum(-1, keepdim=True)
+        every = torch.einsum(
+            "neh,ehd->ned", F.silu(torch.einsum("nd,edh->neh", x, self.up)), self.down
+        )
+        picked = torch.gather(every, 1, chosen[..., None].expand(-1, -1, x.shape[-1]))
+        return (picked * weight[..., None]).sum(1)
+
+
+class Indexing(nn.Module):
+    """Advanced indices, writes in place, where, gather, cumsum, topk."""
+
+    def __init__(self):
+        super().__init__()
+        self.e, self.q = nn.Embedding(20, 8), nn.Parameter(torch.randn(8, 8))
+
+    def forward(self, ids, mask):
+        x = self.e(ids)
+        y = torch.einsum("bij,jk->bik", x, self.q).masked_fill(mask[..., None], 0.0)
+        z = y.clone()
+        z[:, 0] = 1.0
+        z[torch.arange(2), torch.tensor([1, -2])] += 2.0
+        z[..., 2:4] *= 0.5
+        picked = z[:, torch.tensor([0, 3]), 1:]
+        v, i = (z + 0.01 * torch.arange(6)[:, None]).topk(3, dim=1)
+        g = torch.gather(z, 1, i)
+        s = torch.zeros_like(z).scatter_add(1, i, v)
+        w = torch.where(s > 0, s.abs().sqrt(), s)
+        top = z.max(-1).values.sum() + z.amax((0, 2)).prod().tanh() + z.var(1).sum()
+        return (g.cumsum(1).sum() + w.sum() + x[:, 1:, ::2].std() + picked.sin().sum() + top)[None]
+
+
+class Losses(nn.Module):
+    """Every loss, of two linear layers."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(5, 4), nn.Linear(5, 4)
+
+    def forward(self, x, labels, kept):
+        a, b = self.a(x), self.b(x)
+        weight = torch.tensor([1.0, 0.5, 2.0, 1.5])
+        p = b.softmax(-1)
+        found = [
+            F.cross_entropy(a, labels), F.cross_entropy(a, labels, weight),
+            F.cross_entropy(a, kept, ignore_index=-100), F.cross_entropy(a, p),
+            F.cross_entropy(a, labels, label_smoothing=0.1),
+            F.cross_entropy(a.view(2, 4, 3), labels.view(2, 3)),
+            F.nll_loss(F.log_softmax(a, 1), labels), F.mse_loss(a, b), F.l1_loss(a, b),
+            F.smooth_l1_loss(a, b, beta=0.5), F.huber_loss(a, b, delta=0.4),
+            F.binary_cross_entropy(a.sigmoid(), p),
+            F.binary_cross_entropy_with_logits(a, p, pos_weight=weight),
+            F.kl_div(F.log_softmax(a, 1), p, reduction="batchmean"),
+            1 - F.cosine_similarity(a, b).mean(), F.soft_margin_loss(a, b.detach().sign()),
+        ]  # fmt: skip
+        return torch.stack(found)
+
+
+# -- what does not survive of itself ---------------------------------------------------------------
+
+
+class Straight(torch.autograd.Function):
+    """Rounds, and passes the gradient straight through."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.round()
+
+    @staticmethod
+    def backward(ctx, g):
+        return g
+
+
+class Reversed(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, scale):
+        ctx.scale = scale
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx, g):
+        return -ctx.scale * g, None
+
+
+class Linear(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.l, self.m = nn.Linear(4, 4), nn.Linear(4, 4)
+
+
+class Detached(Linear):
+    def forward(self, x):
+        h = self.l(x)
+        return self.m(h) * h.detach()
+
+
+class NoGrad(Linear):
+    def forward(self, x):
+        with torch.no_grad():
+            t = self.l(x) * 2
+        return self.m(self.l(x)) - t
+
+
+class OwnFunctions(Linear):
+    def forward(self, x):
+        return Reversed.apply(self.m(Straight.apply(self.l(x)) * 2), 0.5)
+
+
+class Hooked(Linear):
+    def forward(self, x):
+        h = self.l(x)
+        h.register_hook(lambda g: g * 2)
+        return self.m(h)
+
+
+class Checkpointed(Linear):
+    def forward(self, x):
+        h = torch.utils.checkpoint.checkpoint(self.l, x, use_reentrant=False)
+        return self.m(h.relu())
+
+
+class Cond(Linear):
+    def forward(self, x):
+        return torch.cond(x.sum() > 100, lambda x: self.l(x), lambda x: self.m(-x), (x,))
+
+
+class Branch(Linear):
+    def forward(self, x):
+        return self.l(x) if x.sum() > 100 else self.m(x)
+
+
+class Item(Linear):
+    def forward(self, x):
+        return self.l(x) * x.max().item() + self.m(x)
+
+
+class Selected(Linear):
+    def forward(self, x):
+        return self.m(self.l(x)[x.sum(1) > 0])
+
+
+class Partly(nn.Module):
+    """A weight that nothing reads, and one whose gradient is 0."""
+
+    def __init__(self):
+        super().__init__()
+        self.used, self.unused = nn.Linear(4, 4), nn.Linear(4, 4)
+        self.before = nn.Linear(4, 4)
+        self.norm = nn.BatchNorm1d(4)
+
+    def forward(self, x):
+        return self.used(self.norm(self.before(x)).relu())
+
+
+@torch.library.custom_op("gradstep_tests::twice", mutates_args=())
+def twice(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+
+twice.register_fake(torch.empty_like)
+twice.register_autograd(lambda ctx, g: g * 2)
+
+
+class CustomOp(Linear):
+    def forward(self, x):
+        return self.m(twice(self.l(x)).tanh())
+
+
+def ids(rows=2, length=6, words=11):
+    return torch.randint(1, words, (rows, length))
+
+
+def classes(rows=2, count=4):
+    return torch.randint(0, count, (rows,))
+
+
+def cases():
+    """name -> Case; each with random numbers of its own."""
+    x4 = torch.randn(3, 4)
+    return {
+        "mlp": Case(lambda: nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 4)),
+                    torch.randn(3, 6), F.cross_entropy, classes(3)),
+        "resnet18": Case(ResNet, images(2, 16), F.cross_entropy, classes()),
+        "resnet50": Case(lambda: ResNet(Bottleneck), images(2, 16), F.cross_entropy, classes()),
+        "mobilenet_v3": Case(MobileNetV3, images(3), F.cross_entropy, classes(3)),
+        "efficientnet": Case(EfficientNet, images(3), F.cross_entropy, classes(3)),
+        "densenet": Case(DenseNet, images(2, 6), F.cross_entropy, classes()),
+        "vgg": Case(vgg, images(2, 10), F.cross_entropy, classes()),
+        "vit": Case(VisionTransformer, images(), F.cross_entropy, classes()),
+        "swin": Case(Swin, images(1), F.cross_entropy, classes(1, 3)),
+        "convnext": Case(ConvNeXt, images(2, 6), F.cross_entropy, classes(2, 3)),
+        "unet": Case(UNet, images(1, 8, 1)),
+        "vae": Case(VAE, (v := torch.randn(3, 12)), vae_loss, v),
+        "dcgan": Case(DCGAN, torch.randn(2, 5, 1, 1), F.binary_cross_entropy, torch.ones(2)),
+        "diffusion_unet": Case(DiffusionUNet, (images(1, 6, 2), torch.tensor([7]))),
+        "functional": Case(Functional, images(2, 9)),
+        "lstm": Case(LSTM, ids(2, 4), F.cross_entropy, classes()),
+        "gru": Case(GRU, torch.randn(2, 3, 4), F.cross_entropy, classes(2, 3)),
+        "cell_loop": Case(CellLoop, torch.randn(2, 3, 4)),
+        "transformer_encoder": Case(
+            lambda: nn.TransformerEncoder(
+                nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 2, None, False),
+            torch.randn(2, 4, 8)),
+        "transformer_decoder": Case(CausalDecoder, (torch.randn(2, 4, 8), torch.randn(2, 3, 8))),
+        "transformer": Case(lambda: nn.Transformer(8, 2, 1, 1, 16, batch_first=True),
+                            (torch.randn(2, 4, 8), torch.randn(2, 3, 8)), train=False),
+        "mha": Case(Attention, (torch.randn(2, 4, 8),
+                                torch.tensor([[False] * 4, [False, False, True, True]]))),
+        "gpt": Case(GPT, ids()),
+        "llama": Case(Llama, ids()),
+        "gnn": Case(GraphNet, (torch.randn(5, 6), torch.tensor([0, 1, 2, 4, 3]),
+                               torch.tensor([1, 2, 3, 0, 0]))),
+        "moe": Case(MixtureOfExperts, torch.randn(5, 6)),
+        "indexing": Case(Indexing, (torch.randint(0, 20, (2, 6)), torch.rand(2, 6) > 0.7)),
+        "losses": Case(Losses, (torch.randn(6, 5), classes(6),
+                                torch.tensor([0, -100, 2, 1, -100, 3])),
+                       lambda out: (out * torch.linspace(1, 2, 16)).sum()),
+        "detach": Case(Detached, x4),
+        "no_grad": Case(NoGrad, x4),
+        "own_functions": Case(OwnFunctions, x4),
+        "hook": Case(Hooked, x4),
+        "checkpoint": Case(Checkpointed, x4),
+        "cond": Case(Cond, x4),
+        "branch": Case(Branch, x4),
+        "item": Case(Item, x4),
+        "selected": Case(Selected, x4),
+        "partly": Case(Partly, x4),
+        "custom_op": Case(CustomOp, x4),
+        "dynamic_batch": Case(lambda: nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2)),
+                              x4, F.cross_entropy, classes(3, 2), dynamic_shapes="batch"),
+    }  # fmt: skip
+
+
+class Picked(nn.Module):
+    def __init__(self, model, pick):
+        super().__init__()
+        self.model, self.pick = model, pick
+
+    def forward(self, **given):
+        return getattr(self.model(**given), self.pick)
+
+
+def hugging_face():
+    """Hugging Face's own code, at tiny sizes."""
+    import transformers as t
+
+    given = {"input_ids": ids(2, 5)}
+    both = {**given, "decoder_input_ids": ids(2, 4)}
+    return {
+        "hf_bert": Case(lambda: Picked(t.BertModel(t.BertConfig(
+            vocab_size=12, hidden_size=8, num_hidden_layers=2, num_attention_heads=2,
+            intermediate_size=12, max_position_embeddings=8)), "last_hidden_state"), given, train=False),
+        "hf_gpt2": Case(lambda: Picked(t.GPT2LMHeadModel(t.GPT2Config(
+            vocab_size=12, n_positions=8, n_embd=8, n_layer=2, n_head=2)), "logits"),
+            {**given, "use_cache": False}, train=False),
+        "hf_llama": Case(lambda: Picked(t.LlamaForCausalLM(t.LlamaConfig(
+            vocab_size=12, hidden_size=8, intermediate_size=12, num_hidden_layers=2,
+            num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=8)), "logits"),
+            {**given, "use_cache": False}, train=False),
+        "hf_t5": Case(lambda: Picked(t.T5ForConditionalGeneration(t.T5Config(
+            vocab_size=12, d_model=8, d_kv=4, d_ff=12, num_layers=1, num_heads=2)), "logits"),
+            {**both, "use_cache": False}, train=False),
+    }  # fmt: skip

@@ -1,0 +1,112 @@
+"""A trace opened, run and differentiated, held against what its framework recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.checks.gradients.gradient_scale import gradient_scale
+from gradstep.core.document.document import Document
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.io.open_document import read
+from gradstep.core.program.derive import derive
+
+TRACES = Path(__file__).parents[1] / "data" / "traces"
+WORST = 1e-4  # relative to the largest
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How far a trace and Gradstep are apart. one_sided: gradients that only one of them has, and
+    that are not zeros. off: what is further apart than it may be."""
+
+    name: str
+    values: int
+    gradients: int
+    worst: float
+    one_sided: int
+    off: tuple[str, ...]
+    unlowered: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        return self.worst <= WORST and not self.one_sided
+
+
+def judge(path: Path) -> Verdict:
+    """The verdict on one trace."""
+    document = read(path)
+    recorded = document.recorded
+    assert recorded is not None
+    wanted = {TensorRef.parse(name): c.array for name, c in recorded.values.items()}
+    program = derive(document)
+    session = Session(program.graph, initial=program.initial)
+    feeds = {str(ref): array for ref, array in program.feeds.items()}
+    found = dict(zip(wanted, session.run(list(wanted), feeds), strict=True))
+    values = {str(ref): apart(found[ref], wanted[ref]) for ref in wanted}
+    gradients, one_sided = _gradients(document, feeds)
+    both = {**values, **gradients}
+    off = sorted((name for name, by in both.items() if by > WORST), key=both.__getitem__)
+    unknown = tuple(op.name for op in document.graph if "." in op.type)
+    return Verdict(
+        path.stem, len(values), len(gradients), max(both.values(), default=0.0), len(one_sided),
+        tuple([*one_sided, *(f"{name} by {both[name]:.1e}" for name in off)]), unknown,
+    )  # fmt: skip
+
+
+def _gradients(document: Document, feeds: Mapping[str, np.ndarray]
+               ) -> tuple[dict[str, float], list[str]]:  # fmt: skip
+    recorded = document.recorded
+    assert recorded is not None
+    if not document.request.of:
+        return {}, []
+    wanted = {TensorRef.parse(name): c.array for name, c in recorded.gradients.items()
+              if TensorRef.parse(name).op not in recorded.remarks}  # fmt: skip
+    wrt = tuple([*wanted, *(TensorRef.parse(n) for n in recorded.none)])
+    program = derive(document)
+    derived = differentiate(program.forward, GradientRequest(of=document.request.of, wrt=wrt))
+    there = {ref: g for ref, g in derived.gradients.items() if g is not None}
+    session = Session(derived.graph, initial=program.initial)
+    found = dict(zip(there, session.run([*there.values()], feeds), strict=True))
+    behind = _before_unknown(document)
+    sided = [*_one_sided(wanted, found, recorded.none, behind)]
+    return {
+        f"∂{ref}": apart(found[ref], array, gradient_scale(document.graph, recorded, ref))
+        for ref, array in wanted.items()
+        if ref in found and ref.op not in behind
+    }, sided
+
+
+def _before_unknown(document: Document) -> frozenset[str]:
+    """What leads to operations that were not lowered: gradients end there, and it is said so."""
+    unknown = [op.name for op in document.graph if "." in op.type]
+    inputs = [ref.op for name in unknown for ref in document.graph[name].inputs if ref]
+    return frozenset(document.graph.ancestors(inputs))
+
+
+def _one_sided(wanted: Mapping[TensorRef, np.ndarray], found: Mapping[TensorRef, np.ndarray],
+               none: frozenset[str], behind: frozenset[str]) -> Iterator[str]:  # fmt: skip
+    for ref, array in wanted.items():
+        if ref not in found and np.any(array) and ref.op not in behind:
+            yield f"∂{ref} is None here"
+    for name in none:
+        if np.any(found.get(TensorRef.parse(name), 0)):
+            yield f"∂{name} is None there"
+
+
+def apart(found: np.ndarray, wanted: np.ndarray, zero: float = 0.0) -> float:
+    """The largest error, relative to the largest number; to `zero` where that is more."""
+    if found.shape != wanted.shape:
+        return np.inf
+    a, b = found.astype(np.complex128), wanted.astype(np.complex128)
+    if not np.array_equal(np.isfinite(a), np.isfinite(b)):
+        return np.inf
+    a, b = np.where(np.isfinite(a), a, 0), np.where(np.isfinite(b), b, 0)
+    largest = max(float(np.abs(b).max(initial=0)), zero, 1e-12)
+    return float(np.abs(a - b).max(initial=0)) / largest
