@@ -2,7 +2,7 @@
 
     import gradstep as gs
 
-    net = gs.open("net.pb")      # .gradstep, .pb, .pbtxt; in a notebook, its picture
+    net = gs.open("net.pb")      # .gradstep, .pb, .gstrace; in a notebook, its picture
     net.run("loss", {"x": data})
     net.grad("loss", ["w", "b"])
     net.why("loss", "w")
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import os
+    from typing import Any
 
     from gradstep.core.errors import GradstepError
     from gradstep.core.notebook.debugger import Debugger, Stop
@@ -34,6 +35,7 @@ __all__ = [
     "Session",
     "Stop",
     "__version__",
+    "capture_torch",
     "debug",
     "open",
 ]
@@ -72,6 +74,40 @@ def open(
     with add_notes():
         backend = Gradstep().devices().open_backend(device)
         return open_session(path, trusted, code, memory, backend)
+
+
+def capture_torch(
+    model: Any,
+    args: Any,
+    loss: Any = None,
+    targets: Any = (),
+    *,
+    path: str | os.PathLike[str] | None = None,
+    open: bool = False,
+    values: bool = True,
+    dynamic_shapes: Any = None,
+    device: str = "cpu",
+    memory: int | None = None,
+) -> Session:
+    """Open what a PyTorch model computes of `args`, and loss(output, *targets) of it.
+
+    model, args, loss, targets, values, dynamic_shapes: as `save` of the exporter takes them, which
+             docs/pytorch.md describes; the model is left as it was.
+    path:    where the trace is written (.gstrace); by default among temporary files.
+    open:    whether the window opens on it, too.
+    device, memory: as in `open`.
+    Raises GradstepError where PyTorch is not installed here, and what PyTorch raises itself.
+    """
+    from gradstep.core.notebook.error_notes import add_notes
+    from gradstep.core.notebook.torch_capture import capture, open_window, opened
+    from gradstep.main import Gradstep
+
+    with add_notes():
+        options = {"values": values, "dynamic_shapes": dynamic_shapes}
+        written = capture(model, args, loss, targets, path, options)
+        if open:
+            open_window(written)
+        return opened(written, memory, Gradstep().devices().open_backend(device))
 
 
 def debug(

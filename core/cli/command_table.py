@@ -341,6 +341,14 @@ def _convert(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("out", metavar="OUT", help=writes("- for the screen"))
 
 
+def _capture(parser: argparse.ArgumentParser) -> None:
+    """Print the exporter of a framework: one file of Python that needs nothing of Gradstep. Save it
+    where your model is, as `gradstep capture torch > gradstep_torch.py`, and call its `save`; what
+    that writes (.gstrace) opens here."""
+    parser.add_argument("framework", choices=("torch",))
+    parser.add_argument("--out", metavar="FILE", type=Path, help="write it there")
+
+
 def _trust(parser: argparse.ArgumentParser) -> None:
     """Documents whose Python may run, as you decided in the window: list them, or revoke that."""
     parser.add_argument("what", choices=("list", "revoke"))
@@ -420,6 +428,7 @@ VERBS: Mapping[str, Verb] = {
     "sweep": Verb("train with many settings, and compare", _sweep),
     "events": Verb("list the curves of TensorBoard's event files", _events),
     "convert": Verb("write a document in another format", _convert),
+    "capture": Verb("print the exporter for PyTorch models", _capture),
     "trust": Verb("list the documents whose Python may run, or revoke that", _trust),
     "shot": Verb("the window, as a picture", _shot),
     "tour": Verb("play the tutorial through the window", _tour),

@@ -13,9 +13,9 @@ from gradstep.core.autodiff.recognition.imported_request import ImportedGradient
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.concurrency.thread_state import Thread
+from gradstep.core.debug.history.recorded_run import RecordedRun
 from gradstep.core.document.dataset import Dataset
 from gradstep.core.document.expectation import Expectation
-from gradstep.core.debug.history.recorded_run import RecordedRun
 from gradstep.core.graph.model import Constant, Graph, TensorRef
 
 

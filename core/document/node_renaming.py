@@ -9,11 +9,11 @@ from gradstep.core.autodiff.recognition.imported_request import ImportedGradient
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, OverrideKind
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.debug.breaks.expression_names import rename_operations
+from gradstep.core.debug.history.recorded_run import relabel_recorded
 from gradstep.core.document.dataset import relabel_dataset
 from gradstep.core.document.document import Document, Optimizer, View
 from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
 from gradstep.core.document.queue_threads import relabel_thread
-from gradstep.core.debug.history.recorded_run import relabel_recorded
 from gradstep.core.graph.model import Edge, TensorRef
 
 Names = Callable[[str], str]

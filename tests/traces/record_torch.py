@@ -1,6 +1,6 @@
 """Recording the traces of tests/data/traces, where PyTorch is installed.
 
-    python tests/traces/record_torch.py [NAME…] [--out FOLDER]
+    python tests/traces/record_torch.py [NAME…]
 
 Run from the checkout's folder: sources are named as they are seen from there.
 """
@@ -12,35 +12,37 @@ import logging
 import sys
 import traceback
 import warnings
+import zipfile
 from pathlib import Path
 
+WITH_SOURCES = ("resnet18", "hook")
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "assets" / "capture"), str(Path(__file__).parent)]
 
 import gradstep_torch  # noqa: E402
 import torch  # noqa: E402
 import torch_models  # noqa: E402
+import trace_archive  # noqa: E402
 
 
 def main() -> int:
     """How many could not be recorded."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*")
-    parser.add_argument("--out", type=Path, default=ROOT / "tests" / "data" / "traces")
+    parser.add_argument("names", nargs="*", help="these anew, the others as they are")
     args = parser.parse_args()
     warnings.filterwarnings("ignore")
     logging.disable(logging.WARNING)
-    failed = 0
-    args.out.mkdir(parents=True, exist_ok=True)
+    failed, folder = 0, trace_archive.traces()
     for name, case in _cases().items():
         if args.names and name not in args.names:
             continue
         try:
-            print(name, _record(args.out / f"{name}.gstrace", case))
+            print(name, _record(folder / f"{name}.gstrace", case))
         except Exception:
             failed += 1
             print(name, "FAILED")
             traceback.print_exc()
+    trace_archive.pack(folder)
     return failed
 
 
@@ -60,9 +62,21 @@ def _record(path, case):
         if not parameter.any():  # else what is behind it gets no gradient
             torch.nn.init.normal_(parameter, std=0.1)
     torch.manual_seed(5)
-    return gradstep_torch.save(
+    said = gradstep_torch.save(
         path, model, case.args, loss=case.loss, targets=case.targets, paths=False, **case.more
     )
+    if path.stem not in WITH_SOURCES:
+        _without_sources(path)
+    return said
+
+
+def _without_sources(path):
+    """The file of all models goes with few of their traces."""
+    with zipfile.ZipFile(path) as file:
+        members = {n: file.read(n) for n in file.namelist() if not n.startswith("sources/")}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file:
+        for name, data in members.items():
+            file.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED, 9)
 
 
 if __name__ == "__main__":

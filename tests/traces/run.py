@@ -6,7 +6,8 @@ import argparse
 import json
 import sys
 
-from tests.traces.trace_verdicts import TRACES, judge
+from tests.traces.trace_archive import traces
+from tests.traces.trace_verdicts import judge
 
 
 def main() -> int:
@@ -16,7 +17,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="one JSON object")
     args = parser.parse_args()
     found = []
-    for path in sorted(TRACES.glob("*.gstrace")):
+    for path in sorted(traces().glob("*.gstrace")):
         if args.names and path.stem not in args.names:
             continue
         verdict = judge(path)

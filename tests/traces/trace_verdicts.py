@@ -17,7 +17,6 @@ from gradstep.core.graph.model import TensorRef
 from gradstep.core.io.open_document import read
 from gradstep.core.program.derive import derive
 
-TRACES = Path(__file__).parents[1] / "data" / "traces"
 WORST = 1e-4  # relative to the largest
 
 
@@ -56,7 +55,7 @@ def judge(path: Path) -> Verdict:
     unknown = tuple(op.name for op in document.graph if "." in op.type)
     return Verdict(
         path.stem, len(values), len(gradients), max(both.values(), default=0.0), len(one_sided),
-        tuple([*one_sided, *(f"{name} by {both[name]:.1e}" for name in off)]), unknown,
+        (*one_sided, *(f"{name} by {both[name]:.1e}" for name in off)), unknown,
     )  # fmt: skip
 
 
@@ -68,7 +67,7 @@ def _gradients(document: Document, feeds: Mapping[str, np.ndarray]
         return {}, []
     wanted = {TensorRef.parse(name): c.array for name, c in recorded.gradients.items()
               if TensorRef.parse(name).op not in recorded.remarks}  # fmt: skip
-    wrt = tuple([*wanted, *(TensorRef.parse(n) for n in recorded.none)])
+    wrt = (*wanted, *(TensorRef.parse(n) for n in recorded.none))
     program = derive(document)
     derived = differentiate(program.forward, GradientRequest(of=document.request.of, wrt=wrt))
     there = {ref: g for ref, g in derived.gradients.items() if g is not None}

@@ -9,8 +9,8 @@ from pathlib import PurePath
 import numpy as np
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
-from gradstep.core.document.document import Document, View
 from gradstep.core.debug.history.recorded_run import RecordedRun
+from gradstep.core.document.document import Document, View
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.model import Constant, TensorRef
 from gradstep.core.graph.scopes import parents

@@ -1,0 +1,163 @@
+"""Traces that PyTorch recorded: every value, every gradient, every None is what Gradstep gives."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradstep.core.io.native import gradstep_file, npy
+from gradstep.core.io.open_document import read
+from tests.traces.trace_archive import traces
+from tests.traces.trace_verdicts import apart, judge
+
+TRACES = traces()
+NAMES = sorted(path.stem for path in TRACES.glob("*.gstrace"))
+OPAQUE = {"custom_op": ("twice/output",)}  # an operation that only its library knows
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_trace_agrees_with_its_framework(name: str) -> None:
+    verdict = judge(TRACES / f"{name}.gstrace")
+    assert verdict.ok, verdict.off
+    assert verdict.values >= 4
+    assert verdict.gradients >= 5
+    assert verdict.unlowered == OPAQUE.get(name, ())
+
+
+def test_there_is_a_trace_of_every_kind() -> None:
+    assert len(NAMES) >= 44
+    kinds = {"resnet50", "vit", "lstm", "gpt", "hf_llama", "hf_t5", "no_grad", "hook", "cond"}
+    assert {*NAMES} >= kinds
+
+
+def test_a_number_that_is_another_is_noticed(tmp_path: Path) -> None:
+    """Of a value, of a gradient, and of a weight that both come from."""
+    for member, of in (("values", "value"), ("values", "gradient"), ("tensors", "tensor")):
+        path = _changed(tmp_path, "mlp", lambda graph, of=of: _first(graph, of))
+        assert not judge(path).ok, member
+
+
+def _first(graph: dict[str, Any], what: str) -> str:
+    """The member that holds the first of these."""
+    if what == "tensor":
+        return str(graph["inputs"][0][what])
+    return str(graph["nodes"][0]["outputs"][0][what])
+
+
+def _changed(folder: Path, name: str, which: Callable[[dict[str, Any]], str]) -> Path:
+    """A copy of a trace in which the first element of an array is another."""
+    path = folder / f"{name}.gstrace"
+    with zipfile.ZipFile(TRACES / path.name) as old, zipfile.ZipFile(path, "w") as new:
+        member = which(json.loads(old.read("graph.json")))
+        for info in old.infolist():
+            data = old.read(info)
+            if info.filename == member:
+                with old.open(info) as stream:
+                    array = npy.read(stream, info.file_size, member).copy()
+                array.reshape(-1)[0] += 0.1
+                data = npy.to_bytes(array)
+            new.writestr(info.filename, data)
+    return path
+
+
+def test_a_gradient_that_is_missing_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "mlp.gstrace"
+    with zipfile.ZipFile(TRACES / path.name) as old, zipfile.ZipFile(path, "w") as new:
+        for info in old.infolist():
+            data = old.read(info)
+            if info.filename == "graph.json":
+                graph = json.loads(data)
+                del graph["inputs"][0]["gradient"]
+                data = json.dumps(graph).encode()
+            new.writestr(info.filename, data)
+    assert judge(path).one_sided == 1
+
+
+# -- what the file says of its making --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["hook", "own_functions"])
+def test_what_no_graph_can_hold_is_said(name: str) -> None:
+    """A hook, a backward of one's own: the weights whose gradients differ are named."""
+    document = read(TRACES / f"{name}.gstrace")
+    assert document.recorded is not None
+    assert {*document.recorded.remarks} >= {"l/weight", "l/bias"}
+    assert "l.weight: PyTorch's gradient" in document.note
+
+
+@pytest.mark.parametrize(("name", "words"), [("branch", "Python asked"), ("cond", "Python asked"),
+                                             ("custom_op", "gradients end there")])  # fmt: skip
+def test_what_was_decided_is_said(name: str, words: str) -> None:
+    assert words in read(TRACES / f"{name}.gstrace").note
+
+
+def test_each_foreign_operation_is_one_box_with_its_line() -> None:
+    document = read(TRACES / "resnet18.gstrace")
+    conv = [op for op in document.graph if op.attrs.get("_foreign_op") == "aten.conv2d.default"]
+    first = next(op for op in conv if op.name.startswith("layer1/0/conv1/"))
+    assert first.attrs["_foreign_scope"] == "layer1/0/conv1/conv2d"
+    assert "layer1/0/conv1/conv2d" in document.view.collapsed
+    file, _, line = first.attrs["_source"].rpartition(":")
+    assert document.recorded is not None
+    text = document.recorded.sources[file].splitlines()[int(line) - 1]
+    assert "self.conv1(x)" in text
+
+
+def test_tied_weights_are_one_variable() -> None:
+    document = read(TRACES / "gpt.gstrace")
+    assert "tok/weight" in document.graph
+    assert not [op for op in document.graph if op.name.startswith("head/weight")]
+
+
+def test_buffers_move_along() -> None:
+    document = read(TRACES / "partly.gstrace")
+    assert {"norm/running_mean/update", "norm/num_batches_tracked/update"} <= {*document.targets}
+
+
+def test_any_number_of_rows(tmp_path: Path) -> None:
+    from gradstep.core.engine.run.tf_session import Session
+    from gradstep.core.program.derive import derive
+
+    document = read(TRACES / "dynamic_batch.gstrace")
+    program = derive(document)
+    session = Session(program.graph, initial=program.initial)
+    rows = np.ones((7, 4), np.float32)
+    feeds = {"input": rows, "target": np.zeros(7, np.int64)}
+    out = next(op.output() for op in document.graph if op.name.startswith("2/linear/BiasAdd"))
+    assert session.run([out], feeds)[0].shape == (7, 2)
+
+
+def test_a_document_keeps_what_was_recorded(tmp_path: Path) -> None:
+    document = read(TRACES / "hook.gstrace")
+    path = tmp_path / "kept.gradstep"
+    gradstep_file.save(path, document)
+    kept = read(path)
+    assert kept.recorded is not None
+    assert document.recorded is not None
+    for name, value in document.recorded.values.items():
+        assert kept.recorded.values[name] == value
+    assert kept.recorded.remarks == document.recorded.remarks
+    assert kept.recorded.sources == document.recorded.sources
+    assert [op.attrs for op in kept.graph] == [op.attrs for op in document.graph]
+
+
+def test_no_trace_tells_where_it_was_made() -> None:
+    for name in NAMES:
+        with zipfile.ZipFile(TRACES / f"{name}.gstrace") as file:
+            text = file.read("graph.json").decode()
+        assert not re.search(r'"/(home|tmp|root|Users|usr|opt)/', text), name
+
+
+def test_measure() -> None:
+    one = np.array([1.0, np.nan])
+    assert apart(one, one) == 0
+    assert apart(np.array([1.0, 1.0]), one) == np.inf
+    assert apart(np.array([1.1]), np.array([1.0])) == pytest.approx(0.1)
+    assert apart(np.array([1e-9]), np.array([0.0]), 1.0) == pytest.approx(1e-9)
