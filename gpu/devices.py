@@ -11,6 +11,7 @@ from gradstep.gpu.compare import compare
 from gradstep.gpu.emulated_systems import CUPY_NATIVE, NUMPY_NATIVE, PROFILES, TF_ON_GPU
 from gradstep.gpu.emulation import EmulatedBackend
 from gradstep.gpu.probe import probe
+from gradstep.gpu.recorded_comparison import RECORDED, compare_recorded
 
 
 class Devices:
@@ -34,7 +35,10 @@ class Devices:
         )
 
     def compare(self, program: Program, left: str, right: str) -> Comparison:
-        """`program` on two devices by name, node by node."""
+        """`program` on two devices by name, node by node; what was recorded is one."""
+        if RECORDED in (left, right):
+            live = self.open_backend(right if left == RECORDED else left)
+            return compare_recorded(program, live)
         return compare(program, self.open_backend(left), self.open_backend(right))
 
     def describe(self) -> list[DeviceInfo]:

@@ -79,6 +79,7 @@ def derive(
         init=document.init if document.init in graph else "",
         functions=of_kind(document, functions, CodeKind.PYFUNC),
         threads=sound,
+        recorded=document.recorded,
     )
     program, more = with_training(program, document, broken, rules, previous)
     problems += more

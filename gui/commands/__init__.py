@@ -73,6 +73,7 @@ from gradstep.gui.commands.node_commands import (
 from gradstep.gui.commands.reveal import reveal, reveal_end, reveal_start, set_collapsed
 from gradstep.gui.commands.run_commands import (
     colour_by,
+    comparable_devices,
     compare,
     keep_recorded,
     measure,
@@ -140,6 +141,7 @@ __all__ = [
     "check_node",
     "clear_override",
     "colour_by",
+    "comparable_devices",
     "compare",
     "connect",
     "connect_through_cast",

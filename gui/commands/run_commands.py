@@ -11,6 +11,7 @@ import numpy as np
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.concurrency.thread_state import Thread
 from gradstep.core.document import document_edits
+from gradstep.core.protocol.messages import DeviceInfo
 from gradstep.gui.commands.refusals import says_why
 from gradstep.gui.look import theme
 from gradstep.gui.model.selection import selected_unit
@@ -80,6 +81,16 @@ def compare(workspace: Workspace, against: Sequence[str] = ()) -> None:
     """Run on other devices, node by node; without any, on the one chosen in the settings."""
     workspace.ask_window("show", "device_diff")
     workspace.debugger.compare(against or [settings().compare_with])
+
+
+def comparable_devices(workspace: Workspace) -> list[DeviceInfo]:
+    """What can be compared with: what another framework recorded of this graph, then devices."""
+    run = workspace.document.recorded
+    if run is None:
+        return [*workspace.devices]
+    text = f"as {run.source} computed it"
+    recorded = DeviceInfo(name="recorded", kind="recorded", available=True, text=text)
+    return [recorded, *workspace.devices]
 
 
 def measure(workspace: Workspace) -> None:

@@ -64,7 +64,7 @@ class LateMenus:
         _or_nothing(menu, "the engine has not answered yet")
 
     def _list_comparable(self, menu: QMenu) -> None:
-        for device in self._workspace.devices:
+        for device in commands.comparable_devices(self._workspace):
             if device.name != self._workspace.device:
                 row = self._device_row(menu, device.name, device.name == settings().compare_with)
                 row.setEnabled(device.available)

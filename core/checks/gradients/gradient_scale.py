@@ -21,7 +21,7 @@ def gradient_scale(graph: Graph, recorded: RecordedRun, ref: TensorRef) -> float
     of absolute values for each of its elements; 0 where none is known."""
     own = recorded.gradients.get(str(ref))
     size = 1 if own is None else max(own.array.size, 1)
-    sums = (_total(recorded, name) for name in _next_recorded(graph, recorded, ref))
+    sums = (_total(recorded, name) for name in next_recorded(graph, recorded, ref))
     return ROUNDING * max(sums, default=0.0) / size
 
 
@@ -32,7 +32,7 @@ def _total(recorded: RecordedRun, name: str) -> float:
     return float(np.abs(array[np.isfinite(array)]).astype(np.float64).sum())
 
 
-def _next_recorded(graph: Graph, recorded: RecordedRun, ref: TensorRef) -> Iterator[str]:
+def next_recorded(graph: Graph, recorded: RecordedRun, ref: TensorRef) -> Iterator[str]:
     """The tensors after it that have a recorded gradient, on each path the first."""
     seen, waiting = {ref.op}, [ref.op]
     while waiting:

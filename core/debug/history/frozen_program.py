@@ -14,6 +14,7 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.debug.concurrency.thread_state import Thread
 from gradstep.core.debug.history.batches import Batches
 from gradstep.core.debug.history.frame import Losses
+from gradstep.core.debug.history.recorded_run import RecordedRun
 from gradstep.core.graph.model import Edge, Graph, TensorRef
 from gradstep.core.graph.problems import Problem
 
@@ -51,6 +52,7 @@ class Program:
     updates:   how the updates of each optimizer were made (an UpdateRecord of gradstep.core.train),
                by the number of the optimizer: for the edit after it.
     rates:     the learning rates of the optimizers that every run executes.
+    recorded:  what another framework computed of the forward graph.
     """
 
     graph: Graph
@@ -75,6 +77,7 @@ class Program:
     remembered: tuple[Differentiation, ...] = ()
     updates: Mapping[int, Any] = field(default_factory=_nothing)
     rates: tuple[TensorRef, ...] = ()
+    recorded: RecordedRun | None = None
 
     @property
     def losses(self) -> Losses:

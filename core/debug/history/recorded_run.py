@@ -14,7 +14,7 @@ from gradstep.core.graph.model import Constant, TensorRef
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordedRun:
-    """source: who computed it ("torch 2.13.0").
+    """source: who computed it ("torch 2.13.0"). of: the tensor whose gradients they are; "".
 
     values:    tensor ("conv1/conv2d/Conv2D:0") -> what it was.
     gradients: tensor or variable -> the gradient that came back to it.
@@ -24,6 +24,7 @@ class RecordedRun:
     """
 
     source: str
+    of: str = ""
     values: Mapping[str, Constant] = field(default_factory=dict)
     gradients: Mapping[str, Constant] = field(default_factory=dict)
     none: frozenset[str] = frozenset()
@@ -43,6 +44,7 @@ def relabel_recorded(run: RecordedRun | None, name_of: Callable[[str], str]) -> 
 
     return replace(
         run,
+        of=tensor(run.of) if run.of else "",
         values={tensor(name): value for name, value in run.values.items()},
         gradients={tensor(name): value for name, value in run.gradients.items()},
         none=frozenset(map(tensor, run.none)),

@@ -215,10 +215,11 @@ class ExpectationRecord(Record):
 
 
 class RecordedRecord(Record):
-    """See gradstep.core.debug.history.recorded_run.RecordedRun. sources: file -> the member that holds
+    """See gradstep.core.debug.history.recorded_run.RecordedRun. sources: file -> the member with
     its text."""
 
     source: str
+    of: str = ""
     values: dict[str, TensorRecord] = {}
     gradients: dict[str, TensorRecord] = {}
     none: list[str] = []

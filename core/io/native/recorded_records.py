@@ -24,6 +24,7 @@ def write_recorded(
     members = {file: f"sources/{number}.txt" for number, file in enumerate(sorted(run.sources))}
     record = file_schema.RecordedRecord(
         source=run.source,
+        of=run.of,
         values={name: files.record(value) for name, value in run.values.items()},
         gradients={name: files.record(value) for name, value in run.gradients.items()},
         none=sorted(run.none),
@@ -42,6 +43,7 @@ def read_recorded(
         return None
     return RecordedRun(
         source=record.source,
+        of=_name(record.of) if record.of else "",
         values=_tensors(record.values, members),
         gradients=_tensors(record.gradients, members),
         none=frozenset(_name(name) for name in record.none),

@@ -136,6 +136,7 @@ class _Traced:
                 none.add(str(ref))
         return RecordedRun(
             source=self.graph.framework,
+            of="".join(map(str, self._results("loss")[:1])),
             values=values,
             gradients=gradients,
             none=frozenset(none),

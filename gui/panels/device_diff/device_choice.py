@@ -11,9 +11,15 @@ from gradstep.core.protocol.messages import DeviceInfo
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.panels.device_diff.device_diff_model import device_label
 
-_GROUPS = (("gpu", "measured here"), ("cpu", "this processor"), ("emulated", "emulated by rule"))
+RECORDED = "recorded"
+_GROUPS = (
+    (RECORDED, "recorded elsewhere"),
+    ("gpu", "measured here"),
+    ("cpu", "this processor"),
+    ("emulated", "emulated by rule"),
+)
 ACTION = "device_diff.device."
-FIRST_CHOICE = ("gpu", "emulate:tf-gpu")  # the first of them that there is
+FIRST_CHOICE = ("recorded", "gpu", "emulate:tf-gpu")  # the first of them that there is
 
 
 class DeviceChoice(QPushButton):
@@ -29,11 +35,15 @@ class DeviceChoice(QPushButton):
         self._menu.setToolTipsVisible(True)
         self.setMenu(self._menu)
         self.chosen: list[str] = []
+        self._known: set[str] = set()
 
     def offer(self, devices: Sequence[DeviceInfo], running: str) -> None:
         """All devices but the one that runs; those that are missing are greyed, with the reason."""
         self._menu.clear()
         known = {d.name for d in devices if d.available}
+        if RECORDED in known and RECORDED not in self._known:
+            self.chosen = [RECORDED]  # what a trace is opened for
+        self._known = known
         self.chosen = [name for name in self.chosen if name in known and name != running]
         if not self.chosen:
             self.chosen.extend([name for name in FIRST_CHOICE if name in known][:1])

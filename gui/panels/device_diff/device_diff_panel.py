@@ -40,6 +40,7 @@ class DeviceDiffPanel(Panel):
         workspace.message.connect(self.refresh)  # a comparison that failed has said so there
         workspace.selection_changed.connect(self._follow_selection)
         workspace.devices_changed.connect(self._offer)
+        workspace.document_changed.connect(self._offer_recorded)
         self._offer()
         self.refresh()
 
@@ -60,9 +61,15 @@ class DeviceDiffPanel(Panel):
         return row
 
     def _offer(self) -> None:
-        self.devices.offer(self.workspace.devices, self.workspace.device)
+        self._recorded = self.workspace.document.recorded
+        self.devices.offer(commands.comparable_devices(self.workspace), self.workspace.device)
         self._enable()
         self.refresh()
+
+    def _offer_recorded(self, *_: object) -> None:
+        """Another document was recorded elsewhere, or was not."""
+        if self.workspace.document.recorded is not self._recorded:
+            self._offer()
 
     def _enable(self) -> None:
         self.run.setEnabled(bool(self.devices.chosen) and self.workspace.program is not None)
