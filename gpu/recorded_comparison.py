@@ -19,6 +19,7 @@ from gradstep.core.debug.history.recorded_run import RecordedRun
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.foreign_origin import FOREIGN_OP
 from gradstep.core.graph.model import Phase, TensorRef
 from gradstep.core.protocol.messages import ComparedNode, Comparison, SideResult
 from gradstep.core.protocol.vocabulary import ComparedVerdict
@@ -30,7 +31,6 @@ from gradstep.gpu.tensor_distance import distance, identical, measure
 RECORDED = "recorded"
 _ROUNDINGS = 1000  # of an element type's ε, that two frameworks may be apart in the end
 _LEAST = {2: 2e-2}  # by bytes of an element: float16 keeps three digits
-_FOREIGN = "_foreign_op"
 Found = Mapping[TensorRef, np.ndarray]
 
 
@@ -170,7 +170,7 @@ class _Compared:
         """Of which foreign operation it is, or of which tensor it is the gradient."""
         if pair.of is not None:
             return f"the gradient of {pair.of.short}"
-        return str(self._program.graph[pair.ref.op].attrs.get(_FOREIGN, ""))
+        return str(self._program.graph[pair.ref.op].attrs.get(FOREIGN_OP, ""))
 
     def _missing(self) -> Iterator[ComparedNode]:
         """Gradients that were recorded, and are None here: where one ends, it is made so."""

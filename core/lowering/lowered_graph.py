@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.foreign_origin import FOREIGN_OP, FOREIGN_SCOPE, SOURCE_LINE
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.lowering.foreign_graph import (
     ForeignGraph,
@@ -28,8 +29,6 @@ from gradstep.core.lowering.lowering_table import (
 )
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 
-# Attributes of operations of ours: the foreign one that they are a part of, and its line.
-FOREIGN_OP, FOREIGN_SCOPE, SOURCE_LINE = "_foreign_op", "_foreign_scope", "_source"
 _LIBRARIES = ("torch/", "jax/", "flax/", "site-packages/")
 
 Tables = Callable[[str], LoweringTable | None]

@@ -98,6 +98,7 @@ from gradstep.gui.commands.session_commands import (
     new_session,
     switch_session,
 )
+from gradstep.gui.commands.source_commands import open_source
 from gradstep.gui.commands.sweep_commands import (
     ask_sweep,
     debug_run,
@@ -179,6 +180,7 @@ __all__ = [
     "new_session",
     "offered_columns",
     "open_path",
+    "open_source",
     "open_sweep",
     "override_by_code",
     "paste",

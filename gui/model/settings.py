@@ -61,6 +61,16 @@ class Settings:
         self._store.setValue("devices/compare_with", device)
 
     @property
+    def editor(self) -> str:
+        """The command that opens a line of a file: `code -g {file}:{line}`; "" for the editor that
+        is found."""
+        return self._text("sources/editor", "")
+
+    @editor.setter
+    def editor(self, command: str) -> None:
+        self._store.setValue("sources/editor", command)
+
+    @property
     def recording_limit(self) -> int:
         """Bytes of recorded runs that are kept."""
         try:

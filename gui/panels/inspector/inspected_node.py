@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from gradstep.core.graph.foreign_origin import result_of
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops.declare.table import find
 from gradstep.core.protocol.messages import ErrorInfo
+from gradstep.gui.model.selection import selected_unit
 from gradstep.gui.model.workspace import Workspace
 
 
 def inspected_name(workspace: Workspace) -> str | None:
-    """The one selected node; without a selection, the node that the debugger stands at."""
+    """The one selected node; of a foreign operation, whose parts are selected together, the one
+    that gives its result; without a selection, the node that the debugger stands at."""
     if len(workspace.selection) == 1:
         return workspace.selection[0]
+    if workspace.selection:
+        return _foreign_result(workspace)
     stop = workspace.stop
-    if workspace.selection or workspace.selected_edge is not None or stop is None:
+    if workspace.selected_edge is not None or stop is None:
         return None
     return stop.node if stop.node in workspace.shown else None
+
+
+def _foreign_result(workspace: Workspace) -> str | None:
+    unit, graph = selected_unit(workspace), workspace.document.graph
+    if not unit.endswith("/"):
+        return None
+    result = result_of(graph, unit[:-1])
+    return None if result is None else result.name
 
 
 def error_at(workspace: Workspace, name: str) -> ErrorInfo | None:

@@ -17,6 +17,7 @@ from gradstep.gui.panels.inspector.node_facts import NodeFacts
 from gradstep.gui.panels.inspector.node_flow import ChangeFlow, GradientFlow, ValueFlow
 from gradstep.gui.panels.inspector.node_gradcheck import NodeVerdict
 from gradstep.gui.panels.inspector.nonfinite_reasons import Reasons
+from gradstep.gui.panels.inspector.source_lines import SourceLines
 from gradstep.gui.panels.inspector.step_facts import StepFacts
 from gradstep.gui.panels.inspector.wire_facts import WireFacts
 from gradstep.gui.panels.inspector.wrong_gradient_card import OverrideCheck
@@ -48,6 +49,7 @@ class InspectorPanel(Panel):
         self.reasons = Reasons(workspace)
         self.note = Wrapped(lambda: workspace.theme, "inspector.note", "muted")
         self.note.setContentsMargins(0, 2 * GRID, 0, 0)
+        self.source = SourceLines(workspace)
         self.step = StepFacts(workspace)
         self.wire = WireFacts(workspace)
         self._shown: tuple[object, ...] = ()
@@ -64,7 +66,7 @@ class InspectorPanel(Panel):
         column.setContentsMargins(12, GRID, 12, 2 * GRID)
         column.setSpacing(GRID // 2)
         self._sections: tuple[QWidget, ...] = (
-            self.facts, self.step, self.wire, self.attributes, self.error, self.code,
+            self.facts, self.step, self.wire, self.source, self.attributes, self.error, self.code,
             self.check, self.reasons, self.gradient, self.verdict, self.value, self.change,
             self.note,
         )  # fmt: skip
@@ -143,6 +145,7 @@ class InspectorPanel(Panel):
                 self.attributes.show_node(op)
             self.note.setText(_documentation(op))
             _focus(self, focused)
+        self.source.show_node(op)
         self.code.show_node(op)
         self.error.show_node(op.name)
         self.check.show_node(op.name)

@@ -1,0 +1,81 @@
+"""The lines of source that an operation is from, and the way to them in the user's editor."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QTextCursor, QTextFormat
+from PySide6.QtWidgets import QTextEdit, QVBoxLayout, QWidget
+
+from gradstep.core.graph.foreign_origin import ForeignOrigin, foreign_origin
+from gradstep.core.graph.model import Operation
+from gradstep.gui import commands
+from gradstep.gui.look.plain_text import plain
+from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.inspector.fact_rows import drop_all, line_of
+from gradstep.gui.panels.inspector.gradient_code import CodePreview
+from gradstep.gui.panels.widgets.small_labels import Link, SectionHeader, Text
+
+AROUND = 4  # lines above and below
+
+
+class SourceLines(QWidget):
+    """What a traced operation was in its framework, and where the program asked for it."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
+        self.setObjectName("inspector.source")
+        self._workspace = workspace
+        self._shown: tuple[object, ...] = ()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, GRID, 0, 0)
+        column.setSpacing(GRID // 2)
+        self.header = SectionHeader(lambda: workspace.theme, self.tr("Source"))
+        self._body = QVBoxLayout()
+        self._body.setSpacing(GRID // 2)
+        column.addWidget(self.header)
+        column.addLayout(self._body)
+
+    def show_node(self, op: Operation) -> None:
+        """Show where this node is from; nothing, for what was drawn here."""
+        origin, run = foreign_origin(op), self._workspace.document.recorded
+        self.setVisible(origin is not None)
+        key = origin, run, self._workspace.theme
+        if origin is None or key == self._shown:
+            return
+        self._shown = key
+        drop_all(self._body)
+        self.header.set_texts(self.tr("Source"), origin.op)
+        if origin.file:
+            self._body.addWidget(line_of(self._link(origin)))
+        else:
+            missing = Text(lambda: self._workspace.theme, "muted")
+            missing.set_text(self.tr("no line was recorded"))
+            self._body.addWidget(missing)
+        text = "" if run is None else run.sources.get(origin.file, "")
+        if text:
+            self._body.addWidget(self._lines(text, origin.line))
+
+    def _link(self, origin: ForeignOrigin) -> Link:
+        words = f"{origin.file}:{origin.line}"
+        link = Link(lambda: self._workspace.theme, words, "inspector.source.open", code=True)
+        link.setToolTip(plain(self.tr("Open this line in your editor")))
+        link.clicked.connect(lambda: commands.open_source(self._workspace, origin))
+        return link
+
+    def _lines(self, text: str, number: int) -> CodePreview:
+        """The line and those around it, the line marked."""
+        lines = text.splitlines()
+        first = max(number - 1 - AROUND, 0)
+        while first < number - 1 and not lines[first].strip():
+            first += 1  # a preview begins with no empty line
+        view = CodePreview(self._workspace.theme, "\n".join(lines[first : number + AROUND]) or " ")
+        view.setAccessibleName(self.tr("Source around line {}").format(number))
+        view.setExtraSelections([self._mark(view, number - 1 - first)])
+        return view
+
+    def _mark(self, view: CodePreview, block: int) -> QTextEdit.ExtraSelection:
+        mark = QTextEdit.ExtraSelection()
+        mark.cursor = QTextCursor(view.document().findBlockByNumber(block))
+        mark.format.setBackground(self._workspace.theme.selected_row)
+        mark.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
+        return mark
