@@ -91,7 +91,7 @@ class _GraphLowering:
             return self._builder.constant(given.tensor.value, kind, name)
         variable = self._builder.variable(name, kind, fixed(shape))
         self._done.variables[given.name] = variable.ref.op
-        return self._builder.one("Identity", variable, name=f"{variable.ref.op}/read")
+        return variable
 
     def _node(self, node: ForeignNode) -> None:
         before = self._builder.size

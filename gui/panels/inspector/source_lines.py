@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
+
 from PySide6.QtGui import QTextCursor, QTextFormat
 from PySide6.QtWidgets import QTextEdit, QVBoxLayout, QWidget
 
@@ -68,7 +70,9 @@ class SourceLines(QWidget):
         first = max(number - 1 - AROUND, 0)
         while first < number - 1 and not lines[first].strip():
             first += 1  # a preview begins with no empty line
-        view = CodePreview(self._workspace.theme, "\n".join(lines[first : number + AROUND]) or " ")
+        shown = dedent("\n".join(lines[first : number + AROUND])) or " "
+        view = CodePreview(self._workspace.theme, shown)
+        view.setLineWrapMode(CodePreview.LineWrapMode.NoWrap)
         view.setAccessibleName(self.tr("Source around line {}").format(number))
         view.setExtraSelections([self._mark(view, number - 1 - first)])
         return view
