@@ -54,9 +54,18 @@ def compare_recorded(program: Program, backend: Backend) -> Comparison:
         nodes=nodes,
         first_divergence=next((node.name for node in nodes if node.creates), None),
         brief=brief(nodes),
-        text=conclusion(nodes),
+        text=_conclusion(nodes),
         hazards=[],
     )
+
+
+def _conclusion(nodes: list[ComparedNode]) -> str:
+    """And where the first is a gradient: whose, and what is known of it."""
+    first = next((node for node in nodes if node.creates), None)
+    if first is None or first.phase == Phase.FORWARD.value:
+        return conclusion(nodes)
+    remark = f": {first.rule}" if first.rule else ""
+    return f"{conclusion(nodes)} It is {first.right.text}{remark}."
 
 
 @dataclass(frozen=True)

@@ -91,10 +91,21 @@ def derive(
         graph = continue_graph(program.graph, previous.graph)
         program = replace(program, graph=graph, fetches=fetches)
     problems += _not_said(unknown, problems)
+    problems += _of_recorded(document)
     blamed = {problem.node for problem in unfit}
     problems += [p for p in find_uninitialized(program) if p.node not in blamed]
     problems += [*find_captured(program), *uncallable(program, document)]
     return replace(program, problems=tuple(as_remarks(problems, program, document)))
+
+
+def _of_recorded(document: Document) -> list[Problem]:
+    """What a gradient that was recorded elsewhere does not follow from the graph alone."""
+    run, fix = document.recorded, "hold them against each other: Device diff, with recorded"
+    return [
+        Problem(name, "recorded-gradient", text, fix, severity="warning")
+        for name, text in (run.remarks.items() if run is not None else ())
+        if name in document.graph
+    ]
 
 
 def _not_said(found: Sequence[Problem], said: Sequence[Problem]) -> list[Problem]:

@@ -1,4 +1,4 @@
-"""Models of ONNX, PyTorch, JAX and others. None is read yet."""
+"""Files of ONNX, PyTorch, JAX and others, which are not read; traces of them are."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from gradstep.core.io.sniff import file_signatures as signs
 
 _ONNX = "ONNX is not read yet: convert it to TensorFlow (onnx2tf makes a SavedModel of it)"
 _TORCH = (
-    "PyTorch is not read yet: export the model to ONNX (torch.onnx.export), and that to TensorFlow "
-    "(onnx2tf makes a SavedModel of it)"
+    "write a trace of the model instead, which opens here: save what `gradstep capture torch` "
+    "prints as gradstep_torch.py beside your code, and call its save(…)"
 )
 _JAX = f"JAX is not read yet: {OPEN_ANOTHER}"
 _WEIGHTS = "it has weights and no graph: open the graph of the model, and give it these as values"

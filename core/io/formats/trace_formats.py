@@ -35,7 +35,7 @@ def _read(data: bytes, name: str, budget: Budget) -> Document:
 FORMATS = (
     Format(
         "trace",
-        "a trace of another framework's program",
+        "a trace of a PyTorch model",
         _sniff,
         suffixes=(_SUFFIX,),
         title="Traces of PyTorch",

@@ -105,6 +105,7 @@ OTHERS = {
     "gzip": gzip.compress(b"graph"),
     "compressed": b"BZh91AY&SY",
     "zip": _zip(readme=b"here"),
+    "trace": _zip(**{"graph.json": b"{}"}),
     "tar": bytes(257) + b"ustar\0" + bytes(250),
     "lfs_pointer": b"version https://git-lfs.github.com/spec/v1\noid sha256:12\nsize 4\n",
     "web_page": b"<!DOCTYPE html>\n<html><body>404</body></html>",
@@ -267,7 +268,9 @@ def test_what_is_called_as_another_is_called_what_it_is(
 def test_what_opens_is_what_is_suggested(tmp_path: Path) -> None:
     path = tmp_path / "a.pb"
     path.write_bytes(b"x, y\n")
-    assert _refused(path).hint == "open a .gradstep document or a TensorFlow GraphDef"
+    assert _refused(path).hint == (
+        "open a .gradstep document, a TensorFlow GraphDef or a trace of a PyTorch model"
+    )
 
 
 @pytest.mark.parametrize("is_drawn", [True, False])

@@ -1,0 +1,226 @@
+"""Reading traces: what is right opens, what is wrong is one clear line, whoever wrote it."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradstep.core.errors import GradstepError
+from gradstep.core.io.disk.memory_budget import Budget, OverBudgetError
+from gradstep.core.io.native import npy
+from gradstep.core.io.open_document import read
+from gradstep.core.io.traces import trace_file
+from gradstep.core.io.traces.traced_document import from_trace
+from gradstep.core.lowering.foreign_graph import ForeignRef
+
+ARRAYS = {
+    "tensors/0.npy": np.array([[1.0, 2.0], [3.0, 4.0]], np.float32),
+    "tensors/1.npy": np.array([[1.0, -1.0]], np.float32),
+    "values/0.npy": np.array([[0.0, 0.0]], np.float32),
+}
+
+
+def graph() -> dict[str, Any]:
+    """y = relu(x w^T), and its mean."""
+    two = {"dtype": "float32", "shape": [1, 2]}
+    return {
+        "format": "gradstep-trace",
+        "version": 1,
+        "framework": {"name": "torch", "version": "9.9"},
+        "inputs": [
+            {"name": "w", "kind": "parameter", "dtype": "float32", "shape": [2, 2],
+             "trained": True, "tensor": "tensors/0.npy"},
+            {"name": "x", "kind": "input", **two, "tensor": "tensors/1.npy"},
+        ],
+        "nodes": [
+            {"name": "net/linear", "op": "aten.linear.default",
+             "args": {"input": {"ref": "x"}, "weight": {"ref": "w"}, "bias": None},
+             "outputs": [two], "frames": [["net.py", 2, "forward", "return x @ w.T"]]},
+            {"name": "relu", "op": "aten.relu.default", "args": {"self": {"ref": "net/linear"}},
+             "outputs": [{**two, "value": "values/0.npy"}]},
+            {"name": "mean", "op": "aten.mean.default",
+             "args": {"self": {"ref": "relu"}, "dtype": None},
+             "outputs": [{"dtype": "float32", "shape": []}]},
+        ],
+        "outputs": [{"kind": "loss", "value": {"ref": "mean"}}],
+        "sources": {"net.py": ""},
+    }  # fmt: skip
+
+
+def packed(record: Any, **more: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        text = record if isinstance(record, bytes) else json.dumps(record).encode()
+        archive.writestr("graph.json", text)
+        for name, array in ARRAYS.items():
+            archive.writestr(name, npy.to_bytes(array))
+        archive.writestr("sources/net.py", "def forward(x):\n    return x @ w.T\n")
+        for name, data in more.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def refused(record: Any, **more: bytes) -> GradstepError:
+    with pytest.raises(GradstepError) as caught:
+        from_trace(packed(record, **more), "net.gstrace")
+    error = caught.value
+    assert error.kind in ("FileError", "MemoryLimitError")
+    assert error.message.startswith("net.gstrace: ")
+    assert "\n" not in error.message
+    return error
+
+
+def test_a_trace_becomes_a_graph() -> None:
+    found = trace_file.from_bytes(packed(graph()))
+    assert found.framework == "torch 9.9"
+    assert [node.name for node in found.nodes] == ["net/linear", "relu", "mean"]
+    assert found.nodes[0].args["input"] == ForeignRef("x")
+    assert found.sources["net.py"].startswith("def forward")
+    assert found.paths == {}
+
+
+def test_a_trace_opens_by_any_name(tmp_path: Path) -> None:
+    for name in ("net.gstrace", "net.bin", "net.pb"):
+        (tmp_path / name).write_bytes(packed(graph()))
+        document = read(tmp_path / name)
+        assert document.initial["w"].array.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+        assert [str(ref) for ref in document.request.wrt] == ["w:0"]
+        assert document.view.collapsed >= {"net/linear", "relu", "mean"}
+
+
+def _set(*way: str | int) -> Callable[[dict[str, Any], Any], None]:
+    def change(record: dict[str, Any], value: Any) -> None:
+        place: Any = record
+        for key in way[:-1]:
+            place = place[key]
+        place[way[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("way", "value", "words"),
+    [
+        (("format",), "other", "of the format 'other'"),
+        (("version",), 2, "newer Gradstep (trace format 2"),
+        (("version",), "1", "graph.json is not valid"),
+        (("inputs", 0, "kind"), "friend", "unknown kind 'friend'"),
+        (("inputs", 0, "tensor"), "", "input 'w' has no value"),
+        (("inputs", 0, "tensor"), "tensors/9.npy", "tensors/9.npy is missing"),
+        (("inputs", 0, "shape"), [3, 2], "has the shape [2, 2], not [3, 2]"),
+        (("inputs", 0, "shape"), [-1, 2], "has the shape [-1, 2]"),
+        (("inputs", 1, "name"), "w", "two of the name 'w'"),
+        (("nodes", 1, "name"), "net/linear", "two of the name"),
+        (("nodes", 1, "name"), "../x y", "no name for an operation"),
+        (("nodes", 1, "name"), "a//b", "no name for an operation"),
+        (("nodes", 1, "op"), "relu", "of no framework"),
+        (("nodes", 1, "args", "self"), {"ref": "later"}, "not before it"),
+        (("nodes", 1, "args", "self"), {"ref": "net/linear", "output": 1}, "which has none"),
+        (("nodes", 1, "args", "self"), {"ref": "net/linear", "output": "0"}, "which has none"),
+        (("nodes", 1, "args", "self"), {"float": "ten"}, "no value"),
+        (("nodes", 1, "args", "self"), {"code": "import os"}, "no value"),
+        (("nodes", 1, "args", "self"), [[[[[[[[[[[1]]]]]]]]]]], "lists in lists"),
+        (("nodes", 1, "outputs", 0, "value"), "../../secret.npy", "is missing"),
+        (("outputs", 0, "kind"), "best", "unknown kind 'best'"),
+        (("outputs", 0, "value"), {"dtype": "float32"}, "is no tensor"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said(way: tuple[str | int, ...], value: Any, words: str) -> None:
+    record = graph()
+    _set(*way)(record, value)
+    error = refused(record)
+    assert words in error.message
+    assert error.hint
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"[]", b'{"format": 1}', b"\xff\xfe"])
+def test_what_is_no_json_is_said(text: bytes) -> None:
+    assert "graph.json is not valid" in refused(text).message
+
+
+def test_a_pickle_is_not_loaded() -> None:
+    array = np.array([print], object)
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=True)
+    record = graph()
+    record["inputs"][0]["tensor"] = "tensors/p.npy"
+    error = refused(record, **{"tensors/p.npy": buffer.getvalue()})
+    assert "Python objects, which Gradstep never loads" in error.message
+
+
+def test_memory_is_asked_for() -> None:
+    with pytest.raises(OverBudgetError):
+        from_trace(packed(graph()), "net.gstrace", Budget(1000))
+
+
+def test_what_is_cut_off_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "net.gstrace"
+    path.write_bytes(packed(graph())[:-30])
+    with pytest.raises(GradstepError, match="cut off or damaged"):
+        read(path)
+
+
+def test_an_operation_that_nobody_knows_is_kept_and_fed() -> None:
+    record = graph()
+    record["nodes"][1]["op"] = "mylib.secret.default"
+    document = from_trace(packed(record), "net.gstrace")
+    [unknown] = [op for op in document.graph if op.type == "mylib.secret.default"]
+    assert [str(ref) for ref in unknown.inputs] == ["net/linear/MatMul:0"]
+    assert document.feeds[f"{unknown.name}:0"].array.tolist() == [[0.0, 0.0]]
+    assert "there is no lowering of mylib.secret.default" in document.note
+
+
+def test_an_argument_that_no_lowering_takes_is_not_left_out() -> None:
+    record = graph()
+    record["nodes"][1]["args"]["strength"] = 3
+    document = from_trace(packed(record), "net.gstrace")
+    assert "its argument strength = 3" in document.note
+
+
+def test_a_lowering_that_gives_another_type_is_not_believed() -> None:
+    record = graph()
+    record["nodes"][1]["outputs"][0]["dtype"] = "int32"
+    document = from_trace(packed(record), "net.gstrace")
+    assert "and not int32[1, 2]" in document.note
+
+
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.floats() | st.text(max_size=6)
+    | st.sampled_from(["w", "x", "relu", "mean", "float32", "aten.add.Tensor", "inf"]),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(st.sampled_from(["ref", "output", "dtype", "symbol", "float"]), inner,
+                      max_size=2),
+    max_leaves=6,
+)  # fmt: skip
+PLACES = [
+    ("inputs",), ("inputs", 0), ("inputs", 0, "shape"), ("inputs", 0, "dtype"), ("nodes",),
+    ("nodes", 0), ("nodes", 0, "args"), ("nodes", 0, "args", "weight"), ("nodes", 0, "outputs"),
+    ("nodes", 1, "op"), ("nodes", 1, "args", "self"), ("nodes", 2, "args"), ("outputs",),
+    ("nodes", 0, "frames"), ("sources",), ("framework",), ("nodes", 1, "outputs", 0, "shape"),
+]  # fmt: skip
+
+
+@given(st.sampled_from(PLACES), JUNK)
+def test_junk_is_refused_or_opens(way: tuple[str | int, ...], junk: Any) -> None:
+    record = graph()
+    _set(*way)(record, junk)
+    error = _error_of(packed(record))
+    assert error is None or error.message.startswith("net.gstrace: ")
+    assert error is None or error.kind in ("FileError", "MemoryLimitError")
+
+
+def _error_of(data: bytes) -> GradstepError | None:
+    try:
+        from_trace(data, "net.gstrace")
+    except GradstepError as error:
+        return error
+    return None
