@@ -26,6 +26,12 @@ def _is_cut_off(sample: Sample) -> bool:
     return named and signs.is_zip(sample) and not sample.members
 
 
+def _read_pt2(data: bytes, name: str, budget: Budget) -> Document:
+    from gradstep.core.io.traces.traced_document import from_pt2
+
+    return from_pt2(data, name, budget)
+
+
 def _read(data: bytes, name: str, budget: Budget) -> Document:
     from gradstep.core.io.traces.traced_document import from_trace
 
@@ -41,5 +47,13 @@ FORMATS = (
         title="Traces of PyTorch",
         read=_read,
         by_name=True,
+    ),
+    Format(
+        "torch_export",
+        "a program exported from PyTorch",
+        signs.packs(r"(^|/)(serialized_exported_program\.json|models/[^/]+\.json)$"),
+        suffixes=(".pt2",),
+        title="Programs exported from PyTorch",
+        read=_read_pt2,
     ),
 )

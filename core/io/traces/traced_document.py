@@ -15,7 +15,7 @@ from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.model import Constant, TensorRef
 from gradstep.core.graph.scopes import parents
 from gradstep.core.io.disk.memory_budget import Budget
-from gradstep.core.io.traces import trace_file
+from gradstep.core.io.traces import pt2_file, trace_file
 from gradstep.core.lowering.foreign_graph import (
     ForeignGraph,
     ForeignInput,
@@ -35,6 +35,15 @@ def from_trace(data: bytes, name: str = "", budget: Budget | None = None) -> Doc
     recorded, and a problem at its node. Raises GradstepError."""
     budget = budget or Budget()
     graph = trace_file.from_bytes(data, name, budget)
+    budget.take(_NODE * len(graph.nodes), "its operations")
+    return to_document(graph, name)
+
+
+@collector_paused()
+def from_pt2(data: bytes, name: str = "", budget: Budget | None = None) -> Document:
+    """Likewise of a .pt2's bytes, which has no values, no loss and no inputs."""
+    budget = budget or Budget()
+    graph = pt2_file.from_bytes(data, name, budget)
     budget.take(_NODE * len(graph.nodes), "its operations")
     return to_document(graph, name)
 
@@ -112,6 +121,8 @@ class _Traced:
         """What whoever opens it should know."""
         lines = [f"Traced from {self.graph.title or 'a model'} by {self.graph.framework}."]
         lines += [remark.text for remark in self.graph.remarks]
+        if not self._results("loss"):
+            lines.append("It has no loss: add one, or ask for the gradients of any of its outputs.")
         if shortened := _short_types(self.graph):
             lines.append(f"{shortened} is computed as float32 here.")
         lines += _unlowered(self.done)

@@ -1,4 +1,4 @@
-"""PyTorch's operations that make tensors of nothing, and those that draw random numbers."""
+"""PyTorch's operations that make tensors of nothing."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.lowering.aten.aten_table import lower
-from gradstep.core.lowering.aten.aten_tensors import cast, scalar
+from gradstep.core.lowering.aten.aten_tensors import cast
 from gradstep.core.lowering.lowering_table import Site, UnloweredError
 from gradstep.core.ops.build.builder import Tensor, call
 
 _LOOK = ("size", "self", "dtype", "memory_format", "n", "m")
-_REPLAYED = "the numbers that PyTorch drew are constants here: it has another generator"
 
 
 @lower(
@@ -60,50 +59,3 @@ def linspace(site: Site, start: float, end: float, steps: int) -> Tensor:
 def recorded_table(site: Site) -> Tensor:
     """Of numbers alone, so what came is what always comes."""
     return site.constant(site.recorded())
-
-
-@lower(
-    "rand",
-    "randn",
-    "rand_like",
-    "randn_like",
-    "randint",
-    "randint_like",
-    "randperm",
-    "bernoulli",
-    "normal",
-    "multinomial",
-    "poisson",
-    "normal_functional",
-    "uniform",
-    "exponential",
-    "bernoulli.p",
-    "normal.Tensor_Tensor",
-    ignores=(
-        *_LOOK,
-        "p",
-        "low",
-        "high",
-        "generator",
-        "mean",
-        "std",
-        "num_samples",
-        "replacement",
-        "from",
-        "to",
-        "lambd",
-    ),
-    differs=_REPLAYED,
-)
-def drawn(site: Site) -> Tensor:
-    return site.constant(site.recorded())
-
-
-@lower("native_dropout", differs=_REPLAYED)
-def native_dropout(site: Site, input: Tensor, p: float, train: bool | None = True) -> list[Tensor]:
-    """The mask is the very one that PyTorch drew."""
-    if not train or p == 0:
-        return [call("Identity", input), site.constant(np.ones(site.sizes(1), bool))]
-    mask = site.constant(site.recorded(1))
-    scaled = call("Mul", input, scalar(input, 0 if p == 1 else 1 / (1 - p)))
-    return [call("Mul", scaled, cast(mask, input.dtype)), mask]

@@ -19,7 +19,7 @@ from gradstep.core.lowering.aten.aten_tensors import (
     to_result,
 )
 from gradstep.core.lowering.foreign_graph import ElementType
-from gradstep.core.lowering.lowering_table import Build, Site, UnloweredError
+from gradstep.core.lowering.lowering_table import Build, Site
 from gradstep.core.ops.build.builder import Tensor, call
 
 SAME = {  # PyTorch's name -> the op type that is the same function
@@ -90,16 +90,10 @@ def detach(site: Site, self: Tensor) -> Tensor:
     "alias_copy",
     "positive",
     "lift_fresh",
-    "dropout",
-    "alpha_dropout",
-    ignores=("memory_format", "p"),
+    ignores=("memory_format",),
 )
-def identity(
-    site: Site, self: Tensor | None = None, input: Tensor | None = None, train: bool = False
-) -> Tensor:
-    if train:
-        raise UnloweredError("a mask that was not recorded")
-    return call("Identity", self if self is not None else input)
+def identity(site: Site, self: Tensor) -> Tensor:
+    return call("Identity", self)
 
 
 @lower("_to_copy", "to", "type_as", "_cast_Float", ignores=("copy", "memory_format", "other"))

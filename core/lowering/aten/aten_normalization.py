@@ -70,12 +70,19 @@ def batch_norm(
     if outputs == 1:
         return [y]
     if not trains:
-        return [y, *(site.constant(site.recorded(i)) for i in range(1, outputs))]
+        return [y, *(_nothing(site, i) for i in range(1, outputs))]
     return [y, *_statistics(site, input, mean, variance, eps, momentum, running_mean, running_var)]
 
 
 def _constant(site: Site, like: Tensor, count: int, value: float) -> Tensor:
     return site.constant(np.full(count, value, like.dtype.numpy))
+
+
+def _nothing(site: Site, output: int) -> Tensor:
+    """What the batch's own statistics are where they are not asked for: empty."""
+    if site.sizes(output) != (0,):
+        return site.constant(site.recorded(output))
+    return site.constant(np.zeros(0, site.dtype(output).numpy))
 
 
 def _as_image(x: Tensor) -> Tensor:
