@@ -8,7 +8,7 @@ from gradstep.core.io.sniff import file_signatures as signs
 _ONNX = "ONNX is not read yet: convert it to TensorFlow (onnx2tf makes a SavedModel of it)"
 _TORCH = (
     "write a trace of the model instead, which opens here: save what `gradstep capture torch` "
-    "prints as gradstep_torch.py beside your code, and call its save(…)"
+    "prints as gradstep_torch.py beside your code, and call its save(…); a .pt2 opens, too"
 )
 _JAX = f"JAX is not read yet: {OPEN_ANOTHER}"
 _WEIGHTS = "it has weights and no graph: open the graph of the model, and give it these as values"

@@ -77,6 +77,7 @@ THEIRS = {
     "weights.msgpack": "flax",
     "weights.pth": "torch",
 }
+UNREAD = {kind.name for kind in KINDS if kind.read is None}
 # What is known by the name alone, in which a checkpoint's parts differ from nothing.
 BY_NAME = {"checkpoint_data", "checkpoint_index", "python"}
 
@@ -157,7 +158,8 @@ def test_formats_of_different_modules_are_told_apart(name: str) -> None:
 
 def test_every_kind_has_a_sample() -> None:
     folders = {"checkpoint_folder", "log_folder", "hugging_face_folder", "folder"}
-    assert {*THEIRS.values(), *OTHERS, *folders, "gradstep"} == {kind.name for kind in KINDS}
+    own = {"gradstep", "trace"}
+    assert {*THEIRS.values(), *OTHERS, *folders, *own} == {kind.name for kind in KINDS}
 
 
 @pytest.mark.parametrize("name", sorted(GRAPHS.glob("*.pb*")), ids=lambda path: path.name)
@@ -194,7 +196,7 @@ def test_what_opens_opens_by_any_name(tmp_path: Path, suffix: str) -> None:
         assert document.title == "here" if stem == "own" else len(document.graph) > 3
 
 
-@pytest.mark.parametrize("name", [n for n, kind in THEIRS.items() if "graphdef" not in kind])
+@pytest.mark.parametrize("name", [n for n, kind in THEIRS.items() if kind in UNREAD])
 def test_what_does_not_open_is_called_what_it_is(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
@@ -269,7 +271,8 @@ def test_what_opens_is_what_is_suggested(tmp_path: Path) -> None:
     path = tmp_path / "a.pb"
     path.write_bytes(b"x, y\n")
     assert _refused(path).hint == (
-        "open a .gradstep document, a TensorFlow GraphDef or a trace of a PyTorch model"
+        "open a .gradstep document, a TensorFlow GraphDef, a trace of a PyTorch model or a program "
+        "exported from PyTorch"
     )
 
 
