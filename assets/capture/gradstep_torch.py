@@ -15,6 +15,7 @@ The model, its weights' gradients, its buffers and the random state are left as 
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import inspect
 import io
@@ -23,6 +24,7 @@ import math
 import operator
 import os
 import re
+import sys
 import zipfile
 
 import numpy as np
@@ -72,19 +74,27 @@ def save(
     Returns a dict: "nodes" (how many operations), "differ" (names of weights whose gradient the
     graph does not give as the model does, and why; empty is what is to be hoped for), "remarks".
     """
-    given = _Given(model, args, targets)
-    step = _Step(model, loss)
-    with _left_as_it_was(model):
-        capture = _Capture(step, given, _shapes(dynamic_shapes, given))
-        writer = _Writer(capture, paths)
-        writer.record(values, given)
-        writer.write(path)
-    document = writer.document
+    document = _write(path, model, args, loss, targets, (), values, dynamic_shapes, paths)
     return {
         "nodes": len(document["nodes"]),
         "differ": {r["input"]: r["text"] for r in document["remarks"] if "input" in r},
         "remarks": [r["text"] for r in document["remarks"] if "input" not in r],
     }
+
+
+def _write(
+    path, model, args, loss, targets, remarks, values=True, dynamic_shapes=None, paths=True
+):
+    """The same, with remarks of the caller's own; what is in graph.json."""
+    given = _Given(model, args, targets)
+    step = _Step(model, loss)
+    with _left_as_it_was(model):
+        capture = _Capture(step, given, _shapes(dynamic_shapes, given))
+        writer = _Writer(capture, paths)
+        writer.document["remarks"][:0] = [{"text": text} for text in remarks]
+        writer.record(values, given)
+        writer.write(path)
+    return writer.document
 
 
 class _Step(torch.nn.Module):
@@ -158,6 +168,253 @@ def _put_back(kept):
 def _cuda_devices(model):
     found = {t.device.index for t in model.parameters() if t.device.type == "cuda"}
     return sorted(index for index in found if index is not None)
+
+
+# -- watching a loop ------------------------------------------------------------------------------
+
+
+class watch:
+    """Keep the very step of a training loop at which a condition first holds.
+
+        with gradstep_torch.watch(model, loss=loss_fn, when="isnan(loss)", save="bad.gstrace"):
+            for x, y in batches:
+                loss = loss_fn(model(x), y)
+                loss.backward()
+                optimizer.step()
+
+    model: the Module that the loop trains.
+    loss:  the loop's own loss, a function or a Module: its call is noted where it happens. None
+           where the model's output is the loss.
+    when:  a condition on the step: `loss`, `step` (1, 2, …), numbers, comparisons, and, or, not; and
+           isnan(x), isinf(x), isfinite(x), norm(x), largest(x) of `loss`, of all gradients `grad`,
+           of all weights `weight`, or of one: grad["fc.weight"]. "" for never.
+    save:  the file. step: a step that is kept as well; every: all steps whose number it divides;
+           these have their number in the file's name.
+    stop:  whether the loop ends at the step at which the condition holds.
+
+    It is asked after `backward`, before the optimizer moves: the weights are still those of the
+    step. Buffers and the random state are kept from before its forward pass. The trace is of the
+    last call of the model before `backward`, with its arguments and targets, all values and
+    gradients; it remarks if the loss, computed again, is another. `saved` has the files' names.
+    """
+
+    def __init__(
+        self,
+        model,
+        loss=None,
+        when="isnan(loss)",
+        save="watched.gstrace",
+        step=None,
+        every=None,
+        stop=False,
+        **options,
+    ):
+        self.model, self.when, self.path = model, when, os.fspath(save)
+        self.holds = _condition(when) if when else None
+        self.at, self.every, self.stop, self.options = step, every, stop, options
+        self.plain_loss, self.step, self.saved = loss, 0, []
+        self.call, self.targets, self.seen = None, (), None
+        self.busy = False
+
+    def __enter__(self):
+        before, after = self.model.register_forward_pre_hook, self.model.register_forward_hook
+        self.undo = [before(self._before, with_kwargs=True).remove]
+        if self.plain_loss is None:
+            self.undo.append(after(self._output).remove)
+        elif isinstance(self.plain_loss, torch.nn.Module):
+            hook = self.plain_loss.register_forward_hook(lambda _, given, out: self._loss(given, out))
+            self.undo.append(hook.remove)
+        else:
+            self._replace(self.plain_loss, self.loss, inspect.currentframe().f_back.f_globals)
+        plain = torch.Tensor.backward
+
+        def backward(tensor, *args, **kwargs):
+            plain(tensor, *args, **kwargs)
+            self._look(tensor)
+
+        torch.Tensor.backward = backward
+        self.undo.append(lambda: setattr(torch.Tensor, "backward", plain))
+        return self
+
+    def __exit__(self, kind, error, trace):
+        while self.undo:
+            self.undo.pop()()
+        return isinstance(error, _Stopped) and error.watch is self
+
+    def loss(self, *args, **kwargs):
+        """The loss, noted: for a loop that calls it by a name that is not found."""
+        out = self.plain_loss(*args, **kwargs)
+        self._loss(args, out)
+        return out
+
+    def _replace(self, function, noted, caller):
+        """Let `function` be `noted` wherever its own module and the loop's name it."""
+        home = getattr(sys.modules.get(function.__module__), "__dict__", {})
+        for names in (home, getattr(torch.nn.functional, "__dict__", {}), caller):
+            for name, value in [*names.items()]:
+                if value is function:
+                    names[name] = noted
+                    self.undo.append(lambda names=names, name=name: names.update({name: function}))
+
+    # -- what happens in the loop -------------------------------------------------------------
+
+    def _before(self, model, args, kwargs):
+        if self.busy or not torch.is_grad_enabled():
+            return
+        self.step, self.seen = self.step + 1, None
+        cuda = _cuda_devices(model)
+        self.random = torch.random.get_rng_state(), [torch.cuda.get_rng_state(i) for i in cuda]
+        self.buffers = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
+        self.call = args, kwargs
+
+    def _output(self, _, args, out):
+        if not self.busy:
+            self.seen = _first_tensor(out)
+
+    def _loss(self, given, out):
+        if not self.busy:
+            self.seen, self.targets = out, tuple(given[1:])
+
+    def _look(self, tensor):
+        if self.busy or self.call is None:
+            return
+        loss = self.seen if self.seen is not None else tensor
+        why = []
+        if self.holds is not None and self.holds(_Names(self, loss)):
+            why.append((self.when, self.path))
+            self.holds = None
+        if self.step == self.at or (self.every and self.step % self.every == 0):
+            stem, suffix = os.path.splitext(self.path)
+            why.append(("", f"{stem}-{self.step}{suffix}"))
+        for condition, path in why:
+            self._save(path, condition, loss)
+        if self.stop and any(condition for condition, _ in why):
+            raise _Stopped(self)
+        self.call = None
+
+    def _save(self, path, condition, loss):
+        said = f"Step {self.step} of the loop" + (f", the first at which {condition}." if condition
+                                                 else ".")  # fmt: skip
+        now = [(buffer, buffer.detach().clone()) for buffer in self.model.buffers()]
+        cpu, cuda = self.random
+        self.busy = True
+        try:
+            with torch.random.fork_rng(devices=_cuda_devices(self.model)):
+                torch.random.set_rng_state(cpu)
+                for index, state in zip(_cuda_devices(self.model), cuda):
+                    torch.cuda.set_rng_state(state, index)
+                _put_back(self.buffers)
+                args, targets = self._given(), self.targets if self.plain_loss else ()
+                again = self._again(args, targets)
+                remarks = [said, *_another(loss, again)]
+                torch.random.set_rng_state(cpu)
+                _put_back(self.buffers)
+                _write(path, self.model, args, self.plain_loss, targets, remarks, **self.options)
+        finally:
+            _put_back(now)
+            self.busy = False
+        self.saved.append(path)
+        print(f"gradstep: {said} It is in {path}", file=sys.stderr)
+
+    def _given(self):
+        """The arguments of the call: a tuple, or by name where some were given so."""
+        args, kwargs = self.call
+        if not kwargs:
+            return args
+        return dict(inspect.signature(self.model.forward).bind(*args, **kwargs).arguments)
+
+    def _again(self, args, targets):
+        with torch.no_grad():
+            return _first_tensor(_Step(self.model, self.plain_loss)(args, targets)[0])
+
+
+class _Stopped(Exception):
+    def __init__(self, watch):
+        super().__init__("the loop was stopped where the condition holds")
+        self.watch = watch
+
+
+def _another(loss, again):
+    """A remark, where what was computed again is not what the loop had."""
+    mine, now = (float(x.detach().double().sum()) for x in (loss, again))
+    if mine == now or (mine != mine and now != now) or abs(mine - now) <= 1e-4 * abs(mine):
+        return []
+    return [
+        f"The loop's loss was {mine:.6g}; computed again of the same arguments it is {now:.6g}, so "
+        "something else than the model, its arguments and its random numbers decides it."
+    ]
+
+
+class _Names(dict):
+    """What a condition speaks of, found where it is asked for."""
+
+    def __init__(self, watched, loss):
+        super().__init__(_FUNCTIONS)
+        self.watched, self.tensor = watched, loss
+
+    def __missing__(self, name):
+        if name == "step":
+            return self.watched.step
+        if name == "loss":
+            return float(self.tensor.detach().sum())
+        weights = dict(self.watched.model.named_parameters())
+        if name == "grad":
+            return {key: w.grad for key, w in weights.items() if w.grad is not None}
+        return {key: w.detach() for key, w in weights.items()}  # weight
+
+
+def _all(x):
+    if isinstance(x, dict):
+        return [*x.values()]
+    return [x if isinstance(x, torch.Tensor) else torch.tensor(float(x))]
+
+
+def _norm(x):
+    found = torch._foreach_norm(_all(x))
+    return float(torch.stack([one.float().cpu() for one in found]).norm()) if found else 0.0
+
+
+def _over(test, every=False):
+    def ask(x):
+        return (all if every else any)(bool(test(t).all() if every else test(t).any())
+                                       for t in _all(x))  # fmt: skip
+
+    return ask
+
+
+_FUNCTIONS = {
+    "norm": _norm,
+    "largest": lambda x: max((float(t.abs().max()) for t in _all(x) if t.numel()), default=0.0),
+    "isnan": _over(torch.isnan),
+    "isinf": _over(torch.isinf),
+    "isfinite": _over(torch.isfinite, every=True),
+    "abs": abs,
+}
+_IN_CONDITIONS = (
+    ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.BinOp, ast.Add,
+    ast.Sub, ast.Mult, ast.Div, ast.Mod, ast.Compare, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq,
+    ast.NotEq, ast.Call, ast.Name, ast.Load, ast.Constant, ast.Subscript,
+)  # fmt: skip
+
+
+def _condition(text):
+    """What says of a step whether the condition holds. Raises ValueError for one that cannot be
+    read."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except SyntaxError as error:
+        raise ValueError(f"when={text!r} is no condition: {error.msg}") from None
+    for node in ast.walk(tree):
+        if not isinstance(node, _IN_CONDITIONS):
+            raise ValueError(f"when={text!r}: {type(node).__name__} is not for conditions")
+        if isinstance(node, ast.Name) and node.id not in (*_FUNCTIONS, *_SPOKEN_OF):
+            known = ", ".join([*_SPOKEN_OF, *_FUNCTIONS])
+            raise ValueError(f"when={text!r}: there is no {node.id!r}; there are {known}")
+    code = compile(tree, "when", "eval")
+    return lambda names: bool(eval(code, {"__builtins__": {}}, names))
+
+
+_SPOKEN_OF = ("loss", "step", "grad", "weight")
 
 
 # -- tracing --------------------------------------------------------------------------------------
