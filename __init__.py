@@ -38,6 +38,7 @@ __all__ = [
     "capture_torch",
     "debug",
     "open",
+    "watch",
 ]
 
 _HOMES = {
@@ -108,6 +109,29 @@ def capture_torch(
         if open:
             open_window(written)
         return opened(written, memory, Gradstep().devices().open_backend(device))
+
+
+def watch(
+    model: Any,
+    loss: Any = None,
+    when: str = "isnan(loss)",
+    save: str | os.PathLike[str] = "watched.gstrace",
+    *,
+    step: int | None = None,
+    every: int | None = None,
+    stop: bool = False,
+) -> Any:
+    """Around a PyTorch training loop: keep, as a trace, the step at which a condition first holds.
+
+        with gs.watch(model, loss=loss_fn, when="isnan(loss) or norm(grad) > 1e3"):
+            …
+
+    It is the exporter's `watch`, which docs/pytorch.md describes. Raises GradstepError where
+    PyTorch is not installed here, ValueError for a condition that cannot be read.
+    """
+    from gradstep.core.capture.exporter_files import load_exporter
+
+    return load_exporter("torch").watch(model, loss, when, save, step, every, stop)
 
 
 def debug(

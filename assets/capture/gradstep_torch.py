@@ -82,9 +82,7 @@ def save(
     }
 
 
-def _write(
-    path, model, args, loss, targets, remarks, values=True, dynamic_shapes=None, paths=True
-):
+def _write(path, model, args, loss, targets, remarks, values=True, dynamic_shapes=None, paths=True):
     """The same, with remarks of the caller's own; what is in graph.json."""
     given = _Given(model, args, targets)
     step = _Step(model, loss)
@@ -222,7 +220,9 @@ class watch:
         if self.plain_loss is None:
             self.undo.append(after(self._output).remove)
         elif isinstance(self.plain_loss, torch.nn.Module):
-            hook = self.plain_loss.register_forward_hook(lambda _, given, out: self._loss(given, out))
+            hook = self.plain_loss.register_forward_hook(
+                lambda _, given, out: self._loss(given, out)
+            )
             self.undo.append(hook.remove)
         else:
             self._replace(self.plain_loss, self.loss, inspect.currentframe().f_back.f_globals)

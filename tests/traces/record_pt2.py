@@ -122,4 +122,4 @@ if __name__ == "__main__":
     torch.manual_seed(7)
     for own, one in cases().items():
         record(out, own, one)
-        print(own)
+        sys.stdout.write(f"{own}\n")

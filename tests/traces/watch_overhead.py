@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 
 import torch
-import torch.nn.functional as F
 from torch import nn
+from torch.nn import functional
 
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "assets" / "capture"), str(Path(__file__).parent)]
@@ -31,7 +31,12 @@ def resnet18():
     for out, stride in ((64, 1), (128, 2), (256, 2), (512, 2)):
         blocks += [BasicBlock(width, out, stride), BasicBlock(out, out)]
         width = out
-    stem = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(3, 2, 1)]
+    stem = [
+        nn.Conv2d(3, 64, 7, 2, 3, bias=False),
+        nn.BatchNorm2d(64),
+        nn.ReLU(),
+        nn.MaxPool2d(3, 2, 1),
+    ]
     return nn.Sequential(*stem, *blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 10))
 
 
@@ -44,16 +49,18 @@ def main(steps):
     seconds = {True: [], False: []}
     for number in range(2 * steps):
         watches = bool(number % 2)
-        watched = gradstep_torch.watch(model, loss=F.cross_entropy, when=WHEN)
+        watched = gradstep_torch.watch(model, loss=functional.cross_entropy, when=WHEN)
         with watched if watches else contextlib.nullcontext():
             start = time.process_time()
-            loss = F.cross_entropy(model(x), y)
+            loss = functional.cross_entropy(model(x), y)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
             seconds[watches].append(time.process_time() - start)
     plain, more = (min(seconds[key]) for key in (False, True))
-    return f"{1000 * plain:.0f} ms a step; {100 * (more / plain - 1):+.2f} % with watch(when={WHEN!r})"
+    return (
+        f"{1000 * plain:.0f} ms a step; {100 * (more / plain - 1):+.2f} % with watch(when={WHEN!r})"
+    )
 
 
 if __name__ == "__main__":
