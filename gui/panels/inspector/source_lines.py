@@ -20,6 +20,20 @@ from gradstep.gui.panels.widgets.small_labels import Link, SectionHeader, Text
 AROUND = 4  # lines above and below
 
 
+class LinePreview(CodePreview):
+    """Source that nobody edits, one line of it marked."""
+
+    def mark(self, line: int) -> None:
+        """Show line number `line` (from 1) as the one that is meant; 0 changes nothing."""
+        if line <= 0:
+            return
+        mark = QTextEdit.ExtraSelection()
+        mark.cursor = QTextCursor(self.document().findBlockByNumber(line - 1))
+        mark.format.setBackground(self._theme.selected_row)
+        mark.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
+        self.setExtraSelections([mark])
+
+
 class SourceLines(QWidget):
     """What a traced operation was in its framework, and where the program asked for it."""
 
@@ -64,22 +78,15 @@ class SourceLines(QWidget):
         link.clicked.connect(lambda: commands.open_source(self._workspace, origin))
         return link
 
-    def _lines(self, text: str, number: int) -> CodePreview:
+    def _lines(self, text: str, number: int) -> LinePreview:
         """The line and those around it, the line marked."""
         lines = text.splitlines()
         first = max(number - 1 - AROUND, 0)
         while first < number - 1 and not lines[first].strip():
             first += 1  # a preview begins with no empty line
         shown = dedent("\n".join(lines[first : number + AROUND])) or " "
-        view = CodePreview(self._workspace.theme, shown)
-        view.setLineWrapMode(CodePreview.LineWrapMode.NoWrap)
+        view = LinePreview(self._workspace.theme, shown)
+        view.setLineWrapMode(LinePreview.LineWrapMode.NoWrap)
         view.setAccessibleName(self.tr("Source around line {}").format(number))
-        view.setExtraSelections([self._mark(view, number - 1 - first)])
+        view.mark(number - first)
         return view
-
-    def _mark(self, view: CodePreview, block: int) -> QTextEdit.ExtraSelection:
-        mark = QTextEdit.ExtraSelection()
-        mark.cursor = QTextCursor(view.document().findBlockByNumber(block))
-        mark.format.setBackground(self._workspace.theme.selected_row)
-        mark.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
-        return mark

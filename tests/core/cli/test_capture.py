@@ -1,0 +1,66 @@
+"""gradstep capture, and what the commands make of a trace."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.core.cli.conftest import Cli
+from tests.traces.trace_archive import traces
+
+EXPORTER = Path(__file__).parents[3] / "assets" / "capture" / "gradstep_torch.py"
+
+
+def test_the_exporter_is_printed_whole(cli: Cli, tmp_path: Path) -> None:
+    assert cli("capture", "torch").out == EXPORTER.read_text(encoding="utf-8")
+    found = cli("capture", "torch", "--json").json
+    assert found["name"] == "gradstep_torch.py"
+    assert found["source"] == EXPORTER.read_text(encoding="utf-8")
+    out = tmp_path / "mine.py"
+    cli("capture", "torch", "--out", out)
+    assert out.read_bytes() == EXPORTER.read_bytes()
+
+
+def test_the_exporter_knows_nothing_of_ours() -> None:
+    """It is Python that any PyTorch has, and imports nothing but PyTorch and NumPy."""
+    code = "import ast, sys; tree = ast.parse(open(sys.argv[1], encoding='utf-8').read()); print(*{"
+    code += "(n.names[0].name if isinstance(n, ast.Import) else n.module).split('.')[0] "
+    code += "for n in ast.walk(tree) if isinstance(n, (ast.Import, ast.ImportFrom))})"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(EXPORTER)], capture_output=True, text=True, check=True
+    )
+    foreign = {*done.stdout.split()} - {*sys.stdlib_module_names}
+    assert foreign == {"torch", "numpy"}
+
+
+def test_the_commands_take_a_trace(cli: Cli, tmp_path: Path) -> None:
+    path = traces() / "partly.gstrace"
+    loss = cli("run", path, "--json").json["runs"][0]["fetches"]
+    assert any(name.startswith("loss/") for name in loss)
+    gradients = cli("grad", path, "--json").json["gradients"]
+    assert gradients["unused/weight"] is None
+    assert gradients["used/weight"]["shape"] == [4, 4]
+    why = cli("why", path, "--of", "loss/mean/Mean", "--wrt", "unused/weight", "--json").json
+    assert why["gradients"]["unused/weight"]["state"] == "none"
+    kept = tmp_path / "kept.gradstep"
+    cli("convert", path, kept)
+    found = cli("compare", kept, "--against", "recorded", "--json").json
+    assert found["first_divergence"] is None
+    assert found["measured"] is True
+    text = cli("compare", traces() / "hook.gstrace", "--against", "recorded").out
+    assert "a hook changes it" in text
+
+
+def test_a_weight_whose_gradient_is_another_is_warned_of(cli: Cli) -> None:
+    problems = cli("check", traces() / "hook.gstrace", "--json").json["problems"]
+    assert {(p["node"], p["code"]) for p in problems} == {
+        ("l/weight", "recorded-gradient"), ("l/bias", "recorded-gradient"),
+    }  # fmt: skip
+
+
+def test_nothing_recorded_is_said(cli: Cli) -> None:
+    example = EXPORTER.parents[1] / "examples" / "tutorial.gradstep"
+    found = cli("compare", example, "--against", "recorded", "--json")
+    assert found.status == 1
+    assert "nothing was recorded" in found.json["error"]["message"]
