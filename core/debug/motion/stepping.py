@@ -171,7 +171,7 @@ class Stepper(Travel):
     def _end_of_scope(self) -> int:
         """Of the group that the next step is in the middle of, or else of the scope around it, in
         the same phase."""
-        step, groups = self.cursor.run.step, self._plan.groups
+        step, groups = self.cursor.run.step, self._plan.wholes
         here = bisect_right(self._plan.boundaries, step) - 1
         group = groups[here]
         if step > group.start:

@@ -18,7 +18,7 @@ from gradstep.core.engine.plan.fed_types import RunTypes
 from gradstep.core.engine.plan.liveness_conditions import Condition
 from gradstep.core.engine.plan.pruning import Needed
 from gradstep.core.engine.plan.step_builder import Resolver, Whereabouts
-from gradstep.core.engine.plan.step_groups import Group, group_steps
+from gradstep.core.engine.plan.step_groups import Group, group_steps, whole_groups
 from gradstep.core.engine.plan.steps import PlanValue, Step, Variable
 from gradstep.core.engine.plan.touched_steps import Exchanged, TouchedSteps, Users, find_users
 from gradstep.core.errors import GradstepError
@@ -91,9 +91,14 @@ class Plan:
         return group_steps([step.op for step in self.steps])
 
     @cached_property
+    def wholes(self) -> tuple[Group, ...]:
+        """What a user steps over at once: groups, or all those of a foreign operation."""
+        return whole_groups(self.groups, self.graph)
+
+    @cached_property
     def boundaries(self) -> list[int]:
-        """Where groups begin, and the end of the last, ascending."""
-        return [*(group.start for group in self.groups), len(self.steps)]
+        """Where wholes begin, and the end of the last, ascending."""
+        return [*(group.start for group in self.wholes), len(self.steps)]
 
     @cached_property
     def step_of(self) -> Mapping[str, int]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from gradstep.core.graph.model import Operation, Phase
+from gradstep.core.graph.foreign_origin import FOREIGN_SCOPE
+from gradstep.core.graph.model import Graph, Operation, Phase
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +35,18 @@ def group_steps(operations: Sequence[Operation]) -> tuple[Group, ...]:
         groups.append(Group(phase, origin, start, stop))
         start = stop
     return tuple(groups)
+
+
+def whole_groups(groups: Sequence[Group], graph: Graph) -> tuple[Group, ...]:
+    """Steps of the user's: groups, but of what one foreign operation was lowered to, all of one
+    phase that follow each other are one, whose origin is its scope."""
+    found: list[Group] = []
+    for (scope, phase), members in groupby(groups, lambda g: (_foreign_scope(g, graph), g.phase)):
+        own = [*members]
+        found += [Group(phase, scope, own[0].start, own[-1].stop)] if scope else own
+    return tuple(found)
+
+
+def _foreign_scope(group: Group, graph: Graph) -> str:
+    op = graph.operations.get(group.origin)
+    return "" if op is None else str(op.attrs.get(FOREIGN_SCOPE, ""))

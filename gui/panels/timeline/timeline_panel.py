@@ -9,6 +9,7 @@ from PySide6.QtCore import QModelIndex, Qt, QTimer
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout
 
+from gradstep.core.graph.foreign_origin import foreign_origin
 from gradstep.core.graph.scopes import parents
 from gradstep.core.protocol.messages import ProgramInfo, Stopped
 from gradstep.gui import commands
@@ -105,12 +106,18 @@ class TimelinePanel(Panel):
             return
         self._loop = ""
         index = self.workspace.debugger.index
-        groups = self._groups = GroupRows(program, index, before=self._groups)
+        groups = self._groups = GroupRows(program, index, self._groups, self._whole)
         self._show_rows(self._rows(program))
         self.bars.show_rows(groups, self._captions(program))
         self._reached = [0]
         self.show_content()
         self.show_position()
+
+    def _whole(self, name: str) -> str:
+        """What an operation is a part of for the user: the foreign one that it was lowered from."""
+        op = self.workspace.document.graph.operations.get(name)
+        origin = None if op is None else foreign_origin(op)
+        return name if origin is None else f"{origin.scope}/"
 
     def _captions(self, program: ProgramInfo) -> dict[str, str]:
         """What to write below a stretch of each phase; {} is the number of its operations."""

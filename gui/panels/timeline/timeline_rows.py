@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -111,9 +111,11 @@ class GroupRows(Rows):
         program: ProgramInfo,
         index: ProgramIndex | None = None,
         before: Rows | None = None,
+        whole: Callable[[str], str] = lambda name: name,
     ) -> None:
         """index: of the program, where somebody has it. before: of the program that an edit made
-        this one of: what the edit did not touch is taken over."""
+        this one of: what the edit did not touch is taken over. whole: forward operation -> what it
+        is a part of, which has one row."""
         self._index = index or ProgramIndex(program)
         self._program = program
         steps = program.steps
@@ -121,7 +123,7 @@ class GroupRows(Rows):
         if isinstance(before, GroupRows):
             first, last = common_ends(before.steps, steps)
         stop = len(steps) - last
-        starts = [*_starts(steps, first, min(stop + 1, len(steps)))]
+        starts = [*_starts(steps, first, min(stop + 1, len(steps)), whole)]
         super().__init__(steps, starts)
         self._lengths: list[int] = []
         if isinstance(before, GroupRows):
@@ -170,14 +172,16 @@ class GroupRows(Rows):
         return _group(self.steps[start:stop], start, self._index, self._gradients, self._program)
 
 
-def _starts(steps: Sequence[StepInfo], first: int, stop: int) -> Iterator[int]:
+def _starts(
+    steps: Sequence[StepInfo], first: int, stop: int, whole: Callable[[str], str]
+) -> Iterator[int]:
     """From `first` to before `stop`, where steps begin that were made for another operation, or
     that are of another phase."""
     if first == 0 < stop:
         yield 0
     before = max(first - 1, 0)
     part = steps[before:stop]
-    kinds = [*zip(map(_ORIGIN, part), map(_PHASE, part), strict=True)]
+    kinds = [*zip(map(whole, map(_ORIGIN, part)), map(_PHASE, part), strict=True)]
     yield from (before + place for place in find_breaks(kinds))
 
 
