@@ -102,7 +102,8 @@ class _Waiting(QObject):
 
     def _note_document(self) -> None:
         if self._workspace.path == self._path:
-            self._workspace.training.steps = self._steps
+            training = self._workspace.training  # a document with data would count epochs
+            training.steps, training.by_epochs = self._steps, False
         else:
             self._end()
 

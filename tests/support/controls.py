@@ -207,7 +207,7 @@ def _type_code(editor: QPlainTextEdit, text: str) -> None:
     for number, line in enumerate(text.rstrip("\n").splitlines()):
         if number:
             QTest.keyClick(editor, Qt.Key.Key_Return)
-        QTest.keySequence(editor, "Shift+Home")
+            QTest.keySequence(editor, "Shift+Home")
         QTest.keyClicks(editor, line)
 
 

@@ -17,7 +17,7 @@ from gradstep.gui.panels.widgets.flat_table import FlatTable
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 from gradstep.gui.panels.widgets.table_cells import Cell, CellModel
 
-_RUN, _NUMBER, _STATE = 48, 100, 240  # pixels
+_RUN, _NUMBER, _STATE = 44, 84, 200  # pixels
 _NARROW, _WIDEST = 64, 140
 _LAST = math.inf
 
@@ -174,7 +174,7 @@ def _columns(names: Sequence[str], seeds: bool, held: bool) -> list[_Column]:
         found.append(_Column("seed", _seed, lambda run: _plain(str(_seed(run))), _RUN))
     found += [_of("loss", "loss"), _of("best", "best")]
     found += [_of("validation", "validation")] if held else []
-    found.append(_Column("steps", _steps, lambda run: _plain(f"{_steps(run):,}"), 76))
+    found.append(_Column("steps", _steps, lambda run: _plain(f"{_steps(run):,}"), 60))
     found.append(_Column("", _state, lambda run: _state_cell(run), _STATE))
     return found
 
@@ -198,7 +198,7 @@ def _of(title: str, attribute: str) -> _Column:
     def cell(run: Run) -> Cell:
         number = None if run.row is None else getattr(run.row, attribute)
         tone: Any = "problem" if run.row is not None and run.row.error is not None else "text"
-        return Cell("" if number is None else f"{number:.6g}", tone, code=True)
+        return Cell("" if number is None else f"{number:.5g}", tone, code=True)
 
     return _Column(title, key, cell)
 

@@ -15,7 +15,7 @@ from gradstep.gui.panels.sweep.sweep_head import SweepHead
 from gradstep.gui.panels.widgets.panel_base import Panel
 from gradstep.gui.panels.widgets.small_labels import Wrapped
 
-_SHARES = (6, 5, 4)  # of the width: table, coordinates, curves
+_SHARES = (8, 5, 4)  # of the width: table, coordinates, curves
 
 
 class SweepPanel(Panel):
