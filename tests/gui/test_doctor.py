@@ -68,7 +68,10 @@ def test_what_is_lacking_comes_first_and_the_same_of_two_once(dialog: DoctorDial
     assert "install Python 3.11 or later" not in said
 
 
-def test_commands_are_copied(dialog: DoctorDialog, qtbot: Any) -> None:
+def test_commands_are_copied(
+    dialog: DoctorDialog, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor_dialog, "COPIED", 100)
     for command in ("pip install 'gradstep[cuda13]'", "./dev setup --kernels"):
         button = press(dialog, f"copy.{command}")
         assert QGuiApplication.clipboard().text() == command
@@ -123,6 +126,16 @@ def test_a_machine_that_cannot_be_asked_is_said(
     assert again.isEnabled()
 
 
+@pytest.fixture(scope="module")
+def said() -> list[dict[str, Any]]:
+    """What the command says."""
+    done = subprocess.run(
+        [*local_engine()[:-2], "doctor", "--json"], capture_output=True, check=False, text=True
+    )
+    checks: list[dict[str, Any]] = json.loads(done.stdout)["checks"]
+    return checks
+
+
 @pytest.mark.parametrize(
     "open_it",
     [
@@ -133,18 +146,14 @@ def test_a_machine_that_cannot_be_asked_is_said(
 )
 @pytest.mark.slow
 def test_the_window_says_what_the_command_line_says(
-    tutorial: Driver, open_it: Callable[[Driver], None]
+    tutorial: Driver, open_it: Callable[[Driver], None], said: list[dict[str, Any]]
 ) -> None:
     open_it(tutorial)
     dialog = tutorial.window.findChild(DoctorDialog)
     assert dialog is not None
     tutorial.wait(lambda: bool(dialog.findings), "what this machine has")
-    done = subprocess.run(
-        [*local_engine()[:-2], "doctor", "--json"], capture_output=True, check=False, text=True
-    )
-    checks = json.loads(done.stdout)["checks"]
     assert [(f.name, f.ok, f.text, f.fix, f.commands) for f in dialog.findings] == [
-        tuple(check.values()) for check in checks
+        tuple(check.values()) for check in said
     ]
     assert sys.executable in dialog.workspace.bridge.command
     dialog.close()

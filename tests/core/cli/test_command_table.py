@@ -189,13 +189,15 @@ def _process(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[st
     )
 
 
-def test_the_process() -> None:
+def test_the_process(capsys: pytest.CaptureFixture[str]) -> None:
     done = _process("grad", str(TUTORIAL), "--of", "loss", "--wrt", "c", "--json")
     assert done.returncode == 0
     assert done.stderr == ""
     assert json.loads(done.stdout)["gradients"]["c"]["data"] == [0.56751364, -0.99436176]
-    assert _process("--version").stdout.startswith("gradstep ")
-    assert "commands" in _process("--help").stdout
+    for word, said in (("--version", "gradstep "), ("--help", "commands")):
+        with pytest.raises(SystemExit, match="^0$"):
+            cli_main.main([word], Gradstep())
+        assert said in capsys.readouterr().out
     talked = _process("debug", str(TUTORIAL), stdin="step\nquit\n")
     assert talked.returncode == 0
     assert "[step] run 0, step 1" in talked.stdout

@@ -205,7 +205,9 @@ def test_a_killed_worker_costs_nothing_but_its_steps(
         assert steps == [*range(1, 301)]  # none twice
 
 
-def test_ctrl_c_keeps_what_is_over_and_resume_makes_the_rest(cli: Cli, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_what_is_over_and_resume_makes_the_rest(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file, out = shrinking(tmp_path), tmp_path / "o"
     rates = "learning_rate=0.01:0.03:log8"
     asked = [str(word) for word in ("sweep", file, "--set", rates, "--set", "scale=0")]
@@ -239,6 +241,7 @@ def test_ctrl_c_keeps_what_is_over_and_resume_makes_the_rest(cli: Cli, tmp_path:
     assert (
         f"{len(before)} of 8 runs are over; gradstep sweep --resume {out} makes the others" in said
     )
+    monkeypatch.setattr(sweep, "open_workers", lambda args, folder, tell: InProcess())
     result = cli("sweep", "--resume", out, "--json").json
     assert len(result["rows"]) == 8
     assert SweepFolder.find(out).rows()[: len(before)] == before  # made no second time
@@ -247,9 +250,16 @@ def test_ctrl_c_keeps_what_is_over_and_resume_makes_the_rest(cli: Cli, tmp_path:
 
 def test_it_ends_while_nothing_is_over(tmp_path: Path, cli: Cli) -> None:
     """A run looks each 50 steps whether it is to end."""
-    threading.Timer(4, os.kill, (os.getpid(), signal.SIGINT)).start()
+    out = tmp_path / "o"
     began = time.monotonic()
-    words = ("--set", "learning_rate=0.01", "--steps", 100_000_000, "--workers", 1)
+
+    def interrupt() -> None:
+        while not (out / "curves" / "1.csv").exists() and time.monotonic() - began < LONG:
+            time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    words = ("--set", "learning_rate=0.01", "--steps", 100_000_000, "--workers", 1, "--out", out)
     result = cli("sweep", shrinking(tmp_path), *words)
     assert result.status == 130
     assert "0 of 1 runs are over" in result.out

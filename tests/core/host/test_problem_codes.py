@@ -25,8 +25,8 @@ def codes_in(tree: ast.AST) -> Iterator[str]:
 
 
 def test_every_code_is_documented_and_used() -> None:
-    files = sorted((ROOT / "core").rglob("*.py"))
-    used = {code for file in files for code in codes_in(ast.parse(file.read_text()))}
+    texts = (file.read_text() for file in (ROOT / "core").rglob("*.py"))
+    used = {code for text in texts if "Problem" in text for code in codes_in(ast.parse(text))}
     documented = {code for row in DOCUMENTED for code in re.findall(r"`([^`]+)`", row)}
     assert used
     assert used == documented

@@ -44,8 +44,9 @@ def test_a_graph_of_tensorflow(name: str) -> None:
     assert _nodes(again) == nodes
     assert comparable(from_pb(again, name).graph) == comparable(document.graph)
     kept = gradstep_file.to_bytes(document)
-    assert comparable(gradstep_file.from_bytes(kept).graph) == comparable(document.graph)
-    assert gradstep_file.to_bytes(gradstep_file.from_bytes(kept)) == kept
+    reopened = gradstep_file.from_bytes(kept)
+    assert comparable(reopened.graph) == comparable(document.graph)
+    assert gradstep_file.to_bytes(reopened) == kept
 
 
 LOOPS = Rounding(terms=12, steps=12)  # cells of some units, over some steps, and back
