@@ -171,7 +171,7 @@ def _cuda_devices(model):
 # -- watching a loop ------------------------------------------------------------------------------
 
 
-class watch:
+class watch:  # noqa: N801  # as `open` is: what it is called in a with statement
     """Keep the very step of a training loop at which a condition first holds.
 
         with gradstep_torch.watch(model, loss=loss_fn, when="isnan(loss)", save="bad.gstrace"):
@@ -183,7 +183,7 @@ class watch:
     model: the Module that the loop trains.
     loss:  the loop's own loss, a function or a Module: its call is noted where it happens. None
            where the model's output is the loss.
-    when:  a condition on the step: `loss`, `step` (1, 2, …), numbers, comparisons, and, or, not; and
+    when:  a condition on the step: `loss`, `step` (1, 2, …), numbers, comparisons, and, or, not;
            isnan(x), isinf(x), isfinite(x), norm(x), largest(x) of `loss`, of all gradients `grad`,
            of all weights `weight`, or of one: grad["fc.weight"]. "" for never.
     save:  the file. step: a step that is kept as well; every: all steps whose number it divides;
@@ -239,7 +239,7 @@ class watch:
     def __exit__(self, kind, error, trace):
         while self.undo:
             self.undo.pop()()
-        return isinstance(error, _Stopped) and error.watch is self
+        return isinstance(error, _StoppedError) and error.watch is self
 
     def loss(self, *args, **kwargs):
         """The loss, noted: for a loop that calls it by a name that is not found."""
@@ -289,7 +289,7 @@ class watch:
         for condition, path in why:
             self._save(path, condition, loss)
         if self.stop and any(condition for condition, _ in why):
-            raise _Stopped(self)
+            raise _StoppedError(self)
         self.call = None
 
     def _save(self, path, condition, loss):
@@ -314,7 +314,7 @@ class watch:
             _put_back(now)
             self.busy = False
         self.saved.append(path)
-        print(f"gradstep: {said} It is in {path}", file=sys.stderr)
+        sys.stderr.write(f"gradstep: {said} It is in {path}\n")
 
     def _given(self):
         """The arguments of the call: a tuple, or by name where some were given so."""
@@ -328,7 +328,7 @@ class watch:
             return _first_tensor(_Step(self.model, self.plain_loss)(args, targets)[0])
 
 
-class _Stopped(Exception):
+class _StoppedError(Exception):
     def __init__(self, watch):
         super().__init__("the loop was stopped where the condition holds")
         self.watch = watch

@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from gradstep.core.data.array_files import Reading, map_array
+from gradstep.core.data.column_stamp import Stamp, file_stamp
 from gradstep.core.data.data_source import Batch, Column, DataSource, row_words, split_rows
 from gradstep.core.data.file_place import split_place
-from gradstep.core.data.file_stamp import Stamp, file_stamp
 from gradstep.core.data.transforms import (
     STANDARDISE,
     Classes,

@@ -195,7 +195,7 @@ def test_the_process(capsys: pytest.CaptureFixture[str]) -> None:
     assert done.stderr == ""
     assert json.loads(done.stdout)["gradients"]["c"]["data"] == [0.56751364, -0.99436176]
     for word, said in (("--version", "gradstep "), ("--help", "commands")):
-        with pytest.raises(SystemExit, match="^0$"):
+        with pytest.raises(SystemExit, match=r"^0$"):
             cli_main.main([word], Gradstep())
         assert said in capsys.readouterr().out
     talked = _process("debug", str(TUTORIAL), stdin="step\nquit\n")

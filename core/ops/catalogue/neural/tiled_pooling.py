@@ -1,5 +1,6 @@
-"""Pooling over windows that tile the image: each element is in one of them, and the taps are laid
-side by side in memory, where NumPy is fast however few channels there are."""
+"""Pooling over windows that tile the image: each element is in one of them.
+
+The taps are laid side by side in memory, where NumPy is fast however few channels there are."""
 
 from __future__ import annotations
 
