@@ -134,9 +134,7 @@ class GraphBuilder(Surroundings):
     ) -> None:
         """The same for one of which is known what would be inferred."""
         self._put(operation)
-        self._inferrer.types.of[operation.name] = outputs
-        if constant is not None:
-            self._inferrer.constants[operation.name] = constant
+        self._inferrer.put(operation.name, outputs, constant)
 
     def repeat(self, graph: Graph, names: Sequence[str]) -> None:
         """Add operations of `graph` again, which it has typed and which fit here as they did there.
@@ -145,11 +143,8 @@ class GraphBuilder(Surroundings):
         self._names.take_all(names)
         self._made += names
         self._operations.update(zip(names, map(graph.operations.__getitem__, names), strict=True))
-        self._inferrer.types.of.update(
-            zip(names, map(known.types.of.__getitem__, names), strict=True)
-        )
-        for name in filter(known.constants.__contains__, names):
-            self._inferrer.constants[name] = known.constants[name]
+        for name in names:
+            self._inferrer.put(name, known.types.of[name], known.constants.get(name))
 
     def op(
         self,

@@ -103,10 +103,19 @@ class Inferrer:
         outputs = recall(key)
         if outputs is None:
             outputs = self._asked(definition, op, key)
-        self.types.of[op.name] = outputs
+        self.put(op.name, outputs, None)
         if op.type in _TOLD or (op.inputs and op.inputs[0].op in self.constants):  # type: ignore[union-attr]
             self._fold(definition, op, outputs)
         return outputs
+
+    def put(self, name: str, outputs: tuple[TensorType, ...], constant: np.ndarray | None) -> None:
+        """What is known of operation `name`, and no more: there may have been another of that
+        name, with a constant value."""
+        self.types.of[name] = outputs
+        if constant is None:
+            self.constants.pop(name, None)
+        else:
+            self.constants[name] = constant
 
     def forget(self, name: str) -> None:
         """Operation `name` is not there, or not what it was."""

@@ -19,6 +19,7 @@ from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.plan import incremental
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import UNKNOWN, Shape
 from gradstep.core.graph.model import Constant, Edge, Graph, TensorRef
 from gradstep.core.host.session_restore import begin
 from gradstep.core.ops import api as tf
@@ -28,6 +29,9 @@ from gradstep.core.program.derive import derive
 from gradstep.core.program.runnable_part import drop_unfinished
 
 BACKEND = NumpyBackend()
+_SHAPES = st.sampled_from([(1, 2), (2, 2), (3, 2), (None, 2), None]).map(
+    lambda dims: Shape(dims) if dims is not None else UNKNOWN
+)
 
 
 def _drawn() -> Document:
@@ -91,6 +95,9 @@ def _edited(document: Document, draw: Callable[..., Any]) -> Document:
         "bend": lambda: document.with_(optimizers=(_bent(optimizer), *document.optimizers[1:])),
         "first": lambda: value_edits.set_initial(
             document, "layer1/w", np.full((2, 2), 0.3, np.float32)
+        ),
+        "shape": lambda: value_edits.set_attr(
+            document, draw(st.sampled_from(["x", "layer0/w", "table"])), "shape", draw(_SHAPES)
         ),
         "unfed": lambda: document.with_(feeds={}),
         "read again": lambda: document.with_(graph=_made_anew(document.graph)),
@@ -157,6 +164,20 @@ def test_after_any_edits_it_is_as_afresh(touched: float, data: st.DataObject) ->
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(incremental, "MOST_TOUCHED", touched)
         _edit(data)
+
+
+def test_a_shape_that_is_known_no_more() -> None:
+    """What followed from it is no constant any more, though what computes it has its name."""
+    build = GraphBuilder()
+    with build.as_default():
+        x = build.placeholder("x", "float32", UNKNOWN)
+        w = build.variable("w", "float32", (2,))
+        loss = tf.reduce_sum(tf.multiply(x, w), name="loss")
+    before = Document(graph=build.build(), request=GradientRequest((loss.ref,), (w.ref,)))
+    after = value_edits.set_attr(before, "w", "shape", Shape((None, 2)))
+    again = derive(after, {}, previous=derive(before, {}))
+    assert_same_program(again, derive(after, {}))
+    assert again.gradients
 
 
 def _edit(data: st.DataObject) -> None:
