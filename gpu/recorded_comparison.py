@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradstep.core.cancellation import check_cancelled
-from gradstep.core.checks.gradients.gradient_scale import gradient_scale, next_recorded
+from gradstep.core.checks.gradients.gradient_scale import GradientScales, next_recorded
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.recorded_run import RecordedRun
 from gradstep.core.engine.backend import Backend
@@ -71,7 +71,7 @@ def _conclusion(nodes: list[ComparedNode]) -> str:
 @dataclass(frozen=True)
 class _Pair:
     """A tensor and what was recorded of it. of: where it is a gradient, the tensor it belongs to.
-    scale: see gradient_scale."""
+    scale: see GradientScales."""
 
     ref: TensorRef
     wanted: np.ndarray
@@ -112,14 +112,14 @@ class _Compared:
         if not self._is_of_same:
             return
         graph, seen = self._program.graph, set[TensorRef]()
+        scales = GradientScales(self._program.forward, self._recorded)
         pairs = []
         for name, constant in self._recorded.gradients.items():
             ref = TensorRef.parse(name)
             holder = self._program.gradients.get(ref)
             if holder is not None and holder not in seen:
                 seen.add(holder)
-                scale = gradient_scale(self._program.forward, self._recorded, ref)
-                pairs.append(_Pair(holder, constant.array, ref, scale))
+                pairs.append(_Pair(holder, constant.array, ref, scales.of(ref)))
         yield from sorted(pairs, key=lambda pair: graph.places[pair.ref.op])
 
     def _run(self, refs: list[TensorRef], given: Found | None = None) -> Found:

@@ -26,6 +26,7 @@ import os
 import re
 import sys
 import zipfile
+import zlib
 
 import numpy as np
 import torch
@@ -691,7 +692,10 @@ class _Recorder(Interpreter):
             return torch.ops.aten.reshape.default(*args, **kwargs)
         if target is torch.ops.aten.copy.default:  # which has no derivative of its own
             return args[1].expand(args[0].shape).to(args[0].dtype)
-        return super().call_function(target, args, kwargs)
+        made = super().call_function(target, args, kwargs)
+        if "empty" in str(target) and isinstance(made, torch.Tensor):
+            made = made.zero_()  # what happens to lie there is nobody's value
+        return made
 
     def run_node(self, node):
         out = super().run_node(node)
@@ -773,7 +777,7 @@ class _Writer:
         gradients = _gradients(of, [x for _, x in seen] + [*self.leaves.values()])
         self._values(seen, gradients, values)
         torch.random.set_rng_state(state)
-        self._weights(given, gradients[len(seen) :], of is not None)
+        self._weights(given, gradients[len(seen) :], of)
 
     def _prune(self):
         """Drop arithmetic on sizes that nothing reads but checks, which are not taken along."""
@@ -790,26 +794,39 @@ class _Writer:
         entries = {entry["name"]: entry for entry in self.document["nodes"]}
         for ((fx_name, i), value), gradient in zip(seen, gradients):
             entry = entries.get(self.refs[fx_name]["ref"]) if fx_name in self.refs else None
-            kept = entry and entry["op"][5:10] != "empty" and (wanted or _is_drawn(entry["op"]))
-            if not kept:
+            if entry is None or not (wanted or _is_drawn(entry["op"])):
                 continue
             self._keep(entry["outputs"][i], "value", value)
             if gradient is not None and wanted:
                 self._keep(entry["outputs"][i], "gradient", gradient)
 
-    def _weights(self, given, traced, has_loss):
+    def _weights(self, given, traced, of):
         """The gradients of weights and inputs: those of the model as its user runs it, with its
         hooks and its own backward functions; and a remark where the graph has another."""
-        entries = {e["name"]: e for e in self.document["inputs"]}
-        own = dict(zip(self.leaves, traced)) if has_loss else {}
-        mine = {self.refs[key]["ref"]: g for key, g in own.items() if g is not None}
-        if not has_loss:
+        if of is None:
             return
+        mine = {self.refs[key]["ref"]: g for key, g in zip(self.leaves, traced) if g is not None}
         weights = dict(self.capture.step.model.named_parameters())
-        out = self.capture.step(given.args, given.targets)[0]
-        real = _gradients(_first_tensor(out), [*weights.values()])
+        out = _first_tensor(self.capture.step(given.args, given.targets)[0])
+        real = _gradients(out, [*weights.values()])
+        if _differ(out.detach().sum(), of.detach().sum(), 0, 1e-5):
+            real = [mine.get(self.aliases.get(name, name)) for name in weights]
+            text = (
+                f"run again, the model gives {float(out.sum()):.6g} and not {float(of.sum()):.6g}"
+            )
+            why = "it draws numbers that tracing draws in another order, or remembers something"
+            remark = {"text": f"{text}: {why}; its gradients could not be held against the graph's"}
+            self.document["remarks"].append(remark)
+        self._hold(weights, real, mine)
+        for entry in self.document["inputs"]:
+            if entry["kind"] != "parameter" and entry["name"] in mine:
+                self._keep(entry, "gradient", mine[entry["name"]])
+
+    def _hold(self, weights, real, mine):
+        """Keep each weight's gradient, and say where the graph's is another."""
+        entries = {e["name"]: e for e in self.document["inputs"]}
         scale = max((float(g.abs().max()) for g in real if g is not None and g.numel()), default=0)
-        for (name, _), gradient in zip(weights.items(), real):
+        for name, gradient in zip(weights, real):
             entry = entries.get(self.aliases.get(name, name))
             if entry is None:
                 continue
@@ -819,9 +836,6 @@ class _Writer:
                 self.document["remarks"].append({"input": entry["name"], "text": text})
             if gradient is not None:
                 self._keep(entry, "gradient", gradient)
-        for name, gradient in mine.items():
-            if entries[name]["kind"] != "parameter":
-                self._keep(entries[name], "gradient", gradient)
 
     def _blame(self):
         classes = sorted({entry["class"] for entry in self.capture.functions.values()})
@@ -1000,7 +1014,7 @@ class _Writer:
         with zipfile.ZipFile(partly, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as file:
             file.writestr("graph.json", json.dumps(self.document, indent=0))
             for name, data in files.items():
-                file.writestr(name, data)
+                file.writestr(name, data, _packing(data))
             for near, real in self.sources.items():
                 file.write(real, f"sources/{near}")
         os.replace(partly, path)
@@ -1020,6 +1034,14 @@ class _Writer:
                 if key in entry:
                     entry[key] = holders[entry[key]]
         return files
+
+
+def _packing(data):
+    """Trained weights hardly get smaller, and to find that out takes most of the time."""
+    parts = [data[at : at + 16384] for at in (0, len(data) // 2, max(len(data) - 16384, 0))]
+    if len(data) > 65536 and len(zlib.compress(b"".join(parts), 1)) > 0.8 * 3 * 16384:
+        return zipfile.ZIP_STORED
+    return zipfile.ZIP_DEFLATED
 
 
 def _op_name(target):
@@ -1049,7 +1071,7 @@ def _first_tensor(out):
     )
 
 
-def _differ(real, traced, scale):
+def _differ(real, traced, scale, relative=RELATIVE):
     """In words, how two gradients differ; "" where they do not."""
     if real is None or traced is None:
         if real is traced or (traced is None and not real.any()):
@@ -1062,7 +1084,7 @@ def _differ(real, traced, scale):
     real, traced = real.detach().double(), traced.detach().double()
     if real.shape != traced.shape or not real.numel():
         return "" if real.shape == traced.shape else "the gradients differ in shape"
-    allowed = RELATIVE * max(float(real.abs().nan_to_num().max()), 1e-2 * scale)
+    allowed = relative * max(float(real.abs().nan_to_num().max()), 1e-2 * scale)
     apart = float((real - traced).abs().nan_to_num().max())
     if apart <= allowed and bool((real.isnan() == traced.isnan()).all()):
         return ""

@@ -24,6 +24,8 @@ import torch  # noqa: E402
 import torch_models  # noqa: E402
 import trace_archive  # noqa: E402
 
+TAKEN_APART = gradstep_torch.TAKEN_APART
+
 
 def main() -> int:
     """How many could not be recorded."""
@@ -62,6 +64,7 @@ def _record(path, case):
         if not parameter.any():  # else what is behind it gets no gradient
             torch.nn.init.normal_(parameter, std=0.1)
     torch.manual_seed(5)
+    gradstep_torch.TAKEN_APART = ("",) if case.core else TAKEN_APART
     said = gradstep_torch.save(
         path, model, case.args, loss=case.loss, targets=case.targets, paths=False, **case.more
     )

@@ -13,12 +13,13 @@ from torch import nn
 
 
 class Case:
-    """A model, what it is given, its loss and the targets. train: in training mode."""
+    """A model, what it is given, its loss and the targets. train: in training mode. core: taken
+    apart into PyTorch's core operations."""
 
-    def __init__(self, make, args, loss=None, targets=(), train=True, **more):
+    def __init__(self, make, args, loss=None, targets=(), train=True, core=False, **more):
         self.make, self.args, self.targets = make, args, targets
         self.loss = loss or squared
-        self.train, self.more = train, more
+        self.train, self.core, self.more = train, core, more
 
 
 def squared(out, *_):
@@ -560,6 +561,178 @@ class Losses(nn.Module):
         return torch.stack(found)
 
 
+# -- every operation -------------------------------------------------------------------------------
+
+
+def total(parts, scale=1.0):
+    """One number of many tensors, that hangs on each element of each in another way."""
+    found = torch.zeros(())
+    for i, part in enumerate(parts):
+        x = part.to(torch.float32) if not part.is_floating_point() else part.float()
+        found = found + (x * (0.3 + 0.1 * i)).sin().mean() * scale
+    return found[None]
+
+
+class Elementwise(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Parameter(torch.randn(3, 4)), nn.Parameter(torch.rand(4) + 0.5)
+
+    def forward(self, x, n):
+        a, b = self.a * x, self.b
+        unit, above = a.sigmoid() * 0.9 + 0.05, a.abs() + 1.1
+        return total([
+            F.relu6(a * 4), F.celu(a, 0.7), F.selu(a), F.softsign(a), F.logsigmoid(a),
+            F.threshold(a, 0.1, -1.0), F.glu(a), F.softplus(a, beta=2.0, threshold=1.0), F.elu(a),
+            unit.acos(), above.acosh(), unit.asin(), a.asinh(), a.atan(), unit.atanh(), a.ceil(),
+            a.cosh(), above.digamma(), a.erf(), a.erfc(), unit.erfinv(), a.expm1(), a.floor(),
+            above.lgamma(), above.log1p(), a.sgn(), a.sinh(), a.square(), unit.tan(), a.trunc(),
+            above.log2(), above.log10(), a.exp2(), a.frac(), unit.logit(), unit.logit(0.2),
+            torch.maximum(a, b), torch.minimum(a, b), torch.atan2(a, b), torch.div(a, b),
+            torch.div(a, b, rounding_mode="floor"), torch.div(a, b, rounding_mode="trunc"),
+            torch.floor_divide(n, 3), torch.remainder(a, b), torch.remainder(n, 3),
+            torch.fmod(a, b), torch.addcmul(a, a, b, value=0.3), torch.addcdiv(a, a, b),
+            torch.lerp(a, a + b, 0.3), torch.lerp(a, a + b, unit), a.clamp(max=0.5), a.clamp(-1, 1),
+            torch.clamp(a, min=-b, max=b), torch.nan_to_num(a / a.round(), 0.5, 2.0, -2.0),
+            a ** 3, above ** b, 2.0 ** a, above ** -1, above.rsqrt(), 1 - a, torch.rsub(a, b),
+            n / 2, n + 0.5, n * a, n - 1, a.sub(b, alpha=0.5), 3 / above, above.reciprocal(),
+            a.new_full((2,), 3.0) * a[0, 0], torch.full_like(a, 2) * b, torch.eye(4) * b,
+            torch.ones_like(a) * b, a.type_as(b), a.to(torch.float64) * 2, +a, a.tan().tanh(),
+            torch.where(a > 0, a, 0.3), n.double() * b, a.float().to(torch.float16).float(),
+        ], 0.5)  # fmt: skip
+
+
+class Logic(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Parameter(torch.randn(3, 4))
+
+    def forward(self, x, n, m):
+        a = self.a
+        p, q = a > 0, x > 0
+        bits = [n & 3, n | 4, n ^ 5, ~n, p & q, p | q, p ^ q, ~p, torch.logical_and(n, q),
+                torch.logical_or(n, p), torch.logical_xor(n, q), torch.logical_not(n),
+                torch.bitwise_and(n, m), a.isnan(), (a / 0).isinf(), a.isfinite(), a == a, n != m,
+                n <= m, p.any(), p.all(1), n.eq(2), a.ge(x), p < q, torch.ones(3).bool().all()]  # fmt: skip
+        chosen = [
+            torch.where(b.bool(), a, a * 0.5) if b.shape == a.shape else b * a.sum() for b in bits
+        ]
+        return total([*bits, *chosen, a.masked_fill(q, 2.0), torch.fill(a, 0.5) * a])
+
+
+class Shapes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.v = nn.Parameter(torch.randn(2, 3, 4)), nn.Parameter(torch.randn(6))
+
+    def forward(self, i):
+        a, v = self.a, self.v
+        m = a[0]
+        x, y = torch.meshgrid(v[:2], v[2:5], indexing="ij")
+        put = torch.zeros(3, 4).scatter(1, i, m)
+        return total([
+            a.reshape(4, 6), a.flatten(1), a.unflatten(2, (2, 2)), a.swapaxes(0, 2), m.t(), m.mT,
+            a.movedim(0, -1), v.broadcast_to(2, 6), v.expand_as(torch.ones(3, 6)), a.repeat(1, 2, 1),
+            m.repeat_interleave(2, 0), v.tile(2), a.triu(1), a.tril(), a.diagonal(0, 1, 2),
+            m.diagonal(1), F.pixel_shuffle(a.reshape(1, 4, 3, 2), 2), v.unfold(0, 3, 2), a.flip(0, 2),
+            a.roll(1), a.roll((1, -1), (0, 2)), *a.chunk(2, 2), *torch.tensor_split(v, 4),
+            a.narrow(2, 1, 2), F.pad(a, (1, 2)), F.pad(a, (2, 1), mode="reflect"),
+            F.pad(a, (1, 1), mode="replicate"), F.pad(a, (1, 2), mode="circular"),
+            F.pad(a, (-1, 2, 1, -1), value=0.5), x, y, torch.cat([m, m * 2], 1), torch.stack([v, v], 1),
+            torch.take_along_dim(m, i, 1), put, torch.zeros(3, 4).scatter(1, i, 2.0) * m,
+            m.index_copy(0, torch.tensor([2, 0]), m[:2] * 3), m[m > 0], m.masked_select(m < 0.5),
+            F.one_hot(i, 5) * v[0], torch.atleast_2d(v), v.view(2, 3).contiguous(), a.unbind(1)[2],
+            torch.outer(v, v[:3]), torch.dot(v, v), m @ v[:4], v[:3] @ m, a @ v[:4],
+            torch.einsum("bij,bkj->bik", a, a), torch.addmm(m[:, :3], m, m.t()), a @ a.mT,
+            torch.baddbmm(a[:, :, :3], a, a.mT, beta=0.5, alpha=2.0), v[1:5:2], v[-2:], v[torch.tensor([-1, 0])],
+            m[torch.tensor([[0], [2]]), torch.tensor([1, 3])], a[:, torch.tensor([0, 2]), torch.tensor([1, 3])],
+            a[torch.tensor([0, 1]), :, torch.tensor([1, 3])], torch.diff(v), torch.diff(v, 2, prepend=v[:1]),
+            F.interpolate(a[None], scale_factor=2, mode="nearest-exact"), torch.trace(m), a.squeeze(), v[:, None],
+        ])  # fmt: skip
+
+
+class Reductions(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Parameter(torch.randn(3, 4, 2))
+
+    def forward(self):
+        a = self.a
+        positive = a.abs() + 0.1
+        v, i = a.sort(1, descending=True)
+        w, j = a.min(0)
+        var, mean = torch.var_mean(a, (0, 2))
+        std, middle = torch.std_mean(a, 1, correction=0)
+        low, k = a.topk(2, 1, largest=False)
+        return total([
+            a.sum(), a.sum((0, 2), keepdim=True), a.mean(1), a.prod(2), a.amin((0, 1)), a.amax(2),
+            a.min(), a.max(), a.logsumexp(1), a.logsumexp((0, 2), True), a.var(), a.std(1), v, i, w, j, var, mean,
+            std, middle, a.norm(), a.norm(1, 2), torch.linalg.vector_norm(a, float("inf"), 1), positive.cumprod(1),
+            a.cumsum(0), a.logcumsumexp(2), (a > 0).cumsum(1), torch.count_nonzero(a > 0, 1), a.argmax(), a.argmax(1, True),
+            a.argmin(2), a.argsort(1), low, k, F.softmax(a, 1), F.log_softmax(a, 0), F.softmax(a.double(), 2),
+            F.cosine_similarity(a, positive, 1), F.normalize(a, 2, 0), F.layer_norm(a, (4, 2)), a.median(),
+            F.gumbel_softmax(a, dim=1), F.softmin(a, 1), a[:, :, 0].norm(2, 1),
+        ])  # fmt: skip
+
+
+class Windows(nn.Module):
+    """Convolutions and pools of one, two and three axes."""
+
+    def __init__(self):
+        super().__init__()
+        self.c1, self.t1 = nn.Conv1d(4, 6, 3, 2, 1, groups=2), nn.ConvTranspose1d(6, 4, 4, 2, 1)
+        self.c2 = nn.Conv2d(2, 4, (3, 2), (1, 2), (1, 0), dilation=(2, 1), padding_mode="circular")
+        self.t2 = nn.ConvTranspose2d(4, 2, 3, 2, 1, output_padding=1, groups=2)
+        self.c3 = nn.Conv3d(1, 2, 2, padding=1)
+
+    def forward(self, x, y, z):
+        a = self.c1(x)
+        b = self.c2(y)
+        return total([
+            a, self.t1(a), b, self.t2(b), self.c3(z), F.max_pool1d(a, 2), F.avg_pool1d(a, 3, 2, 1),
+            F.adaptive_avg_pool1d(a, 3), F.max_pool2d(b, (2, 1), ceil_mode=True), F.avg_pool2d(b, 2, divisor_override=3),
+            F.adaptive_avg_pool2d(b, (3, None)), F.conv2d(y, self.c2.weight, padding="same"),
+            F.interpolate(b, size=(5, 7), mode="bilinear", align_corners=True), F.max_pool2d(b, 3, 1, 1),
+            F.lp_pool2d(b.abs() + 0.1, 2, 2), F.group_norm(b, 2), F.instance_norm(b), F.local_response_norm(b, 3),
+        ])  # fmt: skip
+
+
+class Evaluated(nn.Module):
+    """Batch norm and dropout as they are when nothing is trained."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.bn, self.drop = nn.Conv2d(2, 3, 3), nn.BatchNorm2d(3), nn.Dropout(0.5)
+        self.flat, self.plain = (
+            nn.BatchNorm1d(3, affine=False),
+            nn.BatchNorm2d(3, track_running_stats=False),
+        )
+        self.bn.running_mean.normal_()
+        self.bn.running_var.uniform_(0.5, 2)
+
+    def forward(self, x):
+        x = self.plain(self.drop(self.bn(self.conv(x)).relu()) + 1)
+        return self.flat(x.mean((2, 3)))
+
+
+class Drawn(nn.Module):
+    """Numbers that are drawn while it runs."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Parameter(torch.randn(4, 3))
+
+    def forward(self):
+        a = self.a
+        p = a.softmax(1)
+        return total([
+            a * torch.rand(4, 3), a + torch.randn(3), a * torch.rand_like(a), a * torch.randint(0, 5, (4, 3)),
+            a[torch.randperm(4)], a * torch.bernoulli(p.detach()), a.gather(1, torch.multinomial(p.detach(), 2)),
+            F.dropout(a, 0.3), F.alpha_dropout(a, 0.3), F.dropout1d(a[None], 0.5),
+            a + torch.normal(torch.zeros(3), 1.0), a * torch.empty(3).exponential_(), a * torch.empty(3).uniform_(),
+        ])  # fmt: skip
+
+
 # -- what does not survive of itself ---------------------------------------------------------------
 
 
@@ -719,6 +892,26 @@ def cases():
         "losses": Case(Losses, (torch.randn(6, 5), classes(6),
                                 torch.tensor([0, -100, 2, 1, -100, 3])),
                        lambda out: (out * torch.linspace(1, 2, 16)).sum()),
+        "elementwise": Case(Elementwise, (torch.randn(3, 4), torch.arange(-5, 7).view(3, 4))),
+        "logic": Case(Logic, (torch.randn(3, 4), torch.arange(12).view(3, 4) % 7,
+                              torch.arange(12).view(3, 4) % 3)),
+        "shapes": Case(Shapes, torch.tensor([[0, 2, 1, 3], [3, 2, 1, 0], [1, 0, 3, 2]])),
+        "reductions": Case(Reductions, ()),
+        "windows": Case(Windows, (torch.randn(2, 4, 9), torch.randn(2, 2, 6, 7),
+                                  torch.randn(1, 1, 3, 4, 3))),
+        "evaluated": Case(Evaluated, torch.randn(2, 2, 5, 5), train=False),
+        "drawn": Case(Drawn, ()),
+        "core_resnet": Case(ResNet, images(2, 16), F.cross_entropy, classes(), core=True),
+        "core_evaluated": Case(Evaluated, torch.randn(2, 2, 5, 5), train=False, core=True),
+        "core_gpt": Case(GPT, ids(), core=True),
+        "core_functional": Case(Functional, images(2, 9), core=True),
+        "core_windows": Case(Windows, (torch.randn(2, 4, 9), torch.randn(2, 2, 6, 7),
+                                       torch.randn(1, 1, 3, 4, 3)), core=True),
+        "core_losses": Case(Losses, (torch.randn(6, 5), classes(6),
+                                     torch.tensor([0, -100, 2, 1, -100, 3])),
+                            lambda out: (out * torch.linspace(1, 2, 16)).sum(), core=True),
+        "core_reductions": Case(Reductions, (), core=True),
+        "core_llama": Case(Llama, ids(), core=True),
         "detach": Case(Detached, x4),
         "no_grad": Case(NoGrad, x4),
         "own_functions": Case(OwnFunctions, x4),

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
-from gradstep.core.checks.gradients.gradient_scale import gradient_scale
+from gradstep.core.checks.gradients.gradient_scale import GradientScales
 from gradstep.core.document.document import Document
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.graph.model import TensorRef
@@ -73,10 +73,10 @@ def _gradients(document: Document, feeds: Mapping[str, np.ndarray]
     there = {ref: g for ref, g in derived.gradients.items() if g is not None}
     session = Session(derived.graph, initial=program.initial)
     found = dict(zip(there, session.run([*there.values()], feeds), strict=True))
-    behind = _before_unknown(document)
+    behind, scales = _before_unknown(document), GradientScales(document.graph, recorded)
     sided = [*_one_sided(wanted, found, recorded.none, behind)]
     return {
-        f"∂{ref}": apart(found[ref], array, gradient_scale(document.graph, recorded, ref))
+        f"∂{ref}": apart(found[ref], array, scales.of(ref))
         for ref, array in wanted.items()
         if ref in found and ref.op not in behind
     }, sided

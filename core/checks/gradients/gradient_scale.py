@@ -14,15 +14,35 @@ from gradstep.core.debug.history.recorded_run import RecordedRun
 from gradstep.core.graph.model import Graph, TensorRef
 
 ROUNDING = 1e-2  # of that scale, an error of so many parts counts as one of a number itself
+_NOTHING = 1e-3  # of what a sum is made of: below, it is rounding itself
+_OUTPUTS = 64  # of an operation, that are looked for
 
 
-def gradient_scale(graph: Graph, recorded: RecordedRun, ref: TensorRef) -> float:
-    """Of the gradients around the one of `ref`, those that its sums are made of, the largest sum
-    of absolute values for each of its elements; 0 where none is known."""
-    own = recorded.gradients.get(str(ref))
-    size = 1 if own is None else max(own.array.size, 1)
-    sums = (_total(recorded, name) for name in next_recorded(graph, recorded, ref))
-    return ROUNDING * max(sums, default=0.0) / size
+class GradientScales:
+    """Of a forward graph, and what was recorded of it."""
+
+    def __init__(self, graph: Graph, recorded: RecordedRun) -> None:
+        self._recorded = recorded
+        self._sizes: dict[str, float] = {}  # of the gradients around each tensor's, the largest
+        known = [TensorRef.parse(name) for name in recorded.gradients]
+        there = [ref for ref in known if ref.op in graph]
+        for ref in sorted(there, key=lambda ref: -graph.places[ref.op]):
+            after = next_recorded(graph, recorded, ref)
+            self._sizes[str(ref)] = max(map(self._size, after), default=0.0)
+
+    def of(self, ref: TensorRef) -> float:
+        """What an error of the gradient of `ref` may be measured by, whatever the gradient is: the
+        largest sum of absolute values that it is made of, for each of its elements; 0 where none
+        is known."""
+        own = self._recorded.gradients.get(str(ref))
+        elements = 1 if own is None else max(own.array.size, 1)
+        return ROUNDING * self._sizes.get(str(ref), 0.0) / elements
+
+    def _size(self, name: str) -> float:
+        """The sum of a gradient's absolute values; of one that is nothing but rounding, that of
+        those around it."""
+        own, around = _total(self._recorded, name), self._sizes.get(name, 0.0)
+        return own if own > _NOTHING * around else around
 
 
 def _total(recorded: RecordedRun, name: str) -> float:
@@ -46,6 +66,3 @@ def next_recorded(graph: Graph, recorded: RecordedRun, ref: TensorRef) -> Iterat
                 yield from found
             else:
                 waiting.append(edge.op)
-
-
-_OUTPUTS = 64  # of an operation, that are looked for

@@ -240,7 +240,13 @@ def remainder(site: Site, self: Any, other: Any) -> Tensor:
 
 @lower("fmod")
 def fmod(site: Site, self: Any, other: Any) -> Tensor:
-    return binary("TruncateMod")(site, self, other)
+    """Of floats a − b · trunc(a / b), since the op has no gradient."""
+    a, b = as_operands(promoted(self, other), self, other)
+    a = a if isinstance(a, Tensor) else site.constant(a)
+    if not a.dtype.is_floating:
+        return call("TruncateMod", a, b)
+    whole = call("StopGradient", trunc(site, call("RealDiv", a, b)))
+    return call("Sub", a, call("Mul", whole, b))
 
 
 @lower("pow")

@@ -130,6 +130,38 @@ def avg_pool1d(
     return call("Squeeze", pooled, squeeze_dims=(2,))
 
 
+@lower("avg_pool3d")
+def avg_pool3d(
+    site: Site,
+    self: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int] = (),
+    padding: Sequence[int] = (0,),
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
+    """The mean over a box is that along one axis after the other."""
+    if ceil_mode or (any(padding) and not count_include_pad):
+        raise UnloweredError("pooling of volumes whose windows count otherwise at the edges")
+    x, first = self, rank(self) - 3
+    for place in range(3):
+        size, step, pad = (_at(v, place) for v in (kernel_size, stride or kernel_size, padding))
+        axis, around = first + place, np.zeros((rank(self), 2), np.int32)
+        around[axis] = pad
+        x = call("Pad", x, around) if pad else x
+        if (size, step) != (1, 1):
+            count = (size_at(x, axis) - size) // step + 1
+            places = np.arange(count)[:, None] * step + np.arange(size)
+            windows = call("GatherV2", x, places.astype(np.int32), np.int32(axis))
+            x = call("Mean", windows, ints([axis + 1]))
+    return x
+
+
+def _at(value: Sequence[int], place: int) -> int:
+    """One number for all axes, or one for each."""
+    return value[place] if len(value) > 1 else value[0]
+
+
 def _mean(
     site: Site,
     x: Tensor,

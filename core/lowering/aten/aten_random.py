@@ -69,6 +69,17 @@ def drawn(site: Site, self: Tensor | None = None) -> Tensor:
     )
 
 
+@lower(
+    "rrelu_with_noise_functional",
+    ignores=("noise", "lower", "upper", "generator", "training"),
+    differs=_REPLAYED,
+)
+def rrelu(site: Site, self: Tensor) -> list[Tensor]:
+    """The slopes are the very ones that PyTorch drew."""
+    slopes = site.constant(site.recorded(1))
+    return [call("Mul", self, slopes), slopes]
+
+
 @lower("native_dropout", differs=_REPLAYED)
 def native_dropout(site: Site, input: Tensor, p: float, train: bool | None = True) -> list[Tensor]:
     """The mask is the very one that PyTorch drew."""

@@ -52,6 +52,15 @@ def argmax(site: Site, self: Tensor, dim: int | None = None, keepdim: bool = Fal
     return reshape(found, site.shape()) if keepdim else found
 
 
+@lower("median.default")
+def median(site: Site, self: Tensor) -> Tensor:
+    """The lower of two in the middle."""
+    flat = reshape(self, [-1])
+    rank_ = (size_at(flat, 0) - 1) // 2
+    values, _ = site.builder.op("TopKV2", call("Neg", flat), np.int32(rank_ + 1))
+    return call("Neg", values[rank_])
+
+
 @lower("max.dim", "min.dim")
 def max_dim(site: Site, self: Tensor, dim: int, keepdim: bool = False) -> list[Tensor]:
     """The gradient goes to the one element whose index is given."""
