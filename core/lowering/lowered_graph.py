@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -67,20 +67,32 @@ class _GraphLowering:
         self._tensors: dict[ForeignRef, Tensor] = {}
         self._values: dict[TensorRef, np.ndarray] = {}
         self._unknown: dict[str, Operation] = {}
+        self._waiting = {given.name: given for given in graph.inputs}
         self._done = Lowered()
 
     def run(self) -> Lowered:
         with self._builder.as_default():
-            for given in self._graph.inputs:
-                self._keep(given.name, [self._input(given)], [given.tensor])
             for node in self._graph.nodes:
+                for given in self._first_read(node):
+                    self._begin(given)
                 self._node(node)
+            for given in [*self._waiting.values()]:
+                self._begin(given)
             for result in self._graph.results:
                 if result.kind == "update":
                     self._update(result.target, result.value)
         self._done.graph = self._with_unknown(self._builder.build())
         self._done.tensors = {ref: tensor.ref for ref, tensor in self._tensors.items()}
         return self._done
+
+    def _first_read(self, node: ForeignNode) -> list[ForeignInput]:
+        """The inputs of the graph that nobody has read before: each comes where it is needed."""
+        names = dict.fromkeys(ref.node for ref in _refs_in([*node.args.values()]))
+        return [self._waiting[name] for name in names if name in self._waiting]
+
+    def _begin(self, given: ForeignInput) -> None:
+        del self._waiting[given.name]
+        self._keep(given.name, [self._input(given)], [given.tensor])
 
     def _input(self, given: ForeignInput) -> Tensor:
         name, kind = given.name.replace(".", "/"), element_type(given.tensor.dtype)
@@ -95,7 +107,7 @@ class _GraphLowering:
 
     def _node(self, node: ForeignNode) -> None:
         before = self._builder.size
-        with self._builder.scope(node.name) as scope:
+        with self._builder.scope(self._as_written(node)) as scope:
             try:
                 made = self._lowered(node)
             except (GradstepError, ValueError, TypeError, KeyError, IndexError) as error:
@@ -107,8 +119,20 @@ class _GraphLowering:
         for name in self._builder.made_since(before):
             self._builder.mark(Tensor(self._builder, TensorRef(name)), **marks)
 
+    def _as_written(self, node: ForeignNode) -> str:
+        """Its name, with what its user calls the operation in place of the framework's inner name:
+        "bn1/batch_norm" for "bn1/_native_batch_norm_legit_functional"."""
+        table, inner = self._table(node), node.op.split(".")[1]
+        scope, slash, own = node.name.rpartition("/")
+        if table is None or not own.startswith(inner):
+            return node.name
+        return f"{scope}{slash}{table.written(inner)}{own[len(inner) :]}"
+
+    def _table(self, node: ForeignNode) -> LoweringTable | None:
+        return self._tables(node.op.partition(".")[0])
+
     def _lowered(self, node: ForeignNode) -> list[Tensor]:
-        table = self._tables(node.op.partition(".")[0])
+        table = self._table(node)
         lowering = None if table is None else table.find(node.op)
         if lowering is None:
             raise UnloweredError(f"there is no lowering of {node.op}")
@@ -186,6 +210,14 @@ def _check(tensor: Tensor, told: ForeignTensor) -> None:
     )
     if tensor.dtype is not kind or not fits:
         raise UnloweredError(f"it would be {tensor.type}, and not {kind.value}{list(told.shape)}")
+
+
+def _refs_in(value: Any) -> Iterator[ForeignRef]:
+    if isinstance(value, ForeignRef):
+        yield value
+    elif isinstance(value, list):
+        for one in value:
+            yield from _refs_in(one)
 
 
 def _tensors_in(value: Any) -> list[Tensor]:

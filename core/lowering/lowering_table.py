@@ -11,6 +11,7 @@ ignored: nothing is left out unseen.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -124,10 +125,18 @@ def _is_nothing(value: Any) -> bool:
 
 
 class LoweringTable:
-    """All lowerings of one framework, by name: "linear", or "max.dim" for one variant alone."""
+    """All lowerings of one framework, by name: "linear", or "max.dim" for one variant alone.
 
-    def __init__(self) -> None:
+    inner: of an operation's inner name, group 1 is what users call it."""
+
+    def __init__(self, inner: str = "(.+)") -> None:
         self._by_name: dict[str, Lowering] = {}
+        self._inner = re.compile(inner)
+
+    def written(self, name: str) -> str:
+        """What users call an operation: "batch_norm" for "_native_batch_norm_legit_functional"."""
+        found = self._inner.fullmatch(name)
+        return name if found is None else found[1]
 
     def lower(
         self, *names: str, ignores: Collection[str] = (), differs: str = ""

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from gradstep.core.lowering.lowering_table import LoweringTable
 
-ATEN = LoweringTable()
+# "_native_batch_norm_legit_functional", "native_dropout", "max_pool2d_with_indices", "_softmax"
+_INNER = (
+    r"(?!__)_?(?:native_|fused_|unsafe_)?([a-z]\w*?)"
+    r"(?:_legit|_with_update|_with_indices)?(?:_no_training|_functional)?"
+)
+ATEN = LoweringTable(_INNER)
 PYTHON = LoweringTable()
 
 lower = ATEN.lower
