@@ -32,6 +32,19 @@ def foreign_origin(op: Operation) -> ForeignOrigin | None:
     return ForeignOrigin(kind, scope, file, int(line))
 
 
+def foreign_scope(graph: Graph, name: str) -> str:
+    """Where all is that belongs to the same foreign operation in the user's eyes: a weight, or what
+    else reads nothing, belongs to the first that reads it. "" for none."""
+    op = graph.operations.get(name)
+    if op is None:
+        return ""
+    own = str(op.attrs.get(FOREIGN_SCOPE, ""))
+    if own or op.inputs or op.control_inputs:
+        return own
+    readers = graph.consumers[name][:1]
+    return str(graph[readers[0].op].attrs.get(FOREIGN_SCOPE, "")) if readers else ""
+
+
 def result_of(graph: Graph, scope: str) -> Operation | None:
     """The operation that gives what the foreign one in `scope` does: of those there that others
     read, or nobody does, the last."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from gradstep.core.graph.foreign_origin import FOREIGN_SCOPE
+from gradstep.core.graph.foreign_origin import foreign_scope
 from gradstep.core.graph.model import Graph, Operation, Phase
 
 
@@ -38,27 +38,15 @@ def group_steps(operations: Sequence[Operation]) -> tuple[Group, ...]:
 
 
 def whole_groups(groups: Sequence[Group], graph: Graph) -> tuple[Group, ...]:
-    """Steps of the user's: groups, but of what one foreign operation was lowered to, all of one
-    phase that follow each other are one, whose origin is its scope; and so are the weights right
-    before it, which are there for it."""
+    """Steps of the user's: groups, but of what one foreign operation was lowered to, with the
+    weights right before it, all of one phase that follow each other are one, whose origin is its
+    scope."""
     found: list[Group] = []
-    for (scope, phase), members in groupby(groups, lambda g: (_foreign_scope(g, graph), g.phase)):
+    for (scope, phase), members in groupby(groups, lambda g: (_scope(g, graph), g.phase)):
         own = [*members]
-        if scope:
-            start = own[0].start
-            while found and _is_source(found[-1], graph):
-                start = found.pop().start
-            own = [Group(phase, scope, start, own[-1].stop)]
-        found += own
+        found += [Group(phase, scope, own[0].start, own[-1].stop)] if scope else own
     return tuple(found)
 
 
-def _is_source(group: Group, graph: Graph) -> bool:
-    """Whether it is one operation that reads nothing: a variable, a constant, what is fed."""
-    op = graph.operations.get(group.origin)
-    return op is not None and not (op.inputs or op.control_inputs or FOREIGN_SCOPE in op.attrs)
-
-
-def _foreign_scope(group: Group, graph: Graph) -> str:
-    op = graph.operations.get(group.origin)
-    return "" if op is None else str(op.attrs.get(FOREIGN_SCOPE, ""))
+def _scope(group: Group, graph: Graph) -> str:
+    return foreign_scope(graph, group.origin)

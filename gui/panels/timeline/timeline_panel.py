@@ -9,7 +9,7 @@ from PySide6.QtCore import QModelIndex, Qt, QTimer
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout
 
-from gradstep.core.graph.foreign_origin import foreign_origin
+from gradstep.core.graph.foreign_origin import foreign_scope
 from gradstep.core.graph.scopes import parents
 from gradstep.core.protocol.messages import ProgramInfo, Stopped
 from gradstep.gui import commands
@@ -115,9 +115,8 @@ class TimelinePanel(Panel):
 
     def _whole(self, name: str) -> str:
         """What an operation is a part of for the user: the foreign one that it was lowered from."""
-        op = self.workspace.document.graph.operations.get(name)
-        origin = None if op is None else foreign_origin(op)
-        return name if origin is None else f"{origin.scope}/"
+        scope = foreign_scope(self.workspace.document.graph, name)
+        return f"{scope}/" if scope else name
 
     def _captions(self, program: ProgramInfo) -> dict[str, str]:
         """What to write below a stretch of each phase; {} is the number of its operations."""
