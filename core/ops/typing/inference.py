@@ -108,7 +108,9 @@ class Inferrer:
             self._fold(definition, op, outputs)
         return outputs
 
-    def put(self, name: str, outputs: tuple[TensorType, ...], constant: np.ndarray | None) -> None:
+    def put(
+        self, name: str, outputs: tuple[TensorType | None, ...], constant: np.ndarray | None
+    ) -> None:
         """What is known of operation `name`, and no more: there may have been another of that
         name, with a constant value."""
         self.types.of[name] = outputs

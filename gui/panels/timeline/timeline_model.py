@@ -63,7 +63,7 @@ class TimelineModel(CellModel):
         if column == PHASE:
             return Cell(item.phase, "faint" if future else phase_tone(item.phase), fill=fill)
         if column == OPERATION:
-            return Cell(f"{item.node} ({item.type})", tone, code=True, fill=fill)
+            return Cell(item.name, tone, code=True, fill=fill)
         if column == TEXT:
             if here and self.error:
                 tone = "backward" if self.waits else "problem"

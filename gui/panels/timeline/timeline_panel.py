@@ -9,13 +9,13 @@ from PySide6.QtCore import QModelIndex, Qt, QTimer
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout
 
-from gradstep.core.graph.foreign_origin import foreign_scope
 from gradstep.core.graph.scopes import parents
 from gradstep.core.protocol.messages import ProgramInfo, Stopped
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import Label
 from gradstep.gui.look.theme import GRID, SMALL, mono, sans
 from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.timeline.foreign_rows import ForeignRows
 from gradstep.gui.panels.timeline.run_bars import RunBars
 from gradstep.gui.panels.timeline.timeline_model import OPERATION, TEXT, VALUE, TimelineModel
 from gradstep.gui.panels.timeline.timeline_rows import GroupRows, Rows, StepRows
@@ -106,17 +106,15 @@ class TimelinePanel(Panel):
             return
         self._loop = ""
         index = self.workspace.debugger.index
-        groups = self._groups = GroupRows(program, index, self._groups, self._whole)
+        groups = self._groups = GroupRows(program, index, self._groups, self._foreign())
         self._show_rows(self._rows(program))
         self.bars.show_rows(groups, self._captions(program))
         self._reached = [0]
         self.show_content()
         self.show_position()
 
-    def _whole(self, name: str) -> str:
-        """What an operation is a part of for the user: the foreign one that it was lowered from."""
-        scope = foreign_scope(self.workspace.document.graph, name)
-        return f"{scope}/" if scope else name
+    def _foreign(self) -> ForeignRows:
+        return ForeignRows(self.workspace.document.graph)
 
     def _captions(self, program: ProgramInfo) -> dict[str, str]:
         """What to write below a stretch of each phase; {} is the number of its operations."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from operator import add, attrgetter
 from typing import overload
 
+from gradstep.core.graph.model import Graph
 from gradstep.core.protocol.messages import ProgramInfo, StepInfo
 from gradstep.gui.model.program_index import (
     ProgramIndex,
@@ -18,6 +19,7 @@ from gradstep.gui.model.program_index import (
     find_breaks,
     find_phases,
 )
+from gradstep.gui.panels.timeline.foreign_rows import ForeignRows
 
 _TYPE, _ORIGIN, _PHASE = attrgetter("type"), attrgetter("origin"), attrgetter("phase")
 _GRADIENT = attrgetter("gradient")
@@ -29,7 +31,8 @@ class StepRow:
 
     node: the forward operation, or for an update the variable, that the user knows it by.
     type: its op type. told: the operations whose steps say what happened. refs: tensors whose
-    values are the result. custom: override in force.
+    values are the result. custom: override in force. label: what it is called, if not by its node
+    and type.
     """
 
     start: int
@@ -40,6 +43,11 @@ class StepRow:
     told: tuple[str, ...]
     refs: tuple[str, ...]
     custom: str = ""
+    label: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.label or f"{self.node} ({self.type})"
 
     def holds(self, step: int) -> bool:
         """Whether the debugger, having executed `step` steps, stands at or inside this row."""
@@ -111,11 +119,12 @@ class GroupRows(Rows):
         program: ProgramInfo,
         index: ProgramIndex | None = None,
         before: Rows | None = None,
-        whole: Callable[[str], str] = lambda name: name,
+        foreign: ForeignRows | None = None,
     ) -> None:
         """index: of the program, where somebody has it. before: of the program that an edit made
-        this one of: what the edit did not touch is taken over. whole: forward operation -> what it
-        is a part of, which has one row."""
+        this one of: what the edit did not touch is taken over. foreign: what of a traced graph
+        has one row."""
+        self._foreign = foreign or ForeignRows(Graph())
         self._index = index or ProgramIndex(program)
         self._program = program
         steps = program.steps
@@ -123,7 +132,7 @@ class GroupRows(Rows):
         if isinstance(before, GroupRows):
             first, last = common_ends(before.steps, steps)
         stop = len(steps) - last
-        starts = [*_starts(steps, first, min(stop + 1, len(steps)), whole)]
+        starts = [*_starts(steps, first, min(stop + 1, len(steps)), self._foreign.key)]
         super().__init__(steps, starts)
         self._lengths: list[int] = []
         if isinstance(before, GroupRows):
@@ -169,7 +178,13 @@ class GroupRows(Rows):
     def make(self, number: int) -> StepRow:
         start = self.starts[number]
         stop = self.starts[number + 1] if number + 1 < len(self) else self.stop
-        return _group(self.steps[start:stop], start, self._index, self._gradients, self._program)
+        row = _group(self.steps[start:stop], start, self._index, self._gradients, self._program)
+        key = self._foreign.key(row.node)
+        label, result = self._foreign.label(key), self._foreign.result(key)
+        told = self._index.steps.get(result)
+        if told is None or row.phase != "forward":
+            return replace(row, label=label)
+        return replace(row, label=label, node=result, told=(result,), refs=tuple(told.outputs[:1]))
 
 
 def _starts(
