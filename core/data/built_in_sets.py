@@ -14,10 +14,12 @@ import numpy as np
 
 from gradstep.core.ops.numerics import stream_draws as streams
 
-DIGITS = Path(__file__).parents[2] / "assets" / "data" / "digits.npz"
+_FOLDER = Path(__file__).parents[2] / "assets" / "data"
+DIGITS, POEM = _FOLDER / "digits.npz", _FOLDER / "jabberwocky.txt"
 _SEEDS = (87654321, 1)
 _FLOAT = np.dtype(np.float32)
 _POINTS = 400
+_WINDOW = 16  # characters of a text that are seen
 
 Parts = Mapping[str, np.ndarray]
 
@@ -70,6 +72,19 @@ def _line() -> Parts:
     return {"x": x.astype(np.float32), "y": (2 * x + 0.5 + 0.2 * _noise(100, 1)).astype(np.float32)}
 
 
+def _jabberwocky() -> Parts:
+    """Characters by their places among the different ones, in the order of Unicode."""
+    text = POEM.read_text(encoding="ascii").strip()
+    letters = sorted({*text})
+    ids = np.array([letters.index(letter) for letter in text], np.int32)
+    windows = np.lib.stride_tricks.sliding_window_view(ids, _WINDOW)
+    return {
+        "x": windows[:-1].copy(),
+        "y": ids[_WINDOW:].copy(),
+        "shifted": windows[1:].copy(),
+    }
+
+
 def _labelled(first: np.ndarray, second: np.ndarray, noise: float) -> Parts:
     """Points of class 0 and of class 1, one of each in turn, moved a little."""
     x = np.stack([first, second], axis=1).reshape(-1, 2)
@@ -96,5 +111,11 @@ SETS: Mapping[str, BuiltInSet] = {
         _circles, "400 points of two rings, one in the other: linear in the squares"
     ),
     "xor": BuiltInSet(_xor, "the four rows of exclusive or: the least that one layer cannot learn"),
+    "jabberwocky": BuiltInSet(
+        _jabberwocky,
+        "each 16 characters of a poem by Lewis Carroll (1871): x int32 [n, 16], numbers of the 44 "
+        "different characters in the order of Unicode; y int32, the character that follows; "
+        "shifted int32 [n, 16], x and y one character on",
+    ),
     "line": BuiltInSet(_line, "100 points of y = 2 x + 0.5 with noise of deviation 0.2"),
 }

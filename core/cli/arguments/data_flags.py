@@ -15,7 +15,8 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
         "--data", metavar="NAME=ROWS", action="extend", nargs="+", default=[],
         help="rows for a placeholder, fed in batches: as --feed has values, then, after |, "
         "scale(factor), one_hot(classes), standardise, crop(height, width) or flip(); "
-        "@digits:images, @spirals:x, @circles:x, @xor:x and @line:x come with Gradstep",
+        "@digits:images, @spirals:x, @circles:x, @xor:x, @jabberwocky:x and @line:x come with "
+        "Gradstep",
     )  # fmt: skip
     count = parser.add_argument
     count("--batch", metavar="N", type=positive, help=f"rows of a step ({BATCH})")

@@ -12,7 +12,7 @@ from hypothesis import given
 
 from gradstep.core.data import row_order as row_order_module
 from gradstep.core.data.array_files import Reading, map_array, read_array
-from gradstep.core.data.built_in_sets import SETS
+from gradstep.core.data.built_in_sets import POEM, SETS
 from gradstep.core.data.data_source import Batch, Column, DataSource, row_words, split_rows
 from gradstep.core.data.row_order import row_order
 from gradstep.core.data.transforms import OneHot, Scale, Transform, read_transform, standardise
@@ -205,3 +205,17 @@ def test_a_line_is_found_in_its_noise_and_classes_alternate() -> None:
     assert offset == pytest.approx(0.5, abs=0.1)
     radius = np.linalg.norm(rings["x"], axis=1)
     assert radius[rings["y"][:, 0] == 0].min() > radius[rings["y"][:, 0] == 1].max()
+
+
+def test_a_text_is_its_windows_and_what_follows_each() -> None:
+    poem = SETS["jabberwocky"]
+    x, y, shifted = poem.parts.values()
+    text = POEM.read_text().strip()
+    letters = sorted({*text})
+    assert f"the {len(letters)} different characters" in poem.note
+    assert x.shape == (len(text) - 16, 16)
+    assert "".join(letters[i] for i in x[0]) == "'Twas brillig, a"
+    assert letters[y[0]] == "n"
+    assert "".join(letters[i] for i in [*x[0], *y]) == text
+    np.testing.assert_array_equal(shifted[:-1], x[1:])
+    np.testing.assert_array_equal(shifted[:, -1], y)
