@@ -10,8 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from gradstep.core.data.array_files import Reading, map_array
-from gradstep.core.data.column_stamp import Stamp, file_stamp
+from gradstep.core.data.data_stamp import Stamp, file_stamp
 from gradstep.core.data.data_source import Batch, Column, DataSource, row_words, split_rows
+from gradstep.core.data.data_stamp import Stamp, data_stamp
 from gradstep.core.data.file_place import split_place
 from gradstep.core.data.transforms import (
     STANDARDISE,
@@ -88,13 +89,13 @@ class OpenedData:
         return [
             os.path.basename(split_place(place[0][1:])[0])
             for place, stamp in self.stamps.items()
-            if stamp is not None and file_stamp(place[0]) != stamp
+            if stamp is not None and data_stamp(place[0]) != stamp
         ]
 
     def _require_unchanged(self) -> None:
         """Raise GradstepError where a file has changed that rows are still taken from."""
         for place, array in self.arrays.items():
-            if isinstance(array, np.memmap) and file_stamp(place[0]) != self.stamps[place]:
+            if isinstance(array, np.memmap) and data_stamp(place[0]) != self.stamps[place]:
                 raise GradstepError(
                     f"{short_text(place[0])[1:]} was changed while it is trained on",
                     kind="FileError",
@@ -119,7 +120,7 @@ def open_data(
         as_texts = kind.dtype is DType.STRING or any(isinstance(step, Classes) for step in steps)
         key = place, as_texts, kind.shape
         if key not in arrays:
-            stamps[key] = file_stamp(place)
+            stamps[key] = data_stamp(place)
             arrays[key] = _array(key, kind.dtype, ref, reading, before, stamps[key])
         columns[ref] = Column(arrays[key], kind), steps
     sources = _fit(*_cut(dataset, columns), reading.allow_nan)
@@ -141,7 +142,7 @@ def read_column(text: str, ref: TensorRef) -> tuple[str, list[Transform | str]]:
 
 def _is_as(before: OpenedData, dataset: Dataset, kinds: Kinds) -> bool:
     same = before.dataset == dataset and before.kinds == kinds
-    return same and all(file_stamp(place[0]) == stamp for place, stamp in before.stamps.items())
+    return same and all(data_stamp(place[0]) == stamp for place, stamp in before.stamps.items())
 
 
 def _array(

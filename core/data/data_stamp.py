@@ -16,7 +16,7 @@ Stamp = tuple[int, ...]
 _NOT_THERE = (-1,)
 
 
-def file_stamp(text: str) -> Stamp | None:
+def data_stamp(text: str) -> Stamp | None:
     """Of what `@FILE`, a folder of images or a pattern names; None where that is no file. What is
     not there has a stamp, too. To be compared in one process alone."""
     if not text.startswith("@") or text[1:].partition(":")[0] in SETS:
