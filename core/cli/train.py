@@ -85,6 +85,8 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         log = stack.enter_context(EventLog(args.logdir, loaded, what)) if args.logdir else None
         progress = stack.enter_context(_Progress(args, log, checkpoints))
         error = _train(training, progress, data)
+        if error is None and data is not None and data.test is not None:
+            progress.add_test(training.validate(data.test))
     if saving is not None:
         saving.write(training.variables())
     return _answer(args, session, progress, error)
@@ -106,6 +108,7 @@ def _answer(
         "steps": progress.done,
         "shown": progress.shown,
         "validation": progress.validation,
+        "test": progress.test,
         "events": progress.log and progress.log.path,
         "out": args.out,
         "resumed": progress.resumed,
@@ -157,6 +160,7 @@ class _Progress:
     ) -> None:
         self.shown: list[dict[str, object]] = []
         self.validation: list[dict[str, object]] = []
+        self.test: dict[str, float] = {}
         self._total: int = args.steps
         self._every = args.every or max(1, args.steps // LINES)
         self._prints = not args.json
@@ -223,6 +227,15 @@ class _Progress:
         if self._prints:
             said = "  ".join(f"validation {name} {loss:.6g}" for name, loss in losses.items())
             self._print(f"epoch {epoch}  {said}")
+
+    def add_test(self, losses: Mapping[str, float]) -> None:
+        """Show what the losses are over the rows to test on."""
+        self.test = dict(losses)
+        if self.log is not None:
+            held = {f"test/{name}": np.array(loss) for name, loss in losses.items()}
+            self.log.add(self.done, held, [])
+        if self._prints:
+            self._print("  ".join(f"test {name} {loss:.6g}" for name, loss in losses.items()))
 
     def end(self, is_interrupted: bool) -> None:
         """Show the last step if that has not been done, and keep it where it is not the last that

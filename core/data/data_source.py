@@ -196,11 +196,16 @@ def row_words(rows: np.ndarray) -> str:
 _NAMED = 6
 
 
-def split_rows(count: int, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to train on, and `share` of them, rounded down but one at least, to validate on: drawn
-    by `seed`, as files are often sorted. Both in the order of the data."""
-    if not share:
-        return np.arange(count), np.arange(0)
-    held = max(1, int(count * share))
+def split_rows(
+    count: int, validate: float, seed: int, test: float = 0.0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows to train on, and shares of them to validate and to test on, rounded down but one at
+    least: drawn by `seed`, as files are often sorted. All in the order of the data. Those to
+    validate on are the same, whatever is tested on."""
+    held, tested = (max(1, int(count * share)) if share else 0 for share in (validate, test))
+    if not held + tested:
+        return np.arange(count), np.arange(0), np.arange(0)
     order = row_order(count, seed, SPLIT)
-    return np.sort(order[held:]), np.sort(order[:held])
+    parts = np.split(order, [held, held + tested])
+    validated, testing, train = map(np.sort, parts)
+    return train, validated, testing

@@ -10,7 +10,6 @@ from functools import cached_property
 import numpy as np
 
 from gradstep.core.data.array_files import Reading, map_array
-from gradstep.core.data.data_stamp import Stamp, file_stamp
 from gradstep.core.data.data_source import Batch, Column, DataSource, row_words, split_rows
 from gradstep.core.data.data_stamp import Stamp, data_stamp
 from gradstep.core.data.file_place import split_place
@@ -31,6 +30,7 @@ from gradstep.core.graph.model import TensorRef
 Kinds = Mapping[TensorRef, TensorType]
 # Of an array: the text, whether it is of texts, and the shape that images are arranged for.
 _Place = tuple[str, bool, Shape]
+Sources = tuple[DataSource, DataSource | None, DataSource | None]  # to train, validate, test on
 _CHUNK = 1 << 14  # rows that are looked at in one go
 _LOOKED_THROUGH = 256 << 20  # bytes
 
@@ -38,13 +38,15 @@ _LOOKED_THROUGH = 256 << 20  # bytes
 @dataclass(frozen=True, eq=False)
 class OpenedData:
     """The `Batches` of a program. kinds: what its placeholders take. training: the rows that runs
-    are fed, in batches; validation: those that are held back, None for none. arrays: what was read,
+    are fed, in batches; validation: those that are held back, None for none; test: those that are
+    looked at once all is over. arrays: what was read,
     and stamps: of which state of the file; None for what is no file."""
 
     dataset: Dataset
     kinds: Kinds
     training: DataSource
     validation: DataSource | None
+    test: DataSource | None = None
     arrays: Mapping[_Place, np.ndarray] = field(default_factory=dict)
     stamps: Mapping[_Place, Stamp | None] = field(default_factory=dict)
 
@@ -123,7 +125,7 @@ def open_data(
             stamps[key] = data_stamp(place)
             arrays[key] = _array(key, kind.dtype, ref, reading, before, stamps[key])
         columns[ref] = Column(arrays[key], kind), steps
-    sources = _fit(*_cut(dataset, columns), reading.allow_nan)
+    sources = _fit(_cut(dataset, columns), reading.allow_nan)
     return OpenedData(dataset, kinds, *sources, arrays, stamps)
 
 
@@ -179,20 +181,24 @@ def _read(text: str, kind: TensorType, ref: TensorRef, reading: Reading) -> np.n
 
 def _cut(
     dataset: Dataset, columns: Mapping[TensorRef, tuple[Column, list[Transform | str]]]
-) -> tuple[DataSource, DataSource | None]:
+) -> Sources:
     count = _even({ref: column for ref, (column, _) in columns.items()})
     limit = min(count, dataset.limit or count)
-    train, held = split_rows(limit, dataset.validate, dataset.shuffle or 0)
+    shares = dataset.validate, dataset.test
+    train, *held = split_rows(limit, shares[0], dataset.shuffle or 0, shares[1])
     if not len(train):
         raise _unusable(
-            f"holding back {dataset.validate:g} of {limit} rows leaves none", "hold back fewer"
+            f"holding back {sum(shares):g} of {limit} rows leaves none", "hold back fewer"
         )
     fitted = {ref: _fitted(*column, train) for ref, column in columns.items()}
     training = DataSource(
         fitted, train, dataset.batch, dataset.shuffle, dataset.drop_last, varies=True
     )
     # Held-back rows are all looked at, in their order.
-    return training, DataSource(fitted, held, dataset.batch) if len(held) else None
+    validation, test = (
+        DataSource(fitted, rows, dataset.batch) if len(rows) else None for rows in held
+    )
+    return training, validation, test
 
 
 def _fitted(column: Column, steps: list[Transform | str], train: np.ndarray) -> Column:
@@ -221,19 +227,17 @@ def _even(columns: Mapping[TensorRef, Column]) -> int:
     return next(iter(counts.values()))
 
 
-def _fit(
-    training: DataSource, validation: DataSource | None, allow_nan: bool
-) -> tuple[DataSource, DataSource | None]:
-    """The two, of columns whose rows are ready where that takes little memory. Raises GradstepError
+def _fit(sources: Sources, allow_nan: bool) -> Sources:
+    """They, of columns whose rows are ready where that takes little memory. Raises GradstepError
     where a batch, or a row, is not what a placeholder takes. Rows of large arrays are looked at
     when they are fed, but for classes."""
+    training, *others = sources
     training.feeds_at(0)
     training.feeds_at(training.batches_per_epoch - 1)
-    sources = [training] if validation is None else [training, validation]
-    rows = [each.rows for each in sources]
+    rows = [each.rows for each in sources if each is not None]
     columns = {ref: _seen(ref, c, rows, allow_nan) for ref, c in training.columns.items()}
-    first, *others = (replace(source, columns=columns) for source in sources)
-    return first, next(iter(others), None)
+    validation, test = (each and replace(each, columns=columns) for each in others)
+    return replace(training, columns=columns), validation, test
 
 
 def _seen(ref: TensorRef, column: Column, rows: Sequence[np.ndarray], allow_nan: bool) -> Column:

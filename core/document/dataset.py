@@ -23,8 +23,9 @@ class Dataset:
     or "../".
     batch: rows of a run; run k is fed batch k. shuffle: seed of the order in each epoch, None for
     that of the data. drop_last: whether rows that are less than a batch are left out. validate: the
-    share of the rows that is held back. limit: how many rows are taken, 0 for all. epochs: how
-    often `gradstep train` goes through them."""
+    share of the rows that is held back; test: the share that is held back besides, and looked at
+    once all is over. limit: how many rows are taken, 0 for all. epochs: how often `gradstep train`
+    goes through them."""
 
     columns: Mapping[str, str]
     batch: int = BATCH
@@ -33,6 +34,7 @@ class Dataset:
     validate: float = 0.0
     limit: int = 0
     epochs: int = 1
+    test: float = 0.0
 
 
 def require_sound(data: Dataset) -> None:
@@ -41,8 +43,9 @@ def require_sound(data: Dataset) -> None:
         number: int = getattr(data, name)
         if number < least:
             raise _unsound(f"its {name} is {number}", f"write {least} or more")
-    if not 0 <= data.validate < 1:
-        raise _unsound(f"{data.validate:g} of its rows are held back", "hold back 0 to 0.9")
+    held = data.validate + data.test
+    if not (data.validate >= 0 and data.test >= 0 and held < 1):
+        raise _unsound(f"{held:g} of its rows are held back", "hold back 0 to 0.9")
     if data.shuffle is not None and not 0 <= data.shuffle < 2**63:
         raise _unsound(f"its seed is {data.shuffle}", "write a whole number such as 7")
 

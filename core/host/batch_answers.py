@@ -52,13 +52,14 @@ def _asked_rows(data: OpenedData, rows: list[int]) -> Part | None:
 
 def _words_of(data: OpenedData, rows: list[int]) -> str:
     """Of rows that were asked for. Raises GradstepError for one that there is not."""
-    held = data.validation is not None and bool(np.isin(rows, data.validation.rows).all())
-    if not held and not np.isin(rows, data.training.rows).all():
+    sources = {"": data.training, ", held back": data.validation, ", held back to test": data.test}
+    of = [w for w, s in sources.items() if s is not None and bool(np.isin(rows, s.rows).all())]
+    if not of:
         raise GradstepError(
             f"{said_rows(np.array(rows))} of the data are neither trained on nor held back",
             kind="ValueError",
         )
-    return f"{said_rows(np.array(rows))}{', held back' if held else ''}"
+    return f"{said_rows(np.array(rows))}{of[0]}"
 
 
 def _column(data: OpenedData, ref: TensorRef, values: np.ndarray) -> ColumnSeen:

@@ -161,10 +161,11 @@ def data_info(batches: Batches | None) -> DataInfo:
     """The document's data, in numbers."""
     if not isinstance(batches, OpenedData):
         return DataInfo()
-    training, validation = batches.training, batches.validation
+    training, validation, test = batches.training, batches.validation, batches.test
     return DataInfo(
         rows=len(training.rows),
         held=0 if validation is None else len(validation.rows),
+        tested=0 if test is None else len(test.rows),
         batch=training.batch,
         per_epoch=batches.per_epoch,
     )

@@ -70,16 +70,11 @@ def rows_of(session: DebugSession, share: RowShare) -> Rows:
             raise _lacking("no rows are fed", "choose data in the Data panel")
         refs = (ref for ref, each in feeds.items() if each.ndim and len(each) == count)
         return Rows("fed", count, tuple(refs), None, feeds)
-    source = data.validation if share == "held" else data.training
+    source = {"held": data.validation, "test": data.test}.get(share, data.training)
     if source is None:
         raise _lacking("no rows are held back", "hold some back in the Data panel")
-    return Rows(
-        "held" if share == "held" else "trained",
-        len(source.rows),
-        tuple(source.columns),
-        source,
-        feeds,
-    )
+    of: RowShare = share if share in ("held", "test") else "trained"
+    return Rows(of, len(source.rows), tuple(source.columns), source, feeds)
 
 
 def _lacking(what: str, hint: str) -> GradstepError:

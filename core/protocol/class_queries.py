@@ -11,14 +11,14 @@ import msgspec
 
 from gradstep.core.protocol.message_base import Event, Reply, Request
 
-RowShare = Literal["held", "trained", "fed"]
+RowShare = Literal["held", "trained", "test", "fed"]
 
 
 class Classify(Request, frozen=True, kw_only=True):
     """What does the network say of the rows, with the variables as they are where the debugger
-    stands? Replied to with Classified. share: of the data, the rows that are held back or those
-    that are trained on; worst: at most so many rows with the largest loss, of those that are of
-    class `actual` and were taken for `taken`; -1 for any."""
+    stands? Replied to with Classified. share: of the data, the rows that are held back, those
+    that are trained on, or those to test on; worst: at most so many rows with the largest loss, of
+    those that are of class `actual` and were taken for `taken`; -1 for any."""
 
     share: RowShare = "held"
     worst: int = 24

@@ -130,11 +130,12 @@ class LossInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 class DataInfo(msgspec.Struct, frozen=True, kw_only=True):
     """The document's data as it was opened. rows: that runs are fed, 0 where there is no data, or
-    where it cannot be had; held: rows that are held back; batch: rows of a run; per_epoch: runs
-    until all rows were fed."""
+    where it cannot be had; held: rows that are held back, and tested: to test on; batch: rows of
+    a run; per_epoch: runs until all rows were fed."""
 
     rows: int = 0
     held: int = 0
+    tested: int = 0
     batch: int = 0
     per_epoch: int = 0
 

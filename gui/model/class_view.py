@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from gradstep.core.protocol.class_queries import RowShare
@@ -11,6 +13,9 @@ from gradstep.gui.model.workspace import Workspace
 
 WORST = 48  # rows that are shown, at most
 REST = 120  # milliseconds that the debugger stands before it is asked for: steps do not wait
+
+
+_SHARES: tuple[RowShare, ...] = ("held", "trained", "test")
 
 
 class ClassView(QObject):
@@ -53,9 +58,17 @@ class ClassView(QObject):
     @property
     def share(self) -> RowShare:
         """Which rows of the data: the user's choice, or what there is."""
+        return self._share if self._share in self.shares else self.shares[0]
+
+    @property
+    def shares(self) -> Sequence[RowShare]:
+        """Those that there are."""
         program = self._workspace.program
-        some = program is None or program.data.held > 0
-        return self._share if some else "trained"
+        if program is None:
+            return ("held", "trained", "test")
+        counts = {"held": program.data.held, "trained": 1, "test": program.data.tested}
+        found: list[RowShare] = [*(share for share in _SHARES if counts[share])]
+        return found
 
     def _place(self) -> tuple[object, ...]:
         space = self._workspace

@@ -18,7 +18,7 @@ from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.io.disk.memory_budget import Budget
 
-_OF_DATA = ("batch", "epochs", "limit", "shuffle", "drop_last", "validate")
+_OF_DATA = ("batch", "epochs", "limit", "shuffle", "drop_last", "validate", "test")
 
 
 def read_data(document: Document, args: argparse.Namespace) -> OpenedData | None:

@@ -31,6 +31,10 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
         "--validate", metavar="SHARE", type=_share,
         help="hold back this share of the rows (0.2), and show their loss after each epoch",
     )  # fmt: skip
+    count(
+        "--test", metavar="SHARE", type=_share,
+        help="hold back this share besides, and show the loss over it at the end",
+    )  # fmt: skip
 
 
 def _share(text: str) -> float:

@@ -77,7 +77,7 @@ def take_apart(document: Document, files: TensorFiles | None = None) -> Written:
     if files.splats:
         record.version = file_schema.SPLATS
     if document.data is not None:
-        record.version = file_schema.DATA
+        record.version = file_schema.TEST if document.data.test else file_schema.DATA
     if recorded is not None:
         record.version = file_schema.RECORDED
     return Written(record, _view_record(document.view), {**files.members, **sources, **lines})

@@ -14,11 +14,11 @@ from gradstep.core.document.expectation import ATOL, RTOL, ExpectationKind
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Phase
 
-# 2: a tensor may be written as its one value (TensorRecord.splat). 3: data (DatasetRecord). 4: a
-# recorded run (RecordedRecord). Else files are as they were, and are written as 1, which older
-# versions of the program read.
+# 2: a tensor may be written as its one value (TensorRecord.splat). 3: data (DatasetRecord). 4: rows
+# of it to test on; a recorded run (RecordedRecord). Else files are as they were, and are written as
+# 1, which older versions of the program read.
 VERSION = 4
-SPLATS, DATA, RECORDED = 2, 3, 4  # since when there are these
+SPLATS, DATA, TEST, RECORDED = 2, 3, 4, 4  # since when there are these
 ALIKE = 1  # from this version on, these records read a file as it stands
 
 
@@ -182,6 +182,7 @@ class DatasetRecord(Record):
     validate: float = 0.0
     limit: int = 0
     epochs: int = 1
+    test: float = 0.0
 
 
 class VariationRecord(Record):

@@ -22,7 +22,11 @@ from gradstep.gui.panels.widgets.panel_base import Panel
 from gradstep.gui.panels.widgets.scroll_area import scroll_area
 from gradstep.gui.panels.widgets.small_labels import Link, Text
 
-SHARES: dict[RowShare, str] = {"held": "rows held back", "trained": "rows trained on"}
+SHARES: dict[RowShare, str] = {
+    "held": "rows held back",
+    "trained": "rows trained on",
+    "test": "rows to test on",
+}
 WIDE = 1.4  # times as wide as high: the matrix stands beside the rows
 
 
@@ -37,7 +41,7 @@ class ClassesPanel(Panel):
         self.share = QComboBox()
         self.share.setObjectName("classes.share")
         self.share.setAccessibleName(self.tr("Which rows are looked at"))
-        self.share.addItems([self.tr(words) for words in SHARES.values()])
+        self._shares: list[RowShare] = []  # as it offers them
         self.said = Text(lambda: self.theme)
         self.said.setObjectName("classes.said")
         self.caption = Text(lambda: self.theme, "muted")
@@ -93,7 +97,7 @@ class ClassesPanel(Panel):
             space.stopped,
             space.training.changed,
         )
-        self.share.activated.connect(lambda at: self.view.choose_share([*SHARES][at]))
+        self.share.activated.connect(lambda at: self.view.choose_share(self._shares[at]))
         self.every.clicked.connect(lambda: self.view.choose_cell(None))
         self.matrix.chosen.connect(self._choose)
         self.matrix.hovered.connect(self._say)
@@ -121,19 +125,27 @@ class ClassesPanel(Panel):
 
     def refresh(self) -> None:
         """Show what the engine said last."""
-        view, seen, space = self.view, self.view.seen, self.workspace
+        view, seen = self.view, self.view.seen
         if seen is None:
             self.show_empty(self._why_empty())
             return
-        info = None if space.program is None else space.program.data
-        self.share.setVisible(info is not None and info.held > 0)
-        self.share.setCurrentIndex([*SHARES].index(view.share))
+        self._offer_shares()
         self.said.set_text(self._summary(seen))
         self.matrix.show_counts(seen, view.cell)
         self._show_rows(seen)
         self.every.setVisible(view.cell is not None)
         self._say("")
         self.show_content()
+
+    def _offer_shares(self) -> None:
+        """Where there are several."""
+        shares = [*self.view.shares]
+        if shares != self._shares:
+            self._shares = shares
+            self.share.clear()
+            self.share.addItems([self.tr(SHARES[share]) for share in shares])
+        self.share.setVisible(len(shares) > 1)
+        self.share.setCurrentIndex(shares.index(self.view.share))
 
     def _show_rows(self, seen: Classified) -> None:
         """On the plane, as pictures or as numbers: as they are."""

@@ -21,7 +21,7 @@ from gradstep.gui.look.theme import GRID, Theme, mono
 from gradstep.gui.panels.widgets.breaking_row import BreakingRow
 from gradstep.gui.panels.widgets.small_labels import Text
 
-NARROW = 1100  # pixels; below, the line is broken in two
+NARROW = 1240  # pixels; below, the line is broken in two
 
 
 class DataHead(BreakingRow):
@@ -63,6 +63,7 @@ class DataHead(BreakingRow):
         self.shuffle.clicked.connect(self._note_shuffle)
         self.seed = self._field("seed", "Seed of the order", 48)
         self.validate = self._field("validate", "Share that is held back to validate on", 48)
+        self.test = self._field("test", "Share that is held back to test on, once all is over", 48)
         self.limit = self._field("limit", "How many rows are taken", 64)
         self.drop_last = QCheckBox(self.tr("Drop last"))
         self.drop_last.setObjectName("data.drop_last")
@@ -70,7 +71,8 @@ class DataHead(BreakingRow):
         self.drop_last.clicked.connect(lambda on: self.changed.emit("drop_last", on))
         parts: tuple[QWidget, ...] = (
             self._word("Batch"), self.batch, self.drop_last, self.shuffle, self.seed,
-            self._word("Hold back"), self.validate, self._word("Rows"), self.limit,
+            self._word("Hold back"), self.validate, self._word("Test"), self.test,
+            self._word("Rows"), self.limit,
         )  # fmt: skip
         for part in parts:
             row.addWidget(part)
@@ -101,6 +103,7 @@ class DataHead(BreakingRow):
         self.shuffle.setChecked(numbers.shuffle is not None)
         self.seed.setText("" if numbers.shuffle is None else str(numbers.shuffle))
         self.validate.setText(f"{100 * numbers.validate:g} %" if numbers.validate else "none")
+        self.test.setText(f"{100 * numbers.test:g} %" if numbers.test else "none")
         self.limit.setText(f"{numbers.limit:,}" if numbers.limit else "all")
         self.drop_last.setChecked(numbers.drop_last)
         self._numbers.setVisible(data is not None)
@@ -140,11 +143,13 @@ _READ: dict[str, Callable[[str], object]] = {
     "batch": lambda text: _whole(text, 1),
     "seed": lambda text: _whole(text or "1", 0),  # what a tick at Shuffle gives
     "validate": _share,
+    "test": _share,
     "limit": lambda text: 0 if text.lower() in ("", "all") else _whole(text, 1),
 }
 _WANTED = {
     "batch": "A batch has a whole number of rows, such as 32",
     "seed": "A seed is a whole number, such as 7",
     "validate": "What is held back is a share of the rows, such as 20 %",
+    "test": "What is tested on is a share of the rows, such as 20 %",
     "limit": "Rows are a whole number, or all",
 }

@@ -137,6 +137,7 @@ class DataPanel(Panel):
         if info is None or not info.rows:
             return names
         held = self.tr(", {:,} held back").format(info.held) if info.held else ""
+        held += self.tr(", {:,} to test").format(info.tested) if info.tested else ""
         steps = count_of(info.per_epoch, "step")
         rows = count_of(info.rows, "row")
         return self.tr("{}: {}{} · {} an epoch").format(names, rows, held, steps)

@@ -15,6 +15,7 @@ from gradstep.core.data.row_order import row_order
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.graph.model import Constant, TensorRef
 from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.open_document import read
 from gradstep.core.ops.build.builder import GraphBuilder
 from tests.core.cli.conftest import Cli
 
@@ -45,7 +46,7 @@ def test_it_learns_as_a_loop_by_hand_does_on_the_same_batches(cli: Cli) -> None:
     )  # fmt: skip
     assert result.status == 0, result.err
     parts = SETS["digits"].parts
-    train, held = split_rows(700, 0.25, 7)
+    train, held, _ = split_rows(700, 0.25, 7)
     orders = [train[row_order(len(train), 7, epoch)] for epoch in range(2)]
     batches = [order[at : at + 100] for order in orders for at in range(0, len(train), 100)]
     losses, *_ = softmax_regression(parts["images"], parts["labels"], [*batches, held])
@@ -139,3 +140,37 @@ def test_mistakes(cli: Cli, arguments: list[str], status: int, said: str) -> Non
     assert result.status == status, result.err
     assert said in result.err
     assert len(result.err.splitlines()) <= 2
+
+
+def test_rows_to_test_on_are_looked_at_once_at_the_end(cli: Cli, tmp_path: Path) -> None:
+    """Their loss is that of the same variables over these rows, computed by hand."""
+    out = tmp_path / "trained.gradstep"
+    words: list[object] = [
+        DIGITS,
+        *DATA,
+        "--steps",
+        9,
+        "--batch",
+        40,
+        "--shuffle",
+        7,
+        "--validate",
+        0.25,
+    ]
+    words += ["--limit", 700]
+    plain = cli("train", *words, "--json").json
+    assert plain["test"] == {}
+    found = cli("train", *words, "--test", 0.1, "--out", out, "--json").json
+    *_, rows = split_rows(700, 0.25, 7, 0.1)
+    assert len(rows) == 70
+    weights = {name: value.array for name, value in read(out).initial.items()}
+    x = SETS["digits"].parts["images"].reshape(-1, 64)[rows] / 16
+    logits = x @ weights["softmax/weights"] + weights["softmax/bias"]
+    of = logits[np.arange(70), SETS["digits"].parts["labels"][rows]]
+    expected = float(np.mean(np.log(np.exp(logits).sum(axis=1)) - of))
+    assert found["test"]["loss"] == pytest.approx(expected, rel=1e-4)
+    said = cli("train", *words, "--test", 0.1).out
+    assert f"test loss {found['test']['loss']:.6g}" in said.splitlines()
+    refused = cli("train", *words, "--test", 0.9)
+    assert refused.status == 1
+    assert "1.15 of its rows are held back" in refused.err

@@ -93,10 +93,22 @@ def test_all_orders_come_alike() -> None:
 
 @given(st.integers(2, 60), st.floats(0.01, 0.9), st.integers(0, 9))
 def test_a_split_has_each_row_on_one_side(count: int, share: float, seed: int) -> None:
-    train, held = split_rows(count, share, seed)
+    train, held, _ = split_rows(count, share, seed)
     assert sorted([*train, *held]) == list(range(count))
     assert len(held) == max(1, int(count * share))
     np.testing.assert_array_equal(split_rows(count, share, seed)[1], held)
+
+
+@given(st.integers(4, 60), st.floats(0.01, 0.4), st.floats(0.01, 0.4), st.integers(0, 9))
+def test_rows_to_test_on_are_others_and_leave_those_held_back_be(
+    count: int, validate: float, test: float, seed: int
+) -> None:
+    train, held, tested = split_rows(count, validate, seed, test)
+    assert sorted([*train, *held, *tested]) == list(range(count))
+    assert len(tested) == max(1, int(count * test))
+    np.testing.assert_array_equal(split_rows(count, validate, seed)[1], held)
+    train, held, tested = split_rows(count, 0, seed, test)
+    assert (len(held), len(train)) == (0, count - len(tested))
 
 
 def test_a_batch_in_words() -> None:

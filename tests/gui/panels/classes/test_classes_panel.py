@@ -109,6 +109,24 @@ def test_it_follows_the_debugger_and_the_choice_of_rows(bench: Any, panel: Any, 
     assert len(asked(bench)) == number, "a step within a run asks nothing"
 
 
+def test_rows_to_test_on_can_be_looked_at_where_there_are_such(
+    bench: Any, panel: Any, qtbot: Any
+) -> None:
+    def offered() -> list[str]:
+        return [panel.share.itemText(i) for i in range(panel.share.count())]
+
+    assert offered() == ["rows held back", "rows trained on"]
+    commands.change_data(bench.space, test=0.1, validate=0.0)
+    bench.space.debugger.flush()
+    qtbot.waitUntil(lambda: offered() == ["rows trained on", "rows to test on"], timeout=SLOW)
+    panel.share.setCurrentIndex(1)
+    panel.share.activated.emit(1)
+    assert (panel.view.seen.share, panel.view.seen.total) == ("test", 179)
+    commands.show_row(bench.space, panel.view.seen.worst[0].row, "")
+    bench.space.debugger.flush()
+    assert bench.space.data.batch.text.endswith(", held back to test")
+
+
 def test_what_cannot_be_told_is_said(bench: Any, panel: Any, qtbot: Any) -> None:
     bench.open("lstm")
     qtbot.waitUntil(lambda: bool(panel.view.error), timeout=SLOW)

@@ -27,6 +27,7 @@ def panel(bench: Any, show: Callable[..., Any]) -> Any:
 def type_into(panel: Any, name: str, text: str) -> None:
     field = panel.findChild(QLineEdit, f"data.{name}")
     field.selectAll()
+    QTest.keyClick(field, Qt.Key.Key_Delete)
     QTest.keyClicks(field, text)
     QTest.keyClick(field, Qt.Key.Key_Return)
     panel.workspace.debugger.flush()
@@ -69,6 +70,23 @@ def test_numbers_are_edits_and_what_is_none_is_said(bench: Any, panel: Any) -> N
     assert space.document.data.batch == 32
     assert panel.wrong.isHidden()
     assert panel.head.batch.text() == "32"
+
+
+def test_rows_are_held_back_to_test_on_and_the_seed_that_is_emptied_is_1(
+    bench: Any, panel: Any
+) -> None:
+    space = bench.space
+    type_into(panel, "test", "10 %")
+    assert (space.document.data.test, space.program.data.tested) == (0.1, 179)
+    said = "digits: 1,259 rows, 359 held back, 179 to test · 40 steps an epoch"
+    assert panel.head.said.text() == said
+    type_into(panel, "test", "90 %")
+    assert "1.1 of its rows are held back" in panel.wrong.text()
+    type_into(panel, "test", "none")
+    assert space.document.data.test == 0
+    type_into(panel, "seed", "")
+    assert space.document.data.shuffle == 1
+    assert panel.wrong.text() == ""
 
 
 def test_what_a_field_cannot_be_hides_nothing_else(bench: Any, panel: Any) -> None:
