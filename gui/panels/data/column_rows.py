@@ -86,11 +86,15 @@ class ColumnRows(QWidget):
         assert line is not None
         line.setCursorPosition(0)
         field.activated.connect(lambda at: self.fed.emit(str(ref), field.itemData(at)))
-        line.returnPressed.connect(partial(self._typed, ref, field))
+        line.editingFinished.connect(partial(self._typed, ref, field))
         return field
 
     def _typed(self, ref: TensorRef, field: QComboBox) -> None:
         """What the user has written; what is offered stands for the whole of it."""
+        line = field.lineEdit()
+        if line is None or not line.isModified():  # the field was left as it was
+            return
+        line.setModified(False)
         written = field.currentText().strip()
         known = {field.itemText(i): field.itemData(i) for i in range(field.count())}
         self.fed.emit(str(ref), known.get(written, self._whole(written, known)))
