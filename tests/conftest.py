@@ -48,6 +48,7 @@ _FEW = {
 settings.register_profile("dev", **_FEW)  # other examples in each run
 settings.register_profile("ci", **_FEW, derandomize=True, print_blob=True)
 settings.register_profile("thorough", deadline=None, max_examples=2000)
+settings.register_profile("quick", **{**_FEW, "max_examples": 10, "stateful_step_count": 15})
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.environ else "dev"))
 
 
@@ -62,6 +63,8 @@ def wants_window_system(config: pytest.Config) -> bool:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if config.option.quick and "HYPOTHESIS_PROFILE" not in os.environ:
+        settings.load_profile("quick")
     gc.disable()  # collecting makes a million objects that stay: to go through them takes a sixth
     platform = "xcb" if wants_window_system(config) else "offscreen"
     os.environ["QT_QPA_PLATFORM"] = platform

@@ -38,6 +38,7 @@ def _work(ops: int, kind: str) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("kind", ["stop", "override", "attribute", "rename", "control"])
+@pytest.mark.slow
 def test_an_edit_works_on_what_it_touches(kind: str) -> None:
     """As much in a graph of four times the operations, but for a sum or two more."""
     small, large = _work(60, kind), _work(240, kind)

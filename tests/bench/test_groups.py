@@ -126,6 +126,7 @@ def test_a_training_graph_has_its_groups_and_its_shared_constant(tmp_path: Path)
     assert len({name.split("/")[0] for name in graph.operations if "/" in name}) == 168
 
 
+@pytest.mark.slow
 def test_an_edit_is_measured_both_ways(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

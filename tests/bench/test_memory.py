@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gradstep.core.document.document import Document
 from tests.bench.deriving import DRAWN
 from tests.bench.memory import measured, table
@@ -11,6 +13,7 @@ def _document(operations: int) -> Document:
     return DRAWN["network"](operations)
 
 
+@pytest.mark.slow
 def test_it_is_counted_by_stage_and_grows_as_the_graph_does() -> None:
     measured(_document(20))  # what is imported and kept for good is no part of it
     small, large = measured(_document(60)), measured(_document(240))

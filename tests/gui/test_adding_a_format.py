@@ -119,6 +119,7 @@ def test_what_does_not_open_is_told_of_it(
     assert "open a file in it: a.ops" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_process_that_reads_files_has_imported_what_it_takes(added: Path, lines: Path) -> None:
     (module,) = added.iterdir()
     reader = "    from gradstep.core.graph.model import Graph\n"

@@ -48,6 +48,7 @@ def outcome(dialog: Any) -> str:
     return str(dialog._outcome.text())
 
 
+@pytest.mark.slow
 def test_settings_are_typed_tried_out_and_taken(driver: Driver) -> None:
     """In the window, with the keyboard; undo takes the block away whole."""
     driver.workspace.open_document(Document())

@@ -233,6 +233,7 @@ def left(tmp_path: Path) -> Recovered:
     return left_by_a_window(tmp_path, tmp_path / "mine.gradstep")
 
 
+@pytest.mark.slow
 def test_after_a_recovery_other_documents_are_as_saved(
     driver: Driver, left: Recovered, examples: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -249,6 +250,7 @@ def test_after_a_recovery_other_documents_are_as_saved(
         assert driver.window.files.may_leave()
 
 
+@pytest.mark.slow
 def test_recovered_work_is_kept_again_before_its_copy_goes(driver: Driver, left: Recovered) -> None:
     driver.window.recover(left)
     driver.wait(lambda: driver.workspace.is_open, "the recovered document")
@@ -257,6 +259,7 @@ def test_recovered_work_is_kept_again_before_its_copy_goes(driver: Driver, left:
     assert "kept" in edit_journal.read(driver.window.autosave.journal)[1].graph
 
 
+@pytest.mark.slow
 def test_a_breakpoint_can_be_saved_and_asks_nothing(tutorial: Driver, tmp_path: Path) -> None:
     path = tmp_path / "mine.gradstep"
     gradstep_file.save(path, tutorial.workspace.document)

@@ -50,6 +50,7 @@ def test_what_is_shown_is_what_would_be_read(array: np.ndarray[Any, Any]) -> Non
     assert again.dtype == array.dtype
 
 
+@pytest.mark.slow
 def test_editing_a_feed(tutorial: Driver) -> None:
     tutorial.workspace.select(["data"])
     tutorial.key("Ctrl+E")
@@ -63,6 +64,7 @@ def test_editing_a_feed(tutorial: Driver) -> None:
     assert tutorial.workspace.document.feeds["data:0"].array.tolist() == [3.0, 4.0]
 
 
+@pytest.mark.slow
 def test_editing_an_initial_value(tutorial: Driver) -> None:
     tutorial.workspace.select(["c"])
     tutorial.key("Ctrl+E")
@@ -74,6 +76,7 @@ def test_editing_an_initial_value(tutorial: Driver) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_value_from_a_folder_of_images(
     tutorial: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,6 +96,7 @@ def test_a_value_from_a_folder_of_images(
     assert tutorial.workspace.document.feeds["data:0"].array.tolist() == [3.0, 4.0]
 
 
+@pytest.mark.slow
 def test_a_value_from_a_file(tutorial: Driver, tmp_path: Path) -> None:
     """Loaded or dropped, what it holds is checked before it is applied, and nothing waits."""
     (tmp_path / "t.csv").write_text("a,b\n3,4\n5,\n")
@@ -120,6 +124,7 @@ def test_a_value_from_a_file(tutorial: Driver, tmp_path: Path) -> None:
     assert tutorial.workspace.document.feeds["data:0"].array.tolist() == [7.0, 8.0]
 
 
+@pytest.mark.slow
 def test_a_value_of_another_number_of_rows(tutorial: Driver) -> None:
     tutorial.workspace.select(["data"])
     tutorial.key("Ctrl+E")
@@ -141,6 +146,7 @@ def test_a_value_of_another_number_of_rows(tutorial: Driver) -> None:
     assert not variable.findChild(QPushButton, "value_dialog.any_rows").isVisible()
 
 
+@pytest.mark.slow
 def test_the_strip_offers_it_for_what_is_typed_in_the_inspector(tutorial: Driver) -> None:
     commands.enter_value(
         tutorial.workspace, place_of(tutorial.workspace, tutorial.workspace.shown["data"]), "[1]"
@@ -154,6 +160,7 @@ def test_the_strip_offers_it_for_what_is_typed_in_the_inspector(tutorial: Driver
     assert not fix.isVisible()
 
 
+@pytest.mark.slow
 def test_a_generated_value(tutorial: Driver) -> None:
     tutorial.workspace.select(["c"])
     tutorial.key("Ctrl+E")
@@ -183,6 +190,7 @@ def test_syntax_is_checked_and_not_run(source: str, words: str, line: int) -> No
     assert at == line
 
 
+@pytest.mark.slow
 def test_a_wrong_line_is_marked_and_the_dialog_stays(tutorial: Driver) -> None:
     tutorial.workspace.select(["e"])
     tutorial.window.views.run("override", "")
@@ -197,6 +205,7 @@ def test_a_wrong_line_is_marked_and_the_dialog_stays(tutorial: Driver) -> None:
     assert "line 2" in editor.findChild(QLabel, "code_dialog.wrong").text()
 
 
+@pytest.mark.slow
 def test_enter_and_tab_indent(tutorial: Driver) -> None:
     tutorial.workspace.select(["e"])
     tutorial.window.views.run("override", "")
@@ -216,6 +225,7 @@ def test_enter_and_tab_indent(tutorial: Driver) -> None:
     assert "def f(op, grad):" in next(iter(tutorial.workspace.document.code.values())).source
 
 
+@pytest.mark.slow
 def test_the_articles_override_by_hand(tutorial: Driver) -> None:
     """From the tutorial: e becomes a Python function of c, k and d, and gets its own gradient."""
     space = tutorial.workspace
@@ -251,6 +261,7 @@ def test_the_articles_override_by_hand(tutorial: Driver) -> None:
     assert space.table.supports == "native"
 
 
+@pytest.mark.slow
 def test_a_gradient_can_be_written_in_numpy(tutorial: Driver) -> None:
     space = tutorial.workspace
     space.select(["e"])
@@ -281,12 +292,14 @@ def test_a_gradient_can_be_written_in_numpy(tutorial: Driver) -> None:
     assert names == [item.name, "New function…"]
 
 
+@pytest.mark.slow
 def test_a_template_has_the_right_number_of_inputs(tutorial: Driver) -> None:
     graph = tutorial.workspace.document.graph
     assert "c, k = op.inputs" in template(graph["e"])
     assert syntax_problem(template(graph["e"])) == ("", 0)
 
 
+@pytest.mark.slow
 def test_asking_for_other_gradients(tutorial: Driver) -> None:
     tutorial.window.views.run("request", "")
     dialog = found(tutorial, RequestDialog)
@@ -301,6 +314,7 @@ def test_asking_for_other_gradients(tutorial: Driver) -> None:
     assert [ref.short for ref in (*request.of, *request.wrt)] == ["a", "d", "k"]
 
 
+@pytest.mark.slow
 def test_the_request_says_what_gradients_start_with(tutorial: Driver) -> None:
     space = tutorial.workspace
     dialog = RequestDialog(space)

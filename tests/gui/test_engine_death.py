@@ -29,6 +29,7 @@ def kill(driver: Driver) -> None:
     driver.wait(lambda: driver.workspace.engine_state == "dead", "the engine to die")
 
 
+@pytest.mark.slow
 def test_one_click_comes_back_to_the_same_step_with_the_same_values(tutorial: Driver) -> None:
     for _ in range(9):
         tutorial.key("F10")
@@ -48,6 +49,7 @@ def test_one_click_comes_back_to_the_same_step_with_the_same_values(tutorial: Dr
     assert tutorial.workspace.stop.step > before[1]
 
 
+@pytest.mark.slow
 def test_the_second_run_comes_back_too(tutorial: Driver) -> None:
     tutorial.key("F5")
     for _ in range(4):
@@ -60,6 +62,7 @@ def test_the_second_run_comes_back_too(tutorial: Driver) -> None:
     assert place(tutorial) == before
 
 
+@pytest.mark.slow
 def test_edits_made_meanwhile_reach_the_new_engine(tutorial: Driver) -> None:
     for _ in range(3):
         tutorial.key("F10")
@@ -77,6 +80,7 @@ def test_edits_made_meanwhile_reach_the_new_engine(tutorial: Driver) -> None:
     assert tutorial.workspace.stop.node == "loss"
 
 
+@pytest.mark.slow
 def test_saving_works_without_an_engine(tutorial: Driver, tmp_path: Path) -> None:
     kill(tutorial)
     tutorial.workspace.path = tmp_path / "x.gradstep"
@@ -84,6 +88,7 @@ def test_saving_works_without_an_engine(tutorial: Driver, tmp_path: Path) -> Non
     assert len(gradstep_file.load(tmp_path / "x.gradstep").graph) == 8
 
 
+@pytest.mark.slow
 def test_the_window_lives_while_a_function_sleeps(driver: Driver, examples: Path) -> None:
     document = gradstep_file.load(examples / "override_add.gradstep")
     sleeps = "import time\ndef forward(c, k, d):\n    time.sleep(20)\n    return c + k\n"

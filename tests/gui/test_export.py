@@ -34,6 +34,7 @@ def test_convert_writes_pictures(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.png", "a.svg", "a.pb", "a.py", "a.dot"])
+@pytest.mark.slow
 def test_the_window_exports(
     driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -53,6 +54,7 @@ def test_every_format_that_is_drawn_can_be_painted() -> None:
     assert drawn == set(picture_export.SUFFIXES)
 
 
+@pytest.mark.slow
 def test_a_format_that_is_not_known_says_so(
     driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,6 +70,7 @@ def test_a_format_that_is_not_known_says_so(
     assert not out.exists()
 
 
+@pytest.mark.slow
 def test_save_as_always_writes_a_document(
     driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,6 +84,7 @@ def test_save_as_always_writes_a_document(
         assert driver.workspace.path == tmp_path / written
 
 
+@pytest.mark.slow
 def test_save_as_asks_before_it_replaces_what_a_name_stands_for(
     driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,6 +106,7 @@ def test_save_as_asks_before_it_replaces_what_a_name_stands_for(
     assert read(theirs).title
 
 
+@pytest.mark.slow
 def test_an_export_without_a_suffix_is_of_the_chosen_kind(
     driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -50,6 +50,7 @@ def test_at_first_it_is_the_folder_for_documents(
     assert dialogs.start == documents
 
 
+@pytest.mark.slow
 def test_each_kind_has_its_own_folder(
     tutorial: Driver, dialogs: Dialogs, documents: Path, tmp_path: Path
 ) -> None:
@@ -79,6 +80,7 @@ def test_each_kind_has_its_own_folder(
     assert dialogs.start == places["opened"] / "x.gradstep", "a document's own file"
 
 
+@pytest.mark.slow
 def test_a_file_from_the_command_line_counts_and_an_example_does_not(
     driver: Driver, dialogs: Dialogs, documents: Path, tmp_path: Path, examples: Path
 ) -> None:

@@ -55,6 +55,7 @@ def gradients(driver: Driver) -> list[Any]:
     return [None if value is None else value.head for value in found]
 
 
+@pytest.mark.slow
 def test_the_articles_program_is_completed_in_the_window(driver: Driver, tmp_path: Path) -> None:
     """Opened, its functions written from the inspector's links, differentiated, run."""
     space = opened(driver, tmp_path, "article_forward").workspace
@@ -80,6 +81,7 @@ def test_the_articles_program_is_completed_in_the_window(driver: Driver, tmp_pat
     np.testing.assert_allclose(loss.head, article.LOSS, rtol=1e-7)
 
 
+@pytest.mark.slow
 def test_its_training_graph_lacks_the_function_only(driver: Driver, tmp_path: Path) -> None:
     space = opened(driver, tmp_path, "article").workspace
     [problem] = space.program.problems
@@ -92,6 +94,7 @@ def test_its_training_graph_lacks_the_function_only(driver: Driver, tmp_path: Pa
     np.testing.assert_allclose(by_k, article.BY_K, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_step_that_fails_without_it_has_a_link(driver: Driver, tmp_path: Path) -> None:
     space = opened(driver, tmp_path, "article").workspace
     driver.key("F5")
@@ -103,6 +106,7 @@ def test_a_step_that_fails_without_it_has_a_link(driver: Driver, tmp_path: Path)
     assert gradients(driver)[0] is not None
 
 
+@pytest.mark.slow
 def test_edit_python_offers_what_is_missing(driver: Driver, tmp_path: Path) -> None:
     space = opened(driver, tmp_path, "article_forward").workspace
     space.select(["d"])
@@ -119,6 +123,7 @@ def test_edit_python_offers_what_is_missing(driver: Driver, tmp_path: Path) -> N
     assert not actions["graph.code"].isEnabled()
 
 
+@pytest.mark.slow
 def test_the_gradient_menu_and_numpy(driver: Driver, tmp_path: Path) -> None:
     """A gradient may be written for arrays as well; the template is the one for that."""
     space = opened(driver, tmp_path, "article_forward").workspace

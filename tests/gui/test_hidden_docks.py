@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+import pytest
 from PySide6.QtCore import QAbstractItemModel, QModelIndex
 from PySide6.QtWidgets import QAbstractItemView, QLabel, QWidget
 
@@ -35,6 +36,7 @@ def _rows(model: QAbstractItemModel, parent: QModelIndex) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_each_says_when_it_is_shown_what_a_new_one_says(tutorial: Driver, qtbot: Any) -> None:
     docks, space = tutorial.window.docks.by_id, tutorial.workspace
     for place in PANELS:  # each is made, and then lies behind the last of its area

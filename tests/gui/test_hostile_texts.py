@@ -185,6 +185,7 @@ def walk(driver: Driver) -> set[str]:
     return found
 
 
+@pytest.mark.slow
 def test_no_text_of_a_document_is_ever_rich_text(
     driver: Driver, openings: Openings, tmp_path: Path
 ) -> None:

@@ -35,6 +35,7 @@ def is_there(pid: int) -> bool:
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self"), reason="processes are looked for in /proc")
+@pytest.mark.slow
 def test_a_file_that_is_given_up_or_takes_its_process_with_it(
     tutorial: Driver, reading_process: None, slow_file: Path
 ) -> None:
@@ -55,6 +56,7 @@ def test_a_file_that_is_given_up_or_takes_its_process_with_it(
     assert tutorial.workspace.document is document
 
 
+@pytest.mark.slow
 def test_the_window_asks_before_a_file_takes_much(driver: Driver, tmp_path: Path) -> None:
     path = tmp_path / "large.pbtxt"
     path.write_text('node { name: "n" op: "NoOp" }\n' * 1 + "#" * 200_000)

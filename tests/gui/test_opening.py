@@ -56,6 +56,7 @@ def begin(driver: Driver, path: Path) -> None:
     driver.wait(page.isVisible, "the window to say that it opens a file")
 
 
+@pytest.mark.slow
 def test_a_slow_file_is_named_and_the_old_document_is_out_of_the_way(
     tutorial: Driver, slow: Slow, examples: Path
 ) -> None:
@@ -71,6 +72,7 @@ def test_a_slow_file_is_named_and_the_old_document_is_out_of_the_way(
     assert window.docks.by_id["outline"].isVisible()
 
 
+@pytest.mark.slow
 def test_opening_can_be_given_up(tutorial: Driver, slow: Slow, examples: Path) -> None:
     document = tutorial.workspace.document
     begin(tutorial, examples / "gather.gradstep")
@@ -82,6 +84,7 @@ def test_opening_can_be_given_up(tutorial: Driver, slow: Slow, examples: Path) -
     assert tutorial.window.docks.by_id["outline"].isVisible()
 
 
+@pytest.mark.slow
 def test_a_file_that_fails_leaves_the_old_document(
     tutorial: Driver, slow: Slow, examples: Path
 ) -> None:
@@ -94,6 +97,7 @@ def test_a_file_that_fails_leaves_the_old_document(
     assert "damaged" in tutorial.window.banners.message.label.text()
 
 
+@pytest.mark.slow
 def test_the_last_of_two_files_is_shown(driver: Driver, slow: Slow, examples: Path) -> None:
     driver.window.files.open(examples / "gather.gradstep")
     driver.open(examples / "tutorial.gradstep")
@@ -102,6 +106,7 @@ def test_the_last_of_two_files_is_shown(driver: Driver, slow: Slow, examples: Pa
     assert driver.workspace.name == "tutorial.gradstep"
 
 
+@pytest.mark.slow
 def test_a_new_document_meanwhile_stays(tutorial: Driver, slow: Slow, examples: Path) -> None:
     begin(tutorial, examples / "gather.gradstep")
     tutorial.key("Ctrl+N")
@@ -113,6 +118,7 @@ def test_a_new_document_meanwhile_stays(tutorial: Driver, slow: Slow, examples: 
     assert tutorial.window.canvas.isVisible()
 
 
+@pytest.mark.slow
 def test_no_panel_shows_another_document(tutorial: Driver, examples: Path) -> None:
     """Not even until the next turn of the event loop, in which the canvas is painted."""
     space, docks = tutorial.workspace, tutorial.window.docks

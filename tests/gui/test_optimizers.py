@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolButton
 
@@ -17,6 +18,7 @@ def typed(dialog: OptimizersDialog, name: str, text: str) -> None:
     QTest.keyClicks(field, text)
 
 
+@pytest.mark.slow
 def test_add_edit_remove_and_undo(tutorial: Driver) -> None:
     space = tutorial.workspace
     before = space.document.optimizers
@@ -55,6 +57,7 @@ def test_add_edit_remove_and_undo(tutorial: Driver) -> None:
     assert space.document.optimizers == before
 
 
+@pytest.mark.slow
 def test_schedule_clipping_and_decay_are_chosen_undone_and_said_to_be_wrong(
     tutorial: Driver,
 ) -> None:

@@ -21,6 +21,7 @@ def replayed(qtbot: Any, qapp: Any) -> Iterator[Driver]:
     delete(driver.window)
 
 
+@pytest.mark.slow
 def test_the_walk_again(replayed: Driver) -> None:
     failures: list[str] = []
     replayed.workspace.message.connect(lambda level, text: failures.append(text))

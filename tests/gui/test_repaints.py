@@ -111,6 +111,7 @@ def _counted(watch: Watch, panel: type, method: Callable[..., Any]) -> Callable[
     return called
 
 
+@pytest.mark.slow
 def test_an_edit_is_painted_once_and_its_answer_once(watch: Watch) -> None:
     """And once more the values that nobody had asked for before."""
     space, wire = watch.driver.workspace, training_graph.wire(NODES)
@@ -131,6 +132,7 @@ def test_an_edit_is_painted_once_and_its_answer_once(watch: Watch) -> None:
     assert found["Inspector"] <= 30
 
 
+@pytest.mark.slow
 def test_what_comes_and_says_nothing_new_paints_nothing(watch: Watch) -> None:
     space = watch.driver.workspace
     for signal in (space.values_changed, space.soundness.changed):
@@ -138,6 +140,7 @@ def test_what_comes_and_says_nothing_new_paints_nothing(watch: Watch) -> None:
         assert not counts & Counter(("canvas", "timeline.table", "outline.tree", "window"))
 
 
+@pytest.mark.slow
 def test_selecting_paints_what_was_selected_and_what_is(watch: Watch) -> None:
     space, name = watch.driver.workspace, training_graph.wire(NODES).op
     counts = watch.of(lambda: space.select([f"{name.rpartition('/')[0]}/MatMul"]))
@@ -147,6 +150,7 @@ def test_selecting_paints_what_was_selected_and_what_is(watch: Watch) -> None:
     assert 0 < watch.painted < size.width() * size.height() / 4
 
 
+@pytest.mark.slow
 def test_a_step_lays_out_nothing(watch: Watch) -> None:
     space = watch.driver.workspace
     for command in ("step", "step_back"):

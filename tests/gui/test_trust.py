@@ -41,6 +41,7 @@ def shown(driver: Driver) -> TrustDialog:
     return found
 
 
+@pytest.mark.slow
 def test_it_opens_restricted_and_shows_all_of_the_code(driver: Driver, foreign: Path) -> None:
     driver.open(foreign)
     assert driver.window.banners.restricted.isVisible()
@@ -52,6 +53,7 @@ def test_it_opens_restricted_and_shows_all_of_the_code(driver: Driver, foreign: 
     dialog.reject()
 
 
+@pytest.mark.slow
 def test_keeping_it_restricted_runs_nothing(driver: Driver, foreign: Path) -> None:
     driver.open(foreign)
     shown(driver).reject()
@@ -64,6 +66,7 @@ def test_keeping_it_restricted_runs_nothing(driver: Driver, foreign: Path) -> No
     assert error.node == "e"
 
 
+@pytest.mark.slow
 def test_trusting_it_runs_it_and_is_remembered(driver: Driver, foreign: Path) -> None:
     driver.open(foreign)
     shown(driver)
@@ -134,6 +137,7 @@ def test_refused_then_allowed_at_the_same_step(driver: Driver, examples: Path) -
     assert driver.workspace.stop.reason == "end"
 
 
+@pytest.mark.slow
 def test_a_machine_without_a_sandbox_says_so(
     driver: Driver, foreign: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,6 +153,7 @@ def test_a_machine_without_a_sandbox_says_so(
     assert driver.workspace.permission is Permission.REFUSED
 
 
+@pytest.mark.slow
 def test_one_changed_character_is_asked_about_again(driver: Driver, foreign: Path) -> None:
     driver.open(foreign)
     driver.workspace.trust()
@@ -162,6 +167,7 @@ def test_one_changed_character_is_asked_about_again(driver: Driver, foreign: Pat
     assert not driver.workspace.trusted
 
 
+@pytest.mark.slow
 def test_the_examples_are_our_own(driver: Driver, examples: Path) -> None:
     driver.open(examples / "override_add.gradstep")
     assert driver.workspace.trusted

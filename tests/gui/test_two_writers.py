@@ -225,6 +225,7 @@ def test_saving_takes_no_input_and_lets_the_window_live(
     assert not writer.space.is_saving
 
 
+@pytest.mark.slow
 def test_the_window_says_it_and_shows_what_is_different(
     driver: Driver, path: Path, examples: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,6 +32,7 @@ def pill(driver: Driver, name: str) -> Pill:
     return found
 
 
+@pytest.mark.slow
 def test_the_start_page_gives_way_to_the_canvas_and_comes_back(tutorial: Driver) -> None:
     window = tutorial.window
     assert window.canvas.isVisible()
@@ -42,6 +43,7 @@ def test_the_start_page_gives_way_to_the_canvas_and_comes_back(tutorial: Driver)
     assert not any(dock.isVisible() for dock in window.docks.by_id.values())
 
 
+@pytest.mark.slow
 def test_a_picture_on_the_start_page_opens_its_example(driver: Driver) -> None:
     driver.wait(lambda: driver.window.is_drawn, "the pictures")
     driver.click("welcome.example.gather")
@@ -57,6 +59,7 @@ def test_on_the_start_page_the_tab_key_goes_from_the_search_to_the_examples(driv
     assert not focus.visibleRegion().isEmpty()
 
 
+@pytest.mark.slow
 def test_the_title_names_the_document_and_marks_edits(tutorial: Driver) -> None:
     assert tutorial.window.windowTitle() == "tutorial.gradstep[*] · Gradstep"
     commands.rename(tutorial.workspace, "d", "sum")
@@ -66,6 +69,7 @@ def test_the_title_names_the_document_and_marks_edits(tutorial: Driver) -> None:
     assert not tutorial.window.isWindowModified()
 
 
+@pytest.mark.slow
 def test_every_panel_can_be_shown(tutorial: Driver) -> None:
     for place in PANELS:
         dock = tutorial.window.docks.by_id[place.id]
@@ -74,6 +78,7 @@ def test_every_panel_can_be_shown(tutorial: Driver) -> None:
         assert dock.panel.isVisible(), place.id
 
 
+@pytest.mark.slow
 def test_tabs_are_flat_and_named(tutorial: Driver) -> None:
     tabs = [
         bar.tabText(i)
@@ -84,6 +89,7 @@ def test_tabs_are_flat_and_named(tutorial: Driver) -> None:
     assert sorted(tabs) == sorted(place.title for place in PANELS if not place.apart)
 
 
+@pytest.mark.slow
 def test_the_note_comes_and_goes_with_what_it_has_to_say(driver: Driver, examples: Path) -> None:
     def stands_open() -> bool:
         return driver.window.docks.by_id["note"].toggleViewAction().isChecked()
@@ -107,6 +113,7 @@ def test_the_note_comes_and_goes_with_what_it_has_to_say(driver: Driver, example
     assert not stands_open(), "the user closed it"
 
 
+@pytest.mark.slow
 def test_problems_are_counted_on_their_tab(tutorial: Driver) -> None:
     dock = tutorial.window.docks.by_id["problems"]
     assert dock.windowTitle() == "Problems"
@@ -118,6 +125,7 @@ def test_problems_are_counted_on_their_tab(tutorial: Driver) -> None:
     assert dock.windowTitle().startswith("Problems ")
 
 
+@pytest.mark.slow
 def test_menus_that_depend_on_the_machine(tutorial: Driver) -> None:
     """Each is filled when it opens, and its rows do what they say."""
 
@@ -143,6 +151,7 @@ def test_menus_that_depend_on_the_machine(tutorial: Driver) -> None:
     assert not rows("file.open recent")[0].isEnabled()
 
 
+@pytest.mark.slow
 def test_reset_layout_brings_every_dock_back(tutorial: Driver) -> None:
     docks = tutorial.window.docks
     before = {id: tutorial.window.dockWidgetArea(dock) for id, dock in docks.by_id.items()}
@@ -157,6 +166,7 @@ def test_reset_layout_brings_every_dock_back(tutorial: Driver) -> None:
     assert docks.by_id["outline"].isVisible()
 
 
+@pytest.mark.slow
 def test_the_layout_is_remembered(tutorial: Driver, qtbot: Any, examples: Path) -> None:
     tutorial.window.docks.by_id["outline"].hide()
     tutorial.window.docks.by_id["palette"].hide()
@@ -172,6 +182,7 @@ def test_the_layout_is_remembered(tutorial: Driver, qtbot: Any, examples: Path) 
     assert hidden == {"outline", "palette"}
 
 
+@pytest.mark.slow
 def test_a_window_that_opens_with_a_file_has_no_note_panel_for_none(tutorial: Driver) -> None:
     tutorial.window.discard()  # its layout has the note
     window = MainWindow(Workspace())
@@ -184,6 +195,7 @@ def test_a_window_that_opens_with_a_file_has_no_note_panel_for_none(tutorial: Dr
     end(window)
 
 
+@pytest.mark.slow
 def test_the_status_bar_says_where_and_changes_colour(tutorial: Driver) -> None:
     status = tutorial.window.status
     assert status.state.text() == "Ready"
@@ -198,6 +210,7 @@ def test_the_status_bar_says_where_and_changes_colour(tutorial: Driver) -> None:
     assert status.zoom.text().startswith("zoom ")
 
 
+@pytest.mark.slow
 def test_the_recording_limit_reaches_the_engine(tutorial: Driver) -> None:
     commands.keep_recorded(tutorial.workspace, 256 << 20)
     tutorial.settle()
@@ -206,6 +219,7 @@ def test_the_recording_limit_reaches_the_engine(tutorial: Driver) -> None:
     assert tutorial.window.status.recording.text().endswith("of 256 MB")
 
 
+@pytest.mark.slow
 def test_stopping_at_a_breakpoint_says_so(tutorial: Driver) -> None:
     tutorial.workspace.select(["e"])
     tutorial.key("F9")
@@ -213,6 +227,7 @@ def test_stopping_at_a_breakpoint_says_so(tutorial: Driver) -> None:
     assert tutorial.window.status.state.text() == "Stopped at breakpoint"
 
 
+@pytest.mark.slow
 def test_the_phase_is_lit_and_its_pill_goes_there(tutorial: Driver) -> None:
     assert pill(tutorial, "forward").isChecked()
     tutorial.click("toolbar.backward")
@@ -222,6 +237,7 @@ def test_the_phase_is_lit_and_its_pill_goes_there(tutorial: Driver) -> None:
     assert not pill(tutorial, "forward").isChecked()
 
 
+@pytest.mark.slow
 def test_the_override_pill_switches_it(driver: Driver, examples: Path) -> None:
     driver.open(examples / "override_add.gradstep")
     override = pill(driver, "override.0")
@@ -240,6 +256,7 @@ def test_the_override_pill_switches_it(driver: Driver, examples: Path) -> None:
     assert not pill(driver, "compare").visibleRegion().isEmpty()
 
 
+@pytest.mark.slow
 def test_s_stops_the_gradient_on_the_selected_wire(tutorial: Driver) -> None:
     tutorial.workspace.select([], Edge("e", 0))
     tutorial.window.canvas.setFocus()
@@ -252,6 +269,7 @@ def test_s_stops_the_gradient_on_the_selected_wire(tutorial: Driver) -> None:
     assert not tutorial.workspace.document.request.stopped_edges
 
 
+@pytest.mark.slow
 def test_comparing_from_the_toolbar_shows_its_panel(driver: Driver, examples: Path) -> None:
     driver.open(examples / "gather.gradstep")
     assert pill(driver, "compare").text() == "Compare: CPU ↔ tf-gpu (emulated)"
@@ -260,6 +278,7 @@ def test_comparing_from_the_toolbar_shows_its_panel(driver: Driver, examples: Pa
     assert driver.window.docks.by_id["device_diff"].isVisible()
 
 
+@pytest.mark.slow
 def test_an_error_is_shown_until_something_works(tutorial: Driver) -> None:
     tutorial.workspace.message.emit("error", "It did not work")
     banner = tutorial.window.banners.message
@@ -283,6 +302,7 @@ def test_themes_dress_everything_and_are_remembered(tutorial: Driver, choice: st
     assert image.pixelColor(2, 2).lightness() == pytest.approx(wanted.background.lightness(), abs=8)
 
 
+@pytest.mark.slow
 def test_every_control_has_a_name_for_screen_readers(tutorial: Driver) -> None:
     silent = [
         button.objectName() or type(button).__name__
@@ -295,6 +315,7 @@ def test_every_control_has_a_name_for_screen_readers(tutorial: Driver) -> None:
     assert silent == []
 
 
+@pytest.mark.slow
 def test_a_bug_goes_to_the_log_and_says_one_line(
     tutorial: Driver, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -312,6 +333,7 @@ def test_a_bug_goes_to_the_log_and_says_one_line(
     assert "ZeroDivisionError: what a pity" in caplog.text
 
 
+@pytest.mark.slow
 def test_a_long_remark_does_not_widen_the_window(tutorial: Driver) -> None:
     window, long = tutorial.window, "a remark with no end " * 40
     before = window.minimumSizeHint().width()
@@ -337,6 +359,7 @@ def test_words_of_the_status_bar() -> None:
     assert device_words("gpu:native") == "GPU (native)"
 
 
+@pytest.mark.slow
 def test_the_status_bar_is_not_empty_of_names(tutorial: Driver) -> None:
     names = {label.objectName() for label in tutorial.window.status.findChildren(QLabel)}
     assert {"status.state", "status.place", "status.device", "status.recording"} <= names

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -166,6 +167,7 @@ def _gradient(case: Drawn) -> Explanation:
 
 @_SETTINGS
 @given(drawn(BROKEN))
+@pytest.mark.slow
 def test_what_makes_nan_and_infinity_is_named(found: tuple[Drawn, Plant]) -> None:
     case, plant = found
     said = why_value(case.graph, "loss", case.values)
@@ -176,6 +178,7 @@ def test_what_makes_nan_and_infinity_is_named(found: tuple[Drawn, Plant]) -> Non
 
 @_SETTINGS
 @given(drawn(STOPPED))
+@pytest.mark.slow
 def test_what_stops_a_gradient_is_named(found: tuple[Drawn, Plant]) -> None:
     case, plant = found
     said = _gradient(case)
@@ -185,6 +188,7 @@ def test_what_stops_a_gradient_is_named(found: tuple[Drawn, Plant]) -> None:
 
 @_SETTINGS
 @given(drawn({}))
+@pytest.mark.slow
 def test_nothing_is_blamed_where_nothing_is_planted(found: tuple[Drawn, None]) -> None:
     case, _ = found
     for said in (why_value(case.graph, "loss", case.values), _gradient(case)):

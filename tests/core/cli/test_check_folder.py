@@ -20,6 +20,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_all_documents_of_a_folder(cli: Cli, folder: Path) -> None:
     found = cli("check", folder, "--workers", 2, "--json")
     assert found.status == 0

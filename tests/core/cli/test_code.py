@@ -51,6 +51,7 @@ def test_its_gradients_are_the_articles(cli: Cli, tmp_path: Path, name: str) -> 
     np.testing.assert_allclose(found["k"]["data"], article.BY_K, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_every_verb_takes_the_file(cli: Cli, training: Path, tmp_path: Path) -> None:
     code = ("--code", article.functions(tmp_path))
     checked = cli("check", training, *code, *article.FEEDS)

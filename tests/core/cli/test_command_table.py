@@ -189,6 +189,7 @@ def _process(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[st
     )
 
 
+@pytest.mark.slow
 def test_the_process(capsys: pytest.CaptureFixture[str]) -> None:
     done = _process("grad", str(TUTORIAL), "--of", "loss", "--wrt", "c", "--json")
     assert done.returncode == 0
@@ -203,6 +204,7 @@ def test_the_process(capsys: pytest.CaptureFixture[str]) -> None:
     assert "[step] run 0, step 1" in talked.stdout
 
 
+@pytest.mark.slow
 def test_running_stays_light() -> None:
     code = (
         "import sys; from gradstep.core.cli.command_line import main; "
@@ -258,6 +260,7 @@ def test_a_first_word_that_is_neither_file_nor_command(
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 @pytest.mark.parametrize("verb", [["run", str(TUTORIAL)], ["run", "nope.pb"]])
 @pytest.mark.parametrize("flags", [[], ["--json"]])
+@pytest.mark.slow
 def test_an_answer_that_cannot_be_written(verb: list[str], flags: list[str]) -> None:
     with open("/dev/full", "w") as full:
         command = [sys.executable, "main.py", *verb, *flags]
@@ -267,6 +270,7 @@ def test_an_answer_that_cannot_be_written(verb: list[str], flags: list[str]) -> 
     assert done.stderr.startswith("gradstep: cannot ")
 
 
+@pytest.mark.slow
 def test_a_terminal_without_unicode_gets_escapes(tmp_path: Path) -> None:
     path = tmp_path / "odd.gradstep"
     value = {"value": Constant(np.float32(2))}

@@ -395,6 +395,7 @@ def test_a_gradient_in_numpy_is_used(cli: Cli, tmp_path: Path) -> None:
         ("cond_gradients", "guard/Merge", "is in a branch that is not taken, or next to one"),
     ],
 )
+@pytest.mark.slow
 def test_a_check_says_what_it_cannot_check_alone(cli: Cli, name: str, node: str, why: str) -> None:
     path = FOLDER / f"{name}.gradstep"
     found = cli("check", path, "--json").json

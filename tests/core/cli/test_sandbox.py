@@ -62,6 +62,7 @@ def gradstep(*arguments: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_it_reads_what_is_named_and_nothing_else(file: Path) -> None:
     fed = f"data=@{file.parent / 'fed.npy'}"
     done = gradstep("run", str(file), "--fetch", "loss", "--feed", fed, "--sandbox")
@@ -72,6 +73,7 @@ def test_it_reads_what_is_named_and_nothing_else(file: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_folder_that_a_pattern_names_is_read(file: Path, tmp_path: Path) -> None:
     from PIL import Image
 
@@ -82,6 +84,7 @@ def test_a_folder_that_a_pattern_names_is_read(file: Path, tmp_path: Path) -> No
     assert "0.png has 1×3 pixels, which do not fit [2]" in done.stderr
 
 
+@pytest.mark.slow
 def test_event_logs_are_written_and_documents_are_not(file: Path, tmp_path: Path) -> None:
     logs = tmp_path / "logs"
     done = gradstep("train", str(file), "--steps", "2", "--logdir", str(logs), "--sandbox")
@@ -93,6 +96,7 @@ def test_event_logs_are_written_and_documents_are_not(file: Path, tmp_path: Path
     assert not (tmp_path / "o.gradstep").exists()
 
 
+@pytest.mark.slow
 def test_doctor_says_what_there_is() -> None:
     done = gradstep("doctor")
     assert f"Landlock, version {landlock.abi()}" in done.stdout

@@ -174,6 +174,7 @@ def test_what_makes_no_sweep_is_said(cli: Cli, words: list[object], message: str
     assert result.status in (1, 2)
 
 
+@pytest.mark.slow
 def test_a_killed_worker_costs_nothing_but_its_steps(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,6 +206,7 @@ def test_a_killed_worker_costs_nothing_but_its_steps(
         assert steps == [*range(1, 301)]  # none twice
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_over_and_resume_makes_the_rest(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -248,6 +250,7 @@ def test_ctrl_c_keeps_what_is_over_and_resume_makes_the_rest(
     assert all(row["steps"] == 500 for row in result["rows"])
 
 
+@pytest.mark.slow
 def test_it_ends_while_nothing_is_over(tmp_path: Path, cli: Cli) -> None:
     """A run looks each 50 steps whether it is to end."""
     out = tmp_path / "o"
@@ -282,6 +285,7 @@ def test_a_run_looks_each_50_steps_whether_to_end(tmp_path: Path) -> None:
     assert news[-1]["step"] == 150
 
 
+@pytest.mark.slow
 def test_it_ends_with_its_input(tmp_path: Path) -> None:
     """As a window that is gone lets it end: cooperatively, with what is over kept."""
     file, out = shrinking(tmp_path), tmp_path / "o"
@@ -300,6 +304,7 @@ def test_it_ends_with_its_input(tmp_path: Path) -> None:
     assert process.returncode == 130
 
 
+@pytest.mark.slow
 def test_words_of_a_folder_give_no_trust(cli: Cli, tmp_path: Path) -> None:
     """Who sends a folder says nothing of what may run here: --trust is no part of it."""
     out = tmp_path / "o"
@@ -351,6 +356,7 @@ def forward(c, k, d):
 
 
 @pytest.mark.skipif(bool(sandbox.why_not()), reason="nothing can be confined here")
+@pytest.mark.slow
 def test_the_sandbox_holds_in_the_workers(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -106,6 +106,7 @@ def test_where_parts_make_a_difference_that_is_said(
     assert said.count("whole batch") == 1  # once, for the first step
 
 
+@pytest.mark.slow
 def test_in_processes(cli: Cli, tmp_path: Path) -> None:
     words = ("--batch", 50, "--steps", 3, "--every", 1, "--json")
     alone = cli("train", *DIGITS, *words).json["shown"]

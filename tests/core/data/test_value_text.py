@@ -182,6 +182,7 @@ def test_a_row_for_a_matrix() -> None:
 
 
 @given(st.text(max_size=40) | st.text("[]()., -+\t\n1ejnaifzro_=@'\"", max_size=30))
+@pytest.mark.slow
 def test_no_text_is_more_than_a_value_or_an_error(text: str) -> None:
     try:
         found = value(text, None)

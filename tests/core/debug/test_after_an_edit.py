@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,6 +46,7 @@ def shown(session: DebugSession) -> Any:
 
 
 @given(programs(), st.data())
+@pytest.mark.slow
 def test_every_frame_is_that_of_a_new_session(case: Case, data: st.DataObject) -> None:
     graph = case.graph
     session = DebugSession(program(case, graph))

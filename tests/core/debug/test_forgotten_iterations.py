@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -96,6 +97,7 @@ def told(session: DebugSession) -> dict[str, tuple[str, Any]]:
     st.sampled_from([0, LITTLE, 2000]),
     st.lists(st.sampled_from(MOVES), min_size=4, max_size=12),
 )
+@pytest.mark.slow
 def test_with_little_memory_the_same_is_said_or_that_it_is_not_kept(
     build: Any, n: int, limit: int, moves: list[str]
 ) -> None:

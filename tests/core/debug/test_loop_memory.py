@@ -157,6 +157,7 @@ def test_what_is_computed_again_is_the_same(seed: int) -> None:
         assert seen(other) == seen(plain)
 
 
+@pytest.mark.slow
 def test_random_numbers_and_variables_are_the_same_when_done_again() -> None:
     """What a loop draws follows from how often it has drawn, and a variable that it writes from
     what it held: an iteration that is done again starts with both, and leaves neither."""
@@ -266,6 +267,7 @@ def test_the_memory_that_is_taken_is_what_is_counted() -> None:
     assert peak <= limit + 2 * ONE
 
 
+@pytest.mark.slow
 def test_loops_in_loops_and_one_after_the_other_share_the_memory() -> None:
     build = GraphBuilder()
     x, w = build.placeholder("x", shape=(SIZE,)), build.variable("w", shape=(SIZE,))

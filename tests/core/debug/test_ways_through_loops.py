@@ -6,6 +6,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +20,7 @@ PROGRAMS = st.sampled_from([power, nested, branched])
 
 @settings(max_examples=25)
 @given(PROGRAMS, st.integers(0, 3), st.integers(0, 60), st.lists(st.sampled_from(MOVES)))
+@pytest.mark.slow
 def test_a_position_shows_the_same_by_whatever_way_one_came(
     build: Any, n: int, into: int, moves: list[str]
 ) -> None:
@@ -68,6 +70,7 @@ class Hits:
     st.lists(st.tuples(st.sampled_from(["Mul", "AddV2", "Less", "Merge"]), st.integers(1, 3))),
     st.lists(st.tuples(st.integers(0, 150), st.booleans()), max_size=8),
 )
+@pytest.mark.slow
 def test_breakpoints_stop_where_steps_come_by(
     build: Any, n: int, types: list[tuple[str, int]], moves: list[tuple[int, bool]]
 ) -> None:

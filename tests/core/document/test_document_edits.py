@@ -226,7 +226,7 @@ class Drawing(RuleBasedStateMachine):
         assert gradstep_file.to_bytes(gradstep_file.from_bytes(data)) == data
 
 
-TestDrawing = Drawing.TestCase
+TestDrawing = pytest.mark.slow(Drawing.TestCase)
 
 
 def test_a_node_waits_for_another_and_no_longer() -> None:

@@ -59,6 +59,7 @@ def tables() -> Iterator[list[Table]]:
 @pytest.mark.parametrize("fast", [False, True])
 @given(case=anything)
 @settings(max_examples=FEW)
+@pytest.mark.slow
 def test_runs_agree(fast: bool, case: Case) -> None:
     with passes(EXACT):
         with without():
@@ -68,6 +69,7 @@ def test_runs_agree(fast: bool, case: Case) -> None:
 
 @given(anything)
 @settings(max_examples=FEW)
+@pytest.mark.slow
 def test_the_debugger_agrees(case: Case) -> None:
     with without():
         want = debugged(case)

@@ -30,6 +30,7 @@ def test_layouts_and_debugger_agree(case: Case) -> None:
 
 
 @given(anything, some_passes)
+@pytest.mark.slow
 def test_any_set_of_passes_gives_the_same(case: Case, names: set[str]) -> None:
     want = run(case, fast=False)
     with passes(names):
@@ -37,6 +38,7 @@ def test_any_set_of_passes_gives_the_same(case: Case, names: set[str]) -> None:
 
 
 @given(anything, st.data())
+@pytest.mark.slow
 def test_what_is_fetched_changes_no_bit(case: Case, data: st.DataObject) -> None:
     """Other fetches in every run of one session, whose variables go on."""
     plain, fast = session(case, fast=False), session(case, fast=True)

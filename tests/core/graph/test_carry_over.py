@@ -50,6 +50,7 @@ def _edited(graph: Graph, data: st.DataObject) -> Graph:
 
 
 @given(networks(), st.data())
+@pytest.mark.slow
 def test_it_is_as_found_anew(case: Case, data: st.DataObject) -> None:
     graph = case.graph
     graphs = [graph]

@@ -95,6 +95,7 @@ def test_edits_lead_where_opening_their_result_does(
 
 
 @pytest.mark.parametrize("name", ["tutorial", "while_loop"])
+@pytest.mark.slow
 def test_a_long_walk_is_all_edits(name: str) -> None:
     """And right after each of them."""
     user, random = Editor(), Random(7)

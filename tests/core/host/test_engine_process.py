@@ -58,6 +58,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 @pytest.mark.engine_process
+@pytest.mark.slow
 def test_the_tutorial_over_the_pipes(client: EngineClient, example: Callable) -> None:
     opened(client, example("tutorial"))
     assert control(client, "step").step > 0
@@ -67,6 +68,7 @@ def test_the_tutorial_over_the_pipes(client: EngineClient, example: Callable) ->
     assert found["c:0"] == pytest.approx([0.05984784, -0.03976078])
 
 
+@pytest.mark.slow
 def test_what_the_user_did_wrong_is_raised(client: EngineClient) -> None:
     with pytest.raises(GradstepError, match="no document is open"):
         client.call(m.Control(command="step"), timeout=SLOW)
@@ -77,6 +79,7 @@ def test_what_the_user_did_wrong_is_raised(client: EngineClient) -> None:
 
 
 @pytest.mark.engine_process
+@pytest.mark.slow
 def test_killed_and_restarted_it_is_where_it_was(client: EngineClient, example: Callable) -> None:
     """Three updates, into the fourth run, a breakpoint, kill -9, one click."""
     program = opened(client, example("override_add")).program
@@ -181,6 +184,7 @@ def test_no_exception_ends_the_process(client: EngineClient, pyfunc: Callable, e
 
 
 @pytest.mark.engine_process
+@pytest.mark.slow
 def test_a_segmentation_fault_leaves_its_traceback(client: EngineClient, pyfunc: Callable) -> None:
     source = "import os, signal\ndef f(w):\n    os.kill(os.getpid(), signal.SIGSEGV)\n"
     opened(client, pyfunc(source))
@@ -266,6 +270,7 @@ def engine(**pipes: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **pipes)
 
 
+@pytest.mark.slow
 def test_it_answers_what_was_asked_and_ends_with_its_input(example: Callable) -> None:
     """Without a client: requests in, closed; answers out, and a clean exit."""
     with engine() as process:
@@ -284,6 +289,7 @@ def test_it_answers_what_was_asked_and_ends_with_its_input(example: Callable) ->
         assert process.wait(SLOW) == 0
 
 
+@pytest.mark.slow
 def test_it_ends_with_its_parent_even_in_the_middle_of_user_code(pyfunc: Callable) -> None:
     with engine() as process:
         assert process.stdin is not None
@@ -296,6 +302,7 @@ def test_it_ends_with_its_parent_even_in_the_middle_of_user_code(pyfunc: Callabl
         assert process.wait(SLOW) == 0
 
 
+@pytest.mark.slow
 def test_garbage_ends_it_with_a_word() -> None:
     with engine(stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
@@ -322,6 +329,7 @@ def test_large_tensors_pass(client: EngineClient) -> None:
     np.testing.assert_array_equal(unpack(reply.parts[0], buffers), -array.ravel())
 
 
+@pytest.mark.slow
 def test_the_command_that_the_window_uses() -> None:
     """`main.py engine --stdio`, which knows every device of this machine."""
     client = EngineClient()

@@ -98,6 +98,7 @@ def test_nonsense_from_the_process_is_an_error(
     assert caught.value.kind == "ProtocolError"
 
 
+@pytest.mark.slow
 def test_a_process_reads_one_file_and_is_gone(reader: FileReader) -> None:
     path = EXAMPLES[0]
     document, _ = reader.read(path)
@@ -106,6 +107,7 @@ def test_a_process_reads_one_file_and_is_gone(reader: FileReader) -> None:
         os.kill(reader.pid, 0)
 
 
+@pytest.mark.slow
 def test_what_is_wrong_with_a_file_is_said_as_elsewhere(tmp_path: Path) -> None:
     gradstep_file.save(tmp_path / "tutorial.gradstep", Document())
     for path, limit in ((tmp_path / "toturial.gradstep", 1 << 30), (EXAMPLES[0], 1000)):
@@ -139,6 +141,7 @@ def test_a_process_that_is_killed_and_one_that_takes_too_long(tmp_path: Path) ->
 
 
 @pytest.mark.skipif(bool(sandbox.why_not()), reason=f"no sandbox: {sandbox.why_not()}")
+@pytest.mark.slow
 def test_foreign_bytes_are_read_without_files_and_network(tmp_path: Path) -> None:
     """What the process does before it looks at the first of them, and what it can do then."""
     victim = tmp_path / "secret.txt"
@@ -172,6 +175,7 @@ def test_foreign_bytes_are_read_without_files_and_network(tmp_path: Path) -> Non
     assert done.stdout.split() == ["True", "0"], done.stderr
 
 
+@pytest.mark.slow
 def test_a_process_that_reads_ends_when_nobody_waits(tmp_path: Path) -> None:
     """As when the window is killed: it cannot tell it to."""
     reader = FileReader()

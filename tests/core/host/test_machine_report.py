@@ -15,6 +15,7 @@ def engine(script: str) -> list[str]:
     return [sys.executable, "-c", script, "engine", "--stdio"]
 
 
+@pytest.mark.slow
 def test_the_local_machine() -> None:
     found = {finding.name: finding for finding in examine()}
     assert found["Python"].ok

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[3]
 DOCUMENTED = set(re.findall(r"^\| (`.*`) \|", (ROOT / "docs/problems.md").read_text(), re.M))
 
@@ -24,6 +26,7 @@ def codes_in(tree: ast.AST) -> Iterator[str]:
                 )
 
 
+@pytest.mark.slow
 def test_every_code_is_documented_and_used() -> None:
     texts = (file.read_text() for file in (ROOT / "core").rglob("*.py"))
     used = {code for text in texts if "Problem" in text for code in codes_in(ast.parse(text))}

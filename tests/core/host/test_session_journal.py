@@ -144,7 +144,7 @@ class Sessions(RuleBasedStateMachine):
 
 
 Sessions.TestCase.settings = settings(max_examples=25, stateful_step_count=15, deadline=None)
-TestSessions = Sessions.TestCase
+TestSessions = pytest.mark.slow(Sessions.TestCase)
 
 
 def test_nothing_was_open() -> None:

@@ -268,6 +268,7 @@ QUESTIONS = st.one_of(
 
 @settings(deadline=None, max_examples=15)
 @given(st.booleans(), st.integers(0, 9), st.lists(QUESTIONS, min_size=1, max_size=4))
+@pytest.mark.slow
 def test_nothing_of_the_session_changes_to_the_bit(
     small: bool, here: int, questions: list[m.Message]
 ) -> None:

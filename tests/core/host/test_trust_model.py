@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -177,6 +178,7 @@ class Store(RuleBasedStateMachine):
         assert len(self.store.damaged()) == self.set_aside
 
 
+@pytest.mark.slow
 def test_the_store_is_as_the_model_says() -> None:
     try:
         run_state_machine_as_test(Store, settings=FEW)

@@ -29,6 +29,7 @@ def hostile(tmp_path: Path) -> gradstep.Session:
     return gradstep.open(path)
 
 
+@pytest.mark.slow
 def test_the_picture_is_the_canvas_own(
     monkeypatch: pytest.MonkeyPatch, hostile: gradstep.Session
 ) -> None:

@@ -249,6 +249,7 @@ SMALL = (
 
 
 @pytest.mark.parametrize("example", SMALL)
+@pytest.mark.slow
 def test_every_wire_unplugged_or_moved_leaves_the_engine_answering(example: str) -> None:
     engine = service()
     moved = [*moves(example)]

@@ -133,6 +133,7 @@ def confined() -> Iterator[EngineClient]:
 
 
 @needs_sandbox
+@pytest.mark.slow
 def test_user_code_reaches_nothing_but_what_it_needs(
     confined: EngineClient, pyfunc: Callable, victim: dict[str, Any]
 ) -> None:
@@ -165,6 +166,7 @@ def test_what_is_refused_says_so_and_what_to_do(confined: EngineClient, pyfunc: 
 @pytest.mark.parametrize(
     "name", [p.stem for p in sorted(EXAMPLES.glob("*.gradstep")) if gradstep_file.load(p).code]
 )
+@pytest.mark.slow
 def test_examples_with_python_run_as_ever(
     confined: EngineClient, client: EngineClient, name: str
 ) -> None:
@@ -181,6 +183,7 @@ def test_examples_with_python_run_as_ever(
 
 
 @needs_sandbox
+@pytest.mark.slow
 def test_it_leaves_nothing_behind(pyfunc: Callable) -> None:
     client, said = EngineClient(ENGINE, on_event=lambda e: said.append(e.text)), []
     client.confined = True

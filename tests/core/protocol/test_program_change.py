@@ -76,6 +76,7 @@ def carried(change: ProgramChange) -> ProgramChange:
 
 @settings(max_examples=40)
 @given(PROGRAMS, PROGRAMS)
+@pytest.mark.slow
 def test_a_change_makes_the_other_program_in_the_same_order(
     before: ProgramInfo, after: ProgramInfo
 ) -> None:

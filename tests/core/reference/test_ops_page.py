@@ -19,11 +19,13 @@ from gradstep.core.reference.ops_page import page
 
 
 @pytest.mark.parametrize("name", PAGES)
+@pytest.mark.slow
 def test_the_committed_page_is_what_is_made(name: str) -> None:
     text = (DOCS / name).read_text(encoding="utf-8")
     assert text == PAGES[name](), f"docs/{name} is out of date: run ./dev docs"
 
 
+@pytest.mark.slow
 def test_every_op_has_a_section_and_a_link_that_leads_there() -> None:
     text = page()
     for definition in all_ops():

@@ -38,6 +38,7 @@ def clipped(clip: str, gradients: list[np.ndarray]) -> list[np.ndarray]:
     kind=st.sampled_from(["float32", "float64"]),
     resource=st.booleans(),
 )
+@pytest.mark.slow
 def test_one_step_is_what_numpy_makes_of_it(
     seed: int, clip: str, decay: str, kind: str, resource: bool
 ) -> None:

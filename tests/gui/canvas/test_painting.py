@@ -177,6 +177,7 @@ def many(count: int) -> Document:
 
 
 @pytest.mark.parametrize("scale", [0.03, 0.2, 0.5, 1.0, 2.0])
+@pytest.mark.slow
 def test_ten_thousand_nodes_at_every_level_of_detail(canvas, scale: float) -> None:
     canvas.space.open_document(many(10_000))
     canvas.view.camera.zoom_to(scale)

@@ -92,6 +92,7 @@ def moves_of(canvas: Any, random: Random) -> Any:
 
 
 @pytest.mark.parametrize(("name", "seed"), [("tutorial", 1), ("name_scopes", 2), ("while_loop", 3)])
+@pytest.mark.slow
 def test_after_any_edits_it_is_the_picture_of_a_new_canvas(
     canvas: Any, name: str, seed: int
 ) -> None:
@@ -108,6 +109,7 @@ def test_after_any_edits_it_is_the_picture_of_a_new_canvas(
             assert_as_new(canvas)
 
 
+@pytest.mark.slow
 def test_an_edit_undone_leaves_the_picture_as_it_was(canvas: Any) -> None:
     canvas.open("tutorial")
     before = [picture(canvas.view, scale) for scale in LOOKS]

@@ -106,6 +106,7 @@ def test_moves_lead_to_the_scene_of_the_new_places(
 
 
 @given(scenes(8), scenes(8), st.integers(0, 8))
+@pytest.mark.slow
 def test_an_edit_leads_to_the_scene_of_the_new_graph(
     first: Scene, second: Scene, renamed: int
 ) -> None:
@@ -173,6 +174,7 @@ def test_what_comes_into_a_lane_moves_the_links_out_of_it(apart: float) -> None:
     assert_same(back.routes, beside.routes)
 
 
+@pytest.mark.slow
 def test_what_is_compared_grows_with_the_graph_and_not_its_square() -> None:
     """Half of the links lead over all the boxes before their ends."""
     looked: dict[int, int] = {}

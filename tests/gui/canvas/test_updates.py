@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QRectF
@@ -122,6 +123,7 @@ def test_it_covers_a_node_only_where_nothing_is_free(others: list[tuple[int, int
     assert not any(met) or (not lines and not above)
 
 
+@pytest.mark.slow
 def test_the_drawer_is_in_exported_pictures(canvas) -> None:
     canvas.open("tutorial")
     pictures = []

@@ -200,6 +200,7 @@ def test_they_are_switched_off_in_the_view_menu(near: Any) -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.slow
 def test_after_any_steps_it_is_the_picture_of_a_new_canvas(near: Any, seed: int) -> None:
     """What is painted anew where a picture changed is all that there is to be."""
     random, end = Random(seed), len(near.space.program.steps)
@@ -217,6 +218,7 @@ def test_after_any_steps_it_is_the_picture_of_a_new_canvas(near: Any, seed: int)
             QApplication.processEvents()
 
 
+@pytest.mark.slow
 def test_pictures_come_whole_into_a_view_that_is_moved(near: Any) -> None:
     """What is painted strip by strip is what is painted at once, but for the edge of a line."""
     for right, down in ((1, 0), (-1, 0), (0, 1), (0, -1)):

@@ -114,6 +114,7 @@ def test_home_shows_the_links_that_swing_out(canvas) -> None:
 
 
 @pytest.mark.parametrize(("count", "apart"), [(1_000, 236.0), (10_000, 236.0)])
+@pytest.mark.slow
 def test_home_shows_all_of_a_long_chain(canvas, count: int, apart: float) -> None:
     places = {f"n{i}": (apart * i, 40.0 * (i % 2)) for i in range(count)}
     canvas.space.open_document(document(places))

@@ -68,6 +68,7 @@ def test_the_keys_of_a_debugger() -> None:
     assert {id: action_table.BY_ID[id].keys[0] for id in expected} == expected
 
 
+@pytest.mark.slow
 def test_without_a_document_only_what_makes_sense_is_enabled(driver: Driver) -> None:
     driver.settle()
     enabled = {a.id for a in action_table.ACTIONS if a.enabled(driver.workspace)}
@@ -76,6 +77,7 @@ def test_without_a_document_only_what_makes_sense_is_enabled(driver: Driver) -> 
 
 
 @pytest.mark.parametrize("menu", MENUS)
+@pytest.mark.slow
 def test_every_enabled_action_runs(driver: Driver, examples: Path, menu: str) -> None:
     """On the tutorial, one step in, with a node selected; what opens is closed again."""
     said: list[str] = []
@@ -112,6 +114,7 @@ def _state(driver: Driver) -> object:
     return space.is_open and (id(space.document), space.stop and (space.stop.run, space.stop.step))
 
 
+@pytest.mark.slow
 def test_menus_hold_every_action(tutorial: Driver) -> None:
     bar = tutorial.window.menu
     shown = {
@@ -120,12 +123,14 @@ def test_menus_hold_every_action(tutorial: Driver) -> None:
     assert {action.id for action in action_table.ACTIONS} <= shown
 
 
+@pytest.mark.slow
 def test_tool_tips_name_the_key(tutorial: Driver) -> None:
     tip = tutorial.window.actions_["run.step"].toolTip()
     assert "F10" in tip
     assert "\n" in tip
 
 
+@pytest.mark.slow
 def test_the_round_arrow_restarts_the_run_and_the_engine_is_in_a_menu(tutorial: Driver) -> None:
     tutorial.key("F10")
     before = tutorial.workspace.bridge.pid

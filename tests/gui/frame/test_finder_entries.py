@@ -42,6 +42,7 @@ def test_it_shows_keys_and_puts_the_impossible_last(tutorial: Driver) -> None:
     finder.close()
 
 
+@pytest.mark.slow
 def test_recently_used_come_first(tutorial: Driver) -> None:
     finder = command_palette(tutorial.workspace, tutorial.window.actions_, tutorial.window)
     next(e for e in finder._offer.find("", 10_000) if e.text == "View: Show everything").run()
@@ -51,6 +52,7 @@ def test_recently_used_come_first(tutorial: Driver) -> None:
     again.close()
 
 
+@pytest.mark.slow
 def test_nothing_found_runs_nothing(tutorial: Driver) -> None:
     finder = command_palette(tutorial.workspace, tutorial.window.actions_, tutorial.window)
     finder.field.setText("zzzzqq")
@@ -70,6 +72,7 @@ def test_a_node_is_found_and_selected(tutorial: Driver) -> None:
     assert tutorial.workspace.selection == ("loss",)
 
 
+@pytest.mark.slow
 def test_the_page_of_shortcuts_has_every_key(tutorial: Driver) -> None:
     from gradstep.gui.dialogs.shortcuts_dialog import ShortcutsDialog
     from gradstep.gui.frame.action_record import shown_key
@@ -87,6 +90,7 @@ def test_the_page_of_shortcuts_has_every_key(tutorial: Driver) -> None:
     page.close()
 
 
+@pytest.mark.slow
 def test_what_fits_nothing_says_so(tutorial: Driver) -> None:
     finder = command_palette(tutorial.workspace, tutorial.window.actions_, tutorial.window)
     finder.show_over(tutorial.window)

@@ -32,6 +32,7 @@ def test_only_a_large_graph_that_nobody_arranged_is_folded() -> None:
     assert fold_scopes(arranged) is arranged
 
 
+@pytest.mark.slow
 def test_an_imported_graph_opens_folded_and_unedited(driver: Driver) -> None:
     driver.open(GRAPHS / "simple_network_adam.pb")
     canvas = driver.window.canvas
@@ -41,6 +42,7 @@ def test_an_imported_graph_opens_folded_and_unedited(driver: Driver) -> None:
 
 
 @pytest.mark.parametrize("back", ["edit.undo", "view.toggle_scope"])
+@pytest.mark.slow
 def test_a_scope_opens_in_view_and_closes_again(driver: Driver, back: str) -> None:
     driver.open(GRAPHS / "simple_network_adam.pb")
     canvas, before = driver.window.canvas, driver.window.canvas.arrays
@@ -58,6 +60,7 @@ def test_a_scope_opens_in_view_and_closes_again(driver: Driver, back: str) -> No
     assert (canvas.arrays.rects == before.rects).all()
 
 
+@pytest.mark.slow
 def test_every_scope_at_once(driver: Driver) -> None:
     driver.open(GRAPHS / "simple_network_adam.pb")
     canvas, few = driver.window.canvas, len(driver.window.canvas.arrays)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
@@ -13,6 +14,7 @@ from gradstep.gui.frame.main_window import MainWindow
 from gradstep.gui.look import theme
 
 
+@pytest.mark.slow
 def test_a_new_window_has_a_document_of_its_own_and_outlives_the_first(
     tutorial: Driver, examples: Path
 ) -> None:

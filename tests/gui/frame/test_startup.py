@@ -40,6 +40,7 @@ def furnished(window: MainWindow) -> Driver:
     return driver
 
 
+@pytest.mark.slow
 def test_an_example_that_was_clicked_opens(bare: MainWindow, examples: Path) -> None:
     card = bare.welcome.findChild(Card, "welcome.example.tutorial")
     assert card is not None
@@ -50,6 +51,7 @@ def test_an_example_that_was_clicked_opens(bare: MainWindow, examples: Path) -> 
     assert driver.workspace.theme is theme.LIGHT
 
 
+@pytest.mark.slow
 def test_a_file_that_was_dropped_opens(bare: MainWindow, examples: Path) -> None:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(examples / "gather.gradstep"))])
@@ -61,6 +63,7 @@ def test_a_file_that_was_dropped_opens(bare: MainWindow, examples: Path) -> None
     assert driver.workspace.name == "gather.gradstep"
 
 
+@pytest.mark.slow
 def test_the_buttons_do_what_they_say(
     bare: MainWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, examples: Path
 ) -> None:

@@ -115,6 +115,7 @@ def test_a_damaged_place_is_none(qtbot: Any) -> None:
 @pytest.mark.parametrize(
     ("width", "height"), [(1024, 650), (1280, 690), (1366, 738), (1600, 1000), (1920, 1050)]
 )
+@pytest.mark.slow
 def test_most_of_the_window_is_canvas(
     driver: Driver, examples: Path, width: int, height: int
 ) -> None:

@@ -171,6 +171,7 @@ def test_what_was_recovered_and_is_kept_again_is_offered_once(left: Path) -> Non
     assert not left.exists()
 
 
+@pytest.mark.slow
 def test_nothing_is_kept_of_what_is_saved(tutorial: Driver, tmp_path: Path) -> None:
     tutorial.window.autosave.save_now()
     assert journals() == []
@@ -188,6 +189,7 @@ def test_nothing_is_kept_of_what_is_saved(tutorial: Driver, tmp_path: Path) -> N
     assert list(autosave.folder().iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_end_of_the_session_leaves_the_work(tutorial: Driver) -> None:
     add(tutorial.workspace, "t")
     open_windows.end_all()
@@ -195,6 +197,7 @@ def test_the_end_of_the_session_leaves_the_work(tutorial: Driver) -> None:
     assert "t" in found.read().graph
 
 
+@pytest.mark.slow
 def test_recovered_work_comes_back_as_unsaved_work_of_its_file(
     driver: Driver, left: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -221,6 +224,7 @@ def test_recovered_work_comes_back_as_unsaved_work_of_its_file(
     assert seen == {left.name}
 
 
+@pytest.mark.slow
 def test_recovered_and_killed_before_anything_newer_is_on_disk(
     driver: Driver, left: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -257,6 +261,7 @@ def test_all_that_was_left_is_offered_one_after_the_other(driver: Driver) -> Non
     assert not driver.workspace.is_open
 
 
+@pytest.mark.slow
 def test_where_there_is_unsaved_work_it_gets_a_window_of_its_own(
     tutorial: Driver, left: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,6 +38,7 @@ def add_tanh(driver: Driver) -> None:
     commands.add_node(driver.workspace, "Tanh", (40.0, 40.0), "t")
 
 
+@pytest.mark.slow
 def test_save_close_and_reopen_gives_the_same(
     tutorial: Driver, chosen: Path, answers: list[unsaved_dialog.Answer]
 ) -> None:
@@ -55,6 +56,7 @@ def test_save_close_and_reopen_gives_the_same(
     assert {b.target for b in tutorial.workspace.document.breakpoints} == {"e"}
 
 
+@pytest.mark.slow
 def test_the_second_save_asks_nothing(
     tutorial: Driver, chosen: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,6 +81,7 @@ def test_an_example_is_not_overwritten(tutorial: Driver) -> None:
         (unsaved_dialog.Answer.SAVE, True),
     ],
 )
+@pytest.mark.slow
 def test_leaving_unsaved_edits_asks(
     tutorial: Driver,
     chosen: Path,
@@ -93,6 +96,7 @@ def test_leaving_unsaved_edits_asks(
     assert chosen.exists() == (answer is unsaved_dialog.Answer.SAVE)
 
 
+@pytest.mark.slow
 def test_closing_the_window_asks(tutorial: Driver, answers: list[unsaved_dialog.Answer]) -> None:
     add_tanh(tutorial)
     answers.append(unsaved_dialog.Answer.CANCEL)
@@ -100,6 +104,7 @@ def test_closing_the_window_asks(tutorial: Driver, answers: list[unsaved_dialog.
     assert tutorial.window.isVisible()
 
 
+@pytest.mark.slow
 def test_leaving_without_edits_asks_nothing(tutorial: Driver, answers: list[object]) -> None:
     assert tutorial.window.files.close()
     assert tutorial.window.files.new()
@@ -113,6 +118,7 @@ def test_a_read_only_folder_is_said_and_nothing_is_lost(tutorial: Driver, tmp_pa
     tmp_path.chmod(0o700)
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_not_there_is_said_and_nothing_is_lost(
     tutorial: Driver, tmp_path: Path
 ) -> None:
@@ -130,6 +136,7 @@ def _fails_to_save(driver: Driver, path: Path) -> None:
     assert driver.window.isWindowModified()
 
 
+@pytest.mark.slow
 def test_a_broken_file_is_said_and_the_document_stays(tutorial: Driver, tmp_path: Path) -> None:
     broken = tmp_path / "broken.gradstep"
     broken.write_bytes(b"PK\x03\x04 nonsense")
@@ -139,6 +146,7 @@ def test_a_broken_file_is_said_and_the_document_stays(tutorial: Driver, tmp_path
     assert tutorial.workspace.document is before
 
 
+@pytest.mark.slow
 def test_dropping_a_file_opens_it(driver: Driver, examples: Path) -> None:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(examples / "gather.gradstep"))])
@@ -154,6 +162,7 @@ def test_dropping_a_file_opens_it(driver: Driver, examples: Path) -> None:
     assert driver.workspace.name == "gather.gradstep"
 
 
+@pytest.mark.slow
 def test_recent_files_start_with_the_last_one(
     driver: Driver, examples: Path, tmp_path: Path
 ) -> None:

@@ -87,6 +87,7 @@ class Undoing(RuleBasedStateMachine):
         self.space.close()
 
 
+@pytest.mark.slow
 def test_undoing(silent: None) -> None:
     from hypothesis import settings
     from hypothesis.stateful import run_state_machine_as_test

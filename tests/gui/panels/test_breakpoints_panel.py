@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from PySide6.QtCore import Qt
@@ -75,7 +76,7 @@ class Editing(RuleBasedStateMachine):
         assert self.model.rowCount() == len(self.items)
 
 
-TestEditing = Editing.TestCase
+TestEditing = pytest.mark.slow(Editing.TestCase)
 
 
 def panel_with(bench: Any, show: Callable[..., Any], *items: Breakpoint) -> BreakpointsPanel:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from PySide6.QtCore import Qt
 
 from gradstep.core.graph.model import Edge, TensorRef
@@ -26,6 +27,7 @@ def finish(bench: Any) -> None:
     assert bench.space.stop.reason == "end"
 
 
+@pytest.mark.slow
 def test_the_gradients_of_what_is_trained_are_listed(
     bench: Any, show: Callable[..., Any], qtbot: Any
 ) -> None:

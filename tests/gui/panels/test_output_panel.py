@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import CodeItem, CodeKind
 from gradstep.core.io.open_document import read
@@ -14,6 +16,7 @@ EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"
 PRINTS = 'def forward(c, k, d):\n    print("d is", d)\n    return c + k\n'
 
 
+@pytest.mark.slow
 def test_printed_text_appears_and_goes_with_its_document(driver: Driver) -> None:
     document = read(EXAMPLES / "override_add.gradstep")
     item = CodeItem("custom_add", CodeKind.PYFUNC, PRINTS)

@@ -97,6 +97,7 @@ def test_no_gradient_arrives_without_them_and_with_less_one_does(drawn: Drawn) -
             assert arrives(graph, request, wires) == (name not in result.passes)
 
 
+@pytest.mark.slow
 def test_those_of_a_deep_graph_with_many_ways_take_no_square() -> None:
     """Each of many lookups of one table is added to the sum of those before."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 from gradstep.core.autodiff.reverse.backward_pass import BackwardPass
@@ -43,6 +44,7 @@ def assert_same(graph: Graph, request: GradientRequest) -> None:
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[*HealthCheck])
 @given(graphs())
+@pytest.mark.slow
 def test_it_is_all_of_reverse_mode_but_the_short_cuts(drawn: Drawn) -> None:
     assert_same(drawn.graph, replace(drawn.request, unconnected_zero=False))
 

@@ -224,7 +224,7 @@ class Machine(RuleBasedStateMachine):
         assert str(again.session.frame().state("q")) == str(self.threads.session.frame().state("q"))
 
 
-TestThreads = Machine.TestCase
+TestThreads = pytest.mark.slow(Machine.TestCase)
 TestThreads.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
 
 

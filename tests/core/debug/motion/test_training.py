@@ -116,6 +116,7 @@ MOVES = st.one_of(
     limit=st.sampled_from([0, 3000, 1 << 30]),
     blink=st.sampled_from([0.0, 1e9]),
 )
+@pytest.mark.slow
 def test_every_way_leads_to_what_stepping_finds(
     moves: list[tuple[str, float]], limit: int, blink: float
 ) -> None:
@@ -263,6 +264,7 @@ def test_a_curve_of_several_numbers_ends_it_at_its_first_step(before: int) -> No
 
 @settings(max_examples=40, deadline=None)
 @given(looks=st.integers(0, 130))
+@pytest.mark.slow
 def test_a_run_is_told_of_once_it_is_done_whenever_the_pause_comes(looks: int) -> None:
     program, ends = stepped()
     session = DebugSession(program)
@@ -321,6 +323,7 @@ CLOSER = ['norm(update["w:0"])', 'ratio(update["w"], x["w"])', 'norm(grad["w:0"]
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 999), steps=st.integers(1, 40))
+@pytest.mark.slow
 def test_what_is_seen_closely_is_what_stepping_finds_in_whatever_runs_it_is_seen(
     seed: int, steps: int
 ) -> None:

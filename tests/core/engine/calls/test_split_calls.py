@@ -50,6 +50,7 @@ def large() -> Case:
 
 
 @pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.slow
 def test_threads_change_no_bit(fast: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     case = large()
     found = []

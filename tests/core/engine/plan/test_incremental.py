@@ -223,6 +223,7 @@ def test_only_what_a_stop_changes_is_bound_again() -> None:
     assert all(now[step] is calls[step] for step in kept)
 
 
+@pytest.mark.slow
 def test_toggling_for_hours_takes_no_more_memory() -> None:
     first, second = stopped_at("tanh15")
     run = Edited(first)

@@ -105,6 +105,7 @@ def test_names_command_no_terminal(
     assert line.endswith("at \\u001b[31mred\\r\\nINFO forged\\u202e")
 
 
+@pytest.mark.slow
 def test_what_the_engine_says_is_passed_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

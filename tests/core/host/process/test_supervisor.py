@@ -91,6 +91,7 @@ def test_all_are_gone_when_the_window_is_killed(pyfunc: Callable, tmp_path: Path
 
 
 @pytest.mark.engine_process
+@pytest.mark.slow
 def test_a_killed_engine_takes_its_children_along(
     client: EngineClient, pyfunc: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -81,6 +81,7 @@ def test_a_killed_process_costs_what_it_did(pool: WorkerPool, heard: News, tmp_p
     assert [other.result(LONG) for other in others] == [0, 2, 4, 6]
 
 
+@pytest.mark.slow
 def test_one_that_ends_again_and_again_is_an_error(pool: WorkerPool, heard: News) -> None:
     future = pool.submit(tasks.die)
     error = future.exception(LONG)

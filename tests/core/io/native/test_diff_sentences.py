@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 
 from gradstep.core.document import document_edits
@@ -54,6 +55,7 @@ def test_values_are_shown_old_and_new() -> None:
 
 @given(documents, documents)
 @settings(max_examples=25)
+@pytest.mark.slow
 def test_nothing_is_left_unsaid(before: Document, after: Document) -> None:
     assert bool(changes(before, after)) == bool(differences(before, after))
     assert changes(before, before) == []

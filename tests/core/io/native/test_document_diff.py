@@ -41,6 +41,7 @@ def assert_leads_to(before: Document, after: Document) -> Difference:
 
 @given(documents, documents)
 @settings(max_examples=30)
+@pytest.mark.slow
 def test_between_any_two_documents(before: Document, after: Document) -> None:
     assert_leads_to(before, after)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
+import pytest
 from hypothesis import given, settings
 
 from gradstep.core.document.document import CodeItem, CodeKind, Document, View
@@ -20,6 +21,7 @@ CODE = {"f": CodeItem("f", CodeKind.PYFUNC, "def f(x):\n    return x\n")}
 
 @FEW
 @given(documents)
+@pytest.mark.slow
 def test_a_document_has_the_same_after_saving_and_opening(document: Document) -> None:
     document = document.with_(code={**document.code, **CODE})
     assert fingerprint(gradstep_file.from_bytes(gradstep_file.to_bytes(document))) == fingerprint(
@@ -29,6 +31,7 @@ def test_a_document_has_the_same_after_saving_and_opening(document: Document) ->
 
 @FEW
 @given(documents, documents)
+@pytest.mark.slow
 def test_whatever_the_python_may_see_counts_and_nothing_else(one: Document, two: Document) -> None:
     one = one.with_(code=CODE)
     for name in (field.name for field in fields(Document)):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from PIL import Image
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
@@ -34,6 +35,7 @@ def offered(canvas: Any, data: QMimeData) -> bool:
     return event.isAccepted()
 
 
+@pytest.mark.slow
 def test_a_dropped_type_becomes_a_node(canvas: Any) -> None:
     canvas.open("tutorial")
     data = mime(MIME_TYPE, b"Tanh")

@@ -75,6 +75,7 @@ def run(canvas: Any) -> Any:
     return canvas
 
 
+@pytest.mark.slow
 def test_a_node_looks_as_if_nothing_were_under_it(run: Any) -> None:
     here = run.view.camera.visible.center()
     names = list(run.view.arrays.visible.number)
@@ -109,6 +110,7 @@ def test_what_is_dragged_lies_on_top_and_stays_there(run: Any) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_picture_has_nothing_shining_through(run: Any) -> None:
     def picture(names: dict[str, tuple[float, float]]) -> np.ndarray:
         put(run, names)

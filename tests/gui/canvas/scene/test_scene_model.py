@@ -57,6 +57,7 @@ def test_a_graph_is_read_once_while_it_is_laid_out(
 
 
 @pytest.mark.parametrize("name", ["while_loop", "rnn", "tutorial", "assign_in_loop"])
+@pytest.mark.slow
 def test_stops_are_found_on_their_links(canvas: Any, name: str) -> None:
     """Each wire and each tensor, also where loops read them, as a look at every link finds it."""
     document = read(ASSETS / "examples" / f"{name}.gradstep").with_(view=View())  # scopes open

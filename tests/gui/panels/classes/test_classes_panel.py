@@ -38,6 +38,7 @@ def mistake(panel: Any) -> tuple[int, int]:
     return next((i, j) for i in range(10) for j in range(10) if i != j and counts[i, j])
 
 
+@pytest.mark.slow
 def test_it_says_how_many_are_right(panel: Any) -> None:
     seen = panel.view.seen
     share = f"{100 * seen.right / 359:.1f} % right"

@@ -59,6 +59,7 @@ def test_a_gradient_is_read_once_in_a_run(bench: Any) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
 def test_an_edit_asks_again_of_those_that_were_made(bench: Any, name: str) -> None:
     bench.open(name)
     space = bench.space

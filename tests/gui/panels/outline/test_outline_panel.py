@@ -167,6 +167,7 @@ def test_of_a_large_graph_only_rows_that_are_seen_are_made(
 
 @settings(max_examples=30)
 @given(steps=st.lists(st.lists(st.sampled_from(NAMES), unique=True, max_size=9), min_size=2))
+@pytest.mark.slow
 def test_rows_that_are_revised_are_those_made_anew(qapp: object, steps: list[list[str]]) -> None:
     outline, model = Outline(), RowTreeModel()
     tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)

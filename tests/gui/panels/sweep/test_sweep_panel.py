@@ -173,6 +173,7 @@ def test_the_dialog_says_how_many_runs_and_what_is_wrong(
     dialog.close()
 
 
+@pytest.mark.slow
 def test_a_sweep_is_made_and_stopped_from_the_window(
     bench: Any, show: Callable[..., Any], qtbot: Any, tmp_path: Path
 ) -> None:

@@ -195,6 +195,7 @@ def titles(panel: TensorPanel) -> list[str]:
     return [pane.head.title.text() for pane in panel.panes.panes]
 
 
+@pytest.mark.slow
 def test_value_gradient_update_and_slots(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
     bench.space.open_document(document("Adam"))
     bench.space.debugger.flush()

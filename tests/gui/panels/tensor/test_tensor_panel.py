@@ -109,6 +109,7 @@ def test_every_rank_has_a_table(bench: Any, show: Callable[..., Any], shape: Any
     assert not panel.grab().isNull()
 
 
+@pytest.mark.slow
 def test_only_what_is_in_view_crosses_the_pipe(
     bench: Any, show: Callable[..., Any], qtbot: Any
 ) -> None:
@@ -145,6 +146,7 @@ def test_only_what_is_in_view_crosses_the_pipe(
     assert sum(received) < 4 << 20
 
 
+@pytest.mark.slow
 def test_a_scroll_through_all_asks_for_the_newest_place_alone(
     bench: Any, show: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -289,6 +291,7 @@ EVERY = [
 ]
 
 
+@pytest.mark.slow
 def test_every_tensor_has_every_view(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
     panel: TensorPanel = show(TensorPanel(bench.space), 900, 400)
     explorer = panel.explorer
@@ -422,6 +425,7 @@ def test_nan_infinity_and_zero_have_colours_of_their_own_and_a_legend(
     assert pictures.legend.texts[1:5] == ["NaN", "Inf", "-Inf", "zero"]
 
 
+@pytest.mark.slow
 def test_a_needle_in_a_haystack_is_seen(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
     """More elements than pixels: the cell says the largest, and that it stands for many."""
     array = np.ones((2_000, 1_000), np.float32)

@@ -249,6 +249,7 @@ def digits(bench: Any, show: Callable[..., Any]) -> Any:
     return show(TrainingPanel(bench.space), 1270, 560)
 
 
+@pytest.mark.slow
 def test_the_map_is_one_click_and_a_click_on_it_leads_to_the_step(
     bench: Any, digits: Any, qtbot: Any
 ) -> None:
@@ -284,6 +285,7 @@ def test_the_map_is_one_click_and_a_click_on_it_leads_to_the_step(
     assert panel.pages.currentWidget() is panel.plot
 
 
+@pytest.mark.slow
 def test_layers_are_followed_by_kind_and_read_out_at_one_cursor(bench: Any, digits: Any) -> None:
     panel, training = digits, digits.training
     panel._offer()
@@ -324,6 +326,7 @@ def test_layers_are_followed_by_kind_and_read_out_at_one_cursor(bench: Any, digi
     assert not training.follows("size")
 
 
+@pytest.mark.slow
 def test_earlier_trainings_are_shown_hidden_and_dropped(bench: Any, panel: Any) -> None:
     training = panel.training
     training.steps = 5

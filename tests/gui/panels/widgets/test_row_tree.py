@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QModelIndex, Qt
@@ -38,6 +39,7 @@ def labels(tree: list[Row]) -> list[Any]:
 
 
 @given(trees=st.lists(rows(3), min_size=1, max_size=4), looks=st.booleans())
+@pytest.mark.slow
 def test_the_model_is_the_last_tree(qapp: object, trees: list[list[Row]], looks: bool) -> None:
     """Whether or not somebody looked into all of those before."""
     model = RowTreeModel()
