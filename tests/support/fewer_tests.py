@@ -17,7 +17,7 @@ _T = TypeVar("_T")
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("gradstep")
     group.addoption(
-        "--quick", action="store_true", help="of each test two cases, and none that is slow; few examples"
+        "--quick", action="store_true", help="of each test two cases, and none that is slow"
     )
     group.addoption(
         "--changed", nargs="?", const="HEAD", metavar="REV",
