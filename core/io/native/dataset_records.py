@@ -20,7 +20,7 @@ def write_dataset(data: Dataset) -> file_schema.DatasetRecord:
         validate=data.validate,
         limit=data.limit,
         epochs=data.epochs,
-        test=data.test,
+        test=data.test or None,
     )
 
 
@@ -34,7 +34,7 @@ def read_dataset(record: file_schema.DatasetRecord) -> Dataset:
         record.validate,
         record.limit,
         record.epochs,
-        record.test,
+        record.test or 0.0,
     )
 
 

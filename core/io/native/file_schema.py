@@ -182,7 +182,7 @@ class DatasetRecord(Record):
     validate: float = 0.0
     limit: int = 0
     epochs: int = 1
-    test: float = 0.0
+    test: float | None = None  # which older versions of the program do not know
 
 
 class VariationRecord(Record):
