@@ -55,9 +55,8 @@ SAME = {  # PyTorch's name -> the op type that is the same function
     "square": "Square",
     "tan": "Tan",
     "tanh": "Tanh",
-    "relu": "Relu",
 }
-_KEEPS = {"abs", "ceil", "floor", "neg", "round", "sign", "sgn", "square", "relu", "bitwise_not"}
+_KEEPS = {"abs", "ceil", "floor", "neg", "round", "sign", "sgn", "square", "bitwise_not"}
 
 
 def _same(name: str, type: str) -> Build:
@@ -100,6 +99,16 @@ def identity(site: Site, self: Tensor) -> Tensor:
 def convert(site: Site, self: Tensor, dtype: ElementType | None = None) -> Tensor:
     found = to_result(site, self)
     return found if found is not self else call("Identity", self)
+
+
+@lower("relu")
+def relu(site: Site, self: Tensor) -> Tensor:
+    """PyTorch's gradient is 0 where x is not positive, even if NaN comes back, where TensorFlow's
+    op gives NaN: where that happened, it is the op that gives 0, too."""
+    came = site.output().gradient
+    if came is not None and not np.isfinite(came).all():
+        return call("Maximum", np.zeros((), self.dtype.numpy), self)
+    return call("Relu", self)
 
 
 @lower("sqrt", "rsqrt", "reciprocal")
