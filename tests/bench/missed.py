@@ -23,6 +23,13 @@ _UNROLLED = (
     "the inputs' products gains half a percent only, for the sums then read what has left the "
     "cache."
 )
+_FED = (
+    "What a step of `train` has besides its plan is some thirty microseconds of Python: the rows "
+    "of the batch and their order, looking up the plan for their shapes, taking them into its "
+    "memory, the loss's copy, whether it is finite, and what is shown; no part of it takes more "
+    "than four. Native tables save that much elsewhere. It was three to four times a loop by "
+    "hand: rows were scaled and made one-hot in each batch, and copied twice."
+)
 _ROWS = (
     "Distinct indices are found by a table instead of by sorting (a quarter of the time), and "
     "places with equally many rows are summed together, to the bits of `numpy.add.at` in a tenth "
@@ -137,6 +144,10 @@ NOTES: Mapping[str, str] = {
     "W6 LSTM, unrolled: plan + native tables / JAX jit": _IN_BLAS,
     "W7 memory-bound: plan + native tables / PyTorch eager": _IN_THE_CACHE,
     "W12 training graph, 10,000 ops: recorded plan / plan": _UPDATES,
+    **{
+        f"{what}, no native tables: a step of `train` on batches / NumPy by hand": _FED
+        for what in ("W1, on rows", "W3", "digits, softmax regression")
+    },
     "W2: Session.run, fed / plan": (
         "What a run adds to its plan is 5 microseconds of W1, and 15 to 30 of W2, probably because "
         "1,700 calls lie between two looks at a feed. It was 1.18."

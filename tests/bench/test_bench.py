@@ -24,6 +24,7 @@ from tests.bench import (
     report,
     run,
     starting,
+    train,
 )
 from tests.bench.agreement import disagreement
 from tests.bench.choices import Choices
@@ -33,7 +34,17 @@ from tests.bench.interleaving import calibrate, interleave
 from tests.bench.racing import Heat, Race
 from tests.bench.rows import Row
 from tests.bench.spread import Spread, ratio
-from tests.bench.targets import CANVAS, COMPILING, DEBUG, RATIOS, RUNNING, SIZES, STARTING, TITLES
+from tests.bench.targets import (
+    CANVAS,
+    COMPILING,
+    DEBUG,
+    RATIOS,
+    RUNNING,
+    SIZES,
+    STARTING,
+    TITLES,
+    TRAINING,
+)
 from tests.bench.worker import Worker, build, serve
 
 # (workload, ours, peer) and threads, if not one -> target, as the project set them.
@@ -124,7 +135,7 @@ def test_the_targets_are_those_that_were_set() -> None:
         "breakpoints": 1.02,
         "kept w4": 1.20,
     }
-    measures = (*COMPILING, *STARTING, *CANVAS, *DEBUG, *RUNNING)
+    measures = (*COMPILING, *STARTING, *CANVAS, *DEBUG, *RUNNING, *TRAINING)
     names = [r.name for r in RATIOS] + [t.name for t in measures]
     assert len(set(names)) == len(names)
 
@@ -258,6 +269,7 @@ def test_the_json_has_the_promised_shape(
     monkeypatch.setattr(canvas, "rows", lambda choices: [])
     monkeypatch.setattr(debug, "rows", lambda choices: [])
     monkeypatch.setattr(run, "rows", lambda choices: [])
+    monkeypatch.setattr(train, "rows", lambda choices: [])
     monkeypatch.setattr(report, "write", lambda rows, races: pytest.fail("--quick writes nothing"))
     assert command.main(["--quick", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
@@ -347,5 +359,5 @@ def test_the_picture_is_a_picture_with_the_target_in_place() -> None:
 
 
 def test_every_explanation_is_of_a_row() -> None:
-    measures = (*RATIOS, *COMPILING, *STARTING, *CANVAS, *DEBUG, *RUNNING)
+    measures = (*RATIOS, *COMPILING, *STARTING, *CANVAS, *DEBUG, *RUNNING, *TRAINING)
     assert set(missed.NOTES) <= {target.name for target in measures}
