@@ -42,7 +42,8 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     support, or an expectation that does not hold; what the document expects is none."""
     if Path(args.file).is_dir():
         return check_folder(args, check_document)
-    require_with(args, "a folder", ["workers"], "name a folder of documents, or leave it away")
+    about_folders = ["workers", "lines"]
+    require_with(args, "a folder", about_folders, "name a folder of documents, or leave it away")
     return _check(args, app)
 
 

@@ -91,6 +91,12 @@ def _check(parser: argparse.ArgumentParser) -> None:
         help="where FILE is a folder, all documents in it are checked, so many at a time (as many "
         "as this machine has cores)",
     )
+    parser.add_argument(
+        "--lines",
+        action="store_true",
+        help="with --json, of a folder: a line of JSON for each document once it is over, before "
+        "the object",
+    )
 
 
 def _expect(parser: argparse.ArgumentParser) -> None:

@@ -26,7 +26,7 @@ def usage(message: str, hint: str = "") -> GradstepError:
 def report(answer: Answer, as_json: bool) -> int:
     """Print an answer; the exit status."""
     if as_json:
-        _print_json(finite(answer.data))
+        print_json(finite(answer.data))
     elif answer.text:
         print(answer.text)
     return answer.status
@@ -35,7 +35,7 @@ def report(answer: Answer, as_json: bool) -> int:
 def report_error(error: GradstepError, as_json: bool) -> int:
     """Print an error; exit status 2 for bad usage, else 1."""
     if as_json:
-        _print_json({"error": error_object(error)})
+        print_json({"error": error_object(error)})
     else:
         print(f"gradstep: {error_text(error)}", file=sys.stderr)
     return 2 if error.kind == USAGE else 1
@@ -46,7 +46,7 @@ def warn(error: GradstepError) -> None:
     print(f"gradstep: {error_text(error)}", file=sys.stderr)
 
 
-def _print_json(data: Any) -> None:
+def print_json(data: Any) -> None:
     """One line; with escapes where the terminal has no Unicode."""
     plain = "utf" not in (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
     print(json.dumps(data, ensure_ascii=plain, allow_nan=False))

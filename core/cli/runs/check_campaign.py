@@ -17,7 +17,7 @@ from tqdm import tqdm
 from gradstep.core.cli.application_protocol import Answer
 from gradstep.core.cli.arguments.argument_words import words_of
 from gradstep.core.cli.command_line import verb_parser
-from gradstep.core.cli.output.command_output import table, usage
+from gradstep.core.cli.output.command_output import print_json, table, usage
 from gradstep.core.cli.output.terminal_text import terminal_itself
 from gradstep.core.cli.runs.worker_rights import begin_workers
 from gradstep.core.errors import GradstepError, unforeseen
@@ -27,7 +27,7 @@ from gradstep.core.io.format_table import suffixes_opened
 
 _LOOK = 0.2  # seconds after which it is looked whether to end
 _INTERRUPTED = 130  # exit status, as shells have it
-_OWN = ("workers", "json", "help", "timeout")
+_OWN = ("workers", "lines", "json", "help", "timeout")
 _OF_ONE = ("node", "of", "wrt", "feed", "init")  # arguments that are about one document
 
 
@@ -42,6 +42,8 @@ class Checked(msgspec.Struct, frozen=True):
 def check_folder(args: argparse.Namespace, check: Callable[[str, list[str]], Any]) -> Answer:
     """check: what is called in other processes, with a file and the arguments; it gives a Checked
     as plain data. Exit status 1 where one does not hold, 130 for Ctrl+C."""
+    if args.lines and not args.json:
+        raise usage("--lines is about --json", "say --json, or leave it away")
     files = _files(args)
     words = words_of(verb_parser("check"), args, _OWN)
     count = min(args.workers or os.cpu_count() or 1, len(files))
@@ -50,7 +52,7 @@ def check_folder(args: argparse.Namespace, check: Callable[[str, list[str]], Any
     try:
         with on_interrupt(stop.set):
             futures = {pool.submit(check, str(file), words): file for file in files}
-            _wait_for(futures, stop, args.json)
+            _wait_for(futures, stop, args)
     finally:
         pool.stop() if stop.is_set() else pool.shutdown()
     found = [_found(future, file) for future, file in futures.items() if _is_over(future)]
@@ -75,18 +77,23 @@ def _files(args: argparse.Namespace) -> list[Path]:
     return files
 
 
-def _wait_for(futures: dict[Future[Any], Path], stop: threading.Event, as_json: bool) -> None:
+def _wait_for(
+    futures: dict[Future[Any], Path], stop: threading.Event, args: argparse.Namespace
+) -> None:
     left = {*futures}
     bar = tqdm(
         total=len(left),
         unit="document",
         file=terminal_itself(sys.stderr),
-        disable=True if as_json else None,
+        disable=True if args.json else None,
         leave=False,
     )
     while left and not stop.is_set():
         done, left = wait(left, timeout=_LOOK)
         bar.update(len(done))
+        for future in filter(_is_over, done if args.lines else ()):
+            print_json(msgspec.to_builtins(_found(future, futures[future])))
+            sys.stdout.flush()
     bar.close()
 
 

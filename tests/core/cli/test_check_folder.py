@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -35,6 +36,17 @@ def test_all_documents_of_a_folder(cli: Cli, folder: Path) -> None:
     assert worse.status == 1
     assert worse.out.splitlines()[-1] == "2 of 3 hold"
     assert "notes.gradstep: is not a Gradstep document" in worse.out
+
+
+def test_a_line_for_each_document_as_it_is_over(cli: Cli, folder: Path) -> None:
+    (folder / "notes.gradstep").write_text("no document")
+    result = cli("check", folder, "--workers", 1, "--json", "--lines")
+    *lines, last = map(json.loads, result.out.splitlines())
+    assert result.status == 1
+    assert sorted(lines, key=lambda each: each["file"]) == last["checked"]
+    assert [each["passed"] for each in last["checked"]] == [True, False, True]
+    assert "--lines is about --json" in cli("check", folder, "--lines").err
+    assert "--lines is about a folder" in cli("check", folder / "tutorial.gradstep", "--lines").err
 
 
 def test_what_is_about_one_document_is_said(cli: Cli, folder: Path) -> None:
