@@ -40,6 +40,8 @@ class Column:
     def take(self, rows: np.ndarray, draws: np.ndarray | None = None) -> np.ndarray:
         """The values of these rows, as they are fed. draws: as row_draws has them, None for none.
         Raises GradstepError."""
+        if self.ready is not None and self._count in (None, len(rows)) and not self.drawn:
+            return self.ready.take(rows, 0)
         if self.ready is None:
             values = apply(np.asarray(self.array[rows]), self.transforms, draws)
         else:

@@ -197,7 +197,7 @@ class Training:
             means = [np.nan if v is None else float(np.mean(v)) for v in found]
             totals += np.array(means) * len(data.batch_at(step).rows)
         for name, value in before.items():
-            self._session.store.set(name, value)
+            self._session.store.refill(name, value)
         return dict(zip(names, (totals / len(data.rows)).tolist(), strict=True))
 
     def variables(self) -> dict[str, Constant]:

@@ -54,5 +54,5 @@ class Validation:
                 program.graph, self._backend, program.functions, fast=True, without=ROUNDING
             )
         for name, array in variables.items():
-            self._session.store.set(name, array)
+            self._session.store.refill(name, array)
         return self._session

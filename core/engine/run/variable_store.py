@@ -30,6 +30,7 @@ class VariableStore(Mapping[str, Any]):
         self.version = 0
         self._arrays: dict[str, Any] = {}
         self._settled: set[str] = set()  # those whose arrays stay where they are
+        self._lent: set[str] = set()  # those whose arrays are others'
         for name, array in (arrays or {}).items():
             self.set(name, array)
 
@@ -58,12 +59,26 @@ class VariableStore(Mapping[str, Any]):
             held[...] = array
         else:
             self._settled.discard(name)
+            self._lent.discard(name)
             self._arrays[name] = self._placed(array)
             self.version += 1
+
+    def refill(self, name: str, array: Any) -> None:
+        """`set`, into the array that is there, where it has that shape: whoever has got it sees
+        the new values, too."""
+        held: Any = self._arrays.get(name)
+        states = isinstance(held, OpaqueState) or isinstance(array, OpaqueState)
+        if held is None or states or name in self._lent:
+            self.set(name, array)
+        elif (held.shape, held.dtype) == (array.shape, array.dtype):
+            held[...] = array
+        else:
+            self.set(name, array)
 
     def hold(self, name: str, array: Any) -> None:
         """Keep `array` itself, which nobody writes to any more."""
         self._settled.discard(name)
+        self._lent.add(name)
         self._arrays[name] = array
 
     def lay_side_by_side(self, names: Sequence[str]) -> None:
