@@ -61,14 +61,16 @@ def test_stopping_changes_no_bit(
     assert found == whole
 
 
-def test_batches_go_on_where_they_were(cli: Cli, tmp_path: Path) -> None:
-    batches = ("--data", "images=@digits:images", "labels=@digits:labels|one_hot(10)")
-    words = (DIGITS, *batches, "--batch", 7, "--shuffle", 3)
+@pytest.mark.parametrize(("steps", "batch"), [("", 7), ("|scale(1/16)|crop(8,8,1)|flip()", 700)])
+def test_batches_go_on_where_they_were(cli: Cli, tmp_path: Path, steps: str, batch: int) -> None:
+    """Amid an epoch, and in the next one, which draws anew how images are moved and turned."""
+    batches = ("--data", f"images=@digits:images{steps}", "labels=@digits:labels|one_hot(10)")
+    words = (DIGITS, *batches, "--batch", batch, "--shuffle", 3)
     whole = losses(cli, *words, "--steps", 6)
     found: dict[int, object] = {}
-    for steps in (2, 6):
+    for made in (2, 6):
         kept = ("--checkpoint", tmp_path / "kept", "--resume")
-        found |= losses(cli, *words, "--steps", steps, *kept)
+        found |= losses(cli, *words, "--steps", made, *kept)
     assert found == whole
     assert len({json.dumps(loss) for loss in whole.values()}) == 6
 
