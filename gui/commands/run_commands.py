@@ -11,6 +11,7 @@ import numpy as np
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.concurrency.thread_state import Thread
 from gradstep.core.document import document_edits
+from gradstep.core.protocol.message_parts import RECORDED_DEVICE
 from gradstep.core.protocol.messages import DeviceInfo
 from gradstep.gui.commands.refusals import says_why
 from gradstep.gui.look import theme
@@ -78,9 +79,14 @@ def use_device(workspace: Workspace, device: str) -> None:
 
 
 def compare(workspace: Workspace, against: Sequence[str] = ()) -> None:
-    """Run on other devices, node by node; without any, on the one chosen in the settings."""
+    """Run on other devices, node by node; without any, on the one that there is to compare with."""
     workspace.ask_window("show", "device_diff")
-    workspace.debugger.compare(against or [settings().compare_with])
+    workspace.debugger.compare(against or [device_to_compare_with(workspace)])
+
+
+def device_to_compare_with(workspace: Workspace) -> str:
+    """What was recorded elsewhere, where anything was; else the device chosen in the settings."""
+    return settings().compare_with if workspace.document.recorded is None else RECORDED_DEVICE
 
 
 def comparable_devices(workspace: Workspace) -> list[DeviceInfo]:
@@ -89,7 +95,7 @@ def comparable_devices(workspace: Workspace) -> list[DeviceInfo]:
     if run is None:
         return [*workspace.devices]
     text = f"as {run.source} computed it"
-    recorded = DeviceInfo(name="recorded", kind="recorded", available=True, text=text)
+    recorded = DeviceInfo(name=RECORDED_DEVICE, kind="recorded", available=True, text=text)
     return [recorded, *workspace.devices]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
+from gradstep.core.protocol.message_parts import RECORDED_DEVICE
 from gradstep.gui import commands
 from gradstep.gui.frame.docks import Docks
 from gradstep.gui.frame.menus import MenuBar
@@ -66,14 +67,16 @@ class LateMenus:
     def _list_comparable(self, menu: QMenu) -> None:
         for device in commands.comparable_devices(self._workspace):
             if device.name != self._workspace.device:
-                row = self._device_row(menu, device.name, device.name == settings().compare_with)
+                chosen = commands.device_to_compare_with(self._workspace)
+                row = self._device_row(menu, device.name, device.name == chosen)
                 row.setEnabled(device.available)
                 row.setToolTip(plain(device.source or device.text))
                 row.triggered.connect(lambda _=False, name=device.name: self._compare(name))
         _or_nothing(menu, "the engine has not answered yet")
 
     def _compare(self, device: str) -> None:
-        settings().compare_with = device
+        if device != RECORDED_DEVICE:  # which other documents do not have
+            settings().compare_with = device
         self._workspace.devices_changed.emit()
         commands.compare(self._workspace, [device])
 

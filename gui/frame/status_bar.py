@@ -9,6 +9,7 @@ from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStatusBar, QWidget
 
 from gradstep.core.program.trust.permission_levels import Permission
+from gradstep.core.protocol.message_parts import RECORDED_DEVICE
 from gradstep.gui.look.count_text import count_of
 from gradstep.gui.look.plain_text import Label, plain
 from gradstep.gui.look.theme import SMALL, sans
@@ -277,7 +278,9 @@ def size_words(count: int) -> str:
 
 
 def device_words(device: str) -> str:
-    """A device in few words: "CPU", "GPU", "tf-gpu (emulated)"."""
+    """A device in few words: "CPU", "GPU", "tf-gpu (emulated)", "recorded"."""
+    if device == RECORDED_DEVICE:
+        return device
     kind, _, profile = device.partition(":")
     if kind == "emulate":
         return f"{profile} (emulated)"

@@ -17,7 +17,6 @@ from gradstep.gui.frame.status_bar import device_words
 from gradstep.gui.look.pill import Pill
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import GRID
-from gradstep.gui.model.settings import settings
 from gradstep.gui.model.workspace import Workspace
 
 PHASES: tuple[PhaseName, ...] = ("forward", "backward", "update")
@@ -175,7 +174,7 @@ class ToolBar(QToolBar):
         self.refresh()
 
     def _compare_text(self) -> str:
-        left, right = self._workspace.device, settings().compare_with
+        left, right = self._workspace.device, commands.device_to_compare_with(self._workspace)
         return f"Compare: {device_words(left)} ↔ {device_words(right)}"
 
     def _shown_overrides(self) -> Sequence[Override]:

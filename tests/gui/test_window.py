@@ -24,6 +24,7 @@ from gradstep.gui.look.pill import Pill
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.workspace import Workspace
 from tests.support.deleting import end
+from tests.traces.trace_archive import traces
 
 
 def pill(driver: Driver, name: str) -> Pill:
@@ -267,6 +268,18 @@ def test_s_stops_the_gradient_on_the_selected_wire(tutorial: Driver) -> None:
     assert gradient is not None
     tutorial.key("S")
     assert not tutorial.workspace.document.request.stopped_edges
+
+
+@pytest.mark.slow
+def test_a_trace_is_compared_with_what_was_recorded(driver: Driver, tmp_path: Path) -> None:
+    """Without a choice; the device of the settings is for other documents."""
+    driver.open(traces() / "mlp.gstrace")
+    assert pill(driver, "compare").text() == "Compare: CPU ↔ recorded"
+    driver.click("toolbar.compare")
+    driver.wait(lambda: bool(driver.workspace.comparisons), "the comparison")
+    (comparison,) = driver.workspace.comparisons
+    assert comparison.right == "recorded"
+    assert settings().compare_with == "emulate:tf-gpu"
 
 
 @pytest.mark.slow

@@ -53,10 +53,11 @@ class WindowKeeper:
         self._make = make
         self._window: MainWindow | None = None
         self._new: dict[Path | None, Facts] = {}  # what it shows -> how it was when it was new
+        self._lasting: Facts = {}  # how it was whatever it shows
 
     def take(self, shown: Path | None = None) -> Driver:
         """A window that shows a file, or the start page."""
-        if self._window is not None:
+        if self._window is not None and _lasting(self._window) == self._lasting:
             with suppress(GradstepError):  # it does not answer
                 driver = _turn(self._window, shown)
                 state = _state(self._window)
@@ -78,6 +79,7 @@ class WindowKeeper:
         if shown is not None:
             driver.open(shown)
         self._new = {shown: _state(self._window)}
+        self._lasting = _lasting(self._window)
         return driver
 
     def give_back(self) -> None:
@@ -138,6 +140,12 @@ _MEMOS = {  # of what was shown, and what was asked of it
     "workspace.debugger._index", "workspace.debugger._permission", "workspace.debugger._tensors",
     "workspace.debugger._values", "workspace.debugger.notations",
 }  # fmt: skip
+
+
+def _lasting(window: MainWindow) -> Facts:
+    """What does not go with the document. (Else what a window shows for the first time would be
+    taken for new however it was left.)"""
+    return {"device": window.workspace.device} if isValid(window) else {}
 
 
 def _state(window: MainWindow) -> Facts:

@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QMenu, QPushButton
 
+from gradstep.core.protocol.message_parts import RECORDED_DEVICE
 from gradstep.core.protocol.messages import DeviceInfo
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.panels.device_diff.device_diff_model import device_label
 
-RECORDED = "recorded"
 _GROUPS = (
-    (RECORDED, "recorded elsewhere"),
+    (RECORDED_DEVICE, "recorded elsewhere"),
     ("gpu", "measured here"),
     ("cpu", "this processor"),
     ("emulated", "emulated by rule"),
 )
 ACTION = "device_diff.device."
-FIRST_CHOICE = ("recorded", "gpu", "emulate:tf-gpu")  # the first of them that there is
+FIRST_CHOICE = (RECORDED_DEVICE, "gpu", "emulate:tf-gpu")  # the first of them that there is
 
 
 class DeviceChoice(QPushButton):
@@ -41,8 +41,8 @@ class DeviceChoice(QPushButton):
         """All devices but the one that runs; those that are missing are greyed, with the reason."""
         self._menu.clear()
         known = {d.name for d in devices if d.available}
-        if RECORDED in known and RECORDED not in self._known:
-            self.chosen = [RECORDED]  # what a trace is opened for
+        if RECORDED_DEVICE in known and RECORDED_DEVICE not in self._known:
+            self.chosen = [RECORDED_DEVICE]  # what a trace is opened for
         self._known = known
         self.chosen = [name for name in self.chosen if name in known and name != running]
         if not self.chosen:
