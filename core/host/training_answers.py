@@ -11,6 +11,7 @@ import numpy as np
 
 from gradstep.core.debug.breaks.histograms import Histograms
 from gradstep.core.debug.concurrency.scheduler import Scheduler
+from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.training import Training, Wish
 from gradstep.core.debug.motion.validation import Validation
 from gradstep.core.errors import GradstepError
@@ -49,7 +50,7 @@ def train(threads: Scheduler, request: Train, emit: Callable[[Event], None]) -> 
         share=request.share,
         look=report.add_look,
         patience=request.patience,
-        histograms=Histograms(session.curves(request.spread)) if request.spread else None,
+        histograms=_histograms(session, request),
         spread=report.add_spread,
     )
     if surface is not None:
@@ -58,6 +59,12 @@ def train(threads: Scheduler, request: Train, emit: Callable[[Event], None]) -> 
         return threads.train(wish)
     finally:
         report.send()
+
+
+def _histograms(session: DebugSession, request: Train) -> Histograms | None:
+    if not request.spread:
+        return None
+    return Histograms(session.curves(request.spread), request.steps)
 
 
 class Report:

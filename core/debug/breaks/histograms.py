@@ -14,18 +14,24 @@ from gradstep.core.errors import GradstepError
 BINS = 64
 COLUMNS = 3 + BINS  # of a row: the least and the largest number, how many are not finite, counts
 MOST = 256  # runs until they are made half as often
+COARSEST = 16  # at first, however many runs are asked for: it may be over before
 _COUNTED = 1 << 17  # elements; of more every second, every third, …
 
 
 @dataclass
 class Histograms:
-    """tensors: expressions that are arrays (`x["w"]`, `grad["w"]`). stride: in which runs they are
-    made, of those that are looked at: multiples of that; it doubles every so many runs, so that a
-    training of any length has a bounded number of them."""
+    """tensors: expressions that are arrays (`x["w"]`, `grad["w"]`). runs: how many are asked for.
+    stride: in which runs they are made, of those that are looked at: multiples of that. It begins
+    such that they are spread over the runs, and doubles every so many of them, so that a training
+    of any length has a bounded number."""
 
     tensors: Curves
-    stride: int = field(default=1, init=False)
+    runs: int = 0
+    stride: int = field(init=False)
     _made: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self.stride = min(1 << (self.runs // MOST).bit_length(), COARSEST)
 
     @property
     def fetches(self) -> tuple[Fetch, ...]:

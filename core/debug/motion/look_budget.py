@@ -23,11 +23,12 @@ class LookBudget:
         self._looked = self._all = 0.0  # seconds, without those in which others had the processor
         self._plain, self._close, self._reading = _Mean(), _Mean(), _Mean()
 
-    def begin(self, run: int) -> bool:
-        """Before a run: whether to look at it."""
+    def begin(self, run: int, wanted: bool = True) -> bool:
+        """Before a run: whether to look at it. wanted: whether there would be something to see."""
         self._began = perf_counter()
         allowed = GRACE + self._share * self._all
-        self.is_close = self._share >= 1 or (self._share > 0 and self._looked <= allowed)
+        may = self._share >= 1 or (self._share > 0 and self._looked <= allowed)
+        self.is_close = wanted and may
         return self.is_close
 
     def read(self) -> None:

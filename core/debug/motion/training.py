@@ -116,8 +116,14 @@ class Trainer(Travel):
         if ahead < 1 or not cursor.timeline.can_skip or cursor.has_stops:
             return self.past_end()
         wish = self._wish
-        self.skip(ahead, wish.fetches, self._after, wish.more, self._looks.begin)
+        self.skip(ahead, wish.fetches, self._after, wish.more, self._begin)
         return None
+
+    def _begin(self, run: int) -> bool:
+        """Before a run: whether it is looked at closely."""
+        wish = self._wish
+        due = wish.histograms is not None and wish.histograms.is_due(run)
+        return self._looks.begin(run, due or wish.closer is not None)
 
     def _finish(self) -> Reason | None:
         """To the end of the run. A pause that came after a whole run is one at the end of this."""

@@ -94,6 +94,17 @@ def test_a_long_training_makes_few(most: int, runs: int) -> None:
     assert all(run % gap == 0 for run, gap in zip(made[1:-1], gaps, strict=True))
 
 
+@pytest.mark.parametrize(("runs", "stride"), [(0, 1), (200, 1), (2000, 8), (10**8, 16)])
+def test_they_are_spread_over_the_runs_that_are_asked_for(runs: int, stride: int) -> None:
+    session = DebugSession(noisy())
+    found: list[int] = []
+    wanted = Histograms(session.curves(['x["w:0"]']), runs)
+    assert wanted.stride == stride
+    wish = Wish(60, session.curves([]), histograms=wanted, spread=lambda run, _: found.append(run))
+    session.train(wish)
+    assert found == [run for run in range(60) if run % stride == 0]
+
+
 def test_what_is_no_tensor_of_numbers_is_refused_and_what_is_not_computed_is_said() -> None:
     session = DebugSession(noisy())
     with pytest.raises(GradstepError, match="do not compute 'nothing'"):

@@ -336,7 +336,7 @@ def test_what_is_seen_closely_is_what_stepping_finds_in_whatever_runs_it_is_seen
         assert told[-1] == run, "it is told of first"
         seen[run] = numbers
 
-    def begin(budget: LookBudget, run: int) -> bool:
+    def begin(budget: LookBudget, run: int, wanted: bool = True) -> bool:
         budget.is_close = bool(dice.random() < 0.4)
         return budget.is_close
 
