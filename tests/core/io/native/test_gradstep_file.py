@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gradstep.core.document.dataset import Dataset
 from gradstep.core.document.document import CodeItem, CodeKind, Document, View
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
@@ -208,3 +209,16 @@ def test_a_file_that_somebody_changed_is_not_replaced(tmp_path: Path) -> None:
         gradstep_file.save(path, Document(note="mine"), disk)
     assert not path.exists()
     gradstep_file.save(path, Document(note="mine"), look(path))
+
+
+@pytest.mark.parametrize(("test", "version"), [(0.0, 3), (0.25, 4)])
+def test_data_says_no_more_than_it_has_to_and_comes_back(test: float, version: int) -> None:
+    """Rows to test on are written where there are such, since older versions refuse what they do
+    not know."""
+    data = Dataset({"x:0": "@xor:x"}, batch=2, shuffle=None, validate=0.25, test=test)
+    content = gradstep_file.to_bytes(Document().with_(data=data))
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        record = json.loads(archive.read("document.json"))
+    assert record["version"] == version
+    assert ("test" in record["data"]) == bool(test)
+    assert gradstep_file.from_bytes(content).data == data
