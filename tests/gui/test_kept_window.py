@@ -6,7 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog
+from shiboken6 import isValid
 
 from gradstep.gui.automation.driver import Driver
 from tests.support.kept_window import WindowKeeper
@@ -29,8 +31,8 @@ def test_what_opening_a_document_takes_back_costs_no_window(
     window.workspace.select(["d"])
     driver.key("Delete")
     window.docks.by_id["outline"].hide()
-    window.resize(1000, 700)
     dialog = QDialog(window)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.show()
     window_keeper.give_back()
     again = lend_window(document)
@@ -41,7 +43,7 @@ def test_what_opening_a_document_takes_back_costs_no_window(
     assert again.workspace.stop.step == 0
     assert not again.workspace.undo_stack.canUndo()
     assert window.docks.current_layout() == layout
-    assert not dialog.isVisible()
+    assert not isValid(dialog)
 
 
 def _use_another_device(driver: Driver) -> None:
@@ -57,12 +59,17 @@ def _kill_the_engine(driver: Driver) -> None:
     driver.wait(lambda: driver.workspace.engine_state == "dead", "the engine to end")
 
 
+def _keep_a_dialog(driver: Driver) -> None:
+    QDialog(driver.window).show()
+
+
 def _follow_sessions(driver: Driver) -> None:
     driver.workspace.debugger.shows_sessions = True
 
 
 @pytest.mark.parametrize(
-    "leave", [_use_another_device, _hide_the_status_bar, _kill_the_engine, _follow_sessions]
+    "leave",
+    [_use_another_device, _hide_the_status_bar, _kill_the_engine, _keep_a_dialog, _follow_sessions],
 )
 def test_what_stays_behind_costs_a_window(
     lend_window: Lend, window_keeper: WindowKeeper, document: Path,

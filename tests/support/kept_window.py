@@ -13,11 +13,12 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
     QComboBox,
+    QDialog,
     QLabel,
     QLineEdit,
     QStackedWidget,
@@ -31,6 +32,7 @@ from gradstep.gui.automation.driver import Driver
 from gradstep.gui.frame.main_window import MainWindow
 from gradstep.gui.frame.window_placement import WANTED
 from gradstep.gui.look import theme
+from gradstep.gui.model.settings import settings
 from tests.support.deleting import delete
 
 Facts = Mapping[str, object]
@@ -102,6 +104,7 @@ class WindowKeeper:
         if isValid(window):
             window.discard()
             delete(window)
+            settings().clear()  # where it left its layout for the next
         if next(_gone) % _MANY == 0:
             gc.collect()  # each keeps 20 MiB until then
 
@@ -110,6 +113,7 @@ def _close_others(window: MainWindow) -> None:
     for top in QApplication.topLevelWidgets():
         if top is not window and top.isVisible():
             top.close()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
 
 
 def _turn(window: MainWindow, shown: Path | None) -> Driver:
@@ -153,6 +157,7 @@ def _state(window: MainWindow) -> Facts:
         "size": (window.size(), window.windowState()),
         "title": window.windowTitle(),
         "layout": window.docks.current_layout(),
+        "dialogs": [type(dialog).__name__ for dialog in window.findChildren(QDialog)],
     }
     return {**frame, **_looks(window), **_choices("workspace", window.workspace, set())}
 
