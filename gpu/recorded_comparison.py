@@ -31,6 +31,7 @@ from gradstep.gpu.tensor_distance import distance, identical, measure
 RECORDED = "recorded"
 _ROUNDINGS = 1000  # of an element type's ε, that two frameworks may be apart in the end
 _LEAST = {2: 2e-2}  # by bytes of an element: float16 keeps three digits
+_SHORT, _MOST = 8, 0.1  # roundings of a short element type that are allowed, and never more
 Found = Mapping[TensorRef, np.ndarray]
 
 
@@ -153,7 +154,7 @@ class _Compared:
         op = self._program.graph[pair.ref.op]
         parts = _error(left, pair.wanted, pair.scale)
         own = None if alone is None else _error(alone, pair.wanted, pair.scale)
-        allowed = _allowed(pair.wanted)
+        allowed = max(_allowed(pair.wanted), min(_SHORT * self._recorded.epsilon, _MOST))
         creates = own is not None and own > allowed
         differs = parts > allowed or creates
         same = left.shape == pair.wanted.shape and bool(identical(left, pair.wanted).all())

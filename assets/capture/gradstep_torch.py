@@ -87,7 +87,7 @@ def _write(path, model, args, loss, targets, remarks, values=True, dynamic_shape
     """The same, with remarks of the caller's own; what is in graph.json."""
     given = _Given(model, args, targets)
     step = _Step(model, loss)
-    with _left_as_it_was(model):
+    with _left_as_it_was(model), torch.enable_grad():
         capture = _Capture(step, given, _shapes(dynamic_shapes, given))
         writer = _Writer(capture, paths)
         writer.document["remarks"][:0] = [{"text": text} for text in remarks]
@@ -875,7 +875,10 @@ class _Writer:
                 self._entry(self.refs[first]["ref"]).setdefault("aliases", []).append(name)
                 continue
             by_place[place] = node.name
-            self._input(node, self._unique(name), kind, tensor)
+            own = self._unique(name)
+            if own != name:
+                self.aliases[name] = own  # names differ by more than their case here
+            self._input(node, own, kind, tensor)
 
     def _entry(self, name):
         return next(e for e in self.document["inputs"] if e["name"] == name)

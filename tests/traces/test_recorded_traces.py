@@ -32,7 +32,7 @@ def test_a_trace_agrees_with_its_framework(name: str) -> None:
 
 
 def test_there_is_a_trace_of_every_kind() -> None:
-    assert len(NAMES) >= 59
+    assert len(NAMES) >= 61
     kinds = {"resnet50", "vit", "lstm", "gpt", "hf_llama", "hf_t5", "no_grad", "hook", "cond"}
     assert {*NAMES} >= kinds
 
@@ -161,3 +161,11 @@ def test_measure() -> None:
     assert apart(np.array([1.0, 1.0]), one) == np.inf
     assert apart(np.array([1.1]), np.array([1.0])) == pytest.approx(0.1)
     assert apart(np.array([1e-9]), np.array([0.0]), 1.0) == pytest.approx(1e-9)
+
+
+def test_short_floats_are_computed_in_longer_ones() -> None:
+    document = read(TRACES / "bfloat16.gstrace")
+    assert document.recorded is not None
+    assert document.recorded.epsilon == 2**-7
+    assert document.initial["l/weight"].array.dtype == np.float32
+    assert "bfloat16 is computed as float32 here" in document.note

@@ -816,6 +816,31 @@ class Selected(Linear):
         return self.m(self.l(x)[x.sum(1) > 0])
 
 
+class Named(nn.Module):
+    """Names that differ by their case, arguments by name, a buffer that no file keeps, and a loss
+    that comes out."""
+
+    def __init__(self):
+        super().__init__()
+        self.W, self.w = nn.Parameter(torch.randn(4, 4)), nn.Parameter(torch.randn(4))
+        self.weight = nn.Linear(4, 4)
+        self.register_buffer("t", torch.full((4,), 2.0), persistent=False)
+
+    def forward(self, x, scale=2.0, *, bias=None):
+        return (self.weight(x @ self.W) * self.t * scale + self.w + bias).pow(2).mean()
+
+
+class Solved(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.l = nn.Linear(4, 4)
+
+    def forward(self, x):
+        a = self.l.weight @ self.l.weight.T + 2 * torch.eye(4)
+        y = torch.linalg.solve(a, x.T) + torch.linalg.inv(a) @ self.l(x).T
+        return y + torch.linalg.cholesky(a) @ x.T * torch.linalg.det(a / 3)
+
+
 class Partly(nn.Module):
     """A weight that nothing reads, and one whose gradient is 0."""
 
@@ -921,6 +946,9 @@ def cases():
         "branch": Case(Branch, x4),
         "item": Case(Item, x4),
         "selected": Case(Selected, x4),
+        "names": Case(Named, {"x": x4, "bias": torch.randn(4)}, lambda out: out),
+        "solved": Case(Solved, x4),
+        "bfloat16": Case(lambda: Detached().to(torch.bfloat16), x4.bfloat16()),
         "partly": Case(Partly, x4),
         "custom_op": Case(CustomOp, x4),
         "dynamic_batch": Case(lambda: nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2)),

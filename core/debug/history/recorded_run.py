@@ -15,6 +15,8 @@ from gradstep.core.graph.model import Constant, TensorRef
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordedRun:
     """source: who computed it ("torch 2.13.0"). of: the tensor whose gradients they are; "".
+    epsilon: of the shortest element type that it was computed in, where the arrays here have
+    another (bfloat16 is kept as float32); 0 where they have not.
 
     values:    tensor ("conv1/conv2d/Conv2D:0") -> what it was.
     gradients: tensor or variable -> the gradient that came back to it.
@@ -25,6 +27,7 @@ class RecordedRun:
 
     source: str
     of: str = ""
+    epsilon: float = 0.0
     values: Mapping[str, Constant] = field(default_factory=dict)
     gradients: Mapping[str, Constant] = field(default_factory=dict)
     none: frozenset[str] = frozenset()

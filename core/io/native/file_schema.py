@@ -221,6 +221,7 @@ class RecordedRecord(Record):
 
     source: str
     of: str = ""
+    epsilon: float = 0.0
     values: dict[str, TensorRecord] = {}
     gradients: dict[str, TensorRecord] = {}
     none: list[str] = []

@@ -25,6 +25,7 @@ def write_recorded(
     record = file_schema.RecordedRecord(
         source=run.source,
         of=run.of,
+        epsilon=run.epsilon,
         values={name: files.record(value) for name, value in run.values.items()},
         gradients={name: files.record(value) for name, value in run.gradients.items()},
         none=sorted(run.none),
@@ -44,6 +45,7 @@ def read_recorded(
     return RecordedRun(
         source=record.source,
         of=_name(record.of) if record.of else "",
+        epsilon=record.epsilon,
         values=_tensors(record.values, members),
         gradients=_tensors(record.gradients, members),
         none=frozenset(_name(name) for name in record.none),

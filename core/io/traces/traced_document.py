@@ -26,6 +26,7 @@ from gradstep.core.lowering.lowered_graph import Lowered, lower
 from gradstep.core.lowering.lowering_table import LoweringTable
 
 _NODE = 10_000  # bytes of memory that a foreign operation takes as operations of ours, about
+_EPSILON = {"bfloat16": 2.0**-7, "float8_e4m3fn": 2.0**-3, "float8_e5m2": 2.0**-2}
 MANY = 60  # nodes; a graph of more begins with its modules folded, too
 
 
@@ -124,7 +125,7 @@ class _Traced:
         if not self._results("loss"):
             lines.append("It has no loss: add one, or ask for the gradients of any of its outputs.")
         if shortened := _short_types(self.graph):
-            lines.append(f"{shortened} is computed as float32 here.")
+            lines.append(f"{', '.join(shortened)} is computed as float32 here.")
         lines += _unlowered(self.done)
         return "\n\n".join(lines)
 
@@ -148,6 +149,7 @@ class _Traced:
         return RecordedRun(
             source=self.graph.framework,
             of="".join(map(str, self._results("loss")[:1])),
+            epsilon=max((_EPSILON[name] for name in _short_types(self.graph)), default=0.0),
             values=values,
             gradients=gradients,
             none=frozenset(none),
@@ -182,9 +184,8 @@ def _constant(one: ForeignInput) -> Constant:
     return Constant(one.tensor.value)
 
 
-def _short_types(graph: ForeignGraph) -> str:
-    found = {t.dtype for t in _tensors(graph) if t.dtype.startswith(("bfloat", "float8"))}
-    return ", ".join(sorted(found))
+def _short_types(graph: ForeignGraph) -> list[str]:
+    return sorted({t.dtype for t in _tensors(graph)} & _EPSILON.keys())
 
 
 def _tensors(graph: ForeignGraph) -> Iterator[ForeignTensor]:

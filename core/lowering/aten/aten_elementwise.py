@@ -67,6 +67,8 @@ def _same(name: str, type: str) -> Build:
             return call("LogicalNot", self)
         if name in ("ceil", "floor", "round") and not self.dtype.is_floating:
             return call("Identity", self)
+        if name == "abs" and self.dtype.is_complex:
+            return call("ComplexAbs", self, Tout=site.dtype())
         return call(type, self if name in _KEEPS else to_result(site, self))
 
     return build

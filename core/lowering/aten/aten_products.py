@@ -79,6 +79,33 @@ def outer(site: Site, self: Tensor, vec2: Tensor) -> Tensor:
     return call("Mul", add_axis(self, 1), add_axis(vec2, 0))
 
 
+@lower("linalg_solve")
+def solve(site: Site, A: Tensor, B: Tensor, left: bool = True) -> Tensor:
+    """Of a vector, the column that it is."""
+    if not left:
+        raise UnloweredError("solving from the right")
+    if rank(B) == rank(A) - 1:
+        return reshape(call("MatrixSolve", A, add_axis(B, rank(B))), site.shape())
+    return call("MatrixSolve", A, B)
+
+
+@lower("linalg_inv", "inverse")
+def inverse(site: Site, A: Tensor | None = None, self: Tensor | None = None) -> Tensor:
+    return call("MatrixInverse", A if A is not None else self)
+
+
+@lower("linalg_cholesky", "cholesky")
+def cholesky(site: Site, self: Tensor, upper: bool = False) -> Tensor:
+    if upper:
+        raise UnloweredError("the upper factor")
+    return call("Cholesky", self)
+
+
+@lower("linalg_det", "det")
+def determinant(site: Site, A: Tensor | None = None, self: Tensor | None = None) -> Tensor:
+    return call("MatrixDeterminant", A if A is not None else self)
+
+
 @lower("einsum", ignores=("path",))
 def einsum(site: Site, equation: str, tensors: list[Tensor]) -> Tensor:
     if len(tensors) > 2:
