@@ -101,6 +101,18 @@ def test_a_step_is_the_same_whenever_it_is_asked_for(
     np.testing.assert_array_equal(held.feeds_at(0)[X], held.feeds_at(held.batches_per_epoch)[X])
 
 
+@given(st.integers(1, 32), st.integers(0, 2))
+def test_what_a_row_gets_hangs_on_the_row_and_not_on_its_batch(batch: int, epoch: int) -> None:
+    one, other = (source("flip() | crop(6, 6, 1)", batch=n)[0] for n in (32, batch))
+
+    def rows(made: DataSource) -> dict[int, bytes]:
+        steps = range(epoch * made.batches_per_epoch, (epoch + 1) * made.batches_per_epoch)
+        seen = ((made.batch_at(step).rows, made.feeds_at(step)[X]) for step in steps)
+        return {row: x.tobytes() for pair in seen for row, x in zip(*pair, strict=True)}
+
+    assert rows(one) == rows(other)
+
+
 def test_what_is_held_back_is_cut_in_the_middle_and_not_turned() -> None:
     _, held = source("flip() | crop(6, 6)")
     _, plain = source("flip()")
