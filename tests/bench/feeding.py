@@ -38,7 +38,7 @@ from tests.bench import batch_loops, tutorial_rows
 from tests.bench.agreement import disagreement
 from tests.bench.batch_loops import Order, Rows, Step
 from tests.bench.environments import ROOT
-from tests.bench.interleaving import Timer, interleave
+from tests.bench.interleaving import Timer, calibrate
 from tests.bench.ours import handed_over
 from tests.bench.running import command
 from tests.bench.workloads import w3, w4
@@ -158,6 +158,18 @@ def _seconds(step: Step, steps: int) -> float:
     return time.process_time() - start
 
 
+def _in_turns(timers: dict[str, Timer], rounds: int, seconds: float) -> dict[str, list[float]]:
+    """As `interleave`, with as many steps of each as take the loop by hand so long: of a command
+    what opening the document takes is subtracted, so that a few steps would tell nothing."""
+    steps = calibrate(timers["hand"], seconds)
+    timers["train"](steps)
+    found: dict[str, list[float]] = {name: [] for name in timers}
+    for number in range(rounds):
+        for name in sorted(timers, reverse=bool(number % 2)):
+            found[name].append(timers[name](steps) / steps)
+    return found
+
+
 def seeking(steps: int) -> list[float]:
     """CPU seconds until the debugger stands at the end of a step: the slowest of some that lie
     anywhere in a training of so many, as the window asks for them."""
@@ -181,8 +193,7 @@ def measure(rounds: int, seconds: float, steps: int = LONG) -> dict[str, list[fl
         for name, contest in contests(Path(folder)).items():
             if wrong := contest.disagreement():
                 raise SystemExit(f"{name}: train and the loop by hand differ in {wrong}")
-            # Of a command what opening the document takes is subtracted: many steps drown that.
-            times = interleave(contest.timers(), rounds, 2 * seconds)
+            times = _in_turns(contest.timers(), rounds, min(4 * seconds, 0.4))
             pairs = zip(times["train"], times["hand"], strict=True)
             found[f"train {name}"] = [ours / theirs for ours, theirs in pairs]
     return found
