@@ -191,8 +191,9 @@ class _Compared:
         for name, constant in self._recorded.gradients.items():
             ref = TensorRef.parse(name)
             if ref.op in asked and ref not in there and constant.array.any():
-                after = map(TensorRef.parse, next_recorded(graph, self._recorded, ref))
-                yield self._none_here(ref, constant.array, any(r in there for r in after))
+                after = [*map(TensorRef.parse, next_recorded(graph, self._recorded, ref))]
+                ends = not after or any(r in there for r in after)
+                yield self._none_here(ref, constant.array, ends)
 
     @property
     def _is_of_same(self) -> bool:

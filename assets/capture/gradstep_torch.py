@@ -102,10 +102,21 @@ class _Step(torch.nn.Module):
     def __init__(self, model, loss):
         super().__init__()
         self.model, self.loss = model, loss
+        self.own = _Own()
 
     def forward(self, args, targets):
         out = self.model(**args) if isinstance(args, dict) else self.model(*args)
-        return (out,) if self.loss is None else (self.loss(out, *targets), out)
+        all_ = (out,) if self.loss is None else (self.loss(out, *targets), out)
+        more = [t for own in self.own.backwards for t in own["tensors"]]
+        return (*all_, more) if more else all_
+
+
+class _Own:
+    """Backward functions of the user's own that were traced: see _Marked. No list, which
+    torch.export would put back."""
+
+    def __init__(self):
+        self.backwards = []
 
 
 class _Given:
@@ -445,11 +456,13 @@ class _Capture:
         self.program = whole.run_decompositions(apart)
 
     def _export(self, given, shapes, decisions):
-        with _Marked() as marked, _node_meta(), _user_frames(), decisions:
+        self.step.own.backwards = []
+        with _Marked(self.step) as marked, _node_meta(), _user_frames(), decisions:
             whole = torch.export.export(
                 self.step, (given.args, given.targets), strict=False, dynamic_shapes=shapes
             )
         self.functions = marked.found
+        self.backwards, self.step.own.backwards = self.step.own.backwards, []
         return whole
 
     def _with_decisions(self, given, shapes, before):
@@ -573,7 +586,11 @@ def _user_frames():
 
 
 class _Marked:
-    """While it lasts, what a torch.autograd.Function computes bears its class's name and source."""
+    """While it lasts, what a torch.autograd.Function computes bears the name and the source of its
+    class, and its backward is traced, of ones, beside the model."""
+
+    def __init__(self, step):
+        self.step = step
 
     def __enter__(self):
         self.plain, self.found = torch.autograd.Function.__dict__["apply"], {}
@@ -586,13 +603,66 @@ class _Marked:
             annotate = getattr(torch.fx.traceback, "annotate", None)
             mark = contextlib.nullcontext() if annotate is None else annotate({"function": key})
             with mark:
-                return plain(cls, *args, **kwargs)
+                context = _Context(args)
+                try:
+                    out = context.run(cls, args)
+                except Exception:
+                    return plain(cls, *args, **kwargs)
+            if annotate is not None and not kwargs:
+                with annotate({"backward": key}):
+                    self._trace_backward(cls, key, context, args, out)
+            return out
 
         torch.autograd.Function.apply = classmethod(apply)
         return self
 
+    def _trace_backward(self, cls, key, context, args, out):
+        outs = [*out] if isinstance(out, (tuple, list)) else [out]
+        try:
+            given = [torch.ones_like(o) for o in outs]
+            back = cls.backward(context, *given)
+        except Exception:
+            return  # it stays text
+        back = [*back] if isinstance(back, (tuple, list)) else [back]
+        pairs = [(a, g) for a, g in zip(args, back) if isinstance(a, torch.Tensor)]
+        grads = [g for _, g in pairs if g is not None]
+        self.step.own.backwards.append(
+            {
+                "key": key,
+                "counts": (len(pairs), len(outs)),
+                "there": [g is not None for _, g in pairs],
+                "tensors": [*(a for a, _ in pairs), *outs, *given, *grads],
+            }
+        )
+
     def __exit__(self, *_):
         torch.autograd.Function.apply = self.plain
+
+
+class _Context:
+    """What a Function's forward leaves for its backward."""
+
+    def __init__(self, args):
+        self.saved_tensors = ()
+        self.needs_input_grad = tuple(
+            isinstance(a, torch.Tensor) and a.is_floating_point() for a in args
+        )
+
+    def run(self, cls, args):
+        if cls.setup_context is torch.autograd.Function.setup_context:
+            return cls.forward(self, *args)
+        out = cls.forward(*args)
+        cls.setup_context(self, args, out)
+        return out
+
+    def save_for_backward(self, *tensors):
+        self.saved_tensors = tensors
+
+    def mark_non_differentiable(self, *tensors):
+        pass
+
+    def set_materialize_grads(self, value):
+        pass
 
 
 class _Decisions(torch.overrides.TorchFunctionMode):
@@ -776,8 +846,24 @@ class _Writer:
         seen = [*run.seen.items()]
         gradients = _gradients(of, [x for _, x in seen] + [*self.leaves.values()])
         self._values(seen, gradients, values)
+        self._forget_before_functions()
         torch.random.set_rng_state(state)
         self._weights(given, gradients[len(seen) :], of)
+
+    def _forget_before_functions(self):
+        """The graph's gradients before a function with a backward of its own are not the model's:
+        none are told there but those of the weights."""
+        outputs = [
+            ref["ref"] for own in self.capture.functions.values() for ref in own.get("outputs", ())
+        ]
+        needed = set()
+        for node in reversed(self.document["nodes"]):
+            if node["name"] in needed or "function" in node:
+                needed |= _refs_in(node["args"])
+            inside = "function" in node and node["name"] not in outputs
+            if inside or node["name"] in needed:
+                for output in node["outputs"]:
+                    output.pop("gradient", None)
 
     def _prune(self):
         """Drop arithmetic on sizes that nothing reads but checks, which are not taken along."""
@@ -914,8 +1000,9 @@ class _Writer:
             "module": stack[-1][1] if len(stack) > 1 else "",
             "frames": self._frames(node),
         }
-        own = (node.meta.get("custom") or {}).get("function")
-        self.document["nodes"].append({**entry, **({"function": own} if own else {})})
+        custom = node.meta.get("custom") or {}
+        marks = {key: custom[key] for key in ("function", "backward") if key in custom}
+        self.document["nodes"].append({**entry, **marks})
 
     def _arguments(self, node):
         """By the names of the operation's schema, those with their default value included."""
@@ -932,8 +1019,11 @@ class _Writer:
     def _outputs(self, outputs):
         """Say what comes out; the tensor that is differentiated, or None."""
         of, listed, is_first = None, self.document["outputs"], True
+        specs = [*self.program.graph_signature.output_specs]
+        count = sum(len(own["tensors"]) for own in self.capture.backwards)
+        self._backwards([self.refs.get(getattr(s.arg, "name", None)) for s in specs[-count:]])
         with_loss = self.capture.step.loss is not None
-        for spec, tensor in zip(self.program.graph_signature.output_specs, outputs):
+        for spec, tensor in zip(specs[: len(specs) - count], outputs):
             ref = self.refs.get(getattr(spec.arg, "name", None))
             if not isinstance(ref, dict) or "ref" not in ref:
                 continue
@@ -951,6 +1041,19 @@ class _Writer:
                 kind, is_first = {"kind": "output"}, False
             listed.append({**kind, "value": ref})
         return of
+
+    def _backwards(self, refs):
+        """Say of each Function what its backward is made of; see docs/trace-format.md."""
+        rest = iter(refs)
+        for own in self.capture.backwards:
+            inputs, outputs = own["counts"]
+            take = lambda n: [next(rest) for _ in range(n)]  # noqa: E731
+            self.capture.functions[own["key"]].update(
+                inputs=take(inputs),
+                outputs=take(outputs),
+                cotangents=take(outputs),
+                gradients=[next(rest) if there else None for there in own["there"]],
+            )
 
     def _scope(self, node):
         """The way to the module that computes it: ["layer1", "0", "conv1"]."""

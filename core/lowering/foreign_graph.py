@@ -79,6 +79,7 @@ class ForeignNode:
     module:   the class of the module that it is in.
     lines:    how the program got there, the outermost first.
     function: the custom function that it is a part of, by its key in ForeignGraph.functions.
+    backward: the custom function whose backward it is a part of, and of nothing else.
     """
 
     name: str
@@ -88,6 +89,7 @@ class ForeignNode:
     module: str = ""
     lines: tuple[SourceLine, ...] = ()
     function: str = ""
+    backward: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +112,18 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class CustomFunction:
-    """A function with a derivative of its own: its class, and its source text."""
+    """A function with a derivative of its own: its class, and its source text.
+
+    inputs, outputs: its tensors. cotangents: one for each output, which its backward begins with;
+    gradients: what that gives for each input, None for nothing. Empty where it was not traced.
+    """
 
     name: str
     source: str
+    inputs: tuple[ForeignRef, ...] = ()
+    outputs: tuple[ForeignRef, ...] = ()
+    cotangents: tuple[ForeignRef, ...] = ()
+    gradients: tuple[ForeignRef | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

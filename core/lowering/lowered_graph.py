@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,6 +13,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.foreign_origin import FOREIGN_OP, FOREIGN_SCOPE, SOURCE_LINE
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.lowering.foreign_graph import (
+    CustomFunction,
     ForeignGraph,
     ForeignInput,
     ForeignNode,
@@ -19,6 +21,7 @@ from gradstep.core.lowering.foreign_graph import (
     ForeignTensor,
     SourceLine,
 )
+from gradstep.core.lowering.gradient_source import GradientSource, gradient_source
 from gradstep.core.lowering.lowering_table import (
     Lowering,
     LoweringTable,
@@ -44,6 +47,7 @@ class Lowered:
     variables:  parameter or buffer -> the variable that holds it.
     unlowered:  node -> why it stays as it is: an operation of a type that there is not, whose
                 outputs are fed with what was recorded. fed: these outputs, and that.
+    gradients:  custom function -> the operation that it may be the gradient of, and its text.
     """
 
     graph: Graph = field(default_factory=Graph)
@@ -52,6 +56,7 @@ class Lowered:
     variables: dict[str, str] = field(default_factory=dict)
     unlowered: dict[str, str] = field(default_factory=dict)
     fed: dict[TensorRef, np.ndarray] = field(default_factory=dict)
+    gradients: dict[str, tuple[str, str]] = field(default_factory=dict)
 
 
 def lower(graph: ForeignGraph, tables: Tables) -> Lowered:
@@ -73,11 +78,12 @@ class _GraphLowering:
     def run(self) -> Lowered:
         with self._builder.as_default():
             for node in self._graph.nodes:
-                for given in self._first_read(node):
-                    self._begin(given)
+                if node.backward:
+                    continue
+                self._begin_all(self._first_read(node))
                 self._node(node)
-            for given in [*self._waiting.values()]:
-                self._begin(given)
+                self._functions(node.name)
+            self._begin_all([*self._waiting.values()])
             for result in self._graph.results:
                 if result.kind == "update":
                     self._update(result.target, result.value)
@@ -90,9 +96,10 @@ class _GraphLowering:
         names = dict.fromkeys(ref.node for ref in _refs_in([*node.args.values()]))
         return [self._waiting[name] for name in names if name in self._waiting]
 
-    def _begin(self, given: ForeignInput) -> None:
-        del self._waiting[given.name]
-        self._keep(given.name, [self._input(given)], [given.tensor])
+    def _begin_all(self, inputs: Sequence[ForeignInput]) -> None:
+        for given in inputs:
+            if self._waiting.pop(given.name, None) is not None:
+                self._keep(given.name, [self._input(given)], [given.tensor])
 
     def _input(self, given: ForeignInput) -> Tensor:
         name, kind = given.name.replace(".", "/"), element_type(given.tensor.dtype)
@@ -130,6 +137,30 @@ class _GraphLowering:
 
     def _table(self, node: ForeignNode) -> LoweringTable | None:
         return self._tables(node.op.partition(".")[0])
+
+    def _functions(self, last: str) -> None:
+        """Behind the last part of a custom function, where its own gradient can take over: what
+        it gives, together with what it was given."""
+        for key, function in self._graph.functions.items():
+            if function.outputs and function.outputs[-1].node == last:
+                nodes = [node for node in self._graph.nodes if node.backward == key]
+                with contextlib.suppress(UnloweredError):
+                    self._own_gradient(key, function, gradient_source(key, function, nodes))
+
+    def _own_gradient(self, key: str, function: CustomFunction, source: GradientSource) -> None:
+        refs = (*function.outputs, *function.inputs, *source.captured)
+        self._begin_all([self._waiting[r.node] for r in refs if r.node in self._waiting])
+        if not all(ref in self._tensors for ref in refs):
+            return
+        tensors = [self._tensors[ref] for ref in refs]
+        scope = self._done.scopes[function.outputs[-1].node].rpartition("/")[0]
+        name = f"{scope}/own_gradient" if scope else f"{key}/own_gradient"
+        made = self._builder.op("IdentityN", *tensors, name=name)
+        self._done.gradients[key] = made[0].ref.op, source.text
+        for ref, tensor in zip(function.outputs, made, strict=False):
+            if (known := self._values.get(self._tensors[ref].ref)) is not None:
+                self._values[tensor.ref] = known
+            self._tensors[ref] = tensor
 
     def _lowered(self, node: ForeignNode) -> list[Tensor]:
         table = self._table(node)

@@ -101,7 +101,7 @@ def _with(document: Document, op: Operation) -> Document:
     return document.with_(graph=Graph(made))
 
 
-BN = "norm/_native_batch_norm_legit_functional"
+BN = "norm/batch_norm"
 ATTENTION = "scaled_dot_product_attention"
 PORTS: Mapping[str, tuple[str, Port, str]] = {
     "epsilon": ("partly", attribute(f"{BN}/FusedBatchNormV3", epsilon=1e-2), BN),
@@ -174,11 +174,16 @@ def test_a_hook_is_where_the_gradient_differs_first() -> None:
 
 
 def test_a_gradient_that_ends_is_said_where_it_ends() -> None:
-    found = compared("own_functions")
+    found = compared("custom_op")
     ended = [node for node in found.nodes if node.left.text == "the gradient is None"]
-    assert {node.name for node in ended} >= {"l/weight", "l/bias"}
+    assert {node.name for node in ended} == {"l/weight", "l/bias", "l/linear/BiasAdd"}
     assert all(node.differs for node in ended)
-    assert "has a backward of its own" in found.text
+    assert [node.name for node in ended if node.creates] == ["l/linear/BiasAdd"]
+    assert found.first_divergence == "l/linear/BiasAdd"
+
+
+def test_a_backward_of_its_own_is_said() -> None:
+    assert "has a backward of its own" in compared("own_functions").text
 
 
 def test_rows_lead_to_foreign_operations() -> None:

@@ -80,7 +80,7 @@ class _Trace:
         record = self._record
         inputs = tuple(map(self._input, record.inputs))
         nodes = tuple(map(self._node, record.nodes))
-        functions = {k: CustomFunction(f.name, f.source) for k, f in record.functions.items()}
+        functions = {key: self._function(key, one) for key, one in record.functions.items()}
         return ForeignGraph(
             framework=f"{record.framework.name} {record.framework.version}".strip(),
             title=record.title,
@@ -112,7 +112,27 @@ class _Trace:
         where = f"node '{one.name}'"
         outputs = tuple(self._tensor(o, where) for o in one.outputs)
         lines = tuple(SourceLine(*frame) for frame in one.frames)
-        return ForeignNode(one.name, one.op, args, outputs, one.module, lines, one.function)
+        return ForeignNode(
+            one.name, one.op, args, outputs, one.module, lines, one.function, one.backward
+        )
+
+    def _function(self, key: str, one: trace_schema.FunctionRecord) -> CustomFunction:
+        if not (key.isascii() and key.isidentifier()):
+            raise bad(f"'{key:.40}' is no name for a function")
+        inputs, outputs, given = (
+            tuple(self._end(value, key) for value in part)
+            for part in (one.inputs, one.outputs, one.cotangents)
+        )
+        back = tuple(None if v is None else self._end(v, key) for v in one.gradients)
+        if len(given) != len(outputs) or len(back) != len(inputs):
+            raise bad(f"the backward of '{key}' does not fit it")
+        return CustomFunction(one.name, one.source, inputs, outputs, given, back)
+
+    def _end(self, value: dict[str, Any], key: str) -> ForeignRef:
+        ref = self._argument(value, key)
+        if not isinstance(ref, ForeignRef):
+            raise bad(f"the backward of '{key}' has an end that is no tensor")
+        return ref
 
     def _declare(self, name: str, outputs: int) -> None:
         if not _NAME.fullmatch(name) or "//" in name or name.endswith("/"):

@@ -51,6 +51,7 @@ class NodeRecord(Record):
     module: str = ""
     frames: list[tuple[str, int, str, str]] = []
     function: str = ""
+    backward: str = ""
 
 
 class ResultRecord(Record):
@@ -62,6 +63,10 @@ class ResultRecord(Record):
 class FunctionRecord(Record, rename={"name": "class"}):
     name: str
     source: str = ""
+    inputs: list[dict[str, Any]] = []
+    outputs: list[dict[str, Any]] = []
+    cotangents: list[dict[str, Any]] = []
+    gradients: list[dict[str, Any] | None] = []
 
 
 class RemarkRecord(Record):

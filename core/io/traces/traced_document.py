@@ -8,9 +8,13 @@ from pathlib import PurePath
 
 import numpy as np
 
-from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.autodiff.reverse.gradient_request import (
+    GradientRequest,
+    Override,
+    OverrideKind,
+)
 from gradstep.core.debug.history.recorded_run import RecordedRun
-from gradstep.core.document.document import Document, View
+from gradstep.core.document.document import CodeItem, CodeKind, Document, View
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.model import Constant, TensorRef
 from gradstep.core.graph.scopes import parents
@@ -60,6 +64,7 @@ def to_document(graph: ForeignGraph, name: str = "") -> Document:
         feeds=traced.feeds(),
         fetches=traced.fetches(),
         targets=traced.targets(),
+        code=traced.code(),
         title=PurePath(name).name or graph.title,
         note=traced.note(),
         view=View(collapsed=traced.collapsed()),
@@ -86,7 +91,19 @@ class _Traced:
         """The loss, with respect to what is trained."""
         of = self._results("loss")
         wrt = [self._variable(one) for one in self.graph.inputs if one.trained]
-        return GradientRequest(of=of, wrt=tuple(wrt)) if of else GradientRequest()
+        own = tuple(
+            Override(key, op, OverrideKind.OP, enabled=False)
+            for key, (op, _) in self.done.gradients.items()
+        )
+        return GradientRequest(of=of, wrt=tuple(wrt), overrides=own) if of else GradientRequest()
+
+    def code(self) -> dict[str, CodeItem]:
+        """Backward functions of the program's own: they run when their override is switched on,
+        and they are trusted."""
+        return {
+            key: CodeItem(key, CodeKind.GRADIENT, text)
+            for key, (_, text) in self.done.gradients.items()
+        }
 
     def initial(self) -> dict[str, Constant]:
         return {
@@ -127,6 +144,11 @@ class _Traced:
         if shortened := _short_types(self.graph):
             lines.append(f"{', '.join(shortened)} is computed as float32 here.")
         lines += _unlowered(self.done)
+        lines += [
+            f"{key} has a backward of its own. It is here as a gradient function, and off: switch "
+            f"its override on at {op}, and trust it."
+            for key, (op, _) in self.done.gradients.items()
+        ]
         return "\n\n".join(lines)
 
     def recorded(self) -> RecordedRun:
