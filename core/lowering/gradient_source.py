@@ -32,6 +32,7 @@ EXPRESSIONS: Mapping[str, Write] = {
     "maximum": _call("maximum"), "minimum": _call("minimum"), "where": _call("where"),
     "ones_like": _call("ones_like"),
 }  # fmt: skip
+_REDUCED = {"sum": "reduce_sum", "mean": "reduce_mean", "amax": "reduce_max"}
 _TAKEN = ("condition", "self", "mat2", "other", "exponent")
 
 
@@ -72,7 +73,12 @@ def _places(function: CustomFunction) -> dict[ForeignRef, str]:
 
 
 def _expression(node: ForeignNode, names: dict[ForeignRef, str], captured: list[ForeignRef]) -> str:
-    write = EXPRESSIONS.get(node.op.split(".")[1])
+    kind = node.op.split(".")[1]
+    if kind in _REDUCED and node.args.get("dtype") is None:
+        x = _text(node.args["self"], names, captured)
+        axes, keeps = node.args.get("dim") or None, bool(node.args.get("keepdim"))
+        return f"tf.{_REDUCED[kind]}({x}, axis={axes}, keepdims={keeps})"
+    write = EXPRESSIONS.get(kind)
     rest = {k: v for k, v in node.args.items() if k not in _TAKEN}
     odd = [k for k, v in rest.items() if v not in (None, False, [], 1)]
     if write is None or odd:
@@ -99,6 +105,5 @@ def _variable(name: str) -> str:
 
 def _remark(function: CustomFunction) -> list[str]:
     """Where it is from: comments, which text cannot end."""
-    lines = [f"The backward of {function.name}, as it was traced; its source:"]
-    lines += function.source.splitlines()
-    return [f"    # {line}".rstrip() for line in lines]
+    text = f"The backward of {function.name}, as it was traced; its source:\n{function.source}"
+    return [f"    # {line}".rstrip() for line in text.splitlines()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -48,6 +47,7 @@ class Lowered:
     unlowered:  node -> why it stays as it is: an operation of a type that there is not, whose
                 outputs are fed with what was recorded. fed: these outputs, and that.
     gradients:  custom function -> the operation that it may be the gradient of, and its text.
+    unwritten:  those that have none, and why.
     """
 
     graph: Graph = field(default_factory=Graph)
@@ -57,6 +57,7 @@ class Lowered:
     unlowered: dict[str, str] = field(default_factory=dict)
     fed: dict[TensorRef, np.ndarray] = field(default_factory=dict)
     gradients: dict[str, tuple[str, str]] = field(default_factory=dict)
+    unwritten: dict[str, str] = field(default_factory=dict)
 
 
 def lower(graph: ForeignGraph, tables: Tables) -> Lowered:
@@ -144,8 +145,10 @@ class _GraphLowering:
         for key, function in self._graph.functions.items():
             if function.outputs and function.outputs[-1].node == last:
                 nodes = [node for node in self._graph.nodes if node.backward == key]
-                with contextlib.suppress(UnloweredError):
+                try:
                     self._own_gradient(key, function, gradient_source(key, function, nodes))
+                except UnloweredError as error:
+                    self._done.unwritten[key] = error.message
 
     def _own_gradient(self, key: str, function: CustomFunction, source: GradientSource) -> None:
         refs = (*function.outputs, *function.inputs, *source.captured)

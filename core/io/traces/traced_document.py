@@ -149,6 +149,10 @@ class _Traced:
             f"its override on at {op}, and trust it."
             for key, (op, _) in self.done.gradients.items()
         ]
+        lines += [
+            f"{key} has a backward of its own, which is not here: {why}."
+            for key, why in self.done.unwritten.items()
+        ]
         return "\n\n".join(lines)
 
     def recorded(self) -> RecordedRun:

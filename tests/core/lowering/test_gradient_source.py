@@ -87,6 +87,13 @@ def test_numbers_and_nothing() -> None:
     assert _source(result=None).endswith("return [None, None]\n")
 
 
+def test_sums() -> None:
+    node = _node("s", "aten.sum.dim_IntList", self=G, dim=[0, -1], keepdim=True, dtype=None)
+    assert "_s = tf.reduce_sum(grads[0], axis=[0, -1], keepdims=True)" in _source(
+        node, result=ForeignRef("s")
+    )
+
+
 @pytest.mark.parametrize(
     "node",
     [
@@ -102,5 +109,18 @@ def test_what_cannot_be_written_is_not(node: ForeignNode) -> None:
 
 def test_a_source_is_a_comment_and_nothing_else() -> None:
     text = _source(result=G, source="x\n'''\nimport os\r\nos.exit()\x0cimport sys\u2028y")
-    code = [line for line in text.splitlines() if not line.strip().startswith("#")]
-    assert code == ["def F(op, *grads):", "    return [None, grads[0]]"]
+    assert _code(text) == ["def F(op, *grads):", "    return [None, grads[0]]"]
+    named = CustomFunction("F\nimport os", "", (X,), (Y,), (G,), (G,))
+    assert _code(gradient_source("F", named, []).text) == _code(text)
+
+
+def _code(text: str) -> list[str]:
+    return [line for line in text.splitlines() if not line.strip().startswith("#")]
+
+
+def test_names_of_operations_are_no_code() -> None:
+    node = _node("a.b-c/é d", "aten.neg.default", self=G)
+    assert _code(_source(node, result=ForeignRef(node.name)))[1:] == [
+        "    _a_b_c___d = -grads[0]",
+        "    return [None, _a_b_c___d]",
+    ]
