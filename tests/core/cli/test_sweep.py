@@ -289,7 +289,7 @@ def test_a_run_looks_each_50_steps_whether_to_end(tmp_path: Path) -> None:
 def test_it_ends_with_its_input(tmp_path: Path) -> None:
     """As a window that is gone lets it end: cooperatively, with what is over kept."""
     file, out = shrinking(tmp_path), tmp_path / "o"
-    words = ["sweep", str(file), "--set=learning_rate=0.01", "--steps=100000000", "--out", str(out)]
+    words = ["sweep", str(file), "--set=learning_rate=0.01", "--steps=2000000", "--out", str(out)]
     process = subprocess.Popen(
         [sys.executable, ROOT / "main.py", *words, "--end-with-input", "--json"],
         stdin=subprocess.PIPE,
