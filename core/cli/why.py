@@ -14,7 +14,8 @@ from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.arguments.request_args import require_request
 from gradstep.core.cli.output.bottleneck_text import bottleneck_text
-from gradstep.core.document.document import CodeKind
+from gradstep.core.cli.output.source_text import source_line
+from gradstep.core.document.document import CodeKind, Document
 from gradstep.core.document.requests import main_request
 from gradstep.core.engine.backend import Backend
 from gradstep.core.graph.model import TensorRef
@@ -44,17 +45,19 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     gradients = {x.short: explainer.gradient(str(y), str(x)) for x, y in ends.items()}
     shown = [e for e in values.values() if args.of or e.state != "ok"]
     passing = {x.short: find_bottlenecks(explainer.here, str(y), str(x)) for x, y in ends.items()}
-    objects = _objects(gradients)
+    document = loaded.document
+    objects = _objects(gradients, document)
     for name, one in passing.items():
         objects[name] |= {"passes": one.passes, "cut": one.cut}
     data: dict[str, object] = {"gradients": objects}
     if values:
-        data["values"] = _objects(values)
+        data["values"] = _objects(values, document)
+    said = [explanation_text(e, source_line(document, e.node)) for e in shown]
     texts = [
-        explanation_text(e) + bottleneck_text(passing[name], e.path)
+        explanation_text(e, source_line(document, e.node)) + bottleneck_text(passing[name], e.path)
         for name, e in gradients.items()
     ]
-    return Answer(data, "\n".join([*map(explanation_text, shown), *texts]))
+    return Answer(data, "\n".join([*said, *texts]))
 
 
 def _explainer(
@@ -68,5 +71,10 @@ def _explainer(
     return explainer_of_runs(loaded, program, backend, of, args.runs)
 
 
-def _objects(found: Explanations) -> dict[str, dict[str, object]]:
-    return {name: msgspec.to_builtins(e) for name, e in found.items()}
+def _objects(found: Explanations, document: Document) -> dict[str, dict[str, object]]:
+    """As JSON has them, with the line of source where there is one."""
+    objects = {name: msgspec.to_builtins(e) for name, e in found.items()}
+    for name, e in found.items():
+        if source := source_line(document, e.node):
+            objects[name]["source"] = source
+    return objects

@@ -46,9 +46,10 @@ def _run(program: Program, backend: Backend, of: Sequence[TensorRef], runs: int)
     return threads.session
 
 
-def explanation_text(found: Explanation) -> str:
-    """What was found, and below it the place and the path."""
+def explanation_text(found: Explanation, source: str = "") -> str:
+    """What was found, and below it the place, the line of source that it is from, and the path."""
     path = f"\n  path: {' → '.join(found.path)}" if found.path else ""
     index = "" if found.index is None else f", element {found.index}"
     place = f"\n  at:   {found.node}{index}" if found.node else ""
-    return f"{found.text}{place}{path}"
+    line = f"\n  line: {source}" if source else ""
+    return f"{found.text}{place}{line}{path}"
