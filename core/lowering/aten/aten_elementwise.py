@@ -201,22 +201,28 @@ def rsub(site: Site, self: Any, other: Any, alpha: float = 1) -> Tensor:
     )
 
 
-@lower(
-    "maximum",
-    "max.other",
-    differs="where both are equal PyTorch halves the gradient; all of it goes to the first here",
-)
+@lower("maximum", "max.other")
 def maximum(site: Site, self: Tensor, other: Tensor) -> Tensor:
-    return binary("Maximum")(site, self, other)
+    return _extreme(site, "Maximum", "Greater", self, other)
 
 
-@lower(
-    "minimum",
-    "min.other",
-    differs="where both are equal PyTorch halves the gradient; all of it goes to the first here",
-)
+@lower("minimum", "min.other")
 def minimum(site: Site, self: Tensor, other: Tensor) -> Tensor:
-    return binary("Minimum")(site, self, other)
+    return _extreme(site, "Minimum", "Less", self, other)
+
+
+def _extreme(site: Site, type: str, wins: str, self: Tensor, other: Tensor) -> Tensor:
+    """Of equal numbers PyTorch halves the gradient, where TensorFlow's op gives all of it to the
+    first: where equal numbers met, or may, it is their mean."""
+    a, b = as_operands(promoted(self, other), self, other)
+    a = a if isinstance(a, Tensor) else site.constant(a)
+    x, y = site.value_of(self), site.value_of(other)
+    differ = x is not None and y is not None and not np.equal(x, y).any()
+    if differ or not a.dtype.is_floating:
+        return call(type, a, b)
+    half = scalar(a, 0.5)
+    mean = call("AddV2", call("Mul", a, half), call("Mul", b, half))
+    return call("SelectV2", call(wins, a, b), a, call("SelectV2", call(wins, b, a), b, mean))
 
 
 @lower("atan2")
