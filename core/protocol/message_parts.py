@@ -221,9 +221,6 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     held: dict[str, str] = {}
 
 
-RECORDED_DEVICE = "recorded"  # what was recorded elsewhere, as a device to compare with
-
-
 class DeviceInfo(msgspec.Struct, frozen=True, kw_only=True):
     """available, and if not, `text` says what to do, and `commands` are what to type for that, one
     of them where there are several."""

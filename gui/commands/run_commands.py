@@ -11,7 +11,7 @@ import numpy as np
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.concurrency.thread_state import Thread
 from gradstep.core.document import document_edits
-from gradstep.core.protocol.message_parts import RECORDED_DEVICE
+from gradstep.core.protocol.device_names import RECORDED_DEVICE
 from gradstep.core.protocol.messages import DeviceInfo
 from gradstep.gui.commands.refusals import says_why
 from gradstep.gui.look import theme

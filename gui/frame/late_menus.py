@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
-from gradstep.core.protocol.message_parts import RECORDED_DEVICE
+from gradstep.core.protocol.device_names import RECORDED_DEVICE
 from gradstep.gui import commands
 from gradstep.gui.frame.docks import Docks
 from gradstep.gui.frame.menus import MenuBar

@@ -9,7 +9,7 @@ from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStatusBar, QWidget
 
 from gradstep.core.program.trust.permission_levels import Permission
-from gradstep.core.protocol.message_parts import RECORDED_DEVICE
+from gradstep.core.protocol.device_names import RECORDED_DEVICE
 from gradstep.gui.look.count_text import count_of
 from gradstep.gui.look.plain_text import Label, plain
 from gradstep.gui.look.theme import SMALL, sans

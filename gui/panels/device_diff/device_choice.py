@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QMenu, QPushButton
 
-from gradstep.core.protocol.message_parts import RECORDED_DEVICE
+from gradstep.core.protocol.device_names import RECORDED_DEVICE
 from gradstep.core.protocol.messages import DeviceInfo
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.panels.device_diff.device_diff_model import device_label

@@ -36,7 +36,7 @@ def test_a_script_tells_what_it_did_until_then(cli: Cli) -> None:
     said = result.json
     assert said["error"]["message"].startswith("it was not done after 2 s")
     assert said["commands"][0]["stop"]["run"] == 1
-    assert said["commands"][-1]["stop"]["reason"] == "pause"
+    assert said["commands"][-1]["stop"]["reason"] in ("pause", "goto")  # or just between two
     assert len(said["commands"]) < 100
 
 
