@@ -19,12 +19,14 @@ def ends(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[o
     """What was done, in order: "keep", then the exit status."""
     done: list[object] = []
     monkeypatch.setattr(open_windows, "keep_all", lambda: done.append("keep"))
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may be run by nohup
+    # The tests may be run by nohup, or in a shell's background, where SIGINT is ignored.
+    before = {s: signal.signal(s, signal.SIG_DFL) for s in (signal.SIGHUP, signal.SIGINT)}
     ending = Ending(qapp)
     monkeypatch.setattr(ending, "_leave", done.append)
     yield done
     ending.remove()
-    signal.signal(signal.SIGHUP, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
