@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gradstep.core.graph.model import Graph, Operation
@@ -32,23 +33,39 @@ def foreign_origin(op: Operation) -> ForeignOrigin | None:
     return ForeignOrigin(kind, scope, file, int(line))
 
 
-def foreign_scope(graph: Graph, name: str) -> str:
-    """Where all is that belongs to the same foreign operation in the user's eyes: a weight, or what
-    else reads nothing, belongs to the first that reads it. "" for none."""
-    op = graph.operations.get(name)
-    if op is None:
-        return ""
-    own = str(op.attrs.get(FOREIGN_SCOPE, ""))
-    if own or op.inputs or op.control_inputs:
-        return own
-    readers = graph.consumers[name][:1]
-    return str(graph[readers[0].op].attrs.get(FOREIGN_SCOPE, "")) if readers else ""
+def foreign_scopes(graph: Graph) -> Mapping[str, str]:
+    """Operation -> where all is that belongs to the same foreign operation in the user's eyes: a
+    weight, or what else reads nothing, belongs to the first that reads it. What belongs to none is
+    left out, so that nothing of this is work where nothing was traced."""
+    found = _own_scopes(graph)
+    if not found:
+        return found
+    first: dict[str, str] = {}
+    for op in graph:
+        for ref in op.inputs:
+            if ref is not None and ref.op not in found:
+                first.setdefault(ref.op, found.get(op.name, ""))
+    sources = (op for op in graph if not (op.inputs or op.control_inputs))
+    return found | {op.name: first[op.name] for op in sources if first.get(op.name)}
 
 
-def result_of(graph: Graph, scope: str) -> Operation | None:
-    """The operation that gives what the foreign one in `scope` does: of those there that others
-    read, or nobody does, the last."""
-    inside = [op for op in graph if op.attrs.get(FOREIGN_SCOPE) == scope]
-    names = {op.name for op in inside}
-    read = [op for op in inside if any(e.op not in names for e in graph.consumers[op.name])]
-    return next(reversed(read or inside), None)
+def foreign_results(graph: Graph) -> Mapping[str, str]:
+    """Scope of a foreign operation -> the operation that gives its result: the first that others
+    read, but for what moves a buffer along; the last, where nobody does."""
+    own = _own_scopes(graph)
+    read: dict[str, str] = {}
+    for op in graph if own else ():
+        if op.name.endswith("/update"):
+            continue
+        for ref in op.inputs:
+            scope = own.get(ref.op) if ref is not None else None
+            if ref is not None and scope is not None and scope != own.get(op.name):
+                read.setdefault(scope, ref.op)
+    return {**{scope: name for name, scope in own.items()}, **read}
+
+
+def _own_scopes(graph: Graph) -> dict[str, str]:
+    """Of what was lowered itself."""
+    operations = graph.operations.items()
+    marked = [(name, op) for name, op in operations if FOREIGN_SCOPE in op.attrs]
+    return {name: str(op.attrs[FOREIGN_SCOPE]) for name, op in marked}

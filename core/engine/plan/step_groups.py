@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from gradstep.core.graph.foreign_origin import foreign_scope
+from gradstep.core.graph.foreign_origin import foreign_scopes
 from gradstep.core.graph.model import Graph, Operation, Phase
 
 
@@ -41,12 +41,11 @@ def whole_groups(groups: Sequence[Group], graph: Graph) -> tuple[Group, ...]:
     """Steps of the user's: groups, but of what one foreign operation was lowered to, with the
     weights right before it, all of one phase that follow each other are one, whose origin is its
     scope."""
+    scopes = foreign_scopes(graph)
+    if not scopes:
+        return (*groups,)
     found: list[Group] = []
-    for (scope, phase), members in groupby(groups, lambda g: (_scope(g, graph), g.phase)):
+    for (scope, phase), members in groupby(groups, lambda g: (scopes.get(g.origin, ""), g.phase)):
         own = [*members]
         found += [Group(phase, scope, own[0].start, own[-1].stop)] if scope else own
     return tuple(found)
-
-
-def _scope(group: Group, graph: Graph) -> str:
-    return foreign_scope(graph, group.origin)

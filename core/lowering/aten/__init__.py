@@ -3,46 +3,14 @@
 `ATEN` in `aten_table.py` is the table; importing this package fills it.
 """
 
-from gradstep.core.lowering.aten import (
-    aten_activations,
-    aten_attention,
-    aten_comparisons,
-    aten_convolutions,
-    aten_creation,
-    aten_elementwise,
-    aten_indexing,
-    aten_joining,
-    aten_losses,
-    aten_normalization,
-    aten_pooling,
-    aten_products,
-    aten_random,
-    aten_recurrent,
-    aten_reductions,
-    aten_shapes,
-    aten_sizes,
-    aten_sorting,
-)
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
 from gradstep.core.lowering.aten.aten_table import ATEN
 
 __all__ = ["ATEN"]
-_FILL_IT = (
-    aten_activations,
-    aten_attention,
-    aten_comparisons,
-    aten_convolutions,
-    aten_creation,
-    aten_elementwise,
-    aten_indexing,
-    aten_joining,
-    aten_losses,
-    aten_normalization,
-    aten_pooling,
-    aten_products,
-    aten_random,
-    aten_recurrent,
-    aten_reductions,
-    aten_shapes,
-    aten_sizes,
-    aten_sorting,
-)
+
+for _module in pkgutil.iter_modules(__path__, f"{__name__}."):
+    importlib.import_module(_module.name)

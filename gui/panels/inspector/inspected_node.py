@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradstep.core.graph.foreign_origin import result_of
+from gradstep.core.graph.foreign_origin import foreign_results
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops.declare.table import find
 from gradstep.core.protocol.messages import ErrorInfo
@@ -27,8 +27,7 @@ def _foreign_result(workspace: Workspace) -> str | None:
     unit, graph = selected_unit(workspace), workspace.document.graph
     if not unit.endswith("/"):
         return None
-    result = result_of(graph, unit[:-1])
-    return None if result is None else result.name
+    return foreign_results(graph).get(unit[:-1])
 
 
 def error_at(workspace: Workspace, name: str) -> ErrorInfo | None:

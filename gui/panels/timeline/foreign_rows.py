@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from gradstep.core.graph.foreign_origin import FOREIGN_OP, FOREIGN_SCOPE, foreign_scope
+from gradstep.core.graph.foreign_origin import FOREIGN_OP, foreign_results, foreign_scopes
 from gradstep.core.graph.model import Graph
 
 
@@ -13,10 +13,11 @@ class ForeignRows:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
+        self._scopes = foreign_scopes(graph)
 
     def key(self, name: str) -> str:
         """The same for all operations of one row: a scope with a slash, or the name itself."""
-        scope = foreign_scope(self._graph, name)
+        scope = self._scopes.get(name)
         return f"{scope}/" if scope else name
 
     def label(self, key: str) -> str:
@@ -33,18 +34,4 @@ class ForeignRows:
 
     @cached_property
     def _results(self) -> dict[str, str]:
-        """Of each scope the last operation that others read; the last, where nobody does."""
-        found: dict[str, str] = {}
-        read: dict[str, str] = {}
-        for op in self._graph:
-            scope = op.attrs.get(FOREIGN_SCOPE)
-            if isinstance(scope, str):
-                found[scope] = op.name
-            for ref in op.inputs:
-                source = None if ref is None else self._graph.operations.get(ref.op)
-                theirs = None if source is None else source.attrs.get(FOREIGN_SCOPE)
-                if source is None or not isinstance(theirs, str) or theirs == scope:
-                    continue
-                if not op.name.endswith("/update"):  # what moves a buffer along
-                    read.setdefault(theirs, source.name)
-        return {**found, **read}
+        return {**foreign_results(self._graph)}

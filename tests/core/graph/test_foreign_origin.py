@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gradstep.core.graph.foreign_origin import ForeignOrigin, foreign_origin, result_of
+from gradstep.core.graph.foreign_origin import ForeignOrigin, foreign_origin, foreign_results
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 
 
@@ -35,6 +35,6 @@ def test_the_result_is_what_others_read() -> None:
     inside = [op("s/a"), op("s/b", "s/a"), op("s/mask", "s/a")]
     reader = Operation("out", "Identity", (TensorRef("s/b"),))
     graph = Graph.of([*inside, reader])
-    assert result_of(graph, "s") is graph["s/b"]
-    assert result_of(Graph.of(inside), "s") is inside[-1]
-    assert result_of(graph, "t") is None
+    assert foreign_results(graph)["s"] == "s/b"
+    assert foreign_results(Graph.of(inside))["s"] == inside[-1].name
+    assert "t" not in foreign_results(graph)
