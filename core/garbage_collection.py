@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 _SELDOM = 50_000  # objects made and not let go of; Python's own number is 700
+_FEW = 1_000_000  # blocks of memory of a process whose objects are looked at in some 20 ms
 
 
 def collect_rarely() -> None:
     """For a process that holds large programs. Of each edit a few large tables are young, and who
     looks for garbage among these looks at all that they hold: a tenth of what an edit takes."""
     gc.set_threshold(_SELDOM, *gc.get_threshold()[1:])
+
+
+def keep_what_is_loaded() -> None:
+    """Leave modules and all else that is there out of every collection: it stays."""
+    gc.freeze()
+
+
+def collect_if_little() -> None:
+    """Look for garbage now, in a process that holds little. Where one small program comes after the
+    other, those before would stay until there are many, and what outlives them would lie scattered
+    over all the memory that they took, which then cannot be given back."""
+    if sys.getallocatedblocks() < _FEW:
+        gc.collect()
 
 
 @contextmanager

@@ -17,7 +17,11 @@ import time
 from typing import BinaryIO
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.garbage_collection import collect_rarely
+from gradstep.core.garbage_collection import (
+    collect_if_little,
+    collect_rarely,
+    keep_what_is_loaded,
+)
 from gradstep.core.host.device_services import CpuOnly, DeviceServices
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.host.process.event_outlet import Outlet
@@ -40,6 +44,7 @@ def main(devices: DeviceServices | None = None) -> int:
     if not start_logging("engine"):
         logging.basicConfig(format="%(message)s")  # on standard error, which the window keeps
     collect_rarely()
+    keep_what_is_loaded()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the window; its end ends us
     requests, answers = take_over_stdio()
     Worker(requests, answers, devices or CpuOnly()).serve()
@@ -113,9 +118,12 @@ class Worker:
             raise
         except BaseException as error:  # what user code raises does not end the engine
             reply = Failed(error=unexpected_error(error))
-        self._has_opened |= isinstance(packet.message, Open)
+        has_opened = isinstance(packet.message, Open)
+        self._has_opened |= has_opened
         self._outlet.flush()
         size = self._send(reply, buffers, packet.request)
+        if has_opened:
+            collect_if_little()  # of the document before, while this one is drawn
         if _log.isEnabledFor(logging.DEBUG):
             _log.debug(
                 "#%d %s, %d bytes: answered with %s, %d bytes, in %.1f ms",

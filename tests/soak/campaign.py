@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -150,6 +151,7 @@ class Campaign:
         except (BrokenError, OverError):
             user = self._after(user)
             user.open(documents.load(_AT_REST), True, 2 << 30)
+        gc.collect()  # this process opens documents, too: to compare with
         return user
 
     def _look(self, user: Any) -> None:
