@@ -25,6 +25,7 @@ import operator
 import os
 import re
 import sys
+import traceback
 import zipfile
 import zlib
 
@@ -43,6 +44,12 @@ ATTENTION = "scaled_dot_product_attention"
 PLACEMENT = ("device", "pin_memory", "layout", "memory_format", "non_blocking")
 CHECKS = ("_assert", "sym_constrain", "_functional_assert")
 # What is drawn at random, or made of nothing: there is no computing it again from what is before.
+# Branches and loops, whose functions are graphs of their own.
+CONTROL = {
+    "cond": ("predicate", "true", "false", "operands"),
+    "while_loop": ("condition", "body", "carried", "constants"),
+    "scan": ("body", "carried", "items", "constants"),
+}
 DRAWN = ("rand", "bernoulli", "dropout", "multinomial", "normal", "exponential", "uniform")
 TORCH = os.path.dirname(torch.__file__) + os.sep
 FRAME = re.compile(r'File "(.+?)", line (\d+), in (\S+)\n(?:\s+(.*))?')
@@ -449,7 +456,8 @@ class _Capture:
             whole, again = error, True
         if again:
             whole = self._with_decisions(given, shapes, whole)
-        _inline_grad_modes(whole.graph_module)
+        for module in [whole.graph_module, *_inner_graphs(whole.graph_module)]:
+            _inline_grad_modes(module)
         table = torch.export.default_decompositions()
         drops = _drops_in_attention(whole.graph_module)
         apart = {op: how for op, how in table.items() if _is_taken_apart(op, drops)}
@@ -503,12 +511,30 @@ def _drops_in_attention(module):
 
 
 def _has_inner_graphs(module):
-    """Whether there are branches or loops in the graph."""
-    allowed = "wrap_with_set_grad_enabled"
-    names = [str(n.target) for n in module.graph.nodes if n.op == "call_function"]
+    """Whether there are others than branches, loops and `with torch.no_grad()`."""
+    allowed = (*CONTROL, "wrap_with_set_grad_enabled")
     return any(
-        "higher_order" in str(n) or n in ("cond", "while_loop") for n in names if allowed not in n
+        isinstance(node.target, torch._ops.HigherOrderOperator)
+        and node.target.name() not in allowed
+        for part in [module, *_inner_graphs(module)]
+        for node in part.graph.nodes
     )
+
+
+def _control(target):
+    """ "cond", "while_loop" or "scan", where it is one of these; else ""."""
+    is_one = isinstance(target, torch._ops.HigherOrderOperator) and target.name() in CONTROL
+    return target.name() if is_one else ""
+
+
+def _inner_graphs(module):
+    """Those of all branches and loops, and of those in them."""
+    found = []
+    for node in module.graph.nodes:
+        if _control(node.target):
+            getters = [a for a in node.args if isinstance(a, Node) and a.op == "get_attr"]
+            found += [getattr(module, getter.target) for getter in getters]
+    return found + [inner for one in found for inner in _inner_graphs(one)]
 
 
 def _inline_grad_modes(module):
@@ -565,24 +591,42 @@ def _detached(module, result):
 def _user_frames():
     """While it lasts, operations keep all lines of the user's that led to them: those of a function
     that `forward` calls, and of a loss, as well."""
-    tracer = torch.fx.proxy.TracerBase
-    plain = getattr(tracer, "_filter_traceback_frames", None)
+    tracer, graph = torch.fx.proxy.TracerBase, torch.fx.Graph
+    plain, make = getattr(tracer, "_filter_traceback_frames", None), graph.create_node
 
     def own(self, summary):
-        frames = list(summary)
-        entered = [i for i, f in enumerate(frames) if _is_own(f.filename) and f.name == "forward"]
-        if not entered:
-            return plain(self, summary)
-        kept = [f for f in frames[entered[-1] + 1 :] if not _is_internal(f.filename)]
-        return type(summary).from_list(kept)
+        kept = _below_forward(summary)
+        return plain(self, summary) if kept is None else type(summary).from_list(kept)
+
+    def create(self, op, target, *args, **kwargs):
+        node = make(self, op, target, *args, **kwargs)
+        if _control(target) and not node.stack_trace:
+            kept = _below_forward(traceback.extract_stack()) or []
+            node.stack_trace = "".join(traceback.format_list(kept)) or None
+        return node
 
     if plain is not None:
         tracer._filter_traceback_frames = own
+    graph.create_node = create
     try:
         yield
     finally:
+        graph.create_node = make
         if plain is not None:
             tracer._filter_traceback_frames = plain
+
+
+def _below_forward(summary):
+    """The lines of the user's below the step that is traced; None where there is none."""
+    frames = list(summary)
+    entered = [i for i, f in enumerate(frames) if _is_own(f.filename) and f.name == "forward"]
+    if not entered:
+        return None
+    return [
+        f
+        for f in frames[entered[-1] + 1 :]
+        if not (_is_internal(f.filename) or _is_own(f.filename))
+    ]
 
 
 class _Marked:
@@ -597,6 +641,8 @@ class _Marked:
         plain, found = self.plain.__func__, self.found
 
         def apply(cls, *args, **kwargs):
+            if cls.__module__.startswith("torch._higher_order_ops"):
+                return plain(cls, *args, **kwargs)  # a branch or a loop
             count = sum(entry["class"] == cls.__qualname__ for entry in found.values())
             key = f"{cls.__name__}_{count}" if count else cls.__name__
             found[key] = {"class": cls.__qualname__, "source": _source(cls)}
@@ -751,13 +797,43 @@ def _unrolled():
 
 
 class _Recorder(Interpreter):
-    """Runs a graph with PyTorch, and keeps what each node gave: seen[node's name, output]."""
+    """Runs a graph with PyTorch, and keeps what each node gave: seen[node's name, output]. Names of
+    nodes in a branch have `prefix` before them; what is in a loop has many values, and none here.
+    """
 
-    def __init__(self, module):
+    def __init__(self, module, prefix=""):
         super().__init__(module)
-        self.seen = {}
+        self.seen, self.prefix, self.at = {}, prefix, None
+
+    def results(self, *args):
+        out = self.run(*args, enable_io_processing=False)
+        return tuple(out) if isinstance(out, (tuple, list)) else (out,)
+
+    def cond(self, predicate, one, other, operands):
+        which, taken = ("true", one) if bool(predicate) else ("false", other)
+        inner = _Recorder(taken, f"{self.prefix}{self.at.name}/{which}/")
+        out = inner.results(*operands)
+        self.seen |= inner.seen
+        return out
+
+    def while_loop(self, condition, body, carried, constants=()):
+        while bool(_Recorder(condition).results(*carried, *constants)[0]):
+            carried = _Recorder(body).results(*carried, *constants)
+        return tuple(carried)
+
+    def scan(self, body, carried, items, constants=()):
+        count, rows = len(carried), []
+        for row in zip(*items):
+            out = _Recorder(body).results(*carried, *row, *constants)
+            carried = out[:count]
+            rows.append(out[count:])
+        return (*carried, *map(torch.stack, zip(*rows)))
 
     def call_function(self, target, args, kwargs):
+        if kind := _control(target):
+            found = getattr(self, kind)(*args, **kwargs)  # what is read inside as well
+            alias = torch.ops.aten.alias.default
+            return tuple(alias(x) if isinstance(x, torch.Tensor) else x for x in found)
         if target is torch.ops.aten.view.default:  # which was a reshape, perhaps
             return torch.ops.aten.reshape.default(*args, **kwargs)
         if target is torch.ops.aten.copy.default:  # which has no derivative of its own
@@ -768,6 +844,7 @@ class _Recorder(Interpreter):
         return made
 
     def run_node(self, node):
+        self.at = node
         out = super().run_node(node)
         if node.op != "call_function" or node.target is operator.getitem:
             return out
@@ -778,7 +855,7 @@ class _Recorder(Interpreter):
         kept = [_apart(x, given) for x in (out if many else [out])]
         for i, one in enumerate(kept):
             if isinstance(one, (torch.Tensor, bool, int, float)):
-                self.seen[node.name, i] = one
+                self.seen[self.prefix + node.name, i] = one
         return type(out)(kept) if many else kept[0]
 
 
@@ -808,6 +885,9 @@ class _Writer:
         self.capture, self.program, self.paths = capture, capture.program, paths
         self.tensors, self.sources, self.refs, self.taken = {}, {}, {}, set()
         self.leaves = {}  # placeholder's name -> its tensor, or what else was given
+        self.module, self.prefix = self.program.graph_module, ""  # that is being written
+        self.around = []  # frames of the branch or the loop that it is in
+        self.entries = {}  # node, its name as written -> what is written of it
         self.document = {
             "format": FORMAT,
             "version": VERSION,
@@ -840,9 +920,9 @@ class _Writer:
         outputs = run.run(*self.leaves.values(), enable_io_processing=False)
         for node in self.program.graph.nodes:
             if node.op == "call_function":
-                self._node(node, run.seen)
+                self._node(node, run.seen, self.document["nodes"])
         of = self._outputs(outputs)
-        self._prune()
+        _prune(self.document["nodes"], [result["value"] for result in self.document["outputs"]])
         seen = [*run.seen.items()]
         gradients = _gradients(of, [x for _, x in seen] + [*self.leaves.values()])
         self._values(seen, gradients, values)
@@ -865,21 +945,9 @@ class _Writer:
                 for output in node["outputs"]:
                     output.pop("gradient", None)
 
-    def _prune(self):
-        """Drop arithmetic on sizes that nothing reads but checks, which are not taken along."""
-        nodes, read = self.document["nodes"], set()
-        for result in self.document["outputs"]:
-            read |= _refs_in(result["value"])
-        for node in reversed([*nodes]):
-            if node["op"].startswith(("python.", "aten.sym_")) and node["name"] not in read:
-                nodes.remove(node)
-            else:
-                read |= _refs_in(node["args"])
-
     def _values(self, seen, gradients, wanted):
-        entries = {entry["name"]: entry for entry in self.document["nodes"]}
         for ((fx_name, i), value), gradient in zip(seen, gradients):
-            entry = entries.get(self.refs[fx_name]["ref"]) if fx_name in self.refs else None
+            entry = self.entries.get(self.refs[fx_name]["ref"]) if fx_name in self.refs else None
             if entry is None or not (wanted or _is_drawn(entry["op"])):
                 continue
             self._keep(entry["outputs"][i], "value", value)
@@ -927,6 +995,10 @@ class _Writer:
         classes = sorted({entry["class"] for entry in self.capture.functions.values()})
         if classes:
             return f"{', '.join(classes)} has a backward of its own"
+        ops = sorted({entry["op"] for entry in self.entries.values()})
+        loops = [op.removeprefix("control.") for op in ops if op.startswith("control.")]
+        if loops:
+            return f"the graph's is of what {' and '.join(loops)} computed, step by step"
         return "a hook changes it, or something else that is no operation of the graph"
 
     # -- the graph ----------------------------------------------------------------------------
@@ -979,33 +1051,39 @@ class _Writer:
         self._keep(entry, "tensor", kept, "tensors")
         self.document["inputs"].append(entry)
 
-    def _node(self, node, seen):
+    def _node(self, node, seen, nodes):
+        """Write one into `nodes`, which are the graph's or those of a branch or a loop."""
+        key = self.prefix + node.name
         if node.target is operator.getitem and isinstance(node.args[1], int):
-            of = self.refs[node.args[0].name]
-            self.refs[node.name] = {"ref": of["ref"], "output": node.args[1]}
+            of = self.refs[self.prefix + node.args[0].name]
+            self.refs[key] = {"ref": of["ref"], "output": node.args[1]}
             return
         op = _op_name(node.target)
         if any(part in op for part in CHECKS):
             return
         name = self._unique("/".join([*self._scope(node), op.split(".")[1]]))
-        self.refs[node.name] = {"ref": name}
+        self.refs[key] = {"ref": name}
         value = node.meta.get("val")
         many = value if isinstance(value, (tuple, list)) else [value]
         stack = list((node.meta.get("nn_module_stack") or {}).values())
         entry = {
             "name": name,
             "op": op,
-            "args": self._arguments(node),
-            "outputs": [_type(v, seen.get((node.name, i))) for i, v in enumerate(many)],
+            "args": self._arguments(node, seen),
+            "outputs": [_type(v, seen.get((key, i))) for i, v in enumerate(many)],
             "module": stack[-1][1] if len(stack) > 1 else "",
             "frames": self._frames(node),
         }
         custom = node.meta.get("custom") or {}
         marks = {key: custom[key] for key in ("function", "backward") if key in custom}
-        self.document["nodes"].append({**entry, **marks})
+        self.entries[name] = {**entry, **marks}
+        nodes.append(self.entries[name])
 
-    def _arguments(self, node):
+    def _arguments(self, node, seen):
         """By the names of the operation's schema, those with their default value included."""
+        if kind := _control(node.target):
+            pairs = zip(CONTROL[kind], node.args)
+            return {key: self._control_argument(node, key, value, seen) for key, value in pairs}
         schema = getattr(node.target, "_schema", None)
         if schema is None:
             names = [f"arg{i}" for i in range(len(node.args))]
@@ -1015,6 +1093,34 @@ class _Writer:
         found |= {a.name: self._value(v) for a, v in zip(schema.arguments, node.args)}
         found |= {key: self._value(v) for key, v in node.kwargs.items()}
         return {key: v for key, v in found.items() if key not in PLACEMENT}
+
+    def _control_argument(self, node, key, value, seen):
+        """A function of a branch or a loop is the graph of it."""
+        if isinstance(value, Node) and value.op == "get_attr":
+            return {"graph": self._inner(getattr(self.module, value.target), node, key, seen)}
+        return self._value(value)
+
+    def _inner(self, module, of, key, seen):
+        """A graph within: what it takes, its nodes, what it gives; it reads nothing else."""
+        outer = self.prefix, self.module, self.around
+        self.around = self._frames(of)
+        self.prefix, self.module = f"{self.prefix}{of.name}/{key}/", module
+        inputs, nodes, results = [], [], []
+        for node in module.graph.nodes:
+            if node.op == "placeholder":
+                name = self._unique(node.name)
+                self.refs[self.prefix + node.name] = {"ref": name}
+                inputs.append({"name": name, **_type(node.meta.get("val"), None)})
+            elif node.op == "call_function":
+                self._node(node, seen, nodes)
+            elif node.op == "output":
+                out = node.args[0]
+                results = [
+                    self._value(v) for v in (out if isinstance(out, (tuple, list)) else [out])
+                ]
+        self.prefix, self.module, self.around = outer
+        _prune(nodes, results)
+        return {"inputs": inputs, "nodes": nodes, "outputs": results}
 
     def _outputs(self, outputs):
         """Say what comes out; the tensor that is differentiated, or None."""
@@ -1057,6 +1163,8 @@ class _Writer:
 
     def _scope(self, node):
         """The way to the module that computes it: ["layer1", "0", "conv1"]."""
+        if self.prefix:
+            return []  # in the scope of the branch or the loop
         stack = list((node.meta.get("nn_module_stack") or {}).values())
         path = re.sub(r"@\d+", "", stack[-1][0]) if stack else ""
         parts = [part for part in re.split(r"[.\[\]']+", path) if part]
@@ -1070,9 +1178,9 @@ class _Writer:
         """Where in the sources it was asked for, the outermost place first."""
         found = []
         for file, line, function, code in FRAME.findall(node.meta.get("stack_trace") or ""):
-            if not _is_own(file):
+            if not (_is_own(file) or _is_internal(file)):
                 found.append([self._near(file), int(line), function, code.strip()])
-        return found
+        return found or self.around
 
     def _near(self, file):
         """A file's name without where it lies: as it is seen from here, or in its package."""
@@ -1086,7 +1194,7 @@ class _Writer:
 
     def _value(self, value):
         if isinstance(value, Node):
-            return self.refs.get(value.name)
+            return self.refs.get(self.prefix + value.name)
         if isinstance(value, (list, tuple)):
             return [self._value(v) for v in value]
         if isinstance(value, float) and not math.isfinite(value):
@@ -1154,9 +1262,21 @@ def _op_name(target):
     """ "aten.linear.default"; "python.mul" for arithmetic on sizes."""
     if isinstance(target, torch._ops.OpOverload):
         return f"{target.namespace}.{target._schema.name.split('::')[1]}.{target._overloadname}"
+    if _control(target):
+        return f"control.{target.name()}"
     if getattr(target, "__module__", "") in ("_operator", "math"):
         return f"python.{target.__name__}"
     return f"python.{getattr(target, '__name__', str(target))}"
+
+
+def _prune(nodes, results):
+    """Drop arithmetic on sizes that nothing reads but checks, which are not taken along."""
+    read = _refs_in(results)
+    for node in reversed([*nodes]):
+        if node["op"].startswith(("python.", "aten.sym_")) and node["name"] not in read:
+            nodes.remove(node)
+        else:
+            read |= _refs_in(node["args"])
 
 
 def _refs_in(value):

@@ -5,7 +5,7 @@ Frozen, and free of any format: traces of PyTorch, JAX and ONNX are all read int
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -75,7 +75,8 @@ class ForeignNode:
 
     name:     unique; its scopes are the modules that it is in ("layer1/0/conv1/conv2d").
     op:       "aten.conv2d.default": the framework's table, the name, and which variant of it.
-    args:     by the framework's own names: numbers, texts, lists, ForeignRef, Symbol, ElementType.
+    args:     by the framework's own names: numbers, texts, lists, ForeignRef, Symbol, ElementType,
+              ForeignSubgraph.
     module:   the class of the module that it is in.
     lines:    how the program got there, the outermost first.
     function: the custom function that it is a part of, by its key in ForeignGraph.functions.
@@ -90,6 +91,17 @@ class ForeignNode:
     lines: tuple[SourceLine, ...] = ()
     function: str = ""
     backward: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForeignSubgraph:
+    """The function of a branch or a loop, as an argument. It reads its inputs and nothing else;
+    what it gives are ForeignRefs and numbers. Names are unique in the whole trace."""
+
+    inputs: tuple[str, ...]
+    types: tuple[ForeignTensor, ...]
+    nodes: tuple[ForeignNode, ...]
+    results: tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,3 +153,15 @@ class ForeignGraph:
     sources: Mapping[str, str] = field(default_factory=dict)
     paths: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[Remark, ...] = ()
+
+    def all_nodes(self) -> Iterator[ForeignNode]:
+        """Those in branches and loops as well, each behind what it is in."""
+        return _with_inner(self.nodes)
+
+
+def _with_inner(nodes: Iterable[ForeignNode]) -> Iterator[ForeignNode]:
+    for node in nodes:
+        yield node
+        for value in node.args.values():
+            if isinstance(value, ForeignSubgraph):
+                yield from _with_inner(value.nodes)

@@ -17,6 +17,7 @@ from gradstep.core.lowering.foreign_graph import (
     ForeignInput,
     ForeignNode,
     ForeignRef,
+    ForeignSubgraph,
     ForeignTensor,
     SourceLine,
 )
@@ -75,6 +76,7 @@ class _GraphLowering:
         self._unknown: dict[str, Operation] = {}
         self._waiting = {given.name: given for given in graph.inputs}
         self._done = Lowered()
+        self._depth = 0  # of branches and loops that we are in
 
     def run(self) -> Lowered:
         with self._builder.as_default():
@@ -119,12 +121,16 @@ class _GraphLowering:
             try:
                 made = self._lowered(node)
             except (GradstepError, ValueError, TypeError, KeyError, IndexError) as error:
+                if self._depth:  # there is nothing to feed in its place
+                    raise UnloweredError(f"in it, {error}") from None
                 self._builder.detach(self._builder.made_since(before))
                 made = self._unlowered(node, str(error))
         self._done.scopes[node.name] = scope
         self._keep(node.name, made, node.outputs)
         marks = {FOREIGN_OP: node.op, FOREIGN_SCOPE: scope, **_source(node.lines)}
         for name in self._builder.made_since(before):
+            if FOREIGN_SCOPE in self._builder.operation(name).attrs:
+                continue  # it is of a node in a branch
             self._builder.mark(Tensor(self._builder, TensorRef(name)), **marks)
 
     def _as_written(self, node: ForeignNode) -> str:
@@ -171,11 +177,24 @@ class _GraphLowering:
         if lowering is None:
             raise UnloweredError(f"there is no lowering of {node.op}")
         args = {name: self._argument(value) for name, value in node.args.items()}
-        site = Site(node, self._builder, self._values)
+        site = Site(node, self._builder, self._values, self._inner)
         made = [self._own(tensor) for tensor in _given(lowering, site, args)]
         for tensor, told in zip(made, node.outputs, strict=False):
             _check(tensor, told)
         return made
+
+    def _inner(self, graph: ForeignSubgraph, args: Sequence[Any]) -> list[Any]:
+        """What the function of a branch or a loop gives, made where we are. Raises UnloweredError
+        where one of its operations cannot be lowered."""
+        for name, value in zip(graph.inputs, args, strict=True):
+            self._tensors[ForeignRef(name)] = value
+        self._depth += 1
+        try:
+            for node in graph.nodes:
+                self._node(node)
+        finally:
+            self._depth -= 1
+        return [self._argument(result) for result in graph.results]
 
     def _own(self, tensor: Tensor) -> Tensor:
         """What a node gives is no other node's: it has a value and a gradient of its own."""

@@ -21,7 +21,7 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import TensorRef
-from gradstep.core.lowering.foreign_graph import ForeignNode, ForeignTensor
+from gradstep.core.lowering.foreign_graph import ForeignNode, ForeignSubgraph, ForeignTensor
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 
 Made = Tensor | Sequence[Tensor]
@@ -52,11 +52,13 @@ class Site:
 
     node:  the foreign operation. builder: where ours are made.
     known: what tensors were when the framework ran.
+    inner: lowers the function of a branch or a loop where it is called, of these arguments.
     """
 
     node: ForeignNode
     builder: GraphBuilder
     known: Mapping[TensorRef, np.ndarray]
+    inner: Callable[[ForeignSubgraph, Sequence[Any]], list[Any]]
 
     @property
     def variant(self) -> str:

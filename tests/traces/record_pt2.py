@@ -25,7 +25,8 @@ import torch_models  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.utils._pytree import tree_leaves  # noqa: E402
 
-NAMES = ("mlp", "resnet18", "lstm", "gru", "vit", "gpt", "no_grad", "moe", "llama")
+NAMES = ("mlp", "resnet18", "lstm", "gru", "vit", "gpt", "no_grad", "moe", "llama", "cond",
+         "while_loop", "scan")  # fmt: skip
 
 
 class Bidirectional(nn.Module):

@@ -92,7 +92,7 @@ def test_what_no_graph_can_hold_is_said(name: str) -> None:
     assert "l.weight: PyTorch's gradient" in document.note
 
 
-@pytest.mark.parametrize(("name", "words"), [("branch", "Python asked"), ("cond", "Python asked"),
+@pytest.mark.parametrize(("name", "words"), [("branch", "Python asked"),
                                              ("custom_op", "gradients end there")])  # fmt: skip
 def test_what_was_decided_is_said(name: str, words: str) -> None:
     assert words in read(TRACES / f"{name}.gstrace").note

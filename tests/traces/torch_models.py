@@ -10,6 +10,7 @@ import math
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch._higher_order_ops import scan, while_loop
 
 
 class Case:
@@ -801,6 +802,30 @@ class Cond(Linear):
         return torch.cond(x.sum() > 100, lambda x: self.l(x), lambda x: self.m(-x), (x,))
 
 
+class WhileLoop(Linear):
+    """A branch in a loop."""
+
+    def forward(self, x):
+        def body(i, h):
+            h = torch.cond(h.sum() > 0, lambda h: torch.tanh(self.l(h)), lambda h: 1 - h / 2, (h,))
+            return i + 1, h
+
+        start = (torch.tensor(0), self.l(x).relu())
+        return self.m(while_loop(lambda i, h: i < 4, body, start)[1])
+
+
+class Scan(Linear):
+    """A recurrent layer, last row first."""
+
+    def forward(self, x):
+        def step(h, row):
+            h = torch.tanh(self.l(h) + row)
+            return h, h * row
+
+        last, rows = scan(step, torch.zeros(4), self.m(x), dim=0, reverse=True)
+        return rows + last
+
+
 class Branch(Linear):
     def forward(self, x):
         return self.l(x) if x.sum() > 100 else self.m(x)
@@ -943,6 +968,8 @@ def cases():
         "hook": Case(Hooked, x4),
         "checkpoint": Case(Checkpointed, x4),
         "cond": Case(Cond, x4),
+        "while_loop": Case(WhileLoop, x4),
+        "scan": Case(Scan, x4),
         "branch": Case(Branch, x4),
         "item": Case(Item, x4),
         "selected": Case(Selected, x4),

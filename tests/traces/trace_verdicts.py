@@ -72,7 +72,7 @@ def _gradients(document: Document, feeds: Mapping[str, np.ndarray]
     wrt = (*wanted, *(TensorRef.parse(n) for n in recorded.none))
     program = derive(document)
     derived = differentiate(program.forward, GradientRequest(of=document.request.of, wrt=wrt))
-    there = {ref: g for ref, g in derived.gradients.items() if g is not None}
+    there = {ref: g for ref in wrt if (g := derived.gradients.get(ref)) is not None}
     session = Session(derived.graph, initial=program.initial)
     found = dict(zip(there, session.run([*there.values()], feeds), strict=True))
     behind, scales = _before_unknown(document), GradientScales(document.graph, recorded)

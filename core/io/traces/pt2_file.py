@@ -20,6 +20,7 @@ from gradstep.core.lowering.foreign_graph import (
     ForeignNode,
     ForeignRef,
     ForeignResult,
+    ForeignSubgraph,
     ForeignTensor,
     SourceLine,
 )
@@ -29,6 +30,11 @@ _UNFIT = re.compile(r"[^A-Za-z0-9_.\-]+")  # for the name of a scope
 _PLACEMENT = frozenset({"device", "pin_memory", "layout", "memory_format", "non_blocking"})
 _CHECKS = ("_assert", "sym_constrain", "_guards", "sym_size_check")
 _GRAD_MODE = "wrap_with_set_grad_enabled"
+_CONTROL = {  # arguments of branches and loops: docs/trace-format.md
+    "cond": ("predicate", "true", "false", "operands"),
+    "while_loop": ("condition", "body", "carried", "constants"),
+    "scan": ("body", "carried", "items", "constants"),
+}
 _NUMBER = ForeignTensor("int64", ())  # a size, as an output
 _KINDS = {
     "parameter": "parameter_name",
@@ -69,7 +75,8 @@ class _Program:
         self._places: dict[tuple[str, str], str] = {}  # where a weight lies -> its first name
         self._tied: dict[str, list[str]] = {}  # weight -> its further names
         self._taken: set[str] = set()
-        self._nodes: list[ForeignNode] = []
+        self._nodes: list[ForeignNode] = []  # of the graph that is being read
+        self._is_inside = False  # a branch or a loop
         self._files: set[str] = set()
         self._title = ""
 
@@ -163,7 +170,8 @@ class _Program:
         base, variant = op.split(".")[1], op.partition(".")[2].partition(".")[2]
         in_place = base.endswith("_") and not base.endswith("__")
         functional = base.rstrip("_") if in_place else base
-        path = stack[-1][0].split(".") if stack and stack[-1][0] else []
+        is_module = stack and stack[-1][0] and not self._is_inside
+        path = stack[-1][0].split(".") if is_module else []
         name = self._unique("/".join([*path, functional]))
         made = ForeignNode(
             name=name,
@@ -188,12 +196,36 @@ class _Program:
 
     def _arguments(self, node: Mapping[str, Any]) -> dict[str, Any]:
         """By name, those that are left out included: the file has them only where they differ."""
+        names: Sequence[str] = [
+            one["name"] or f"arg{number}" for number, one in enumerate(node["inputs"])
+        ]
+        if "higher_order" in node["target"]:
+            names = _CONTROL.get(node["target"].rpartition(".")[2], names)
         given = {
-            one["name"] or f"arg{number}": read_argument(one["arg"], self._find)
-            for number, one in enumerate(node["inputs"])
-            if one["name"] not in _PLACEMENT
+            name: self._argument(one["arg"])
+            for name, one in zip(names, node["inputs"], strict=False)
+            if name not in _PLACEMENT
         }
         return {**defaults_of(node["target"]), **given}
+
+    def _argument(self, told: dict[str, Any]) -> Any:
+        if "as_graph" in told:
+            return self._subgraph(told["as_graph"]["graph"])
+        return read_argument(told, self._find)
+
+    def _subgraph(self, body: Mapping[str, Any]) -> ForeignSubgraph:
+        """The function of a branch or a loop, whose names are its own."""
+        outside = self._found, self._nodes, self._aliases, self._is_inside
+        given = [name for one in body["inputs"] for name in names_of(one)]
+        inputs = [self._unique(name) for name in given]
+        self._found = {name: ForeignRef(own) for name, own in zip(given, inputs, strict=True)}
+        self._nodes, self._aliases, self._is_inside = [], Aliases(), True
+        self._read(body)
+        types = [_type_in(body, name) for name in given]
+        results = [read_argument(one, self._find) for one in body["outputs"]]
+        nodes = tuple(self._nodes)
+        self._found, self._nodes, self._aliases, self._is_inside = outside
+        return ForeignSubgraph(tuple(inputs), tuple(types), nodes, tuple(results))
 
     def _find(self, name: str) -> Any:
         if name not in self._found:
@@ -211,9 +243,8 @@ class _Program:
         self, node: Mapping[str, Any], body: Mapping[str, Any]
     ) -> list[tuple[str, ForeignTensor]]:
         """The name in the graph, "" for none, and the type of each."""
-        types = body["tensor_values"]
         names = [name for one in node["outputs"] for name in names_of(one)]
-        return [(name, read_type(types[name]) if name in types else _NUMBER) for name in names]
+        return [(name, _type_in(body, name)) for name in names]
 
     def _with_averages(
         self, args: Mapping[str, Any], outputs: Sequence[tuple[str, ForeignTensor]]
@@ -268,6 +299,11 @@ class _Program:
         return own
 
 
+def _type_in(body: Mapping[str, Any], name: str) -> ForeignTensor:
+    types = body["tensor_values"]
+    return read_type(types[name]) if name in types else _NUMBER
+
+
 def _only(told: dict[str, Any]) -> Any:
     ((_, value),) = told.items()
     return value
@@ -276,6 +312,8 @@ def _only(told: dict[str, Any]) -> Any:
 def _op_name(target: str) -> str:
     """ "aten.linear.default"; "python.mul" for arithmetic on sizes."""
     space, _, name = target.partition(".")
+    if space == "higher_order":
+        return f"control.{name}"
     return target if space != "_operator" and name.count(".") else f"python.{name or space}"
 
 

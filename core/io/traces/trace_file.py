@@ -22,6 +22,7 @@ from gradstep.core.lowering.foreign_graph import (
     ForeignNode,
     ForeignRef,
     ForeignResult,
+    ForeignSubgraph,
     ForeignTensor,
     Remark,
     SourceLine,
@@ -74,7 +75,9 @@ class _Trace:
 
     def __init__(self, archive: Archive, record: trace_schema.TraceRecord) -> None:
         self._archive, self._record = archive, record
-        self._outputs: dict[str, int] = {}  # of each input and node there is so far
+        self._outputs: dict[str, int] = {}  # of each input and node there is so far in this graph
+        self._taken: set[str] = set()  # names, of those in other graphs as well
+        self._depth = 0  # of graphs in graphs
 
     def graph(self) -> ForeignGraph:
         record = self._record
@@ -137,8 +140,9 @@ class _Trace:
     def _declare(self, name: str, outputs: int) -> None:
         if not _NAME.fullmatch(name) or "//" in name or name.endswith("/"):
             raise bad(f"'{name:.60}' is no name for an operation")
-        if name in self._outputs:
+        if name in self._taken:
             raise bad(f"there are two of the name '{name}'")
+        self._taken.add(name)
         self._outputs[name] = outputs
 
     def _tensor(self, one: trace_schema.TensorRecord, where: str) -> ForeignTensor:
@@ -177,7 +181,31 @@ class _Trace:
                 return ElementType(name)
             case {"float": ("inf" | "-inf" | "nan") as text}:
                 return float(text)
+            case {"graph": dict(inner)}:
+                return self._subgraph(inner, node)
         raise bad(f"node '{node}' has an argument that is no value: {value!s:.60}")
+
+    def _subgraph(self, inner: dict[str, Any], node: str) -> ForeignSubgraph:
+        """It reads nothing from outside; but no name is there twice."""
+        try:
+            record = msgspec.convert(inner, trace_schema.SubgraphRecord)
+        except UNREADABLE as error:
+            raise bad(f"a graph in node '{node}' is not valid: {why_unreadable(error)}") from None
+        if self._depth > _DEEP:
+            raise bad(f"node '{node}' has graphs in graphs in graphs")
+        outside, self._outputs = self._outputs, {}
+        self._depth += 1
+        for one in record.inputs:
+            self._declare(one.name, 1)
+        types = tuple(
+            self._tensor(trace_schema.TensorRecord(one.dtype, one.shape), f"input '{one.name}'")
+            for one in record.inputs
+        )
+        nodes = tuple(map(self._node, record.nodes))
+        results = tuple(self._argument(value, node) for value in record.outputs)
+        self._outputs = outside
+        self._depth -= 1
+        return ForeignSubgraph(tuple(one.name for one in record.inputs), types, nodes, results)
 
     def _ref(self, value: dict[str, Any], rest: dict[str, Any], node: str) -> ForeignRef:
         name, output = value["ref"], rest.get("output", 0)

@@ -54,6 +54,20 @@ class NodeRecord(Record):
     backward: str = ""
 
 
+class SubgraphRecord(Record):
+    """The function of a branch or a loop. outputs: arguments' values."""
+
+    inputs: list[InnerInputRecord]
+    nodes: list[NodeRecord]
+    outputs: list[Any]
+
+
+class InnerInputRecord(Record):
+    name: str
+    dtype: str
+    shape: list[int | str]
+
+
 class ResultRecord(Record):
     kind: str
     value: dict[str, Any]

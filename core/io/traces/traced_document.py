@@ -76,8 +76,9 @@ def tables(framework: str) -> LoweringTable | None:
     """The lowerings of operations whose names begin so."""
     from gradstep.core.lowering.aten import ATEN
     from gradstep.core.lowering.aten.aten_table import PYTHON
+    from gradstep.core.lowering.control_lowerings import CONTROL
 
-    return {"aten": ATEN, "python": PYTHON}.get(framework)
+    return {"aten": ATEN, "control": CONTROL, "python": PYTHON}.get(framework)
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ class _Traced:
 
     def recorded(self) -> RecordedRun:
         values, gradients, none = {}, {}, set()
-        for node in self.graph.nodes:
+        for node in self.graph.all_nodes():
             for number, told in enumerate(node.outputs):
                 ref = self.done.tensors.get(ForeignRef(node.name, number))
                 if ref is None or node.name in self.done.unlowered:
@@ -217,7 +218,7 @@ def _short_types(graph: ForeignGraph) -> list[str]:
 def _tensors(graph: ForeignGraph) -> Iterator[ForeignTensor]:
     for one in graph.inputs:
         yield one.tensor
-    for node in graph.nodes:
+    for node in graph.all_nodes():
         yield from node.outputs
 
 

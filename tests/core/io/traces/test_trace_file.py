@@ -14,13 +14,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
 from gradstep.core.io.disk.memory_budget import Budget, OverBudgetError
 from gradstep.core.io.native import npy
 from gradstep.core.io.open_document import read
 from gradstep.core.io.traces import trace_file
 from gradstep.core.io.traces.traced_document import from_trace
 from gradstep.core.lowering.foreign_graph import ForeignRef
+from gradstep.core.program.derive import derive
 
 ARRAYS = {
     "tensors/0.npy": np.array([[1.0, 2.0], [3.0, 4.0]], np.float32),
@@ -95,6 +98,118 @@ def test_a_trace_opens_by_any_name(tmp_path: Path) -> None:
         assert document.initial["w"].array.tolist() == [[1.0, 2.0], [3.0, 4.0]]
         assert [str(ref) for ref in document.request.wrt] == ["w:0"]
         assert document.view.collapsed >= {"net/linear", "relu", "mean"}
+
+
+def looped() -> dict[str, Any]:
+    """The same, its linear layer in a loop of three iterations."""
+    record = graph()
+    two, count = {"dtype": "float32", "shape": [1, 2]}, {"dtype": "int64", "shape": []}
+    inner = [
+        {"name": "more", "op": "aten.add.Tensor",
+         "args": {"self": {"ref": "i"}, "other": 1, "alpha": 1}, "outputs": [count]},
+        {"name": "linear", "op": "aten.linear.default", "outputs": [two],
+         "args": {"input": {"ref": "h"}, "weight": {"ref": "v"}, "bias": None}},
+    ]  # fmt: skip
+    ask = [
+        {"name": "goes_on", "op": "aten.lt.Scalar", "args": {"self": {"ref": "j"}, "other": 3},
+         "outputs": [{"dtype": "bool", "shape": []}]},
+    ]  # fmt: skip
+
+    def given(*names: str) -> list[dict[str, Any]]:
+        square = {"dtype": "float32", "shape": [2, 2]}
+        return [{"name": n, **t} for n, t in zip(names, (count, two, square), strict=True)]
+
+    record["nodes"][0] = {
+        "name": "net/linear", "op": "control.while_loop", "outputs": [count, two],
+        "args": {
+            "condition": {"graph": {"inputs": given("j", "g", "u"), "nodes": ask,
+                                    "outputs": [{"ref": "goes_on"}]}},
+            "body": {"graph": {"inputs": given("i", "h", "v"), "nodes": inner,
+                               "outputs": [{"ref": "more"}, {"ref": "linear"}]}},
+            "carried": [0, {"ref": "x"}],
+            "constants": [{"ref": "w"}],
+        },
+    }  # fmt: skip
+    record["nodes"][1]["args"]["self"]["output"] = 1
+    del record["nodes"][1]["outputs"][0]["value"]
+    return record
+
+
+def test_the_function_of_a_loop_is_a_graph_in_it() -> None:
+    document = from_trace(packed(looped()))
+    assert document.fetches
+    program = derive(document)
+    wanted = [document.fetches[0], program.gradients[TensorRef("w")]]
+    loss, gradient = Session(program.graph, initial=program.initial).run(
+        wanted, {str(ref): array for ref, array in program.feeds.items()}
+    )
+    w, x = ARRAYS["tensors/0.npy"], ARRAYS["tensors/1.npy"]
+    assert loss == np.maximum(x @ w.T @ w.T @ w.T, 0).mean()
+    step = 2.0**-7  # the loss is a polynomial of w here, of degree 3 as long as relu stays
+    numeric = np.zeros_like(w)
+    for place in np.ndindex(w.shape):
+        moved = [w.astype(np.float64), w.astype(np.float64)]
+        moved[0][place] += step
+        moved[1][place] -= step
+        more, less = (np.maximum(x @ m.T @ m.T @ m.T, 0).mean() for m in moved)
+        numeric[place] = (more - less) / (2 * step)
+    assert np.allclose(gradient, numeric, rtol=1e-3, atol=1e-3)
+
+
+_BODY = ("nodes", 0, "args", "body", "graph")
+
+
+@pytest.mark.parametrize(
+    ("way", "value", "words"),
+    [
+        ((*_BODY, "nodes", 1, "args", "input"), {"ref": "x"}, "takes 'x', which is not before it"),
+        ((*_BODY, "inputs", 1, "name"), "w", "two of the name 'w'"),
+        ((*_BODY, "nodes", 1, "name"), "net/linear", "takes 'linear', which is not"),
+        (("nodes", 2, "name"), "goes_on", "two of the name 'goes_on'"),
+        ((*_BODY, "outputs", 1), {"ref": "goes_on"}, "takes 'goes_on', which is not before it"),
+        ((*_BODY, "nodes"), 3, "a graph in node 'net/linear' is not valid"),
+        (("nodes", 1, "args", "self"), {"ref": "linear"}, "takes 'linear', which is not before"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_in_a_loop_is_said(
+    way: tuple[str | int, ...], value: Any, words: str
+) -> None:
+    record = looped()
+    _set(*way)(record, value)
+    assert words in refused(record).message
+
+
+def test_loops_in_loops_have_an_end() -> None:
+    record = looped()
+    inner: Any = 0
+    for depth in range(30):
+        inner = {"graph": {"inputs": [], "nodes": [
+            {"name": f"n{depth}", "op": "control.cond", "args": {"true": inner}, "outputs": []},
+        ], "outputs": []}}  # fmt: skip
+    record["nodes"][0]["args"]["body"] = inner
+    assert "graphs in graphs" in refused(record).message
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda node: node["args"]["body"]["graph"]["nodes"][1].update(op="aten.soup.default"),
+         "in it, there is no lowering of aten.soup.default"),
+        (lambda node: node["args"]["constants"].clear(), "zip"),
+        (lambda node: node["args"].update(condition=None), ""),
+        (lambda node: node["args"].update(body={"ref": "x"}), ""),
+    ],
+)  # fmt: skip
+def test_a_loop_that_cannot_be_lowered_stays_as_it_was_computed(
+    change: Callable[[dict[str, Any]], Any], why: str
+) -> None:
+    record = looped()
+    record["nodes"][0]["outputs"][1]["value"] = "values/0.npy"
+    change(record["nodes"][0])
+    document = from_trace(packed(record))
+    assert "net/linear stays as PyTorch computed it" in document.note
+    assert why in document.note
+    assert not [op for op in document.graph if op.type == "While"]
 
 
 def _set(*way: str | int) -> Callable[[dict[str, Any], Any], None]:

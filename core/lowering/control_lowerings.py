@@ -1,0 +1,127 @@
+"""Branches and loops, of whichever framework: conds and loops of ours, a graph for each function.
+
+They are those of torch.cond, while_loop and scan, and of jax.lax's; docs/trace-format.md has their
+arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradstep.core.lowering.foreign_graph import ForeignSubgraph
+from gradstep.core.lowering.lowering_table import (
+    LoweringTable,
+    Site,
+    UnloweredError,
+    element_type,
+)
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import Tensor
+
+CONTROL = LoweringTable()
+
+
+@CONTROL.lower("cond")
+def cond(
+    site: Site,
+    predicate: Tensor,
+    true: ForeignSubgraph,
+    false: ForeignSubgraph,
+    operands: Sequence[Any],
+) -> Sequence[Tensor]:
+    """What `true` gives of the operands where the predicate holds, else what `false` gives."""
+    chosen: list[Tensor] = tf.cond(
+        predicate,
+        lambda: _called(site, true, operands),
+        lambda: _called(site, false, operands),
+        strict=True,
+        name=_here(site),
+    )
+    return chosen
+
+
+@CONTROL.lower("while_loop")
+def while_loop(
+    site: Site,
+    condition: ForeignSubgraph,
+    body: ForeignSubgraph,
+    carried: Sequence[Any],
+    constants: Sequence[Any],
+) -> Sequence[Tensor]:
+    """`carried`, replaced by what `body` gives of it and the constants, while `condition` holds."""
+    results: list[Tensor] = tf.while_loop(
+        lambda *values: _called(site, condition, [*values, *constants])[0],
+        lambda *values: _called(site, body, [*values, *constants]),
+        _entering(site, carried, body),
+        return_same_structure=True,
+        name=_here(site),
+    )
+    return results
+
+
+@CONTROL.lower("scan")
+def scan(
+    site: Site,
+    body: ForeignSubgraph,
+    carried: Sequence[Any],
+    items: Sequence[Tensor],
+    constants: Sequence[Any],
+) -> Sequence[Tensor]:
+    """`body` of what is carried, a row of each of the items and the constants gives what is carried
+    on, and rows; the last of what was carried, and all rows."""
+    count = len(carried)
+    rows, how_many = _rows(items)
+    types = [element_type(told.dtype) for told in site.node.outputs[count:]]
+    kept = [tf.TensorArray(kind, how_many) for kind in types]
+
+    def step(index: Tensor, values: Sequence[Tensor], arrays: Sequence[Any]) -> Any:
+        given = [*values, *(row.read(index) for row in rows), *constants]
+        results = _called(site, body, given)
+        written = [a.write(index, x) for a, x in zip(arrays, results[count:], strict=True)]
+        return index + 1, results[:count], written
+
+    _, last, written = tf.while_loop(
+        lambda index, values, arrays: index < how_many,
+        step,
+        (0, _entering(site, carried, body), kept),
+        name=_here(site),
+    )
+    return [*last, *(array.stack() for array in written)]
+
+
+def _rows(items: Sequence[Tensor]) -> tuple[list[Any], Any]:
+    """An array of the rows of each, and how many there are."""
+    if not items:
+        raise UnloweredError("a scan over nothing")
+    known = items[0].shape.dims
+    fixed = known[0] if known else None
+    how_many = tf.shape(items[0])[0] if fixed is None else fixed
+    return [tf.TensorArray(x.dtype, how_many).unstack(x) for x in items], how_many
+
+
+def _here(site: Site) -> str:
+    """The scope that we are in, which is the operation's already: no other in it."""
+    return f"{site.builder.scope_name}/"
+
+
+def _called(site: Site, function: Any, args: Sequence[Any]) -> list[Tensor]:
+    """What a function gives. Raises UnloweredError where it is none."""
+    results = site.inner(_graph(function), args)
+    return [x if isinstance(x, Tensor) else site.builder.constant(x) for x in results]
+
+
+def _entering(site: Site, values: Sequence[Any], function: Any) -> list[Tensor]:
+    """What a loop begins with: numbers become tensors of the types that its function takes."""
+    return [
+        value
+        if isinstance(value, Tensor)
+        else site.builder.constant(value, element_type(told.dtype))
+        for value, told in zip(values, _graph(function).types, strict=False)
+    ]
+
+
+def _graph(function: Any) -> ForeignSubgraph:
+    if not isinstance(function, ForeignSubgraph):
+        raise UnloweredError("one of its functions is no graph")
+    return function
