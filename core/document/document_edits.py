@@ -240,6 +240,14 @@ def toggle_breakpoint(document: Document, name: str) -> Document:
     return replace(document, breakpoints=(*kept, *added))
 
 
+def toggle_line_breakpoint(document: Document, line: str) -> Document:
+    """Set, or take away, the breakpoint before what a line of the traced program asked for."""
+    kind = BreakpointKind.LINE
+    kept = tuple(b for b in document.breakpoints if (b.kind, b.target) != (kind, line))
+    added = () if len(kept) < len(document.breakpoints) else (Breakpoint(line, kind),)
+    return replace(document, breakpoints=(*kept, *added))
+
+
 def set_breakpoints(document: Document, breakpoints: Iterable[Breakpoint]) -> Document:
     return replace(document, breakpoints=tuple(breakpoints))
 

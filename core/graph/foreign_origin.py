@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from gradstep.core.graph.model import Graph, Operation
@@ -27,10 +27,24 @@ def foreign_origin(op: Operation) -> ForeignOrigin | None:
     kind, scope = op.attrs.get(FOREIGN_OP), op.attrs.get(FOREIGN_SCOPE)
     if not isinstance(kind, str) or not isinstance(scope, str):
         return None
-    file, _, line = str(op.attrs.get(SOURCE_LINE, "")).rpartition(":")
+    file, _, line = source_line(op).rpartition(":")
     if not file or not line.isdecimal():
         return ForeignOrigin(kind, scope)
     return ForeignOrigin(kind, scope, file, int(line))
+
+
+def source_line(op: Operation) -> str:
+    """ "net.py:81"; "" for what was never foreign."""
+    return str(op.attrs.get(SOURCE_LINE, ""))
+
+
+def operations_by_line(operations: Iterable[Operation]) -> dict[str, list[str]]:
+    """Line -> the operations that it asked for, in their order."""
+    found: dict[str, list[str]] = {}
+    for op in operations:
+        if line := source_line(op):
+            found.setdefault(line, []).append(op.name)
+    return found
 
 
 def foreign_scopes(graph: Graph) -> Mapping[str, str]:

@@ -117,8 +117,8 @@ class Debugger(Moves[Stop]):
 
     @add_notes()
     def break_at(self, target: str, kind: str = "op", condition: str = "") -> None:
-        """Stop before operation `target`; or at a "gradient", "scope", "type" or "phase" of that
-        name; where a condition is given, only where it holds: "isnan(value)"."""
+        """Stop before operation `target`; or at a "gradient", "scope", "type", "phase" or "line"
+        ("net.py:81") of that name; under a condition, where it holds: "isnan(value)"."""
         kinds = [each.value for each in BreakpointKind]
         if kind not in kinds:
             raise GradstepError(

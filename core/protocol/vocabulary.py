@@ -18,7 +18,7 @@ StopReason = Literal[
     "entry", "step", "breakpoint", "exception", "blocked", "pause", "goto", "end"
 ]  # "blocked": the next step waits for others, and can be tried again; "end": of a run
 SessionCommand = Literal["list", "new", "duplicate", "delete", "switch", "copy"]
-BreakpointTarget = Literal["op", "gradient", "scope", "type", "phase"]
+BreakpointTarget = Literal["op", "gradient", "scope", "type", "phase", "line"]
 ThreadCondition = Literal["ready", "blocked", "deadlock", "finished", "failed"]
 
 # "waiting": not computed yet at that step; "none": a gradient that does not exist; "dead": in a

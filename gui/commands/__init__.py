@@ -88,6 +88,7 @@ from gradstep.gui.commands.run_commands import (
     set_threads,
     switch_thread,
     toggle_breakpoint,
+    toggle_line_breakpoint,
     use_device,
 )
 from gradstep.gui.commands.select_cuts_and_repeats import select_passes, select_repeats
@@ -228,6 +229,7 @@ __all__ = [
     "switch_thread",
     "to_pyfunc",
     "toggle_breakpoint",
+    "toggle_line_breakpoint",
     "toggle_override",
     "toggle_stop",
     "train",

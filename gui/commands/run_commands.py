@@ -38,6 +38,12 @@ def toggle_breakpoint(workspace: Workspace, name: str = "") -> None:
     workspace.edit("Toggle breakpoint", document)
 
 
+def toggle_line_breakpoint(workspace: Workspace, line: str) -> None:
+    """Likewise on what a line of the traced program ("net.py:81") asked for."""
+    document = document_edits.toggle_line_breakpoint(workspace.document, line)
+    workspace.edit("Toggle breakpoint", document)
+
+
 def set_breakpoints(workspace: Workspace, breakpoints: Iterable[Breakpoint]) -> None:
     workspace.edit("Breakpoints", document_edits.set_breakpoints(workspace.document, breakpoints))
 

@@ -11,6 +11,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from gradstep.core.graph.foreign_origin import operations_by_line, source_line
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import add_row
 from gradstep.gui.look.theme import GRID, Tone
@@ -27,6 +28,7 @@ _WHAT = {
     BreakpointKind.SCOPE: "scope",
     BreakpointKind.TYPE: "op type",
     BreakpointKind.PHASE: "phase",
+    BreakpointKind.LINE: "line",
 }
 _SOMEWHERE = (BreakpointKind.OP, BreakpointKind.GRADIENT, BreakpointKind.SCOPE)
 
@@ -172,6 +174,8 @@ class BreakpointsPanel(Panel):
         found = []
         for op in chosen:
             found += [Breakpoint(op.name), Breakpoint(op.name, BreakpointKind.GRADIENT)]
+            if line := source_line(op):
+                found.append(Breakpoint(line, BreakpointKind.LINE))
             found.append(Breakpoint(op.type, BreakpointKind.TYPE))
             if op.scope:
                 found.append(Breakpoint(op.scope, BreakpointKind.SCOPE))
@@ -183,3 +187,7 @@ class BreakpointsPanel(Panel):
         item = self.model.breakpoints[row]
         if item.kind in _SOMEWHERE:
             commands.reveal(self.workspace, item.target)
+        elif item.kind is BreakpointKind.LINE:
+            asked = operations_by_line(self.workspace.shown).get(item.target, ())
+            for name in asked[:1]:
+                commands.reveal(self.workspace, name)

@@ -13,6 +13,7 @@ from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.debug.concurrency.thread_state import Thread
 from gradstep.core.document.document import CodeItem, CodeKind, Document, Optimizer
 from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.foreign_origin import source_line
 from gradstep.core.graph.loop import within
 from gradstep.core.graph.model import Constant, Edge, Operation, TensorRef
 from gradstep.core.graph.scopes import is_inside, parents
@@ -328,6 +329,7 @@ def _breakpoint(rng: Random, document: Document) -> Breakpoint:
     targets = {BreakpointKind.TYPE: op.type, BreakpointKind.PHASE: rng.choice(phases)}
     scopes = [*parents(op.name)] or [op.name]
     targets[BreakpointKind.SCOPE] = rng.choice(scopes)
+    targets[BreakpointKind.LINE] = source_line(op) or "net.py:1"
     condition = rng.choice(_CONDITIONS).replace("NAME", str(_tensor(rng, document)))
     hits = rng.choice((1, 1, 2, 3))
     enabled = rng.random() < 0.9

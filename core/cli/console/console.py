@@ -128,14 +128,14 @@ class Console:
     # -- breakpoints ---------------------------------------------------------------------------
 
     def break_(self, rest: str) -> Reply:
-        """`break [gradient|scope|type|phase] NAME [if EXPRESSION]`."""
+        """`break [gradient|scope|type|phase|line] NAME [if EXPRESSION]`."""
         place, _, condition = f"{rest} ".partition(" if ")
         first, _, name = place.strip().partition(" ")
         kind = BreakpointKind.OP
         if name and first in {k.value for k in BreakpointKind}:
             kind, place = BreakpointKind(first), name
         if not place.strip():
-            raise needs("break", "[gradient|scope|type|phase] NAME [if EXPRESSION]")
+            raise needs("break", "[gradient|scope|type|phase|line] NAME [if EXPRESSION]")
         point = Breakpoint(place.strip(), kind, condition.strip())
         require_targets(self.session.program.graph, point)
         self._set([*self._breakpoints, point])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.debug.breaks.expression_names import find_mentions
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.foreign_origin import operations_by_line
 from gradstep.core.graph.loop import anywhere, within
 from gradstep.core.graph.model import Graph, Phase
 from gradstep.core.graph.scopes import parents
@@ -26,6 +27,7 @@ def _require(graph: Graph, kind: BreakpointKind, target: str) -> None:
     known = {
         BreakpointKind.TYPE: {op.type for op in within(graph)},
         BreakpointKind.PHASE: {phase.value for phase in Phase},
+        BreakpointKind.LINE: {*operations_by_line(within(graph))},
         BreakpointKind.SCOPE: {scope for op in within(graph) for scope in parents(op.name)},
     }[kind]
     if target.rstrip("/") not in known:

@@ -1,4 +1,4 @@
-"""Where a run should stop: at which operation, scope, type, gradient or phase, and when."""
+"""Where a run should stop: at which operation, scope, type, line, gradient or phase, and when."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ class BreakpointKind(StrEnum):
     SCOPE = "scope"
     TYPE = "type"
     PHASE = "phase"
+    LINE = "line"  # before what a line of the traced program asked for: "net.py:81"
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,10 @@ class Looked(Values, Protocol):
         ...
 
 
+# Of these one stops where they are entered, not at each of their steps.
+_REGIONS = (BreakpointKind.SCOPE, BreakpointKind.PHASE, BreakpointKind.LINE)
+
+
 @dataclass(frozen=True, slots=True)
 class StopPoint:
     """One place where one breakpoint may stop. operation: what it is about; always: whatever the
@@ -105,7 +109,7 @@ def _places(index: StepIndex, breakpoint: Breakpoint, after: bool) -> Iterator[t
         for group in () if name in breakpoint.exempt else index.gradients.get(name, ()):
             yield group.stop if after else group.start, name
         return
-    region = breakpoint.kind in (BreakpointKind.SCOPE, BreakpointKind.PHASE)
+    region = breakpoint.kind in _REGIONS
     last = -2  # step of the region
     for number in index.matching(breakpoint):
         entered, last = number > last + 1, number

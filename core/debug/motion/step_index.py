@@ -1,4 +1,4 @@
-"""The steps of a plan by what breakpoints name: an operation, a type, a phase, a scope."""
+"""The steps of a plan by what breakpoints name: an operation, a type, a phase, a scope, a line."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import cached_property
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.step_groups import Group, owner
+from gradstep.core.graph.foreign_origin import source_line
 from gradstep.core.graph.model import Operation, Phase
 from gradstep.core.graph.scopes import parents
 
@@ -33,6 +34,8 @@ class StepIndex:
             return self._types.get(target, ())
         if breakpoint.kind is BreakpointKind.PHASE:
             return self._phases.get(target, ())
+        if breakpoint.kind is BreakpointKind.LINE:
+            return self._lines.get(target, ())
         if not target:
             return range(len(self.plan.steps))  # all are in the scope without a name
         return self._scopes.get(target.rstrip("/"), ())
@@ -53,6 +56,10 @@ class StepIndex:
     @cached_property
     def _phases(self) -> Mapping[str, Steps]:
         return self._by(lambda op: (op.phase.value,))
+
+    @cached_property
+    def _lines(self) -> Mapping[str, Steps]:
+        return self._by(lambda op: [line] if (line := source_line(op)) else ())
 
     @cached_property
     def _scopes(self) -> Mapping[str, Steps]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, TypeVar
@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from gradstep.core.graph.foreign_origin import operations_by_line
 from gradstep.core.graph.model import Edge, Operation, TensorRef
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.typing.flatten_loops import shown_as
@@ -158,18 +159,26 @@ class OverlayState:
 
     def _find_breakpoints(self) -> dict[int, bool]:
         found: dict[int, bool] = {}
-        for point in self._workspace.document.breakpoints:
-            number = self._broken_box(point)
+        points = self._workspace.document.breakpoints
+        asked = any(point.kind is BreakpointKind.LINE for point in points)
+        lines = operations_by_line(self._workspace.shown) if asked else {}
+        for point in points:
+            number = self._broken_box(point, lines)
             if number is not None:
                 found[number] = found.get(number, False) or point.enabled
         return found
 
-    def _broken_box(self, point: Breakpoint) -> int | None:
-        """Where a breakpoint is shown: at its operation, or at its scope while that is one box."""
-        if point.kind is BreakpointKind.SCOPE:
-            return self._visible.number.get(f"{point.target}/")
-        at_operation = point.kind in (BreakpointKind.OP, BreakpointKind.GRADIENT)
-        return self._visible.box_of.get(point.target) if at_operation else None
+    def _broken_box(self, point: Breakpoint, lines: Mapping[str, Sequence[str]]) -> int | None:
+        """Where a breakpoint is shown: at its operation, at the first that its line asked for, or
+        at its scope while that is one box."""
+        match point.kind:
+            case BreakpointKind.SCOPE:
+                return self._visible.number.get(f"{point.target}/")
+            case BreakpointKind.OP | BreakpointKind.GRADIENT:
+                return self._visible.box_of.get(point.target)
+            case BreakpointKind.LINE if point.target in lines:
+                return self._visible.box_of.get(lines[point.target][0])
+        return None
 
     @cached_property
     def shares(self) -> Shares | None:

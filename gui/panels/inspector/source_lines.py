@@ -7,7 +7,8 @@ from textwrap import dedent
 from PySide6.QtGui import QTextCursor, QTextFormat
 from PySide6.QtWidgets import QTextEdit, QVBoxLayout, QWidget
 
-from gradstep.core.graph.foreign_origin import ForeignOrigin, foreign_origin
+from gradstep.core.debug.breaks.breakpoints import BreakpointKind
+from gradstep.core.graph.foreign_origin import ForeignOrigin, foreign_origin, source_line
 from gradstep.core.graph.model import Operation
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import plain
@@ -55,7 +56,8 @@ class SourceLines(QWidget):
         """Show where this node is from; nothing, for what was drawn here."""
         origin, run = foreign_origin(op), self._workspace.document.recorded
         self.setVisible(origin is not None)
-        key = origin, run, self._workspace.theme
+        breaks = source_line(op) in self._broken_lines()
+        key = origin, run, breaks, self._workspace.theme
         if origin is None or key == self._shown:
             return
         self._shown = key
@@ -63,6 +65,7 @@ class SourceLines(QWidget):
         self.header.set_texts(self.tr("Source"), origin.op)
         if origin.file:
             self._body.addWidget(line_of(self._link(origin)))
+            self._body.addWidget(line_of(self._toggle(source_line(op), breaks)))
         else:
             missing = Text(lambda: self._workspace.theme, "muted")
             missing.set_text(self.tr("no line was recorded"))
@@ -76,6 +79,17 @@ class SourceLines(QWidget):
         link = Link(lambda: self._workspace.theme, words, "inspector.source.open", code=True)
         link.setToolTip(plain(self.tr("Open this line in your editor")))
         link.clicked.connect(lambda: commands.open_source(self._workspace, origin))
+        return link
+
+    def _broken_lines(self) -> set[str]:
+        points = self._workspace.document.breakpoints
+        return {point.target for point in points if point.kind is BreakpointKind.LINE}
+
+    def _toggle(self, line: str, breaks: bool) -> Link:
+        words = self.tr("remove the breakpoint") if breaks else self.tr("break here")
+        link = Link(lambda: self._workspace.theme, words, "inspector.source.break")
+        link.setToolTip(plain(self.tr("Stop before what this line asks for, in each run")))
+        link.clicked.connect(lambda: commands.toggle_line_breakpoint(self._workspace, line))
         return link
 
     def _lines(self, text: str, number: int) -> LinePreview:

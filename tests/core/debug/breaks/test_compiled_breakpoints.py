@@ -17,6 +17,7 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.engine.plan.compile_plan import compile_plan
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.step_groups import owner
+from gradstep.core.graph.foreign_origin import source_line
 from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
 from gradstep.core.graph.scopes import is_inside, parents
 from gradstep.core.ops import api as tf
@@ -48,10 +49,20 @@ def _places_of_steps(
             yield (i if before else i + 1), op.name
 
 
+def with_lines(graph: Graph) -> Graph:
+    """As it would be, had a program of three lines asked for its forward operations."""
+    made = {
+        op.name: op.with_attrs(_source=f"net.py:{number % 9 // 3}") if op.phase == "forward" else op
+        for number, op in enumerate(graph)
+    }
+    return Graph.ordered(made)
+
+
 def _is_named(op: Operation, b: Breakpoint) -> bool:
     if b.kind is BreakpointKind.SCOPE:
         return not b.target or is_inside(op.name, b.target) or is_inside(owner(op), b.target)
     named = {BreakpointKind.OP: op.name, BreakpointKind.TYPE: op.type}
+    named[BreakpointKind.LINE] = str(op.attrs.get("_source"))
     return named.get(b.kind, op.phase.value) == b.target
 
 
@@ -60,6 +71,7 @@ def _targets(plan: Plan) -> list[str]:
     types = [step.op.type for step in plan.steps]
     scopes = [scope for name in names for scope in parents(name)]
     scopes += [f"{scope}/" for scope in scopes]
+    scopes += [line for step in plan.steps if (line := source_line(step.op))]
     return [*dict.fromkeys((*names, *types, *scopes, *Phase, "", "/", "nothing"))]
 
 
@@ -68,7 +80,9 @@ def _targets(plan: Plan) -> list[str]:
 def test_breakpoints_stop_where_a_look_at_every_step_says(
     tutorial: Program, data: st.DataObject
 ) -> None:
-    plan = compile_plan(tutorial.graph, tutorial.fetches, tutorial.targets, [*tutorial.feeds])
+    plan = compile_plan(
+        with_lines(tutorial.graph), tutorial.fetches, tutorial.targets, [*tutorial.feeds]
+    )
     targets = st.sampled_from(_targets(plan))
     drawn = st.builds(
         Breakpoint,

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QProcess, Qt
 
+from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.foreign_origin import ForeignOrigin, foreign_origin
+from gradstep.core.graph.foreign_origin import ForeignOrigin, foreign_origin, source_line
 from gradstep.core.io.open_document import read
 from gradstep.gui.commands.source_commands import editor_command, source_path
 from gradstep.gui.panels.device_diff.device_diff_panel import DeviceDiffPanel
@@ -94,6 +95,28 @@ def test_a_click_opens_the_editor(
     qtbot.mouseClick(panel.source.findChild(Link), Qt.MouseButton.LeftButton)
     assert len(started) == 1
     assert "not on this machine, or is another one" in bench.messages[-1]
+
+
+def test_a_run_stops_at_a_line(
+    bench: Any, show: Callable[..., Any], qtbot: Any, hooked: Document
+) -> None:
+    panel = opened(bench, show, hooked, "m/linear/BiasAdd")
+    line = source_line(hooked.graph["m/linear/BiasAdd"])
+
+    def link() -> Any:
+        panel.refresh()  # as it does a moment later
+        return panel.source.findChildren(Link, "inspector.source.break")[-1]
+
+    qtbot.mouseClick(link(), Qt.MouseButton.LeftButton)
+    assert bench.space.document.breakpoints == (Breakpoint(line, BreakpointKind.LINE),)
+    assert link().text() == "remove the breakpoint"
+    bench.run("continue_")
+    assert bench.space.stop.reason == "breakpoint"
+    step = bench.space.program.steps[bench.space.stop.step]
+    assert source_line(hooked.graph[step.op]) == line
+    qtbot.mouseClick(link(), Qt.MouseButton.LeftButton)
+    assert bench.space.document.breakpoints == ()
+    assert link().text() == "break here"
 
 
 class _Settings:
