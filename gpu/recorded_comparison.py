@@ -39,7 +39,7 @@ def compare_recorded(program: Program, backend: Backend) -> Comparison:
     """`program` on a device, against what was recorded of it. Raises GradstepError where nothing
     was, and for what keeps the program from running."""
     recorded = program.recorded
-    if recorded is None:
+    if recorded is None or not recorded.can_be_compared_with:
         raise GradstepError(
             "nothing was recorded of this graph elsewhere",
             kind="ValueError",

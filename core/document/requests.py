@@ -79,10 +79,11 @@ def trained_variables(document: Document, optimizer: Optimizer) -> tuple[TensorR
     if optimizer.wrt:
         return optimizer.wrt
     asked = [r for r in document.request.wrt if r.op in graph and graph[r.op].type in VARIABLES]
-    return tuple(asked) or _trainable(graph)
+    return tuple(asked) or trainable_variables(graph)
 
 
-def _trainable(graph: Graph) -> tuple[TensorRef, ...]:
+def trainable_variables(graph: Graph) -> tuple[TensorRef, ...]:
+    """What an optimizer trains that is not told what."""
     if _TRAINABLE not in graph.__dict__:
         variables = map(graph.operations.__getitem__, graph.of_types(VARIABLES))
         found = tuple(op.output() for op in variables if is_trainable(op))

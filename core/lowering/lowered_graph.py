@@ -31,6 +31,7 @@ from gradstep.core.lowering.lowering_table import (
     fixed,
 )
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.build.variable import TRAINABLE
 
 _LIBRARIES = ("torch/", "jax/", "flax/", "site-packages/")
 
@@ -112,6 +113,8 @@ class _GraphLowering:
         if given.kind == "constant" and given.tensor.value is not None:
             return self._builder.constant(given.tensor.value, kind, name)
         variable = self._builder.variable(name, kind, fixed(shape))
+        if not given.trained:
+            self._builder.mark(variable, **{TRAINABLE: False})
         self._done.variables[given.name] = variable.ref.op
         return variable
 

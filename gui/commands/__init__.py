@@ -45,6 +45,7 @@ from gradstep.gui.commands.gradient_commands import (
 from gradstep.gui.commands.node_commands import (
     add_block,
     add_control,
+    add_loss,
     add_node,
     add_source,
     begin_block,
@@ -130,6 +131,7 @@ __all__ = [
     "ANY_ROWS",
     "add_block",
     "add_control",
+    "add_loss",
     "add_node",
     "add_source",
     "ask_sweep",

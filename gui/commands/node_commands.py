@@ -6,7 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from gradstep.core.document import block_insertion, clipboard, document_edits, wire_completion
+from gradstep.core.document import (
+    block_insertion,
+    clipboard,
+    document_edits,
+    loss_insertion,
+    wire_completion,
+)
+from gradstep.core.document.loss_insertion import LossChoice
 from gradstep.core.graph.loop import anywhere, loops_around, tensor_carried
 from gradstep.core.graph.model import Edge, Graph, TensorRef
 from gradstep.core.graph.scopes import is_inside, move_name, parents
@@ -55,6 +62,15 @@ def _selected_loop(workspace: Workspace) -> str:
 
 
 @says_why
+@says_why
+def add_loss(workspace: Workspace, choice: LossChoice) -> None:
+    """Add a loss, and ask for the gradients of all that is trained."""
+    types = workspace.inference.types
+    document, scope = loss_insertion.add_loss(workspace.document, choice, types)
+    workspace.edit(f"Add {choice.words}", document)
+    workspace.select([op.name for op in document.graph if is_inside(op.name, scope)])
+
+
 def add_block(
     workspace: Workspace,
     /,

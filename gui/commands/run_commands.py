@@ -92,17 +92,22 @@ def compare(workspace: Workspace, against: Sequence[str] = ()) -> None:
 
 def device_to_compare_with(workspace: Workspace) -> str:
     """What was recorded elsewhere, where anything was; else the device chosen in the settings."""
-    return settings().compare_with if workspace.document.recorded is None else RECORDED_DEVICE
+    return RECORDED_DEVICE if _was_recorded(workspace) else settings().compare_with
 
 
 def comparable_devices(workspace: Workspace) -> list[DeviceInfo]:
     """What can be compared with: what another framework recorded of this graph, then devices."""
     run = workspace.document.recorded
-    if run is None:
+    if run is None or not _was_recorded(workspace):
         return [*workspace.devices]
     text = f"as {run.source} computed it"
     recorded = DeviceInfo(name=RECORDED_DEVICE, kind="recorded", available=True, text=text)
     return [recorded, *workspace.devices]
+
+
+def _was_recorded(workspace: Workspace) -> bool:
+    run = workspace.document.recorded
+    return run is not None and run.can_be_compared_with
 
 
 def measure(workspace: Workspace) -> None:

@@ -35,6 +35,11 @@ class RecordedRun:
     sources: Mapping[str, str] = field(default_factory=dict)
     paths: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def can_be_compared_with(self) -> bool:
+        """Whether anything is known of what was computed: a .pt2 has lines of source alone."""
+        return bool(self.values or self.gradients)
+
 
 def relabel_recorded(run: RecordedRun | None, name_of: Callable[[str], str]) -> RecordedRun | None:
     """The same of a graph whose operations have other names."""

@@ -141,7 +141,9 @@ class _Traced:
         lines = [f"Traced from {self.graph.title or 'a model'} by {self.graph.framework}."]
         lines += [remark.text for remark in self.graph.remarks]
         if not self._results("loss"):
-            lines.append("It has no loss: add one, or ask for the gradients of any of its outputs.")
+            lines.append(
+                "It has no loss: the Gradients panel offers some, and any output has gradients."
+            )
         if shortened := _short_types(self.graph):
             lines.append(f"{', '.join(shortened)} is computed as float32 here.")
         lines += _unlowered(self.done)

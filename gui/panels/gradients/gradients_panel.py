@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout
 
+from gradstep.core.document.loss_insertion import LossChoice, loss_choices
 from gradstep.core.document.requests import every_request
 from gradstep.core.protocol.messages import NodeCheck
 from gradstep.gui import commands
@@ -67,13 +68,21 @@ class GradientsPanel(Panel):
         self.verdicts.setContentsMargins(12, 0, 12, GRID)
         self.verdicts.setSpacing(GRID // 2)
         self.sentence = Wrapped(lambda: self.theme, "gradients.sentence")
+        policy = QSizePolicy.Policy  # no taller than its lines
+        self.sentence.setSizePolicy(policy.Preferred, policy.Maximum)
         self.verdicts.addWidget(self.sentence)
         return self.verdicts
 
     def refresh(self, *_: object) -> None:
         """Show the table of the last check, or how to make one."""
         space, table = self.workspace, self.workspace.table
-        if not every_request(space.document):
+        asked = bool(every_request(space.document))
+        choices = [] if asked else loss_choices(space.document, space.inference.types)
+        self.check.setVisible(not choices)
+        if choices:
+            self._offer(choices)
+            return
+        if not asked:
             self.show_empty(
                 self.tr(
                     "Gradients appear here: native, overridden and numeric side by side. "
@@ -90,17 +99,39 @@ class GradientsPanel(Panel):
         self.held.refresh()
         self.values.setVisible(not self.model.rows and bool(self.held.refs))
         self.bad.refresh()
-        listed = [bool(self.model.rows), self.values.isVisibleTo(self)]
-        for place, stretch in zip((2, 3, 5), (*listed, not any(listed)), strict=True):
-            self.column.setStretch(place, int(stretch))
+        table, values = bool(self.model.rows), self.values.isVisibleTo(self)
+        self._let_stretch(table, values, not (table or values))
         self.show_content()
 
-    def _list_nodes(self, doubtful: list[NodeCheck]) -> None:
-        """A link to each node whose gradient is wrong, or worth a second look."""
+    def _offer(self, choices: list[LossChoice]) -> None:
+        """The losses that fit a network that came without one."""
+        words = self.tr("Nothing is differentiated yet. Add a loss of {}, and its gradients:")
+        self.sentence.setText(words.format(choices[0].of.short))
+        self._drop_links()
+        for choice in choices:
+            link = Link(lambda: self.theme, choice.words, f"gradients.loss.{choice.block}")
+            link.clicked.connect(lambda _=False, it=choice: commands.add_loss(self.workspace, it))
+            self.verdicts.addWidget(link)
+        for part in (self.table, self.values, self.bad):
+            part.hide()
+        self._let_stretch(False, False, True)
+        self.show_content()
+
+    def _let_stretch(self, table: bool, values: bool, rest: bool) -> None:
+        """Which of them takes what height there is."""
+        for place, stretch in zip((2, 3, 5), (table, values, rest), strict=True):
+            self.column.setStretch(place, int(stretch))
+
+    def _drop_links(self) -> None:
         while self.verdicts.count() > 1:
             item = self.verdicts.takeAt(1)
             if item is not None and (widget := item.widget()) is not None:
+                widget.hide()
                 widget.deleteLater()
+
+    def _list_nodes(self, doubtful: list[NodeCheck]) -> None:
+        """A link to each node whose gradient is wrong, or worth a second look."""
+        self._drop_links()
         for node in doubtful:
             link = Link(lambda: self.theme, self._remark(node), f"gradients.node.{node.node}")
             link.setToolTip(plain(node.text))

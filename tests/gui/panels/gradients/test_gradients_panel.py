@@ -47,6 +47,25 @@ def test_three_gradients_side_by_side(bench: Any, show: Callable[..., Any], qtbo
     assert bench.space.selection == ("e",)
 
 
+def test_a_network_without_a_loss_gets_one_by_a_click(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    build = GraphBuilder()
+    x, w = build.placeholder("x", shape=(2, 3)), build.variable("w", shape=(3, 4))
+    y = build.one("MatMul", x, w, name="y")
+    bench.space.open_document(Document(graph=build.build(), fetches=(y.ref,)), None)
+    panel = show(GradientsPanel(bench.space))
+    assert "a loss of y" in panel.sentence.text()
+    assert not panel.check.isVisibleTo(panel)
+    link = panel.findChild(Link, "gradients.loss.sparse_softmax_cross_entropy_loss")
+    qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
+    document = bench.space.document
+    assert [str(ref) for ref in document.request.wrt] == ["w:0"]
+    assert document.request.of
+    panel.refresh()
+    assert panel.check.isVisibleTo(panel)
+
+
 def test_a_native_gradient_needs_no_override_column(
     bench: Any, show: Callable[..., Any], qtbot: Any
 ) -> None:
