@@ -37,6 +37,8 @@ def tolerance(arithmetic: Arithmetic, dtype: np.dtype, tf32: bool = False) -> To
     tf32: whether either side rounds the factors of matrix products to TF32."""
     if dtype.kind not in "fc" or arithmetic == "exact":
         return Tolerance()
+    if arithmetic == "rounded" and dtype.kind == "c":  # each part is of several operations
+        return Tolerance(_of(_LIBRARY, dtype), flushed=True, why="complex: relative L2")
     if arithmetic == "rounded":
         return Tolerance(flushed=True, why="correctly rounded: bit-equal, but for subnormals")
     if arithmetic == "library":

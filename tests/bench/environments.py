@@ -1,5 +1,5 @@
 """The peers' own Python environments, in .bench/, made when a benchmark first wants one, and
-those of the tools that mutate and fuzz, made likewise.
+those of the tools that mutate and fuzz and of CuPy without a card, made likewise.
 
 None of this is a dependency of the project. A peer that cannot be had costs only its rows.
 """
@@ -62,6 +62,22 @@ ENVIRONMENTS = {
                     *("atheris==3.0.0", _NUMPY, "networkx>=3.4,<4", "msgspec>=0.20,<0.23"),
                     *("platformdirs>=4.3,<5", "protobuf>=5,<8", "tensorboardX>=2.6.4,<3"),
                     *("graphlay>=0.3.1,<0.4", "threadpoolctl>=3.5,<4"),
+                ),
+            ),
+            ours=True,
+        ),
+        # CuPy on a machine without a card (./dev gpu --host), and what its device is built with.
+        Environment(
+            "hostcuda",
+            (
+                _uv(
+                    *(
+                        "cupy-cuda13x==14.2.0",
+                        "nvidia-cuda-runtime>=13,<14",
+                        "nvidia-cuda-crt>=13,<14",
+                    ),
+                    *("Cython>=3.2,<3.3", "setuptools>=80", "scipy==1.17.1", _NUMPY),
+                    *("networkx>=3.4,<4", "msgspec>=0.20,<0.23"),
                 ),
             ),
             ours=True,

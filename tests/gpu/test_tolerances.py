@@ -91,6 +91,15 @@ def test_classes_are_ordered_by_what_they_allow(dtype: np.dtype) -> None:
     assert reducing.scaled == 4
 
 
+@pytest.mark.parametrize("dtype", [np.dtype(np.complex64), np.dtype(np.complex128)])
+def test_a_product_of_complex_numbers_is_several_roundings(dtype: np.dtype) -> None:
+    """Two good libraries are a ULP apart, as one of them fuses a multiplication and an addition."""
+    allowed = tolerance("rounded", dtype)
+    assert allowed.rel_l2 == tolerance("library", dtype).rel_l2
+    assert allowed.flushed
+    assert tolerance("exact", dtype).rel_l2 == 0
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_what_is_inherited_may_be_as_far_off_as_a_sum(dtype: np.dtype) -> None:
     for arithmetic in CLASSES:

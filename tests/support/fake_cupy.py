@@ -28,7 +28,7 @@ class FakeCupy(FakeNamespace):
         self.used += array.nbytes
         return FakeArray(array)
 
-    def take(self, a: FakeArray, indices: FakeArray, axis: int) -> FakeArray:
+    def take(self, a: FakeArray, indices: FakeArray, axis: int | None = None) -> FakeArray:
         picked = np.take(a.get(), indices.get(), axis=axis, mode="wrap")
         return FakeArray(picked)
 

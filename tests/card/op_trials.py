@@ -1,0 +1,148 @@
+"""One op type on all of its samples, on NumPy and on the device, by itself and given `out`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gradstep.core.engine.calls.op_evaluation import bind_out, run_op
+from gradstep.core.engine.device_transfer import get, put
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.declare.table import OpDef, all_ops, lookup
+from gradstep.gpu.cupy_backend import CupyBackend
+from gradstep.gpu.device_run import Outcome
+from gradstep.gpu.lockstep import Turn
+from gradstep.gpu.result_agreement import verdict_on
+from tests.card.device import Device
+from tests.support.op_cases import Case, make
+
+# Every op has samples in these; what it does not take in the others, no row tells of.
+_DECLARED = (np.float16, np.float32, np.float64)
+_OTHERS = (np.complex64, np.int32)
+_SHOWN = ("equal", "nan_mismatches", "max_abs", "rel_l2", "ulp_p99", "scaled")
+_CPU = NumpyBackend()
+
+
+def types() -> list[str]:
+    """The op types that can be tried by themselves."""
+    return [d.type for d in all_ops() if d.samples is not None and d.kernel.plain is not None]
+
+
+def try_one(device: Device, task: str) -> dict[str, Any]:
+    """task: "op|cupy|TYPE". `rows`: one for each sample, element type and form; lost: whether the
+    device answers no more."""
+    definition = lookup(task.split("|")[2])
+    found: dict[str, Any] = {"rows": []}
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for case, named in trials(definition):
+            found["rows"] += [{**named, **row} for row in _rows(device, case)]
+            try:
+                device.sync()
+            except Exception as error:
+                return {**found, "lost": str(error)}
+    device.free()
+    return found
+
+
+def trials(definition: OpDef) -> Iterator[tuple[Case, dict[str, Any]]]:
+    """Every sample in every element type that makes another case of it, and its name."""
+    assert definition.samples is not None
+    for index, sample in enumerate(definition.samples(np.random.default_rng(7))):
+        seen: set[str] = set()
+        for dtype in (*_DECLARED, *_OTHERS):
+            try:
+                case = make(definition, sample, dtype)
+            except GradstepError:
+                if dtype in _OTHERS or dtype is np.float16:
+                    continue
+                raise
+            said = repr(([x.dtype.name for x in case.inputs], sorted(case.operation.attrs.items())))
+            if said not in seen:
+                seen.add(said)
+                yield case, {"sample": index, "dtype": np.dtype(dtype).name}
+
+
+def _rows(device: Device, case: Case) -> Iterator[dict[str, Any]]:
+    inputs = [np.asarray(x) for x in case.inputs]
+    inputs += [np.asarray(np.int64(0))] if case.definition.state.counter else []
+    wanted = _outcome(lambda: run_op(_CPU, case.operation, [_CPU.put(x) for x in inputs]), _CPU)
+    if wanted.error is not None and _is_refusal(wanted.error):
+        return  # no op for such numbers
+    backend = device.backend()
+    before: dict[str, int] = {}
+
+    def plain() -> Any:
+        there = [put(backend, x) for x in inputs]
+        before.update(device.count())
+        made = run_op(backend, case.operation, there)
+        counted.update(device.counted(before))
+        return made
+
+    counted: dict[str, int] = {}
+    yield {**_judged(case, inputs, wanted, _outcome(plain, backend)), **counted}
+    function = bind_out(backend, case.operation)
+    if function is not None and wanted.ok:
+        found = _outcome(lambda: _given_out(backend, function, inputs, wanted), backend)
+        yield {**_judged(case, inputs, wanted, found), "form": "out"}
+
+
+def _is_refusal(error: GradstepError) -> bool:
+    """Whether NumPy itself fails on such numbers, which no rule of the op foresees."""
+    return error.kind == "InternalError" or isinstance(error.__cause__, TypeError)
+
+
+def _given_out(backend: CupyBackend, function: Any, inputs: list[Any], wanted: Outcome) -> Any:
+    outs = [backend.empty(x.shape, x.dtype) for x in wanted.outputs]
+    function(*(put(backend, x) for x in inputs), out=outs[0] if len(outs) == 1 else tuple(outs))
+    return outs
+
+
+def _outcome(run: Any, backend: Any) -> Outcome:
+    try:
+        return Outcome(tuple(np.asarray(get(backend, x)) for x in run()))
+    except GradstepError as error:
+        return Outcome(error=error)
+    except Exception as error:
+        refusal = GradstepError(f"{type(error).__name__}: {error}", kind="InternalError")
+        refusal.__cause__ = error
+        return Outcome(error=refusal)
+
+
+def _judged(case: Case, inputs: list[Any], wanted: Outcome, found: Outcome) -> dict[str, Any]:
+    """By the tolerances of the comparison that users see (gpu/tolerances.py)."""
+    turn = Turn(case.operation, wanted, found, found, Outcome(available=False), tuple(inputs))
+    verdict = verdict_on(turn, (_CPU.rules, device_rules()))
+    if found.error is not None:
+        same = wanted.error is not None and wanted.error.kind == found.error.kind
+        cause = found.error.__cause__ or found.error
+        said = f"{type(cause).__name__}: {' '.join(str(cause).split())[:300]}"
+        return {"verdict": "raises alike" if same else "refused", "text": said}
+    if wanted.error is not None:
+        return {"verdict": "differs", "text": f"only NumPy raises: {wanted.error}"[:300]}
+    row: dict[str, Any] = {"verdict": verdict.verdict}
+    if verdict.verdict != "equal":
+        row |= {k: float(f"{v:.3g}") for k, v in verdict.metrics.items() if k in _SHOWN}
+    if verdict.verdict == "differs":
+        row["text"] = _sides(wanted.outputs[verdict.output], found.outputs[verdict.output])
+    return row
+
+
+def device_rules() -> Any:
+    """Those that the backend runs under."""
+    from gradstep.gpu.emulated_systems import TF_ON_GPU
+
+    return TF_ON_GPU
+
+
+def _sides(a: np.ndarray, b: np.ndarray) -> str:
+    """What is on both sides, where it is not the same first."""
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return f"{a.dtype}{list(a.shape)} here, {b.dtype}{list(b.shape)} there"
+    apart = np.flatnonzero((a != b).reshape(-1) & ~((a != a) & (b != b)).reshape(-1))[:4]
+    here, there = a.reshape(-1)[apart].tolist(), b.reshape(-1)[apart].tolist()
+    return f"at {apart.tolist()} of {a.size}: {here} here, {there} there"[:300]

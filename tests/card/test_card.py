@@ -1,0 +1,151 @@
+"""What `./dev gpu` does on a card, on a few operations and the stand-in that any machine has."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.card import cast_rows, example_trials, function_errors, op_trials, recording, rule_rows
+from tests.card.device import Device, open_device
+from tests.card.journal import Journal
+from tests.card.libraries import packed, unpacked
+from tests.card.pool import Pool
+from tests.card.summary import is_clean, readable, summary
+from tests.support.fake_cupy import FakeCupy
+from tests.support.fake_xp import FakeArray
+
+
+@pytest.fixture(scope="module")
+def device() -> Device:
+    return open_device("fake")
+
+
+def broken(name: str, wrong: Callable[..., Any]) -> Device:
+    """The stand-in, one function of which is not as it should be."""
+    xp = type("Broken", (FakeCupy,), {name: staticmethod(wrong)})()
+    return replace(open_device("fake"), xp=xp)
+
+
+@pytest.mark.parametrize("name", ["AddV2", "MatMul", "Softmax", "GatherV2", "ApplyAdam", "Cast"])
+def test_every_sample_in_every_type_is_tried(device: Device, name: str) -> None:
+    rows = op_trials.try_one(device, f"op|cupy|{name}")["rows"]
+    assert {row["verdict"] for row in rows} == {"equal"}
+    assert {"float16", "float32", "float64"} <= {row["dtype"] for row in rows}
+
+
+def test_integers_complex_numbers_and_places_for_results_are_tried(device: Device) -> None:
+    rows = op_trials.try_one(device, "op|cupy|AddV2")["rows"]
+    assert {"complex64", "int32"} <= {row["dtype"] for row in rows}
+    assert any(row.get("form") == "out" for row in rows)
+
+
+def test_what_an_operation_does_not_take_is_no_refusal_of_the_device(device: Device) -> None:
+    rows = op_trials.try_one(device, "op|cupy|Maximum")["rows"]
+    assert "complex64" not in {row["dtype"] for row in rows}
+
+
+def test_a_wrong_number_differs_and_is_shown() -> None:
+    wrong = broken("tanh", lambda x: FakeArray(np.tanh(x.get()) * np.float16(1.01)))
+    rows = op_trials.try_one(wrong, "op|cupy|Tanh")["rows"]
+    plain = [row for row in rows if "form" not in row and row["dtype"] == "float32"]
+    assert "differs" in {row["verdict"] for row in plain}
+    found = summary({}, {"op|cupy|Tanh": {"rows": rows}}, 0)
+    assert not is_clean(found)
+    assert "here" in readable(found)
+    assert found["ulp"]["Tanh"] > 1000
+
+
+def test_rounding_is_close() -> None:
+    def rounded(x: FakeArray) -> FakeArray:
+        exact = np.exp(x.get())
+        return FakeArray(np.nextafter(exact, 100) if exact.dtype.kind == "f" else exact)
+
+    rows = op_trials.try_one(broken("exp", rounded), "op|cupy|Exp")["rows"]
+    verdicts = {row["verdict"] for row in rows if "form" not in row and row["dtype"] == "float32"}
+    assert verdicts == {"close"}
+
+
+def test_a_call_that_the_device_does_not_take_is_a_refusal() -> None:
+    def refuse(*_: Any) -> Any:
+        raise TypeError("Unsupported type")
+
+    rows = op_trials.try_one(broken("tanh", refuse), "op|cupy|Tanh")["rows"]
+    assert {row["verdict"] for row in rows if "form" not in row} == {"refused"}
+    assert "Unsupported type" in rows[0]["text"]
+
+
+def test_an_example_is_run_in_lockstep_and_three_times(device: Device) -> None:
+    found = example_trials.try_one(device, "example|cupy|tutorial")
+    assert (found["differ"], found["refused"], found["apart"]) == ([], [], [])
+    assert found["fetched"] >= 9
+
+
+def test_a_process_that_dies_costs_its_own_task(tmp_path: Path) -> None:
+    results: dict[str, Any] = {}
+    tasks = ["op|cupy|Neg", "memory|cupy|", "op|cupy|Abs"]  # the stand-in has no memory's limit
+    pool = Pool("fake", 1, 60, time.monotonic() + 120, tmp_path / "errors.log")
+    pool.run(tasks, results.__setitem__)
+    assert "rows" in results["op|cupy|Neg"]
+    assert "rows" in results["op|cupy|Abs"]
+    found = summary({}, results, 0)
+    assert "ended with 1" in str(found["refused"])
+    assert "free_all_blocks" in (tmp_path / "errors.log").read_text(encoding="utf-8")
+
+
+def test_a_journal_goes_on_after_a_line_that_was_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "verify.jsonl"
+    first = Journal(path, {"card": "one"})
+    first.add("a", {"rows": []})
+    first.add("b", {"rows": [1]})
+    path.write_bytes(path.read_bytes()[:-4])
+    second = Journal(path, {"card": "one"})
+    assert second.results == {"a": {"rows": []}}
+    second.add("b", 2)
+    assert Journal(path, {"card": "one"}).results == {"a": {"rows": []}, "b": 2}
+    assert Journal(path, {"card": "another"}).results == {}
+
+
+def test_every_row_is_a_call_that_numpy_takes() -> None:
+    for name, row in rule_rows.ROWS.items():
+        if row.plain is not None:
+            found = rule_rows.try_one("fake", f"rule|numpy|{name}")
+            said = found.get("raised", "")
+            assert not said.startswith(("TypeError", "AttributeError", "NameError")), (name, said)
+
+
+def test_rows_tell_what_numpy_does() -> None:
+    def of(name: str) -> Any:
+        found = rule_rows.try_one("fake", f"rule|numpy|{name}")
+        return found.get("raised") or unpacked(found["values"][0]).tolist()
+
+    assert of("index -1") == [10, 30]
+    assert of("index 3").startswith("IndexError")
+    assert of("argmax nan one") == 1
+    assert of("float //")[0] == 59
+
+
+def test_arrays_come_back_from_a_recording_as_they_were(tmp_path: Path) -> None:
+    rows = cast_rows.try_one("fake", "cast|numpy|float32")["rows"]
+    long = {"on": "cpu", "values": [packed(np.arange(100.0))]}
+    recording.write(tmp_path, {}, {"cast|numpy|float32": {"rows": rows}, "rule|numpy|x": long})
+    table = json.loads((tmp_path / "card.json").read_text(encoding="utf-8"))["rows"]
+    for kind, row in rows.items():
+        (text,) = table[f"cast|numpy|float32|{kind}"]["values"]
+        np.testing.assert_array_equal(recording.from_text(text), unpacked(row["values"][0]))
+    with np.load(tmp_path / "card.npz") as arrays:
+        assert arrays["rule|numpy|x|0"].tolist() == list(range(100))
+
+
+def test_errors_are_in_units_of_the_last_place() -> None:
+    x = np.array([1.0, 2.0, 4.0], np.float32)
+    true = x.astype(np.float64)
+    found = function_errors.errors(x, np.nextafter(x, np.float32(np.inf)), true)
+    assert (found["max"], found["mean"]) == (1.0, 1.0)
+    assert function_errors.errors(x, x, true)["max"] == 0
