@@ -132,12 +132,15 @@ def _torch_matmul(allowed: bool) -> F:
     return product
 
 
+_TF32 = 7  # COMPUTE_TYPE_TF32 of CuPy's _routines_linalg.pxd, which no module of its has by name
+
+
 def _cupy_tf32(xp: Any, a: Any, b: Any) -> Any:
     core = xp._core
     if not hasattr(core, "set_compute_type"):  # NumPy
         return a @ b
     before = core.get_compute_type(f32)
-    core.set_compute_type(f32, core.COMPUTE_TYPE_TF32)
+    core.set_compute_type(f32, _TF32)
     try:
         return a @ b
     finally:
