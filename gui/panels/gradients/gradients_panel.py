@@ -99,8 +99,8 @@ class GradientsPanel(Panel):
         self.held.refresh()
         self.values.setVisible(not self.model.rows and bool(self.held.refs))
         self.bad.refresh()
-        table, values = bool(self.model.rows), self.values.isVisibleTo(self)
-        self._let_stretch(table, values, not (table or values))
+        rows, values = bool(self.model.rows), self.values.isVisibleTo(self)
+        self._let_stretch(rows, values, not (rows or values))
         self.show_content()
 
     def _offer(self, choices: list[LossChoice]) -> None:
