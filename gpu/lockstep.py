@@ -69,8 +69,10 @@ def _turn(step: Step, a: Track, b: Track, wide: Track) -> Turn:
     left, right, reference = (track.advance(step) for track in (a, b, wide))
     if left.dead or right.dead:
         isolated = left  # which branch is taken is not of its making
-    elif not step.reads or _is_bound_to(a, b, inputs):
+    elif not step.reads:
         isolated = right
+    elif _is_bound_to(a, b, inputs):
+        isolated = left if _hands_on(step) and right.error is None else right
     elif not step.computes or _on_host(step) or _merges(step):
         isolated = left
     else:
@@ -85,6 +87,11 @@ def _is_bound_to(a: Track, b: Track, inputs: Sequence[Any]) -> bool:
     """Whether there is state among a step's inputs whose arrays are on one of the devices."""
     apart = a.backend.xp is not b.backend.xp
     return apart and any(isinstance(x, OpaqueState) for x in inputs)
+
+
+def _hands_on(step: Step) -> bool:
+    """Whether what it gives was given to it, now or before: an array's elements, a queue's."""
+    return step.definition is not None and step.definition.arithmetic == "exact"
 
 
 def _on_host(step: Step) -> bool:
