@@ -22,6 +22,7 @@ from gradstep.gui.canvas.scene.override_badges import find_badges
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from gradstep.gui.model import variable_change
 from gradstep.gui.model.last_step import last_step
+from gradstep.gui.model.standing_node import standing_node
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.variable_change import Change
 from gradstep.gui.model.workspace import Workspace
@@ -88,9 +89,9 @@ class OverlayState:
         if stop is None or stop.reason == "end":
             return None
         number, boxes = self._visible.box_of, self._visible.boxes
-        own = number.get(stop.op)
-        if own is None or (boxes[own].is_scope and stop.node in number):
-            return number.get(stop.node)
+        own, node = number.get(stop.op), standing_node(self._workspace)
+        if own is None or node != stop.node or (boxes[own].is_scope and node in number):
+            return number.get(node)
         return own
 
     @cached_property

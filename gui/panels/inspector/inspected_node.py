@@ -7,6 +7,7 @@ from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops.declare.table import find
 from gradstep.core.protocol.messages import ErrorInfo
 from gradstep.gui.model.selection import selected_unit
+from gradstep.gui.model.standing_node import standing_node
 from gradstep.gui.model.workspace import Workspace
 
 
@@ -20,7 +21,8 @@ def inspected_name(workspace: Workspace) -> str | None:
     stop = workspace.stop
     if workspace.selected_edge is not None or stop is None:
         return None
-    return stop.node if stop.node in workspace.shown else None
+    node = standing_node(workspace)
+    return node if node in workspace.shown else None
 
 
 def _foreign_result(workspace: Workspace) -> str | None:

@@ -1,4 +1,4 @@
-"""What of a traced graph is one row of the timeline: all that a foreign operation became."""
+"""What of a traced graph is one thing: all that a foreign operation became, its weights too."""
 
 from __future__ import annotations
 
@@ -6,6 +6,16 @@ from functools import cached_property
 
 from gradstep.core.graph.foreign_origin import FOREIGN_OP, foreign_results, foreign_scopes
 from gradstep.core.graph.model import Graph
+
+_ROWS = "foreign_rows"  # kept with the graph
+
+
+def foreign_rows(graph: Graph) -> ForeignRows:
+    """That of `graph`."""
+    if _ROWS not in graph.__dict__:
+        graph.__dict__[_ROWS] = ForeignRows(graph)
+    known: ForeignRows = graph.__dict__[_ROWS]
+    return known
 
 
 class ForeignRows:
@@ -31,6 +41,12 @@ class ForeignRows:
     def result(self, key: str) -> str:
         """The operation that gives what the foreign one does."""
         return self._results.get(key.removesuffix("/"), "") if key.endswith("/") else ""
+
+    def reader(self, name: str) -> str:
+        """Of a weight, or what else reads nothing, the result of the foreign operation that it is
+        read by; "" for what is in one itself, or has none."""
+        there = name in self._scopes and FOREIGN_OP not in self._graph[name].attrs
+        return self.result(self.key(name)) if there else ""
 
     @cached_property
     def _results(self) -> dict[str, str]:
