@@ -875,6 +875,16 @@ def _gradients(of, wrt):
     return [found.get(id(t)) for t in wrt]
 
 
+def _plain_attention(leaves):
+    """On a card, attention as it is defined: what is fused there takes few shapes back."""
+    on_card = any(isinstance(leaf, torch.Tensor) and leaf.is_cuda for leaf in leaves)
+    if not on_card or not hasattr(torch.nn, "attention"):
+        return contextlib.nullcontext()
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    return sdpa_kernel(SDPBackend.MATH)
+
+
 # -- writing ---------------------------------------------------------------------------------------
 
 
@@ -917,7 +927,8 @@ class _Writer:
         state = torch.random.get_rng_state()
         self._inputs(given)
         run = _Recorder(self.program.graph_module)
-        outputs = run.run(*self.leaves.values(), enable_io_processing=False)
+        with _plain_attention(self.leaves.values()):
+            outputs = run.run(*self.leaves.values(), enable_io_processing=False)
         for node in self.program.graph.nodes:
             if node.op == "call_function":
                 self._node(node, run.seen, self.document["nodes"])

@@ -1,4 +1,4 @@
-"""Where the debugger stands in a traced graph: at foreign operations, not at what they read first."""
+"""Where the debugger stands in a traced graph: at an operation, not at what it reads first."""
 
 from __future__ import annotations
 
