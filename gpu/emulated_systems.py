@@ -6,19 +6,29 @@ transcendental functions, and has no times; what it computes is always labelled 
 
 from __future__ import annotations
 
-from gradstep.core.ops.declare.system_rules import NoRoom, OutOfRange, Rules
+from gradstep.core.ops.declare.system_rules import Flush, NoRoom, OutOfRange, Rules
 
 _TF_GPU = (
     "TensorFlow 2.21 headers gather_functor_gpu.cu.h (out[i] = ValueOrVec(0)) and "
     "scatter_functor_gpu.cu.h; tf.gather documentation"
 )
+_H200 = "an H200 (driver 580.159, CUDA 13.0, 2026-11-26)"
 _TF_FLUSHES = "TensorFlow 2.21 on the CPU, observed: 1e-40 becomes 0; assumed of its GPU"
 _XLA_FLUSHES = "XLA on the CPU under JAX 0.10, observed: 1e-40 becomes 0"
 _TF_TF32 = "tf.config.experimental.enable_tensor_float_32_execution: on by default"
-_JAX_TF32 = "jax.lax.Precision documentation: DEFAULT is TF32 on GPUs that have it"
-_CUPY_FLUSHES = "CuPy 14.2 cuda/compiler.py compiles every kernel with -ftz=true"
-_CUDA_CASTS = "PTX ISA, cvt.rzi: integers saturate; NaN gives 0, of or to 64 bits 2^(w-1)"
-_XLA_CASTS = "XLA on the CPU under JAX 0.10, observed: integers saturate, NaN gives 0"
+_JAX_TF32 = f"jax.lax.Precision: DEFAULT is TF32 on GPUs that have it; measured on {_H200}"
+_CUPY_FLUSHES = (
+    f"CuPy 14.2 cuda/compiler.py compiles with -ftz=true; measured on {_H200}: elementwise kernels "
+    "flush, sums, products and sorts do not"
+)
+_CUDA_CASTS = (
+    "PTX ISA, cvt.rzi: integers saturate; NaN gives 0, of or to 64 bits 2^(w-1); measured on "
+    f"{_H200} under CuPy 14.2"
+)
+_XLA_CASTS = (
+    "XLA on the CPU under JAX 0.10, observed: integers saturate, NaN gives 0; measured on "
+    f"{_H200} under JAX 0.11"
+)
 _JAX_ARGMAX = "jax.numpy.argmax is NumPy's: the first NaN"
 _TORCH_ARGMAX = "PyTorch on the CPU: NaN counts as the largest, and as the smallest"
 _CUPY_ARGMAX = "CuPy cupy_cub.cu: NaN wins, as in NumPy"
@@ -31,7 +41,7 @@ PROFILES: dict[str, Rules] = {
             source=_TF_GPU,
             gather=OutOfRange.ZERO,
             scatter=OutOfRange.ZERO,
-            flush_subnormals=True,
+            flush_subnormals=Flush.ARITHMETIC,
             tf32=True,
             no_room=NoRoom.CUDA,
             sources=(
@@ -45,7 +55,7 @@ PROFILES: dict[str, Rules] = {
             source="TensorFlow 2.21 XLA on the CPU, recorded (xla_out_of_range); StableHLO gather",
             gather=OutOfRange.CLAMP,
             scatter=OutOfRange.ZERO,
-            flush_subnormals=True,
+            flush_subnormals=Flush.ARITHMETIC,
             no_room=NoRoom.XLA,
             sources=(("flush_subnormals", _XLA_FLUSHES), ("no_room", _XLA_CASTS)),
         ),
@@ -55,7 +65,7 @@ PROFILES: dict[str, Rules] = {
             gather=OutOfRange.WRAP,
             scatter=OutOfRange.WRAP,
             negative_ok=True,
-            flush_subnormals=True,
+            flush_subnormals=Flush.ELEMENTWISE,
             no_room=NoRoom.CUDA,
             nan_is_found=True,
             sources=(
@@ -70,12 +80,10 @@ PROFILES: dict[str, Rules] = {
             gather=OutOfRange.CLAMP,
             scatter=OutOfRange.ZERO,
             negative_ok=True,
-            flush_subnormals=True,
             tf32=True,
             no_room=NoRoom.XLA,
             nan_is_found=True,
             sources=(
-                ("flush_subnormals", _XLA_FLUSHES),
                 ("tf32", _JAX_TF32),
                 ("no_room", _XLA_CASTS),
                 ("nan_is_found", _JAX_ARGMAX),

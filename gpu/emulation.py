@@ -11,13 +11,19 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.engine.numpy_backend import NumpyBackend
-from gradstep.core.ops.declare.system_rules import NoRoom, Rules
+from gradstep.core.ops.declare.system_rules import Flush, NoRoom, Rules
 from gradstep.core.ops.declare.table import OpDef
 
 Kernel = Callable[..., Any]
 
 _HALF_OF_TF32 = np.uint32(0x1000)  # float32 has 23 bits of fraction, TF32 the upper 10
 _TF32_BITS = np.uint32(0xFFFFE000)
+
+# Exact, and computed nevertheless: elementwise kernels, whose operands are flushed.
+_COMPARING = frozenset(
+    "Abs Neg Sign Maximum Minimum Greater GreaterEqual Less LessEqual Equal NotEqual Relu Relu6 "
+    "Ceil Floor Cast".split()
+)
 
 
 class EmulatedBackend(NumpyBackend):
@@ -27,17 +33,26 @@ class EmulatedBackend(NumpyBackend):
         super().__init__(rules, f"emulate:{rules.name}")
 
     def adapt(self, definition: OpDef, kernel: Kernel) -> Kernel:
-        """`kernel` as the emulated system would compute it. What only moves or compares values
-        stays as it is: memory is not flushed, arithmetic is."""
+        """`kernel` as the emulated system would compute it."""
         if self.rules.tf32 and definition.arithmetic == "product":
             kernel = _with_inputs(round_to_tf32, kernel)
-        if self.rules.flush_subnormals and definition.arithmetic != "exact":
+        if flushes(self.rules, definition):
             kernel = _with_results(flush_subnormals, _with_inputs(flush_subnormals, kernel))
         if self.rules.no_room is not NoRoom.X86 and definition.type == "Cast":
             kernel = _casting(kernel, self.rules.no_room)
         if self.rules.nan_is_found and definition.type in ("ArgMax", "ArgMin"):
             kernel = _finding_nan(kernel)
         return kernel
+
+
+def flushes(rules: Rules, definition: OpDef) -> bool:
+    """Whether an operation takes subnormal numbers for 0. What only moves values never does:
+    memory is not flushed."""
+    if rules.flush_subnormals is Flush.NEVER:
+        return False
+    if definition.type in _COMPARING or definition.arithmetic in ("rounded", "library"):
+        return True
+    return rules.flush_subnormals is Flush.ARITHMETIC and definition.arithmetic != "exact"
 
 
 def to_integers(x: Any, target: np.dtype, no_room: NoRoom) -> Any:

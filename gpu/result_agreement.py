@@ -15,11 +15,11 @@ from gradstep.core.ops.declare.system_rules import Rules
 from gradstep.core.ops.declare.table import lookup
 from gradstep.core.protocol.vocabulary import ComparedVerdict
 from gradstep.gpu.device_run import UNAVAILABLE, Outcome
-from gradstep.gpu.emulation import flush_subnormals
+from gradstep.gpu.emulation import flush_subnormals, flushes
 from gradstep.gpu.lockstep import Turn
 from gradstep.gpu.sum_terms import magnitudes
 from gradstep.gpu.tensor_distance import identical, measure, scaled_error
-from gradstep.gpu.tolerances import Tolerance, tolerance, with_inherited
+from gradstep.gpu.tolerances import BIT_EQUAL, Tolerance, tolerance, with_inherited
 
 Allowed = Callable[[np.dtype], Tolerance]
 
@@ -48,8 +48,12 @@ def verdict_on(turn: Turn, rules: Sequence[Rules]) -> Verdict:
     tf32 = any(r.tf32 for r in rules)
     repeats = loop_of(turn.op) is not None and arithmetic != "exact"
 
+    flushed = any(flushes(r, lookup(turn.op.type, turn.op.name)) for r in rules)
+
     def own(dtype: np.dtype) -> Tolerance:
         once = tolerance(arithmetic, dtype, tf32)
+        if flushed and once == BIT_EQUAL:
+            once = replace(once, flushed=True, why="bit-equal, but for subnormals")
         return with_inherited(once, dtype) if repeats else once
 
     sizes = None

@@ -6,7 +6,8 @@ import numpy as np
 
 from gradstep.core.engine.backend import Backend
 from gradstep.core.ops.declare.system_rules import NoRoom, OutOfRange
-from gradstep.core.ops.declare.table import OpDef, lookup
+from gradstep.core.ops.declare.table import lookup
+from gradstep.gpu.emulation import flushes
 from gradstep.gpu.lockstep import Turn
 
 _GATHERED = {
@@ -51,7 +52,7 @@ def reason(turn: Turn, creates: bool, backend: Backend) -> str:
         return _said(backend, _CASTS[rules.no_room], "no_room")
     if rules.tf32 and definition.arithmetic == "product":
         return _said(backend, "factors are rounded to TF32, 10 bits of fraction", "tf32")
-    if rules.flush_subnormals and _meets_subnormals(definition, turn):
+    if flushes(rules, definition) and _meets_subnormals(turn):
         return _said(backend, "subnormal numbers count as 0", "flush_subnormals")
     return ""
 
@@ -64,9 +65,9 @@ def _same(turn: Turn) -> bool:
     return all(map(np.array_equal, turn.left.outputs, turn.isolated.outputs))
 
 
-def _meets_subnormals(definition: OpDef, turn: Turn) -> bool:
+def _meets_subnormals(turn: Turn) -> bool:
     met = (*turn.left.outputs, *(x for x in turn.inputs if x is not None))
-    return definition.arithmetic != "exact" and any(map(count_subnormals, met))
+    return any(map(count_subnormals, met))
 
 
 def count_subnormals(array: np.ndarray) -> int:

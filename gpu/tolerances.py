@@ -31,12 +31,15 @@ class Tolerance:
     why: str = "bit-equal"
 
 
+BIT_EQUAL = Tolerance()
+
+
 def tolerance(arithmetic: Arithmetic, dtype: np.dtype, tf32: bool = False) -> Tolerance:
     """What one op may create by itself on equal inputs, for results of this element type.
 
     tf32: whether either side rounds the factors of matrix products to TF32."""
     if dtype.kind not in "fc" or arithmetic == "exact":
-        return Tolerance()
+        return BIT_EQUAL
     if arithmetic == "rounded" and dtype.kind == "c":  # each part is of several operations
         return Tolerance(_of(_LIBRARY, dtype), flushed=True, why="complex: relative L2")
     if arithmetic == "rounded":

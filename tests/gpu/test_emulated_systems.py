@@ -12,7 +12,7 @@ from gradstep.core.engine.calls.op_evaluation import run_op
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Operation, TensorRef
-from gradstep.core.ops.declare.system_rules import OutOfRange, Rules
+from gradstep.core.ops.declare.system_rules import Flush, OutOfRange, Rules
 from gradstep.gpu.emulated_systems import CUPY_NATIVE, NUMPY_NATIVE, PROFILES, TF_ON_GPU
 from tests.support import oracle
 
@@ -118,7 +118,7 @@ def test_tf_gpu_is_what_tensorflow_documents() -> None:
 
 
 def test_a_real_card_rounds_for_itself() -> None:
-    assert not TF_ON_GPU.flush_subnormals
+    assert TF_ON_GPU.flush_subnormals is Flush.NEVER
     assert not TF_ON_GPU.tf32
     assert CUPY_NATIVE.gather is OutOfRange.WRAP
 
@@ -130,5 +130,5 @@ def test_every_rule_says_where_it_is_documented(name: str) -> None:
     for field in ("gather", "scatter", "flush_subnormals", "tf32"):
         assert len(rules.source_of(field)) > 20
     said = dict(rules.sources)
-    assert ("flush_subnormals" in said) == rules.flush_subnormals
+    assert ("flush_subnormals" in said) == (rules.flush_subnormals is not Flush.NEVER)
     assert ("tf32" in said) == rules.tf32

@@ -14,14 +14,14 @@ from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder
-from gradstep.core.ops.declare.system_rules import NoRoom, Rules
+from gradstep.core.ops.declare.system_rules import Flush, NoRoom, Rules
 from gradstep.core.ops.declare.table import lookup
 from gradstep.gpu.emulated_systems import PROFILES
 from gradstep.gpu.emulation import EmulatedBackend, flush_subnormals, round_to_tf32, to_integers
 from tests.support.rounding import Rounding, assert_rounded_alike
 
 TINY = float(np.finfo(np.float32).tiny)
-FLUSHING = EmulatedBackend(Rules(name="flushing", flush_subnormals=True))
+FLUSHING = EmulatedBackend(Rules(name="flushing", flush_subnormals=Flush.ARITHMETIC))
 TF32 = EmulatedBackend(Rules(name="tf32", tf32=True))
 
 

@@ -24,12 +24,19 @@ class NoRoom(StrEnum):
     CUDA = "cuda"  # the same, of 32 bits at least, and its low bits; NaN of or to 64 bits: 2^(w-1)
 
 
+class Flush(StrEnum):
+    """Which operations take float32 numbers below the normal range for 0, and give none."""
+
+    NEVER = "never"
+    ELEMENTWISE = "elementwise"  # comparisons and casts too; no sums and no products
+    ARITHMETIC = "arithmetic"  # these, sums and products
+
+
 @dataclass(frozen=True, slots=True)
 class Rules:
     """The rules that one run follows, and who says so.
 
-    negative_ok: whether -1 means the last row. flush_subnormals: arithmetic takes and gives 0 for
-    float32 numbers below the normal range. tf32: matrix products round their float32 factors to
+    negative_ok: whether -1 means the last row. tf32: matrix products round their float32 factors to
     10 bits of fraction. nan_is_found: ArgMax and ArgMin give the place of the first NaN, instead of
     passing it over. source: where the rules are documented; sources: field -> where that one
     is, if elsewhere.
@@ -40,7 +47,7 @@ class Rules:
     gather: OutOfRange = OutOfRange.RAISE
     scatter: OutOfRange = OutOfRange.RAISE
     negative_ok: bool = False
-    flush_subnormals: bool = False
+    flush_subnormals: Flush = Flush.NEVER
     tf32: bool = False
     no_room: NoRoom = NoRoom.X86
     nan_is_found: bool = False
