@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -28,6 +29,8 @@ from gradstep.core.ops.declare.table import lookup
 from gradstep.core.ops.numerics.adjacent_arrays import view_adjacent
 from gradstep.core.ops.state.opaque_state import OpaqueState
 
+_NONE: Mapping[int, np.ndarray] = MappingProxyType({})
+
 # NumPy 2.4 deprecates a positional `out` for these.
 _OUT_BY_KEYWORD = (np.maximum, np.minimum)
 
@@ -44,11 +47,13 @@ def bind_call(
     cells: list[Any],
     fixed: Sequence[bool],
     room: Scratch,
+    on_host: Mapping[int, np.ndarray] = _NONE,
 ) -> Call:
     """The call that runs `step`.
 
     cells: value -> its array; fixed: whether that array stays the same object in every run (a
-    place in the arena, a feed, a constant). Others are replaced by each run's result.
+    place in the arena, a feed, a constant). Others are replaced by each run's result. on_host:
+    number of an input that the kernel reads on the host -> what it always is.
     """
     in_place = all(fixed[i] for i in step.reads) and all(fixed[i] for i in step.writes)
     if step.guard is not None and step.guard.inputs:
@@ -59,11 +64,17 @@ def bind_call(
     if in_place and step.writes:
         if step.times > 1:
             return at_once(backend, step, functions, cells, room)
-        inputs = [cells[i] for i in step.reads]
+        inputs = [on_host.get(n, cells[i]) for n, i in enumerate(step.reads)]
         places = [cells[i] for i in step.writes]
         return into_places(backend, step, functions, inputs, places, room)
     kernel = bind(backend, step.op, functions)
+    if on_host:
+        kernel = partial(_with_known, kernel, on_host)
     return partial(_by_reference, _keep(backend.xp, step), kernel, cells, step, fixed)
+
+
+def _with_known(kernel: Callable[..., Any], known: Mapping[int, np.ndarray], *inputs: Any) -> Any:
+    return kernel(*(known.get(n, x) for n, x in enumerate(inputs)))
 
 
 def into_places(

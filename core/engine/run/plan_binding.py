@@ -12,6 +12,7 @@ from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.bound_calls import bind_call, failing_call, parts
 from gradstep.core.engine.calls.call_loop import Call, StepCalls, do_nothing
 from gradstep.core.engine.calls.constant_steps import constants_of
+from gradstep.core.engine.calls.host_copies import HostCopies
 from gradstep.core.engine.calls.liveness_guards import Checked, guard_call, new_versions
 from gradstep.core.engine.calls.op_evaluation import Functions, locate_error
 from gradstep.core.engine.calls.scratch_memory import Scratch
@@ -75,6 +76,7 @@ class Binding:
         self._taken_empty: set[int] = set()
         self._passed_on = False
         self._loops: dict[Step, LoopCall] = {}
+        self.on_host = HostCopies(backend, self.layout.constants)
         if before is not None and continued is not None:
             self._take_over(before)
         try:
@@ -118,6 +120,7 @@ class Binding:
         if before.functions != self.functions:
             taken = taken.without(lambda step: step.calls_python)
         self._loops = before._loops
+        before.on_host.given_to(self.on_host)
         self._taken, self._taken_empty = taken, before._empty or set()
 
     def _lay_out(self) -> None:
@@ -229,9 +232,9 @@ class Binding:
                 return self._loop(step, step.iteration)
             if other is not None:
                 return other.call(step, self._cells, self._fixed)
-            return bind_call(
-                self.backend, step, self.functions, self._cells, self._fixed, self._room
-            )
+            known = self.on_host.of_step(step, self._cells)
+            cells = self._cells, self._fixed
+            return bind_call(self.backend, step, self.functions, *cells, self._room, known)
         except Exception as error:  # a missing attribute, axes that are no integers
             return failing_call(locate_error(error, step.op, self.backend, self._given(step)))
 
@@ -251,6 +254,9 @@ class Binding:
         lacking = self._lacking
         lacking.update([new for new, old in new_versions(self.plan, step) if old in lacking])
         recording = self._make_recording(iteration.plan, self.backend, self.functions)
+        fed = ((iteration.plan.tensors[ref], step.reads[n]) for ref, n in iteration.fed.items())
+        pairs = ((inside, value) for inside, value in fed if isinstance(inside, int))
+        recording.on_host.give(self.on_host.of_values(pairs, self._cells))
         run = LoopRun(iteration, recording, self._keeping())
         cells = self._cells, self._fixed, self._absent
         made = self._loops[step] = LoopCall(self, run, step, *cells)

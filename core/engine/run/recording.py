@@ -80,7 +80,9 @@ class Recording(Binding):
 
     def another(self) -> Recording:
         """One of the same plan, in memory of its own."""
-        return Recording(self.plan, self.backend, self.functions)
+        made = Recording(self.plan, self.backend, self.functions)
+        self.on_host.given_to(made.on_host)
+        return made
 
     def feed(self, feeds: Mapping[TensorRef, Any]) -> None:
         """Take the values of the runs to come, for every fed tensor, from the host or the device.
