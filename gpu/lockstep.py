@@ -30,7 +30,8 @@ from gradstep.gpu.device_run import Outcome, Track
 @dataclass(frozen=True, eq=False)
 class Turn:
     """One operation on all tracks, and what its data inputs were on the left and the right: None
-    for one that a track does not have."""
+    for one that a track does not have. bound: it reads state, which stays on its device, so that
+    its isolated run is none: that is the chained one, with what it inherits."""
 
     op: Operation
     left: Outcome
@@ -39,6 +40,7 @@ class Turn:
     reference: Outcome
     inputs: tuple[np.ndarray | None, ...] = ()
     inputs_right: tuple[np.ndarray | None, ...] = ()
+    bound: bool = False
 
 
 def lockstep(program: Program, left: Backend, right: Backend) -> Iterator[Turn]:
@@ -67,12 +69,11 @@ def lockstep(program: Program, left: Backend, right: Backend) -> Iterator[Turn]:
 def _turn(step: Step, a: Track, b: Track, wide: Track) -> Turn:
     inputs, others = a.inputs(step), b.inputs(step)
     left, right, reference = (track.advance(step) for track in (a, b, wide))
+    bound = _is_bound_to(a, b, inputs)
     if left.dead or right.dead:
         isolated = left  # which branch is taken is not of its making
-    elif not step.reads:
+    elif not step.reads or bound:
         isolated = right
-    elif _is_bound_to(a, b, inputs):
-        isolated = left if _hands_on(step) and right.error is None else right
     elif not step.computes or _on_host(step) or _merges(step):
         isolated = left
     else:
@@ -80,18 +81,13 @@ def _turn(step: Step, a: Track, b: Track, wide: Track) -> Turn:
     for track in (a, b, wide):
         track.forget(step)
     seen, seen_right = (tuple(x if x is None else shown(x) for x in xs) for xs in (inputs, others))
-    return Turn(step.op, left, right, isolated, reference, seen, seen_right)
+    return Turn(step.op, left, right, isolated, reference, seen, seen_right, bound)
 
 
 def _is_bound_to(a: Track, b: Track, inputs: Sequence[Any]) -> bool:
     """Whether there is state among a step's inputs whose arrays are on one of the devices."""
     apart = a.backend.xp is not b.backend.xp
     return apart and any(isinstance(x, OpaqueState) for x in inputs)
-
-
-def _hands_on(step: Step) -> bool:
-    """Whether what it gives was given to it, now or before: an array's elements, a queue's."""
-    return step.definition is not None and step.definition.arithmetic == "exact"
 
 
 def _on_host(step: Step) -> bool:

@@ -59,9 +59,13 @@ def verdict_on(turn: Turn, rules: Sequence[Rules]) -> Verdict:
     sizes = None
     if not _all_identical(turn):
         sizes = magnitudes(turn.op, turn.inputs, rules[-1])
-    alone = _between(turn.left, turn.isolated, own, sizes)
+
+    def inherited(dtype: np.dtype) -> Tolerance:
+        return with_inherited(own(dtype), dtype)
+
+    alone = _between(turn.left, turn.isolated, inherited if turn.bound else own, sizes)
     creates = alone.verdict == "differs" or _fails_otherwise(turn.left, turn.isolated)
-    allowed = own if creates else lambda dtype: with_inherited(own(dtype), dtype)
+    allowed = own if creates and not turn.bound else inherited
     found = _between(turn.left, turn.right, allowed, sizes, turn.reference)
     apart = found.verdict == "differs" or _fails_otherwise(turn.left, turn.right)
     return replace(found, differs=apart or creates, creates=creates)

@@ -25,6 +25,7 @@ from gradstep.gpu.emulated_systems import PROFILES, TF_ON_GPU
 from gradstep.gpu.emulation import EmulatedBackend
 from gradstep.gpu.lockstep import lockstep
 from tests.support.fake_cupy import FakeCupy
+from tests.support.fake_xp import FakeArray
 from tests.support.rounding import Rounding, assert_rounded_alike
 
 FEEDS = {TensorRef("x"): np.linspace(0.1, 1, 5).astype(np.float32)}
@@ -146,6 +147,24 @@ def test_arrays_of_tensors_are_close_where_their_numbers_are() -> None:
     rnn = derive(read(Path(__file__).parents[2] / "assets/examples/rnn.gradstep"))
     found = compare(rnn, NumpyBackend(), EmulatedBackend(PROFILES["tf-gpu"]))
     assert [n.verdict for n in found.nodes if n.type == "While"] == ["close", "close"]
+    assert found.first_divergence is None
+
+
+def test_what_reads_a_devices_own_state_does_not_make_the_difference_in_it() -> None:
+    """Arrays of tensors cannot be moved to another device: their reads are never isolated."""
+
+    class Coarse(FakeCupy):
+        def tanh(self, x: FakeArray, out: FakeArray | None = None) -> FakeArray:
+            made = FakeArray(np.nextafter(np.tanh(x.get()), np.float32(2)))
+            if out is None:
+                return made
+            out[...] = made
+            return out
+
+    rnn = derive(read(Path(__file__).parents[2] / "assets/examples/rnn.gradstep"))
+    found = compare(rnn, NumpyBackend(), CupyBackend(TF_ON_GPU, "gpu", "card", Coarse()))
+    (stacked,) = (n for n in found.nodes if n.name.endswith("TensorArrayStack/TensorArrayGatherV3"))
+    assert (stacked.verdict, stacked.creates) == ("close", False)
     assert found.first_divergence is None
 
 
