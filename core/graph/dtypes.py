@@ -31,27 +31,22 @@ class DType(StrEnum):
     RESOURCE = "resource"
     VARIANT = "variant"
 
-    @property
-    def numpy(self) -> np.dtype:
-        """The NumPy dtype; strings, resource handles and variants are Python objects."""
-        return np.dtype(object) if self in _OPAQUE else np.dtype(self.value)
+    numpy: np.dtype  # strings, resource handles and variants are Python objects
+    is_floating: bool
+    is_complex: bool
+    is_integer: bool
+
+    def __init__(self, name: str) -> None:
+        """They are asked for several times of every operation that is made."""
+        self.numpy = np.dtype(object if name in ("string", "resource", "variant") else name)
+        self.is_floating = name.startswith("float")
+        self.is_complex = name.startswith("complex")
+        self.is_integer = name.startswith(("int", "uint"))
 
     @property
     def cpp_name(self) -> str:
         """As TensorFlow's messages call it: float, not float32."""
         return _CPP_NAMES.get(self, self.value)
-
-    @property
-    def is_floating(self) -> bool:
-        return self.value.startswith("float")
-
-    @property
-    def is_complex(self) -> bool:
-        return self.value.startswith("complex")
-
-    @property
-    def is_integer(self) -> bool:
-        return self.value.startswith(("int", "uint"))
 
     @property
     def is_number(self) -> bool:
@@ -71,6 +66,8 @@ class DType(StrEnum):
     @classmethod
     def of(cls, dtype: np.typing.DTypeLike) -> DType:
         """The element type of a NumPy dtype. Raises TypeError for one TensorFlow lacks."""
+        if isinstance(dtype, np.dtype) and (known := _OF_NUMPY.get(dtype)) is not None:
+            return known
         name = np.dtype(dtype).name
         if name.startswith(("str", "bytes", "object")):
             return cls.STRING
@@ -94,7 +91,7 @@ MAX_RANK = 32
 MAX_ARRAY = (1 << 63) - 1  # bytes; NumPy counts them in a C long
 INDEX = (DType.INT32, DType.INT64)  # what positions and sizes are of, in most op types
 _CPP_NAMES = {DType.FLOAT16: "half", DType.FLOAT32: "float", DType.FLOAT64: "double"}
-_OPAQUE = frozenset({DType.STRING, DType.RESOURCE, DType.VARIANT})
+_OF_NUMPY = {kind.numpy: kind for kind in DType if not kind.numpy.hasobject}
 
 
 @dataclass(frozen=True, slots=True)

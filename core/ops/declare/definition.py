@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -115,6 +116,7 @@ class OpDef:
             if name in given or name in self.attrs
         }
 
+    @lru_cache(maxsize=4096)  # noqa: B019, records are there for good
     def arity(self, count: int) -> tuple[str, ...]:
         """Names of `count` actual inputs. Raises GradstepError when the op cannot take them."""
         fixed = [s for s in self.inputs if not s.variadic]
