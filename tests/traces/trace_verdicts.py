@@ -11,6 +11,7 @@ import numpy as np
 from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.checks.gradients.gradient_scale import GradientScales
+from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.document import Document
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.graph.model import TensorRef
@@ -51,7 +52,7 @@ def judge(path: Path) -> Verdict:
     found = dict(zip(wanted, session.run(list(wanted), feeds), strict=True))
     allowed = max(WORST, 8 * recorded.epsilon)  # bfloat16 keeps two digits
     values = {str(ref): apart(found[ref], wanted[ref]) for ref in wanted}
-    gradients, one_sided = _gradients(document, feeds)
+    gradients, one_sided = _gradients(document, program, feeds)
     both = {**values, **gradients}
     off = sorted((name for name, by in both.items() if by > allowed), key=both.__getitem__)
     unknown = tuple(op.name for op in document.graph if "." in op.type)
@@ -61,7 +62,7 @@ def judge(path: Path) -> Verdict:
     )  # fmt: skip
 
 
-def _gradients(document: Document, feeds: Mapping[str, np.ndarray]
+def _gradients(document: Document, program: Program, feeds: Mapping[str, np.ndarray]
                ) -> tuple[dict[str, float], list[str]]:  # fmt: skip
     recorded = document.recorded
     assert recorded is not None
@@ -70,7 +71,6 @@ def _gradients(document: Document, feeds: Mapping[str, np.ndarray]
     wanted = {TensorRef.parse(name): c.array for name, c in recorded.gradients.items()
               if TensorRef.parse(name).op not in recorded.remarks}  # fmt: skip
     wrt = (*wanted, *(TensorRef.parse(n) for n in recorded.none))
-    program = derive(document)
     derived = differentiate(program.forward, GradientRequest(of=document.request.of, wrt=wrt))
     there = {ref: g for ref in wrt if (g := derived.gradients.get(ref)) is not None}
     session = Session(derived.graph, initial=program.initial)
