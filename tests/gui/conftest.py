@@ -12,6 +12,7 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from gradstep.core.document.document import Document
 from gradstep.core.host import engine_connection, file_reader, file_worker
 from gradstep.core.host.engine_client import local_engine
+from gradstep.core.host.engine_service import EngineService
 from gradstep.core.io.disk.memory_budget import DEFAULT
 from gradstep.core.ops.typing.inference import Inference
 from gradstep.core.protocol.messages import Message
@@ -23,10 +24,12 @@ from gradstep.gui.look import theme
 from gradstep.gui.model.engine_bridge import EngineBridge
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.workspace import Workspace
+from tests.support import known_checks
 from tests.support.deleting import delete
 from tests.support.forked_engine import Server, spawn_with
 from tests.support.kept_window import WindowKeeper
 
+CHECKED_ONCE = known_checks.handlers(EngineService._HANDLERS)
 EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
 
 
@@ -38,6 +41,12 @@ def fork_engines(
     if not any(map(request.node.get_closest_marker, ("engine_process", "xvfb"))):
         spawn = spawn_with(engine_server, engine_connection._spawn, local_engine())
         monkeypatch.setattr(engine_connection, "_spawn", spawn)
+
+
+@pytest.fixture(autouse=True)
+def know_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of an engine in the test's own process; those that are forked know them, too."""
+    monkeypatch.setattr(EngineService, "_HANDLERS", CHECKED_ONCE)
 
 
 @pytest.fixture(autouse=True)

@@ -136,12 +136,23 @@ def _warm_up() -> None:
     and what is remembered of types and rules is there, once instead of in each engine."""
     from gradstep.core.host.device_services import CpuOnly
     from gradstep.core.host.engine_service import EngineService
+    from gradstep.core.io.native.document_diff import differences
+    from gradstep.core.io.native.gradstep_file import load, to_bytes
     from gradstep.core.protocol import framing
-    from gradstep.core.protocol.messages import Control, Open
+    from gradstep.core.protocol.messages import CheckExpectations, Control, Open
+    from tests.support import known_checks
 
+    EngineService._HANDLERS = known_checks.handlers(EngineService._HANDLERS)
     service = EngineService(CpuOnly())
-    document = (ROOT / "assets" / "examples" / "tutorial.gradstep").read_bytes()
-    for message, buffers in ((Open(), [document]), (Control(command="continue_"), [])):
+    tutorial = load(ROOT / "assets" / "examples" / "tutorial.gradstep")
+    document, same = to_bytes(tutorial, readable=False), differences(tutorial, tutorial)
+    members, no_edits = same.to_buffers()
+    asked = (
+        (Open(revision=1, trusted=True), [document]),
+        (CheckExpectations(base=1, members=members, trusted=True), no_edits),
+        (Control(command="continue_"), []),
+    )
+    for message, buffers in asked:
         stream = io.BytesIO()
         framing.write(stream, message, buffers)
         stream.seek(0)
