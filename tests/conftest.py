@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import itertools
 import os
 import shutil
 import sys
@@ -55,7 +54,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.en
 _WIDGETS = 400  # a window has more
 _left = 0  # widgets after the last test
 _WHOLE = 400  # tests between two collections of everything
-_tests = itertools.count(1)
+_since = 0  # tests, that what is left has been put aside
 
 
 def wants_window_system(config: pytest.Config) -> bool:
@@ -93,11 +92,17 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_runtest_teardown() -> None:
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
     """What the test made and left in cycles. To go through all there is takes milliseconds, which
-    add up to minutes: that is done now and then."""
-    number = next(_tests)
-    gc.collect(2 if number % _WHOLE == 0 else 1)
+    add up to minutes: that is done now and then, and between modules, when what they share is gone,
+    what is left then stays out of later collections, which tests make, too."""
+    global _since
+    _since += 1
+    gc.collect(2 if _since % _WHOLE == 0 else 1)
+    if _since >= _WHOLE and (nextitem is None or nextitem.path != item.path):
+        gc.collect()
+        gc.freeze()
+        _since = 0
     _no_window_is_left()
 
 
