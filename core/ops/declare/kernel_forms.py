@@ -5,7 +5,13 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass, field
 
-from gradstep.core.ops.declare.ufunc import Kernel, from_calls, ufunc_kernel, ufunc_out_kernel
+from gradstep.core.ops.declare.ufunc import (
+    Kernel,
+    from_calls,
+    is_of_calls,
+    ufunc_kernel,
+    ufunc_out_kernel,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +39,10 @@ class Kernels:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keywords", _keywords(self.plain))
-        object.__setattr__(self, "only_numpy", self.out is None and self.calls is not None)
-        if self.only_numpy:
-            assert self.calls is not None
+        if self.out is None and self.calls is not None:
             object.__setattr__(self, "out", from_calls(self.calls))
+        only_numpy = self.out is not None and is_of_calls(self.out)  # in a changed copy, too
+        object.__setattr__(self, "only_numpy", only_numpy)
 
 
 def ufunc(name: str) -> Kernels:
