@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from gradstep.core.autodiff.reverse.tf_gradients import gradients
 from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.engine.loops import trace_budget
+from gradstep.core.engine.loops.loop_run import LoopRun
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.loop import within
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.io.open_document import read
 from gradstep.core.ops import api as tf
@@ -26,6 +31,8 @@ from gradstep.gpu.emulation import EmulatedBackend
 from gradstep.gpu.lockstep import lockstep
 from tests.support.fake_cupy import FakeCupy
 from tests.support.fake_xp import FakeArray
+from tests.support.looping import branched, nested, power, seen, session
+from tests.support.random_loops import SEEDS, RandomLoops
 from tests.support.rounding import Rounding, assert_rounded_alike
 
 FEEDS = {TensorRef("x"): np.linspace(0.1, 1, 5).astype(np.float32)}
@@ -90,6 +97,94 @@ def test_loops_run_there(made: tuple[Graph, list[TensorRef]], fast: bool) -> Non
     there = Session(graph, device(), fast=fast)
     for _ in range(2):
         for a, b in zip(want, there.run(fetches, FEEDS), strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_loops_run_there_in_each_way(seed: int) -> None:
+    """Nested ones, trip counts that depend on the data, and back through them."""
+    builder = GraphBuilder()
+    with builder.as_default():
+        loops = RandomLoops(tf, seed, builder.placeholder)
+        found = gradients(loops.ys, loops.xs)
+    fetches = [y.ref for y in loops.ys] + [g.ref for g in found if isinstance(g, Tensor)]
+    feeds = {TensorRef(name): np.asarray(value) for name, value in loops.feeds.items()}
+    want = Session(builder.build()).run(fetches, feeds)
+    for fast in (False, True):
+        there = Session(builder.build(), device(), fast=fast)
+        for _ in range(2):
+            for a, b in zip(want, there.run(fetches, feeds), strict=True):
+                np.testing.assert_array_equal(a, b)
+
+
+def test_counters_and_conditions_are_not_fetched_in_every_iteration() -> None:
+    def reads(length: int) -> int:
+        builder = GraphBuilder()
+        with builder.as_default():
+            x = builder.placeholder("x", shape=[3])
+            _, y = tf.while_loop(
+                lambda i, a: i < length, lambda i, a: (i + 1, tf.sin(a) * x), (0, x)
+            )
+            grad = gradients(y, x)[0]
+        assert isinstance(grad, Tensor)
+        session, feeds = Session(builder.build(), device()), {"x:0": np.ones(3, np.float32)}
+        session.run([y.ref, grad.ref], feeds)
+        before = FakeArray.host_reads
+        session.run([y.ref, grad.ref], feeds)
+        return FakeArray.host_reads - before
+
+    assert reads(12) == reads(3)
+
+
+def test_iterations_that_are_done_again_for_want_of_memory_are_the_same() -> None:
+    size, count = 2000, 100  # 1.6 MB of what the way back needs
+    builder = GraphBuilder()
+    with builder.as_default():
+        x, w = (builder.placeholder(name, shape=[size]) for name in "xw")
+
+        def body(i: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
+            return i + 1, tf.tanh(h * w + tf.cast(i, "float32") * x)
+
+        _, h = tf.while_loop(lambda i, h: i < count, body, (0, x))
+        grad = gradients(h, w)[0]
+    assert isinstance(grad, Tensor)
+    graph, values = builder.build(), np.linspace(0.1, 0.9, size, dtype=np.float32)
+    feeds = {TensorRef("x"): values, TensorRef("w"): values[::-1].copy()}
+    program, found = Program(graph, graph, fetches=(grad.ref,), feeds=feeds), []
+    with patch.object(trace_budget, "LEAST_BYTES", 1 << 18):
+        for backend in (device(), NumpyBackend()):
+            walk = DebugSession(program, backend, limit_bytes=1 << 20)
+            with patch.object(
+                LoopRun, "do_again", autospec=True, side_effect=LoopRun.do_again
+            ) as did:
+                stop = walk.continue_()
+            assert (stop.error, did.call_count > 2) == (None, True)
+            found.append(walk.frame().value(grad.ref))
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("build", [power, nested, branched])
+def test_inside_a_loop_the_debugger_shows_what_it_shows_of_numpy(build: Callable[..., Any]) -> None:
+    """A counter lies on the host, what is made of it on the device."""
+    here, there = session(build, 3), session(build, 3, device())
+    names = [op.name for op in within(here.plan.graph) if op.type not in ("Switch", "While")]
+    for move in ["step_into"] * 25 + ["step_back"] * 10 + ["step_into"] * 25:
+        if move in here.stop.legal:
+            here.command(move)
+            there.command(move)
+        assert (there.stop.op, there.stop.error) == (here.stop.op, here.stop.error)
+        assert seen(there, *names) == seen(here, *names)
+
+
+@pytest.mark.parametrize("name", ["lstm", "while_loop", "assign_in_loop"])
+def test_examples_with_loops_go_forward_and_back_there(name: str) -> None:
+    program = derive(read(Path(__file__).parents[2] / f"assets/examples/{name}.gradstep"))
+    there, here = (DebugSession(program, backend) for backend in (device(), NumpyBackend()))
+    for move in ("continue", "continue", "reverse_continue", "step_back", "continue", "continue"):
+        stops = [walk.command(move) for walk in (there, here) if move in here.stop.legal]
+        assert len({(stop.run, stop.step, stop.reason) for stop in stops}) <= 1
+        for ref in program.fetches:
+            a, b = (walk.frame().value(ref) for walk in (there, here))
             np.testing.assert_array_equal(a, b)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.stopped_state import Stop
+from gradstep.core.engine.backend import Backend
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
@@ -56,14 +57,15 @@ def branched(builder: GraphBuilder) -> Tensor:
     return tf.identity(tf.cond(odd, lambda: -x, product), name="y")
 
 
-def session(build: Any = power, n: int = 3) -> DebugSession:
+def session(build: Any = power, n: int = 3, backend: Backend | None = None) -> DebugSession:
     builder = GraphBuilder()
     with builder.as_default():
         fetch = build(builder).ref
     graph = builder.build()
     feeds = {TensorRef("x"): np.float32(2), TensorRef("n"): np.int32(n)}
     initial = {"runs": np.float32(0)} if "runs" in graph else {}
-    return DebugSession(Program(graph, graph, fetches=(fetch,), feeds=feeds, initial=initial))
+    program = Program(graph, graph, fetches=(fetch,), feeds=feeds, initial=initial)
+    return DebugSession(program, backend)
 
 
 def places(stop: Stop) -> list[tuple[int, int]]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -29,7 +29,26 @@ from gradstep.core.ops.declare.table import lookup
 from gradstep.core.ops.numerics.adjacent_arrays import view_adjacent
 from gradstep.core.ops.state.opaque_state import OpaqueState
 
-_NONE: Mapping[int, np.ndarray] = MappingProxyType({})
+
+@dataclass(frozen=True)
+class Given:
+    """What a kernel is given in place of what lies in its inputs' cells. known: number of an input
+    that it reads on the host -> what that always is; moved: numbers of those that lie on the host
+    and are to be `put` on the device."""
+
+    known: Mapping[int, np.ndarray]
+    moved: frozenset[int]
+    put: Callable[[np.ndarray], Any]
+
+    def __bool__(self) -> bool:
+        return bool(self.known or self.moved)
+
+    def of(self, inputs: Sequence[Any]) -> list[Any]:
+        return [
+            self.known[n] if n in self.known else self.put(x) if n in self.moved else x
+            for n, x in enumerate(inputs)
+        ]
+
 
 # NumPy 2.4 deprecates a positional `out` for these.
 _OUT_BY_KEYWORD = (np.maximum, np.minimum)
@@ -47,13 +66,13 @@ def bind_call(
     cells: list[Any],
     fixed: Sequence[bool],
     room: Scratch,
-    on_host: Mapping[int, np.ndarray] = _NONE,
+    given: Given | None = None,
 ) -> Call:
     """The call that runs `step`.
 
     cells: value -> its array; fixed: whether that array stays the same object in every run (a
-    place in the arena, a feed, a constant). Others are replaced by each run's result. on_host:
-    number of an input that the kernel reads on the host -> what it always is.
+    place in the arena, a feed, a constant). Others are replaced by each run's result. given:
+    inputs that it is not given as they lie in their cells.
     """
     in_place = all(fixed[i] for i in step.reads) and all(fixed[i] for i in step.writes)
     if step.guard is not None and step.guard.inputs:
@@ -64,17 +83,19 @@ def bind_call(
     if in_place and step.writes:
         if step.times > 1:
             return at_once(backend, step, functions, cells, room)
-        inputs = [on_host.get(n, cells[i]) for n, i in enumerate(step.reads)]
+        inputs = [cells[i] for i in step.reads]
+        if given is not None:
+            inputs = given.of(inputs)
         places = [cells[i] for i in step.writes]
         return into_places(backend, step, functions, inputs, places, room)
     kernel = bind(backend, step.op, functions)
-    if on_host:
-        kernel = partial(_with_known, kernel, on_host)
+    if given:
+        kernel = partial(_with_given, kernel, given)
     return partial(_by_reference, _keep(backend.xp, step), kernel, cells, step, fixed)
 
 
-def _with_known(kernel: Callable[..., Any], known: Mapping[int, np.ndarray], *inputs: Any) -> Any:
-    return kernel(*(known.get(n, x) for n, x in enumerate(inputs)))
+def _with_given(kernel: Callable[..., Any], given: Given, *inputs: Any) -> Any:
+    return kernel(*given.of(inputs))
 
 
 def into_places(

@@ -35,12 +35,15 @@ class HostCopies:
         """Let those of another recording of the plan, or of a plan that continues it, have them."""
         other.give(self._copies)
 
-    def of_step(self, step: Step, cells: Sequence[Any]) -> dict[int, np.ndarray]:
+    def of_step(
+        self, step: Step, cells: Sequence[Any], every: bool = False
+    ) -> dict[int, np.ndarray]:
         """Number of an input that the step reads on the host -> its copy there, where it is the
-        same in every run. cells: value -> its array."""
+        same in every run. cells: value -> its array. every: it reads all of them there."""
         if self._backend.xp is np or step.definition is None or step.times > 1:
             return {}
-        numbers = host_inputs(step.definition, len(step.op.inputs))
+        count = len(step.op.inputs)
+        numbers = range(count) if every else host_inputs(step.definition, count)
         return self._named({n: step.reads[n] for n in numbers if n < len(step.reads)}, cells)
 
     def of_values(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradstep.core.engine.device_transfer import copy_array
@@ -20,7 +20,8 @@ class LoopCall:
     by `open`.
 
     cells: value -> its array; fixed: whether that is always the same object; absent: versions of
-    variables that turned out to hold no value.
+    variables that turned out to hold no value; on_host: number of an input that the loop wants on
+    the host -> what it always is.
     """
 
     def __init__(
@@ -31,10 +32,11 @@ class LoopCall:
         cells: list[Any],
         fixed: Sequence[bool],
         absent: set[int],
+        on_host: Mapping[int, Any],
     ) -> None:
         self.run = run
         self._step, self._cells, self._fixed, self._absent = step, cells, fixed, absent
-        self._around = around
+        self._around, self._on_host = around, on_host
         self._begun = self._done = False
 
     def __call__(self) -> None:
@@ -70,6 +72,8 @@ class LoopCall:
     def _begin(self) -> None:
         iteration, reads, absent = self.run.iteration, self._step.reads, self._absent
         values = [None if i in absent else self._cells[i] for i in reads]
+        for number, array in self._on_host.items():
+            values[number] = array
         count = len(reads) - len(iteration.shared)
         shared = zip(iteration.shared, values[count:], strict=True)
         there = {name: array for name, array in shared if array is not None}

@@ -161,7 +161,7 @@ class LoopRun:
     @property
     def results(self) -> list[Any]:
         """What the loop variables hold; device arrays, not copies."""
-        return [self.recording.value(index) for index in self.iteration.carried]
+        return [self.recording.on_device(index) for index in self.iteration.carried]
 
     @property
     def variables(self) -> dict[str, Any]:
@@ -205,7 +205,7 @@ class LoopRun:
         now = recording.variables()
         after = [recording.value(index) for index in of.results]
         if self._crossed:
-            after = [copy_array(recording.backend.xp, x) for x in after]
+            after = [_copy(recording.backend.xp, x) for x in after]
         number = self.number + 1
         self._start({**now, **dict(zip(of.loop.variables, after, strict=True))}, number)
 
@@ -270,3 +270,8 @@ class LoopRun:
             index=error.index,
             hint=error.hint,
         )
+
+
+def _copy(xp: Any, value: Any) -> Any:
+    """Where it is, on the host too."""
+    return value.copy() if type(value) is np.ndarray else copy_array(xp, value)

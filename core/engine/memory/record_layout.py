@@ -37,7 +37,8 @@ class RecordLayout:
     taken: the places of the values that the plan has in common with the one that it continues;
     taken_bytes: those of its arena; taken_same: see `same`. Other values come behind them.
     first_bytes: those of the arena before anything was taken over. taken_kinds: what was found of
-    the steps of that plan, where it is known which of them this one does not have.
+    the steps of that plan, where it is known which of them this one does not have. on_host: values
+    that lie on the host, whatever the device; they are kept by reference.
     """
 
     plan: Plan
@@ -46,6 +47,7 @@ class RecordLayout:
     taken_same: Mapping[int, int] = field(default_factory=dict)
     first_bytes: int = 0
     taken_kinds: StepKinds | None = None
+    on_host: frozenset[int] = frozenset()
 
     def continued(self, plan: Plan) -> RecordLayout | None:
         """The layout of a plan that continues this one's; None if it does not, or if that has
@@ -108,6 +110,8 @@ class RecordLayout:
             for value in step.writes:
                 if value >= first and source < value and source not in outside:
                     there = has_place(values[source]) and has_place(values[value])
+                    if self.on_host and not self.on_host.isdisjoint((source, value)):
+                        there = False
                     if there and not values[source].variable:
                         found[value] = source
                         continue
@@ -151,7 +155,7 @@ class RecordLayout:
         same = self.same
         outside, end = self.outside, self.taken_bytes
         for index, form in enumerate(self.forms, len(places)):
-            if form.shape is None or index in outside:
+            if form.shape is None or index in outside or index in self.on_host:
                 places.append(None)
                 continue
             source = places[same[index]] if index in same else None

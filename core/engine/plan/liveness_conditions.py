@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import permutations
 from typing import Any
 
+import numpy as np
+
 from gradstep.core.errors import GradstepError
 
 Requirement = tuple[int, bool]  # the number of a predicate's value, and what it has to be
@@ -86,7 +88,9 @@ def test_of(condition: Condition, cells: list[Any]) -> Callable[[], bool]:
 
 def _is(value: Any, wanted: bool) -> bool:
     """A predicate that was not computed does not matter, so None may be anything."""
-    return bool(value) is wanted
+    if value is None or type(value) is np.ndarray:
+        return bool(value) is wanted
+    return bool(value.item()) is wanted  # on a device, which makes the host wait
 
 
 def _simplified(alternatives: Iterable[frozenset[Requirement]]) -> Condition:

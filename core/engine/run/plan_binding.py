@@ -8,17 +8,25 @@ from itertools import compress, count, repeat
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradstep.core.engine.backend import Backend
-from gradstep.core.engine.calls.bound_calls import bind_call, failing_call, parts
+from gradstep.core.engine.calls.bound_calls import Given, bind_call, failing_call, parts
 from gradstep.core.engine.calls.call_loop import Call, StepCalls, do_nothing
 from gradstep.core.engine.calls.constant_steps import constants_of
 from gradstep.core.engine.calls.host_copies import HostCopies
+from gradstep.core.engine.calls.host_side import host_side
 from gradstep.core.engine.calls.liveness_guards import Checked, guard_call, new_versions
 from gradstep.core.engine.calls.op_evaluation import Functions, locate_error
 from gradstep.core.engine.calls.scratch_memory import Scratch
 from gradstep.core.engine.calls.split_calls import split_call
 from gradstep.core.engine.loops.loop_pause import Pausing, never
 from gradstep.core.engine.memory.arena import Arena
+from gradstep.core.engine.memory.host_values import (
+    host_values,
+    inputs_on_host,
+    reads_on_host,
+)
 from gradstep.core.engine.memory.record_layout import RecordLayout, Slot
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.steps import Step
@@ -38,7 +46,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger("gradstep.engine")
 
 Calls = tuple[Call, ...]
-MakeRecording = Callable[[Plan, Backend, Functions], "Recording"]
+MakeRecording = Callable[[Plan, Backend, Functions, RecordLayout | None], "Recording"]
 
 
 class Binding:
@@ -127,7 +135,8 @@ class Binding:
         """Give every value that has none yet its cell."""
         first, values = len(self._cells), len(self.plan.values)
         self._fixed += [True] * (values - first)
-        for index in (*self.layout.by_reference, *self.layout.fed_anew):
+        on_host = self.layout.on_host
+        for index in (*self.layout.by_reference, *self.layout.fed_anew, *on_host):
             self._fixed[index] = False
         # One array for each place: NumPy takes in-place work for granted only on one and the same.
         views: dict[Slot, Any] = {}
@@ -232,11 +241,26 @@ class Binding:
                 return self._loop(step, step.iteration)
             if other is not None:
                 return other.call(step, self._cells, self._fixed)
-            known = self.on_host.of_step(step, self._cells)
-            cells = self._cells, self._fixed
-            return bind_call(self.backend, step, self.functions, *cells, self._room, known)
+            backend, cells = self._backend_of(step), (self._cells, self._fixed)
+            given = None if self.backend.xp is np else self._given_to(step)
+            return bind_call(backend, step, self.functions, *cells, self._room, given)
         except Exception as error:  # a missing attribute, axes that are no integers
             return failing_call(locate_error(error, step.op, self.backend, self._given(step)))
+
+    def _backend_of(self, step: Step) -> Backend:
+        """Where the step does its work."""
+        return host_side(self.backend) if self._works_on_host(step) else self.backend
+
+    def _works_on_host(self, step: Step) -> bool:
+        return bool(step.writes) and self.layout.on_host.issuperset(step.writes)
+
+    def _given_to(self, step: Step) -> Given:
+        """What a step is given that reads on one side what lies on the other."""
+        on_host = self._works_on_host(step)
+        known = self.on_host.of_step(step, self._cells, every=on_host)
+        lie = {n for n, value in enumerate(step.reads) if value in self.layout.on_host}
+        moved = frozenset() if on_host else frozenset(lie) - reads_on_host(step)
+        return Given(known, moved, self.backend.put)
 
     def located(self, error: Exception, index: int) -> GradstepError:
         """What stopped step number `index`, as the error that users see."""
@@ -253,13 +277,18 @@ class Binding:
 
         lacking = self._lacking
         lacking.update([new for new, old in new_versions(self.plan, step) if old in lacking])
-        recording = self._make_recording(iteration.plan, self.backend, self.functions)
+        layout = None
+        if self.backend.xp is not np:
+            layout = RecordLayout(iteration.plan, on_host=host_values(iteration))
+        recording = self._make_recording(iteration.plan, self.backend, self.functions, layout)
         fed = ((iteration.plan.tensors[ref], step.reads[n]) for ref, n in iteration.fed.items())
         pairs = ((inside, value) for inside, value in fed if isinstance(inside, int))
         recording.on_host.give(self.on_host.of_values(pairs, self._cells))
         run = LoopRun(iteration, recording, self._keeping())
         cells = self._cells, self._fixed, self._absent
-        made = self._loops[step] = LoopCall(self, run, step, *cells)
+        of = {} if layout is None else dict(inputs_on_host(iteration, layout.on_host))
+        known = self.on_host.of_values(((n, step.reads[n]) for n in of), self._cells)
+        made = self._loops[step] = LoopCall(self, run, step, *cells, known)
         return made
 
     def _keeping(self) -> Retention:

@@ -80,7 +80,7 @@ class Recording(Binding):
 
     def another(self) -> Recording:
         """One of the same plan, in memory of its own."""
-        made = Recording(self.plan, self.backend, self.functions)
+        made = Recording(self.plan, self.backend, self.functions, self.layout)
         self.on_host.given_to(made.on_host)
         return made
 
@@ -100,7 +100,9 @@ class Recording(Binding):
                     array.put(place)
                     continue
                 array = array.taken()
-            if place is None or not self._fixed[index]:
+            if index in self.layout.on_host:
+                self._cells[index] = self._to_host(array)
+            elif place is None or not self._fixed[index]:
                 there = isinstance(array, np.ndarray)  # on the host
                 self._cells[index] = self.backend.put(array) if there else array.copy()
                 if self._aside is not None:
@@ -323,12 +325,25 @@ class Recording(Binding):
             self._cells[version] = None
         elif array is self._cells[version]:
             pass  # nobody writes to it
+        elif version in self.layout.on_host:
+            self._cells[version] = self._to_host(array)
         elif place is None:
             self._cells[version] = copy_array(self.backend.xp, array)
         else:
             if self._cells[version] is None:
                 self._cells[version] = self._arena.view(place)
-            self._cells[version][...] = array
+            cell = self._cells[version]
+            is_home = type(array) is np.ndarray is not type(cell)
+            cell[...] = self.backend.put(array) if is_home else array
+
+    def _to_host(self, array: Any) -> np.ndarray:
+        """A copy there, of an array wherever it is."""
+        return array.copy() if type(array) is np.ndarray else self.backend.get(array)
+
+    def on_device(self, index: int) -> Any:
+        """Its value, on the device also where it lies on the host for the steps of this plan."""
+        value = self.value(index)
+        return self.backend.put(value) if index in self.layout.on_host else value
 
     def _take_over(self, before: Binding) -> None:
         if isinstance(before, Recording) and before._turned:

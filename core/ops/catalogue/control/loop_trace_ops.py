@@ -10,6 +10,7 @@ import numpy as np
 from gradstep.core.graph.dtypes import SCALAR, UNKNOWN, DType, TensorType
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
+from gradstep.core.ops.declare.host_arrays import home
 from gradstep.core.ops.declare.table import InferContext, op
 from gradstep.core.ops.state.loop_trace import Trace
 
@@ -35,7 +36,9 @@ def _declared(ctx: InferContext) -> TensorType:
 
 
 def _value(xp: Any, trace: Trace, iteration: np.ndarray, *, tensor: str) -> Any:
-    return trace.read(_parsed(tensor), int(iteration))
+    value = trace.read(_parsed(tensor), int(iteration))
+    # What lay on the host in those iterations was kept there.
+    return home(xp, value).asarray(value) if type(value) is np.ndarray else value
 
 
 @lru_cache(1024)
