@@ -461,7 +461,8 @@ class _Capture:
         table = torch.export.default_decompositions()
         drops = _drops_in_attention(whole.graph_module)
         apart = {op: how for op, how in table.items() if _is_taken_apart(op, drops)}
-        self.program = whole.run_decompositions(apart)
+        with _plain_attention([*self.step.parameters(), *given.leaves]):
+            self.program = whole.run_decompositions(apart)
 
     def _export(self, given, shapes, decisions):
         self.step.own.backwards = []
@@ -876,7 +877,8 @@ def _gradients(of, wrt):
 
 
 def _plain_attention(leaves):
-    """On a card, attention as it is defined: what is fused there takes few shapes back."""
+    """On a card, attention as it is defined: what is fused there hides what dropout drew, and takes
+    few shapes back."""
     on_card = any(isinstance(leaf, torch.Tensor) and leaf.is_cuda for leaf in leaves)
     if not on_card or not hasattr(torch.nn, "attention"):
         return contextlib.nullcontext()
@@ -972,7 +974,8 @@ class _Writer:
             return
         mine = {self.refs[key]["ref"]: g for key, g in zip(self.leaves, traced) if g is not None}
         weights = dict(self.capture.step.model.named_parameters())
-        out = _first_tensor(self.capture.step(given.args, given.targets)[0])
+        with _plain_attention(self.leaves.values()):  # so that it draws as the graph does
+            out = _first_tensor(self.capture.step(given.args, given.targets)[0])
         real = _gradients(out, [*weights.values()])
         if _differ(out.detach().sum(), of.detach().sum(), 0, 1e-5):
             real = [mine.get(self.aliases.get(name, name)) for name in weights]
