@@ -119,6 +119,7 @@ def test_a_page_names_commands_that_exist(page: Path) -> None:
     assert [word for word in _OUTDATED if word in text] == []
 
 
+@pytest.mark.slow
 def test_hints_name_commands_that_exist() -> None:
     wrong, seen = {}, 0
     for path in SOURCES:

@@ -51,6 +51,7 @@ def _plant(tree: Path, module: str, line: str) -> None:
     path.write_text(f'"""Planted."""\n\n{line}\n', encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_every_fence_holds(tree: Path) -> None:
     result = _lint(tree)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -114,6 +115,7 @@ PLANTED = (
 )
 
 
+@pytest.mark.slow
 def test_planted_imports_are_caught(tree: Path) -> None:
     for module, line, _ in PLANTED:
         _plant(tree, module, line)
@@ -136,12 +138,14 @@ def _said(report: str) -> dict[str, str]:
     return {name: contracts[at : ends[ends.index(at) + 1]] for name, at in parts.items()}
 
 
+@pytest.mark.slow
 def test_what_lies_below_all_imports_nothing(tree: Path) -> None:
     """All of core imports this one: it breaks the fence for each."""
     _plant(tree, "gradstep.core.errors", "import gradstep.core.graph")
     assert LAYERS in _said(_lint(tree).stdout)
 
 
+@pytest.mark.slow
 def test_a_core_package_without_a_place_is_caught(tree: Path) -> None:
     """`layers` is exhaustive: a new package has to be given its level."""
     (tree / "core" / "planted").mkdir()
@@ -152,6 +156,7 @@ def test_a_core_package_without_a_place_is_caught(tree: Path) -> None:
 @pytest.mark.parametrize(
     "module", ["gradstep.main", "gradstep.core.planted", "gradstep.gui.planted"]
 )
+@pytest.mark.slow
 def test_cupy_outside_gpu_is_caught(tree: Path, module: str) -> None:
     _plant(tree, module, "import cupy")
     assert "TID251" in _ruff(tree).stdout

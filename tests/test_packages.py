@@ -34,6 +34,7 @@ def test_packages_are_called_as_pep_8_has_it() -> None:
     assert [name for name in folders if not re.fullmatch(r"[a-z][a-z0-9_]*", name)] == []
 
 
+@pytest.mark.slow
 def test_every_package_names_what_is_in_it() -> None:
     """In backticks: at least one of its modules or names, and nothing that is not there."""
     wrong = []

@@ -93,6 +93,7 @@ def _name(node: object) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
+@pytest.mark.slow
 def test_no_text_is_given_to_qt_to_guess_its_format() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{breach}"

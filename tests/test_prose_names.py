@@ -62,6 +62,7 @@ def test_names_in_backticks_are_there(page: Path) -> None:
     assert sorted(name for name in names if not is_anywhere(name)) == []
 
 
+@pytest.mark.slow
 def test_modules_named_in_our_code_are_there() -> None:
     """In comments, docstrings and strings, by their full names."""
     missing = [

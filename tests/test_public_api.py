@@ -33,6 +33,7 @@ def test_importing_it_loads_nothing_heavy() -> None:
     assert not [name for name in loaded if name.split(".")[0].strip("_") not in ours]
 
 
+@pytest.mark.slow
 def test_a_session_loads_neither_qt_nor_a_gpu() -> None:
     example = ROOT / "assets/examples/tutorial.gradstep"
     code = f"net = gradstep.open({str(example)!r}); net.grad('loss', 'c'); print(*sys.modules)"

@@ -68,6 +68,7 @@ def test_what_counts_as_writing(code: str, found: bool) -> None:
     assert bool(list(writes(ast.parse(code)))) == found
 
 
+@pytest.mark.slow
 def test_all_files_are_written_in_one_way() -> None:
     found = {}
     for folder in ("core", "gui", "gpu"):

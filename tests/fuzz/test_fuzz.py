@@ -54,6 +54,7 @@ def python(*arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_whatever_happens_to_a_case_is_told_and_the_others_are_tried() -> None:
     kinds, cases = json.loads(python("-c", PLANTED))
     assert kinds == {"1": "internal", "2": "code_run", "3": "hang", "4": "crash"}
@@ -67,6 +68,7 @@ def test_a_case_is_the_same_each_time(make: Any) -> None:
     assert make(dice("any", 1, 0)) != make(dice("any", 2, 0))
 
 
+@pytest.mark.slow
 def test_most_mutants_are_read() -> None:
     """What is refused at once tries nothing else."""
     for make in (documents.case, graphdefs.case):
@@ -127,6 +129,7 @@ def test_the_smallest_text_is_found(suffix: str) -> None:
     assert smallest(case, lambda each: b"bad" in each.data).data == b"bad"
 
 
+@pytest.mark.slow
 def test_the_command_answers_in_json(tmp_path: Path) -> None:
     out = python("-m", "tests.fuzz", "expressions", "--cases", "30", "--json", "--forget")
     answer = json.loads(out)["expressions"]

@@ -89,6 +89,7 @@ def test_what_there_is_and_is_not_is_told(no_gpu: DeviceServices) -> None:
         assert told[f"emulate:{name}"].source
 
 
+@pytest.mark.slow
 def test_everything_but_a_gpu_works_without_importing_cupy() -> None:
     """In this process, too, CuPy would cost a second and 24 MB, and may hang."""
     code = """

@@ -42,6 +42,7 @@ def paint(collector: Collector) -> None:
     QCoreApplication.sendEvent(collector.parent(), QEvent(QEvent.Type.UpdateRequest))
 
 
+@pytest.mark.slow
 def test_a_large_document_is_put_aside_until_nothing_is_painted(
     collector: tuple[Collector, list[float]],
 ) -> None:
@@ -65,6 +66,7 @@ def test_a_large_document_is_put_aside_until_nothing_is_painted(
     assert knot() is None
 
 
+@pytest.mark.slow
 def test_who_never_rests_is_kept_waiting_in_the_end(
     collector: tuple[Collector, list[float]],
 ) -> None:

@@ -21,6 +21,7 @@ def document(examples: Path) -> Path:
     return examples / "tutorial.gradstep"
 
 
+@pytest.mark.slow
 def test_what_opening_a_document_takes_back_costs_no_window(
     lend_window: Lend, window_keeper: WindowKeeper, document: Path
 ) -> None:
@@ -71,6 +72,7 @@ def _follow_sessions(driver: Driver) -> None:
     "leave",
     [_use_another_device, _hide_the_status_bar, _kill_the_engine, _keep_a_dialog, _follow_sessions],
 )
+@pytest.mark.slow
 def test_what_stays_behind_costs_a_window(
     lend_window: Lend, window_keeper: WindowKeeper, document: Path,
     leave: Callable[[Driver], None],

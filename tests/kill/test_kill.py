@@ -24,6 +24,7 @@ def test_saves_survive_every_call(kind: str) -> None:
     assert tally.cases > 40
 
 
+@pytest.mark.slow
 def test_saves_survive_kills_at_random() -> None:
     tally = Tally()
     saves.at_random(5, random.Random(1), tally)

@@ -73,6 +73,7 @@ def mutant(before: str, after: str) -> Mutant:
         ("return n", "import os; os._exit(9)", "pytest's status 9"),
     ],
 )
+@pytest.mark.slow
 def test_the_first_test_that_fails_kills(
     bench: Bench, root: Path, before: str, after: str, killed_by: str
 ) -> None:
@@ -81,6 +82,7 @@ def test_the_first_test_that_fails_kills(
     assert (root / "program.py").read_text() == PROGRAM
 
 
+@pytest.mark.slow
 def test_what_killed_before_is_tried_first(bench: Bench) -> None:
     for _ in range(4):  # more than the other test has killed
         bench.outcome(mutant("return n", "return max(n, 3)"))
@@ -88,6 +90,7 @@ def test_what_killed_before_is_tried_first(bench: Bench) -> None:
     assert bench.outcome(every).killed_by == "test_program.py::test_a_small_number"
 
 
+@pytest.mark.slow
 def test_the_report_names_what_survived(bench: Bench) -> None:
     pairs = [("n > LIMIT", "n > 4"), ("n > LIMIT", "n > 3.5"), ("return 1", "return 2")]
     outcomes = [bench.outcome(mutant(*pair)) for pair in pairs]

@@ -104,6 +104,7 @@ def test_an_edit_that_changes_the_document_before_it(monkeypatch: Any) -> None:
     assert broken(1).kind == "undo"
 
 
+@pytest.mark.slow
 def test_a_file_that_lacks_something(monkeypatch: Any) -> None:
     load = gradstep_file.load
     monkeypatch.setattr(walk.gradstep_file, "load", lambda path: _renamed(load(path)))
@@ -139,6 +140,7 @@ def test_python_that_runs_without_being_trusted(monkeypatch: Any) -> None:
     assert RAN in "".join(heard)
 
 
+@pytest.mark.slow
 def test_what_nobody_foresaw_and_the_moves_that_are_enough_for_it(monkeypatch: Any) -> None:
     def failing(xp: Any, *inputs: Any) -> Any:
         raise TypeError("unexpected")
@@ -172,6 +174,7 @@ def test_growth_is_from_the_end_of_the_warm_up() -> None:
     assert found["descriptors"] == {"engine": [7, 7]}
 
 
+@pytest.mark.slow
 def test_the_command_gives_figures_of_an_engine_process_that_was_killed(capsys: Any) -> None:
     assert main(["--seed", "20", "--until", "6", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -205,6 +208,7 @@ def test_the_window_has_a_command_for_each_edit_that_is_drawn() -> None:
     assert {name for name in drawing.DRAWS if not hasattr(commands, name)} <= others
 
 
+@pytest.mark.slow
 def test_a_short_walk_through_the_window(qapp: Any) -> None:
     campaign = Campaign(window=True, say=print)
     try:

@@ -33,6 +33,7 @@ def test_tests_of_the_same_name_are_compared() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
+@pytest.mark.slow
 def test_what_a_test_starts_counts(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(TESTS.format(burn=BURN))
     times = tmp_path / "times.json"

@@ -38,6 +38,7 @@ def test_all_documents_of_a_folder(cli: Cli, folder: Path) -> None:
     assert "notes.gradstep: is not a Gradstep document" in worse.out
 
 
+@pytest.mark.slow
 def test_a_line_for_each_document_as_it_is_over(cli: Cli, folder: Path) -> None:
     (folder / "notes.gradstep").write_text("no document")
     result = cli("check", folder, "--workers", 1, "--json", "--lines")

@@ -101,6 +101,7 @@ def test_shot_and_engine_usage(cli: Cli, tmp_path: Path) -> None:
     assert cli("engine").status == 2
 
 
+@pytest.mark.slow
 def test_a_bug_is_said_in_one_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(self: Gradstep) -> None:
         raise ZeroDivisionError("surprise")

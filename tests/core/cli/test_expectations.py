@@ -30,6 +30,7 @@ def test_a_document_is_held_to_what_it_says(cli: Cli, tmp_path: Path) -> None:
     assert "NOT OK" in cli("check", tmp_path / "wrong.gradstep").out
 
 
+@pytest.mark.slow
 def test_what_a_run_gives_is_written_down(cli: Cli, tmp_path: Path) -> None:
     """Values, gradients (and that there is none), comparisons, failures; of a later run, for other
     feeds, on another device. What is expected again takes the place of what was."""

@@ -108,6 +108,7 @@ def test_killed_and_restarted_it_is_where_it_was(client: EngineClient, example: 
     assert control(client, "continue_").reason == "breakpoint"  # they are back, too
 
 
+@pytest.mark.slow
 def test_killed_in_the_middle_of_a_run(
     client: EngineClient, deaths: list[GradstepError], pyfunc: Callable
 ) -> None:

@@ -126,6 +126,7 @@ def slow_file(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_and_one_that_takes_too_long(tmp_path: Path) -> None:
     path = slow_file(tmp_path)
     reader = FileReader()

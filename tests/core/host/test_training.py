@@ -140,6 +140,7 @@ def wait_for_progress(events: list[m.Message]) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills by signal")
+@pytest.mark.slow
 def test_a_pause_stands_at_a_step_and_a_killed_engine_comes_back_to_one(
     client: EngineClient, events: list[m.Message]
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from gradstep.core.layout.box_diagram import Box
 from gradstep.core.layout.layout_engines import layout
 from gradstep.core.layout.layout_process import arrange, in_rows
@@ -19,6 +21,7 @@ def test_the_worker_gives_what_the_engine_gives() -> None:
     assert arrange(boxes, arrows) == layout(boxes, arrows)
 
 
+@pytest.mark.slow
 def test_an_engine_over_its_time_is_replaced_by_our_own() -> None:
     boxes, arrows = fan(400)  # graphlay needs half a minute for it
     started = time.monotonic()

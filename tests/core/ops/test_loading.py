@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ASKED_MEANWHILE = """
 import sys, threading
 from gradstep.core.ops.declare.table import find
@@ -26,6 +28,7 @@ print(found[0] is not None)
 """
 
 
+@pytest.mark.slow
 def test_a_thread_waits_for_another_that_loads_the_table() -> None:
     ran = subprocess.run(
         [sys.executable, "-c", ASKED_MEANWHILE],

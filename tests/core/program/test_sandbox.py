@@ -152,6 +152,7 @@ def test_user_code_reaches_nothing_but_what_it_needs(
 
 
 @needs_sandbox
+@pytest.mark.slow
 def test_what_is_refused_says_so_and_what_to_do(confined: EngineClient, pyfunc: Callable) -> None:
     opened(confined, pyfunc("def f(w):\n    return open('/etc/passwd').read()\n"))
     error = control(confined, "continue_").error
@@ -232,6 +233,7 @@ def alone(by: str, attempts: dict[str, str], temporary: Path) -> list[str]:
 
 
 @needs_landlock
+@pytest.mark.slow
 def test_landlock_alone_guards_files(victim: dict[str, Any], tmp_path: Path) -> None:
     guarded = FILES | (NETWORK if landlock.abi() >= 4 else {})
     guarded.pop("reach a Unix socket", None)  # which has a path, and is no file to Landlock
@@ -242,6 +244,7 @@ def test_landlock_alone_guards_files(victim: dict[str, Any], tmp_path: Path) -> 
 
 
 @needs_seccomp
+@pytest.mark.slow
 def test_seccomp_alone_guards_all_but_files(victim: dict[str, Any], tmp_path: Path) -> None:
     attempts = filled({**METADATA, **NETWORK, **PROCESSES, **GOES_ON}, victim)
     assert alone("seccomp", attempts, tmp_path) == list(GOES_ON)

@@ -38,6 +38,7 @@ def knows_the_view(code: str) -> bool:
     return DOOR in found or any(f"{name}.".startswith(f"{MODULE}.") for name in found)
 
 
+@pytest.mark.slow
 def test_no_part_names_the_view() -> None:
     parts = [path for path in ROOT.rglob("*.py") if path != ROOT / "view.py"]
     assert len(parts) > 60
@@ -45,6 +46,7 @@ def test_no_part_names_the_view() -> None:
     assert DOOR in (ROOT / "view.py").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_only_the_camera_and_the_overlay_wrap_a_view_of_qt() -> None:
     code = {path.name: path.read_text(encoding="utf-8") for path in ROOT.rglob("*.py")}
     assert {name for name in code if "QGraphicsView" in names(code[name])} == QT_SIDE

@@ -136,6 +136,7 @@ def drawn(canvas: Any) -> dict[str, ValuePicture]:
     return {value.ref: picture for value, picture in pictures._kept.items()}
 
 
+@pytest.mark.slow
 def test_images_kernels_and_features_are_drawn_as_they_are(near: Any) -> None:
     found = drawn(near)
     frame = near.space.bridge._service._session.frame()
@@ -164,6 +165,7 @@ def test_each_value_is_asked_for_once_and_in_view(near: Any) -> None:
     assert [message.of.ref for message in near.asked] == asked
 
 
+@pytest.mark.slow
 def test_they_follow_the_step(near: Any) -> None:
     before = drawn(near)["conv1/convolution:0"]
     near.space.control("run_to", f"1:{len(near.space.program.steps)}")
@@ -177,6 +179,7 @@ def test_they_follow_the_step(near: Any) -> None:
     assert len(near.view.stage.pictures._kept) <= KEPT
 
 
+@pytest.mark.slow
 def test_far_away_nothing_is_asked_for(near: Any) -> None:
     near.asked.clear()
     near.view.camera.zoom_to(0.3)
@@ -185,6 +188,7 @@ def test_far_away_nothing_is_asked_for(near: Any) -> None:
     assert near.asked == []
 
 
+@pytest.mark.slow
 def test_they_are_switched_off_in_the_view_menu(near: Any) -> None:
     shown = seen(near.view)
     near.space.ask_window("pictures")

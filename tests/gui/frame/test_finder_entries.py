@@ -33,6 +33,7 @@ def test_the_key_opens_it_and_enter_runs_the_best_match(tutorial: Driver) -> Non
     assert tutorial.workspace.stop.step > 0
 
 
+@pytest.mark.slow
 def test_it_shows_keys_and_puts_the_impossible_last(tutorial: Driver) -> None:
     finder = command_palette(tutorial.workspace, tutorial.window.actions_, tutorial.window)
     entries = finder._offer.find("", 10_000)

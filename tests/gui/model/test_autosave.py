@@ -278,6 +278,7 @@ def test_where_there_is_unsaved_work_it_gets_a_window_of_its_own(
     assert "t" in tutorial.workspace.document.graph
 
 
+@pytest.mark.slow
 def test_recovered_work_on_an_imported_graph_keeps_its_name(driver: Driver) -> None:
     leave("x", Document(), JournalNote(name="resnet.pb"))
     driver.window.offer_recovery()

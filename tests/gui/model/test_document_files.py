@@ -67,6 +67,7 @@ def test_the_second_save_asks_nothing(
     assert "t" in gradstep_file.load(chosen).graph
 
 
+@pytest.mark.slow
 def test_an_example_is_not_overwritten(tutorial: Driver) -> None:
     assert tutorial.workspace.path is None
     assert tutorial.workspace.name == "tutorial.gradstep"

@@ -70,6 +70,7 @@ def test_names_that_differ_at_their_end_look_different(
     assert painted[0] != painted[1]
 
 
+@pytest.mark.slow
 def test_a_check_of_them_takes_the_place_of_the_list(
     bench: Any, show: Callable[..., Any], qtbot: Any
 ) -> None:

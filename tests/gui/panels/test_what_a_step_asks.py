@@ -29,9 +29,10 @@ from gradstep.gui.panels.timeline.timeline_panel import TimelinePanel
 def asked(bench: Any, show: Callable[..., Any], qtbot: Any) -> Callable[..., list[Message]]:
     """What is asked while the debugger moves, with panels that all show something."""
 
+    there: list[Any] = []  # else they go whenever somebody looks for garbage
+
     def move(*commands: str, panels: tuple[type, ...] = (TimelinePanel, InspectorPanel)) -> Any:
-        for panel in panels:
-            show(panel(bench.space), 600, 400)
+        there.extend(show(panel(bench.space), 600, 400) for panel in panels)
         bench.run("run_to@1:3")
         bench.space.select(["a"])
         qtbot.wait(30)

@@ -29,6 +29,7 @@ def test_a_command_that_takes_too_long_ends(cli: Cli, command: tuple[str, ...]) 
     assert result.json.get("shown", [{}])[0].get("step", 1) == 1
 
 
+@pytest.mark.slow
 def test_a_script_tells_what_it_did_until_then(cli: Cli) -> None:
     script = "; ".join(f"run_to {1 + 9999 * number}:0" for number in range(100))
     result = cli("debug", TUTORIAL, "--script", script, "--timeout", "2", "--json")

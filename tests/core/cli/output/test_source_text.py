@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from gradstep.core.cli.output.source_text import source_line
 from gradstep.core.document.document import Document
 from gradstep.core.graph.foreign_origin import FOREIGN_OP, FOREIGN_SCOPE, SOURCE_LINE
@@ -15,6 +17,7 @@ TRACE = Path(__file__).parents[3] / "data" / "traces" / "nan_at_137.gstrace"
 LINE = "tests/traces/nan_training.py:30: deviation = self.variance.sqrt()"
 
 
+@pytest.mark.slow
 def test_why_says_the_line(cli: Cli) -> None:
     assert f"  line: {LINE}" in cli("why", TRACE).out
     told = json.loads(cli("why", TRACE, "--json").out)

@@ -83,6 +83,7 @@ def test_they_are_those_of_the_run_that_they_are_said_to_be_of() -> None:
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(1, 9), st.integers(1, 300))
+@pytest.mark.slow
 def test_a_long_training_makes_few(most: int, runs: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MOST", most)

@@ -437,6 +437,7 @@ def test_it_ends_once_the_loss_has_not_become_less_for_some_runs() -> None:
 @given(
     run_takes=st.floats(1e-6, 0.1), runs=st.integers(2, 300), kept=st.sampled_from([4, 30, 1 << 20])
 )
+@pytest.mark.slow
 def test_few_runs_are_repeated_on_the_way_to_any(run_takes: float, runs: int, kept: int) -> None:
     """However long a run takes and however many were made: as many as fit into four blinks, or as
     memory has starts for."""

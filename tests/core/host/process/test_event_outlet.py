@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +19,7 @@ def settled(events: list[Any]) -> list[Any]:
     return events
 
 
+@pytest.mark.slow
 def test_a_flood_comes_in_few_pieces_that_can_be_read() -> None:
     events: list[Any] = []
     outlet, begun = Outlet(events.append), time.monotonic()

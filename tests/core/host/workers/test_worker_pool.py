@@ -72,6 +72,7 @@ def test_results_errors_and_news_come_back(pool: WorkerPool, heard: News) -> Non
     assert pool.submit(tasks.double, 9).result(LONG) == 18  # after errors it goes on
 
 
+@pytest.mark.slow
 def test_a_killed_process_costs_what_it_did(pool: WorkerPool, heard: News, tmp_path: Path) -> None:
     flag = tmp_path / "died"
     future = pool.submit(tasks.die_once, str(flag))

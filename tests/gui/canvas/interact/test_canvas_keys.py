@@ -56,6 +56,7 @@ def test_letters_that_begin_no_name_are_commands(canvas: Any) -> None:
     assert not menus(canvas)
 
 
+@pytest.mark.slow
 def test_slow_letters_are_commands(canvas: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(typed_search, "QUICK", 0.0)
     canvas.open("tutorial")

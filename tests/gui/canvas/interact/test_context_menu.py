@@ -229,6 +229,7 @@ def test_ports_say_what_they_are(opened: Any) -> None:
     assert opened.space.document.graph["a"].inputs[0] is None
 
 
+@pytest.mark.slow
 def test_an_output_is_wired_by_name_or_to_something_new(opened: Any) -> None:
     choose(menu_at(opened, opened.output("loss", 1)), "Add what reads it…")
     search = QApplication.activePopupWidget()

@@ -131,6 +131,7 @@ def test_the_flash_ends_and_is_off_without_animations(closed: Any, qtbot: Any) -
     assert flash.rect == QRectF()
 
 
+@pytest.mark.slow
 def test_a_large_graph_is_waited_for(closed: Any, qtbot: Any) -> None:
     ops = [*nested().graph]
     ops += [Operation(f"tower/n{i}", "Tanh", (TensorRef("tower/in"),)) for i in range(250)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -111,6 +112,7 @@ def test_a_graph_without_places_is_laid_out(canvas) -> None:
     assert canvas.view.camera.visible.contains(QPointF(*centres[-1]))
 
 
+@pytest.mark.slow
 def test_a_large_one_is_laid_out_in_another_process(canvas, qtbot) -> None:
     canvas.space.open_document(chain(200))
     assert canvas.view.stage.laying_out
@@ -170,6 +172,7 @@ def far_away(canvas) -> None:
     commands.move_nodes(canvas.space, places)
 
 
+@pytest.mark.slow
 def test_a_graph_seen_whole_is_seen_whole_when_it_was_arranged(canvas, qtbot) -> None:
     canvas.open("tutorial")
     far_away(canvas)
@@ -184,6 +187,7 @@ def test_a_graph_seen_whole_is_seen_whole_when_it_was_arranged(canvas, qtbot) ->
     assert canvas.view.camera.visible.contains(QRectF(left, top, right - left, bottom - top))
 
 
+@pytest.mark.slow
 def test_what_was_looked_at_is_looked_at_when_all_was_arranged(canvas, qtbot) -> None:
     canvas.open("tutorial")
     far_away(canvas)

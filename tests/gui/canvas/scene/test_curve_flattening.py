@@ -46,6 +46,7 @@ def every_piece(end: tuple[int, int]) -> np.ndarray:
 @example((-1, 35), 0.41)  # back, and bent so sharply that 10 chords may miss it where 8 do not
 @example((-119, 24), 0.41)
 @example((-182, -4), 8.0)
+@pytest.mark.slow
 def test_lines_are_less_than_half_a_pixel_off(end: tuple[int, int], scale: float) -> None:
     pieces = every_piece(end)
     flat = Polylines.of(pieces, chords(deviations(pieces), OFF / scale)).each()

@@ -110,6 +110,7 @@ def test_it_follows_the_debugger_and_the_choice_of_rows(bench: Any, panel: Any, 
     assert len(asked(bench)) == number, "a step within a run asks nothing"
 
 
+@pytest.mark.slow
 def test_rows_to_test_on_can_be_looked_at_where_there_are_such(
     bench: Any, panel: Any, qtbot: Any
 ) -> None:
@@ -128,6 +129,7 @@ def test_rows_to_test_on_can_be_looked_at_where_there_are_such(
     assert bench.space.data.batch.text.endswith(", held back to test")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_told_is_said(bench: Any, panel: Any, qtbot: Any) -> None:
     bench.open("lstm")
     qtbot.waitUntil(lambda: bool(panel.view.error), timeout=SLOW)

@@ -47,6 +47,7 @@ def test_it_says_what_there_is_and_what_this_run_is_fed(bench: Any, panel: Any) 
     assert panel.rows.cell(0, 0).text == first
 
 
+@pytest.mark.slow
 def test_numbers_are_edits_and_what_is_none_is_said(bench: Any, panel: Any) -> None:
     space = bench.space
     type_into(panel, "batch", "1,000")
@@ -72,6 +73,7 @@ def test_numbers_are_edits_and_what_is_none_is_said(bench: Any, panel: Any) -> N
     assert panel.head.batch.text() == "32"
 
 
+@pytest.mark.slow
 def test_rows_are_held_back_to_test_on_and_the_seed_that_is_emptied_is_1(
     bench: Any, panel: Any
 ) -> None:
@@ -89,6 +91,7 @@ def test_rows_are_held_back_to_test_on_and_the_seed_that_is_emptied_is_1(
     assert panel.wrong.text() == ""
 
 
+@pytest.mark.slow
 def test_what_a_field_cannot_be_hides_nothing_else(bench: Any, panel: Any) -> None:
     type_into(panel, "seed", "seven")
     assert panel.wrong.text() == "A seed is a whole number, such as 7"

@@ -83,6 +83,7 @@ def choose(panel: TensorPanel, title: str) -> None:
         ("less:0", weights(RUNS) + weights(RUNS - 1)),
     ],
 )
+@pytest.mark.slow
 def test_the_difference_is_chosen_from_a_menu(
     panel: TensorPanel, title: str, expected: np.ndarray
 ) -> None:

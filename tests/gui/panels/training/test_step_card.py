@@ -61,6 +61,7 @@ def test_a_click_on_a_curve_brings_the_card_of_that_step(
     assert panel.card.layer.lines[0][0] == "w"
 
 
+@pytest.mark.slow
 def test_the_row_that_is_far_off_is_named_seen_and_left_out(
     bench: Any, panel: Any, show: Callable[..., Any], qtbot: Any
 ) -> None:
@@ -86,6 +87,7 @@ def test_the_row_that_is_far_off_is_named_seen_and_left_out(
     assert not data.table.selectionModel().selectedRows()
 
 
+@pytest.mark.slow
 def test_it_goes_with_the_step_and_when_it_is_closed(bench: Any, panel: Any, qtbot: Any) -> None:
     go(bench, 5)
     assert panel.beside.isVisible()

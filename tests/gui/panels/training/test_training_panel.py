@@ -95,6 +95,7 @@ def test_training_goes_on_where_it_ended_and_begins_anew_on_another_document(
     assert not len(training.curves[0].points)
 
 
+@pytest.mark.slow
 def test_more_is_followed_from_the_next_step_on(bench: Any, panel: Any) -> None:
     space, training = bench.space, panel.training
     training.steps = 5
