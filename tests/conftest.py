@@ -97,6 +97,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     add up to minutes: that is done now and then, and between modules, when what they share is gone,
     what is left then stays out of later collections, which tests make, too."""
     global _since
+    gc.disable()  # the test may have ended with it on, and no test after it would know
     _since += 1
     gc.collect(2 if _since % _WHOLE == 0 else 1)
     if _since >= _WHOLE and (nextitem is None or nextitem.path != item.path):

@@ -59,11 +59,8 @@ def served() -> Iterator[Callable[..., None]]:
 def test_programs_before_do_not_stay_where_nobody_rests(monkeypatch: Any) -> None:
     monkeypatch.setattr(garbage_collection, "_FEW", 1 << 62)  # whatever other tests have left
     monkeypatch.setattr(engine_worker, "REST", SLOW)
-    gc.disable()
-    try:
-        keep_opening()
-    finally:
-        gc.enable()
+    assert not gc.isenabled(), "else it is not the engine that collects"
+    keep_opening()
 
 
 def keep_opening() -> None:
