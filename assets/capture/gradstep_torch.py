@@ -187,6 +187,19 @@ def _cuda_devices(model):
     return sorted(index for index in found if index is not None)
 
 
+def _random_state():
+    """Of the processor, and of each card that is in use."""
+    cards = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
+    return torch.random.get_rng_state(), cards
+
+
+def _set_random_state(state):
+    processor, cards = state
+    torch.random.set_rng_state(processor)
+    for index, card in enumerate(cards):
+        torch.cuda.set_rng_state(card, index)
+
+
 # -- watching a loop ------------------------------------------------------------------------------
 
 
@@ -281,8 +294,7 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
         if self.busy or not torch.is_grad_enabled():
             return
         self.step, self.seen = self.step + 1, None
-        cuda = _cuda_devices(model)
-        self.random = torch.random.get_rng_state(), [torch.cuda.get_rng_state(i) for i in cuda]
+        self.random = _random_state()
         self.buffers = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
         self.call = args, kwargs
 
@@ -315,18 +327,15 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
         said = f"Step {self.step} of the loop" + (f", the first at which {condition}." if condition
                                                  else ".")  # fmt: skip
         now = [(buffer, buffer.detach().clone()) for buffer in self.model.buffers()]
-        cpu, cuda = self.random
         self.busy = True
         try:
             with torch.random.fork_rng(devices=_cuda_devices(self.model)):
-                torch.random.set_rng_state(cpu)
-                for index, state in zip(_cuda_devices(self.model), cuda):
-                    torch.cuda.set_rng_state(state, index)
+                _set_random_state(self.random)
                 _put_back(self.buffers)
                 args, targets = self._given(), self.targets if self.plain_loss else ()
                 again = self._again(args, targets)
                 remarks = [said, *_another(loss, again)]
-                torch.random.set_rng_state(cpu)
+                _set_random_state(self.random)
                 _put_back(self.buffers)
                 _write(path, self.model, args, self.plain_loss, targets, remarks, **self.options)
         finally:
@@ -478,12 +487,12 @@ class _Capture:
         """Where Python asks what a tensor holds, it is told what the model itself was told when it
         ran; so the graph is of the way that was taken then. `before`: what came of not doing so."""
         record = _Decisions()
-        state = torch.random.get_rng_state()
+        state = _random_state()
         kept = [(buffer, buffer.detach().clone()) for buffer in self.step.buffers()]
         with torch.no_grad(), record, _unrolled():
             self.step(given.args, given.targets)
         _put_back(kept)
-        torch.random.set_rng_state(state)
+        _set_random_state(state)
         if not record.answers:
             if isinstance(before, Exception):
                 raise before
@@ -926,7 +935,7 @@ class _Writer:
     def record(self, values, given):
         """Fill the document: run the graph for what each node gives, and the model for what each
         weight's gradient is."""
-        state = torch.random.get_rng_state()
+        state = _random_state()
         self._inputs(given)
         run = _Recorder(self.program.graph_module)
         with _plain_attention(self.leaves.values()):
@@ -940,7 +949,7 @@ class _Writer:
         gradients = _gradients(of, [x for _, x in seen] + [*self.leaves.values()])
         self._values(seen, gradients, values)
         self._forget_before_functions()
-        torch.random.set_rng_state(state)
+        _set_random_state(state)
         self._weights(given, gradients[len(seen) :], of)
 
     def _forget_before_functions(self):
