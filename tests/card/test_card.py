@@ -33,7 +33,9 @@ def broken(name: str, wrong: Callable[..., Any]) -> Device:
     return replace(open_device("fake"), xp=xp)
 
 
-@pytest.mark.parametrize("name", ["AddV2", "MatMul", "Softmax", "GatherV2", "ApplyAdam", "Cast"])
+@pytest.mark.parametrize(
+    "name", ["AddV2", "MatMul", "Softmax", "GatherV2", "ApplyAdam", "Cast", "ResourceApplyAdam"]
+)
 def test_every_sample_in_every_type_is_tried(device: Device, name: str) -> None:
     rows = op_trials.try_one(device, f"op|cupy|{name}")["rows"]
     assert {row["verdict"] for row in rows} == {"equal"}

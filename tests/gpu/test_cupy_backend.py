@@ -76,8 +76,8 @@ def test_three_runs_of_a_network_give_what_numpy_gives(backend: CupyBackend, nam
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("name", ["tutorial", "batch_norm_updates"])
-def test_axes_and_shapes_that_never_change_are_fetched_once(
+@pytest.mark.parametrize("name", ["tutorial", "batch_norm_updates", "two_networks", "focal_loss"])
+def test_shapes_axes_and_what_is_computed_of_them_are_not_fetched(
     backend: CupyBackend, name: str
 ) -> None:
     """Each time the host would wait for all that the device was given to do."""

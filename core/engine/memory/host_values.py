@@ -1,41 +1,47 @@
-"""Which values of a loop's iteration lie on the host, whatever the device: counters, conditions.
+"""Which values of a plan lie on the host, whatever the device: shapes, counters, conditions.
 
 What only says how far, how often and where is read on the host in the end. A device would be asked
-for it in every iteration, and answers when it has done all else that it was given to do; NumPy has
-added one to a counter sooner than a device was told to.
+for it at each reader, and in every iteration of a loop, and answers when it has done all else that
+it was given to do; NumPy has added one to a counter sooner than a device was told to.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gradstep.core.engine.calls.op_evaluation import host_inputs
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.loop_body import Iteration
 from gradstep.core.engine.plan.steps import PlanValue, Step, has_place, makes_constants
-from gradstep.core.graph.dtypes import DType
 
+Pairs = Sequence[
+    tuple[int, int]
+]  # what is carried round: its value, and that in the next iteration
+
+OF_SIZES = frozenset({"Shape", "ShapeN", "Size", "Rank"})  # they look at no element
 _MOST = 64  # elements
 
 
-def host_values(iteration: Iteration) -> frozenset[int]:
+def host_values(plan: Plan) -> frozenset[int]:
     """Those that are read on the host, and what they are made of: short values of whole numbers
-    and booleans, as far back as they are made of such alone."""
-    able, wanted = _able(iteration), set[int]()
-    makers = {value: step for step in iteration.plan.steps for value in step.writes}
-    found = [*_read_on_host(iteration)]
-    while found:
-        value = found.pop()
-        if value in able and value not in wanted:
-            wanted.add(value)
-            maker = makers.get(value)
-            found += () if maker is None else (*maker.reads, *maker.writes)
-            found += _carried_with(iteration, value)
-    return frozenset(wanted)
+    and booleans, as far back as they are made of such alone, or of sizes."""
+    return _wanted(plan, _read_on_host(plan), _able(plan, _candidates(plan, ())), ())
+
+
+def iteration_host_values(iteration: Iteration) -> frozenset[int]:
+    """The same of an iteration of a loop, whose condition is read there too, and which is given
+    what it is given from either side."""
+    pairs = [*zip(iteration.carried, iteration.results, strict=True)]
+    able = _candidates(iteration.plan, (*iteration.carried, *iteration.plan.fed))
+    able = _able(iteration.plan, able, pairs)
+    return _wanted(iteration.plan, [iteration.cond, *_read_on_host(iteration.plan)], able, pairs)
 
 
 def reads_on_host(step: Step) -> frozenset[int]:
-    """The numbers of the inputs that its kernel reads on the host."""
+    """The numbers of the inputs that its kernel reads on the host, or does not look into."""
+    if step.op.type in OF_SIZES:
+        return frozenset(range(len(step.reads)))
     if step.definition is None or step.iteration is not None or step.times > 1:
         return frozenset()
     return host_inputs(step.definition, len(step.op.inputs))
@@ -52,74 +58,76 @@ def inputs_on_host(iteration: Iteration, found: frozenset[int]) -> Iterator[tupl
             yield number, plan.versions[name][0]
 
 
-def _read_on_host(iteration: Iteration) -> Iterator[int]:
-    yield iteration.cond
-    for step in iteration.plan.steps:
-        yield from (step.reads[n] for n in reads_on_host(step) if n < len(step.reads))
+def _wanted(plan: Plan, first: Sequence[int], able: set[int], pairs: Pairs) -> frozenset[int]:
+    """What of `able` is among `first`, or what that is made of, or it in another iteration."""
+    found, wanted = [*first], set[int]()
+    while found:
+        value = found.pop()
+        if value in able and value not in wanted:
+            wanted.add(value)
+            maker = plan.made_by[value]
+            if maker >= 0:
+                found += (*plan.steps[maker].reads, *plan.steps[maker].writes)
+            for pair in pairs:
+                found += pair if value in pair else ()
+    return frozenset(wanted)
 
 
-def _carried_with(iteration: Iteration, value: int) -> Iterator[int]:
-    """What `value` is in the next iteration, or was in the one before."""
-    for pair in zip(iteration.carried, iteration.results, strict=True):
-        if value in pair:
-            yield from pair
+def _read_on_host(plan: Plan) -> list[int]:
+    steps = (step for step in plan.steps if step.op.type not in OF_SIZES)
+    return [s.reads[n] for s in steps for n in reads_on_host(s) if n < len(s.reads)]
 
 
-def _able(iteration: Iteration) -> set[int]:
-    """The values that can lie there: what makes them needs nothing else, in all iterations."""
-    found = _candidates(iteration)
-    steps = [step for step in iteration.plan.steps if not found.isdisjoint(step.writes)]
+def _candidates(plan: Plan, given: Sequence[int]) -> set[int]:
+    """Short values that steps make, and those of `given`; but for constants, which are on either
+    side, and for what is written to."""
+    able = {i for i in given if len(plan.versions.get(plan.values[i].variable, (0,))) == 1}
+    able.update(v for step in plan.steps if not _is_constant(step) for v in step.writes)
+    short = {i for i in able if _is_short(plan.values[i])}
+    return {i for i in short if i in given or not plan.values[i].variable}
+
+
+def _able(plan: Plan, found: set[int], pairs: Pairs = ()) -> set[int]:
+    """The values of `found` that can lie there: what makes them needs nothing else, in all
+    iterations."""
+    steps = [step for step in plan.steps if not found.isdisjoint(step.writes)]
     while True:
-        made = (step.writes for step in steps if not _can_work_on_host(iteration, step, found))
+        made = (step.writes for step in steps if not _can_work_on_host(plan, step, found))
         gone = {value for writes in made for value in writes}
-        for first, result in zip(iteration.carried, iteration.results, strict=True):
-            if first not in found or result not in found:
-                gone |= {first, result}
+        for pair in pairs:
+            gone.update(() if found.issuperset(pair) else pair)
         if found.isdisjoint(gone):
             return found
-        found -= gone
+        found = found - gone
 
 
-def _candidates(iteration: Iteration) -> set[int]:
-    """Short values, but for constants, which are on either side, and for versions of variables
-    that are not carried round."""
-    plan = iteration.plan
-    carried = {i for i in iteration.carried if len(plan.versions[plan.values[i].variable]) == 1}
-    return {
-        i
-        for i, value in enumerate(plan.values)
-        if _is_short(value)
-        and (not value.variable or i in carried)
-        and not _is_constant(iteration, i)
-    }
-
-
-def _can_work_on_host(iteration: Iteration, step: Step, found: set[int]) -> bool:
-    """Whether the step gives nothing but `found`, and needs nothing but that, constants, and what
-    an earlier loop has kept."""
+def _can_work_on_host(plan: Plan, step: Step, found: set[int]) -> bool:
+    """Whether the step gives nothing but `found`, and needs nothing but that, constants, sizes, and
+    what an earlier loop has kept."""
     if not step.computes or step.definition is None or not found.issuperset(step.writes):
         return False
     if step.iteration is not None or step.times > 1 or (step.guard and step.guard.inputs):
         return False
-    if step.op.type == "IterationValue":
-        return step.reads[1] in found or _is_constant(iteration, step.reads[1])
-    return step.definition.is_pure and all(
-        value in found
-        or (_is_constant(iteration, value) and _is_short(iteration.plan.values[value]))
-        for value in step.reads
-    )
+    if step.op.type in OF_SIZES:
+        return True
+    reads = step.reads[1:] if step.op.type == "IterationValue" else step.reads
+    pure = step.definition.is_pure or reads is not step.reads
+    return pure and all(v in found or _is_short_constant(plan, v) for v in reads)
 
 
 def _is_short(value: PlanValue) -> bool:
-    """Whether it is known to be few whole numbers or booleans."""
-    if not has_place(value) or value.type.dtype.numpy.kind not in "iub":
+    """Whether it is known to be few whole numbers or booleans, or a list of whole numbers."""
+    if value.type.dtype.numpy.kind not in "iub" or value.type.dtype.numpy.hasobject:
         return False
-    return value.type.dtype is not DType.RESOURCE and math.prod(value.type.shape.static()) <= _MOST
+    if has_place(value):
+        return math.prod(value.type.shape.static()) <= _MOST
+    return value.type.shape.rank == 1
 
 
-def _is_constant(iteration: Iteration, value: int) -> bool:
-    maker = iteration.plan.made_by[value]
-    if maker < 0:
-        return False
-    step = iteration.plan.steps[maker]
+def _is_short_constant(plan: Plan, value: int) -> bool:
+    maker = plan.made_by[value]
+    return maker >= 0 and _is_short(plan.values[value]) and _is_constant(plan.steps[maker])
+
+
+def _is_constant(step: Step) -> bool:
     return step.computes and makes_constants(step.op, step.definition)

@@ -61,7 +61,8 @@ class RecordLayout:
             else StepKinds(self.constant_steps, self.keeping_steps, self.idle, self.turns)
         )
         layout = RecordLayout(
-            plan, self.places, self.size, self.same, self.first_bytes or self.size, kinds
+            *(plan, self.places, self.size, self.same, self.first_bytes or self.size, kinds),
+            on_host=self.on_host,
         )
         return layout if layout.size <= 2 * layout.first_bytes else None
 

@@ -15,6 +15,8 @@ import numpy as np
 
 from gradstep.core.errors import GradstepError
 
+_ON_HOST = (np.ndarray, np.generic, bool, int, type(None))
+
 Requirement = tuple[int, bool]  # the number of a predicate's value, and what it has to be
 Condition = frozenset[frozenset[Requirement]]
 
@@ -88,7 +90,7 @@ def test_of(condition: Condition, cells: list[Any]) -> Callable[[], bool]:
 
 def _is(value: Any, wanted: bool) -> bool:
     """A predicate that was not computed does not matter, so None may be anything."""
-    if value is None or type(value) is np.ndarray:
+    if isinstance(value, _ON_HOST):
         return bool(value) is wanted
     return bool(value.item()) is wanted  # on a device, which makes the host wait
 

@@ -23,8 +23,10 @@ from gradstep.core.engine.calls.split_calls import split_call
 from gradstep.core.engine.loops.loop_pause import Pausing, never
 from gradstep.core.engine.memory.arena import Arena
 from gradstep.core.engine.memory.host_values import (
+    OF_SIZES,
     host_values,
     inputs_on_host,
+    iteration_host_values,
     reads_on_host,
 )
 from gradstep.core.engine.memory.record_layout import RecordLayout, Slot
@@ -34,6 +36,7 @@ from gradstep.core.engine.run.taken_calls import TakenCalls
 from gradstep.core.engine.run.variable_store import uninitialised_error, wants_values
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
+from gradstep.core.ops.state.opaque_state import OpaqueState
 
 if TYPE_CHECKING:
     from gradstep.core.engine.loops.loop_call import LoopCall
@@ -75,7 +78,10 @@ class Binding:
         self.functions = functions
         self._make_recording = make_recording
         continued = None if before is None else before._continued(plan, backend)
-        self.layout = continued or layout or RecordLayout(plan)
+        on_host = frozenset[int]()
+        if backend.xp is not np and continued is None and layout is None:
+            on_host = host_values(plan)
+        self.layout = continued or layout or RecordLayout(plan, on_host=on_host)
         self._failures = dict(plan.failures)
         self._arena, self._room = Arena(), Scratch(backend)
         self._cells: list[Any] = []
@@ -259,8 +265,17 @@ class Binding:
         on_host = self._works_on_host(step)
         known = self.on_host.of_step(step, self._cells, every=on_host)
         lie = {n for n, value in enumerate(step.reads) if value in self.layout.on_host}
-        moved = frozenset() if on_host else frozenset(lie) - reads_on_host(step)
-        return Given(known, moved, self.backend.put)
+        if not on_host:
+            return Given(known, frozenset(lie) - reads_on_host(step), self.backend.put)
+        others = {*range(len(step.reads))} - lie - known.keys()  # none but after an edit
+        fetched = others - reads_on_host(step) if step.op.type in OF_SIZES else others
+        return Given(known, frozenset(fetched), self._to_host)
+
+    def _to_host(self, value: Any) -> Any:
+        """A copy there, of an array wherever it is; state itself."""
+        if type(value) is np.ndarray:
+            return value.copy()
+        return value if isinstance(value, OpaqueState) else self.backend.get(value)
 
     def located(self, error: Exception, index: int) -> GradstepError:
         """What stopped step number `index`, as the error that users see."""
@@ -279,7 +294,7 @@ class Binding:
         lacking.update([new for new, old in new_versions(self.plan, step) if old in lacking])
         layout = None
         if self.backend.xp is not np:
-            layout = RecordLayout(iteration.plan, on_host=host_values(iteration))
+            layout = RecordLayout(iteration.plan, on_host=iteration_host_values(iteration))
         recording = self._make_recording(iteration.plan, self.backend, self.functions, layout)
         fed = ((iteration.plan.tensors[ref], step.reads[n]) for ref, n in iteration.fed.items())
         pairs = ((inside, value) for inside, value in fed if isinstance(inside, int))

@@ -336,10 +336,6 @@ class Recording(Binding):
             is_home = type(array) is np.ndarray is not type(cell)
             cell[...] = self.backend.put(array) if is_home else array
 
-    def _to_host(self, array: Any) -> np.ndarray:
-        """A copy there, of an array wherever it is."""
-        return array.copy() if type(array) is np.ndarray else self.backend.get(array)
-
     def on_device(self, index: int) -> Any:
         """Its value, on the device also where it lies on the host for the steps of this plan."""
         value = self.value(index)

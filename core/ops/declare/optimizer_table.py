@@ -13,7 +13,8 @@ from gradstep.core.ops.numerics import optimizer_kernels as rules_of
 class Rule:
     """One optimizer's step. state: the variables that it updates, `var` first; values: the other
     inputs of the dense op in order, the gradient (by whatever name) among them; formula: the new
-    `var`; forms: which of TensorFlow's four ops there are."""
+    `var`; forms: which of TensorFlow's four ops there are; compares: whether it asks which number
+    is larger, and so takes no complex ones."""
 
     name: str
     step: Callable[..., tuple[Any, ...]]
@@ -23,6 +24,7 @@ class Rule:
     doc: str
     attrs: Mapping[str, bool] = field(default_factory=dict)
     forms: tuple[str, ...] = ("", "Sparse", "Resource", "ResourceSparse")
+    compares: bool = False
 
 
 _SQUARES = "(accum + grad**2 * update_slots)"
@@ -105,6 +107,7 @@ RULES = (
         "ftrl(var, accum, linear, grad, lr, l1, l2, 0, lr_power, multiply_linear_by_lr)",
         "the regularised leader (FTRL-proximal)",
         _BY_LR,
+        compares=True,
     ),
     Rule(
         "FtrlV2",
@@ -114,6 +117,7 @@ RULES = (
         "ftrl(var, accum, linear, grad, lr, l1, l2, l2_shrinkage, lr_power, multiply_linear_by_lr)",
         "the regularised leader, with shrinkage",
         _BY_LR,
+        compares=True,
     ),
     Rule(
         "ProximalGradientDescent",

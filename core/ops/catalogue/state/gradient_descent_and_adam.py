@@ -17,7 +17,7 @@ from gradstep.core.ops.declare.op_state import Writes
 from gradstep.core.ops.declare.result_memory import Elementwise
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import merge_shapes, one_floating_type, want_rank
-from gradstep.core.ops.declare.ufunc import Calls
+from gradstep.core.ops.declare.ufunc import Calls, from_calls
 from gradstep.core.ops.numerics.adam_calls import adam_calls
 
 
@@ -72,7 +72,7 @@ op(
     type_attrs={"T": "var"},
     formula="var - delta * alpha",
     infer=_updates(1),
-    kernel=Kernels(_descend, calls=_descend_calls),
+    kernel=Kernels(_descend, out=from_calls(_descend_calls), calls=_descend_calls),
     state=Writes((0,)),
     gradient=NOT_DIFFERENTIABLE,
     memory=Elementwise("var"),
@@ -87,7 +87,7 @@ op(
     type_attrs={"T": "delta"},
     formula="var - delta * alpha",
     infer=_resource_updates(1),
-    kernel=Kernels(_descend, calls=_descend_calls),
+    kernel=Kernels(_descend, out=from_calls(_descend_calls), calls=_descend_calls),
     state=Writes((0,)),
     gradient=NOT_DIFFERENTIABLE,
     memory=Elementwise("var"),

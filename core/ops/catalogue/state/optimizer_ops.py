@@ -45,7 +45,9 @@ def _type_rule(rule: Rule, form: str) -> Callable[[InferContext], Any]:
     def infer(ctx: InferContext) -> TensorType | tuple[TensorType, ...]:
         kinds = dict(zip(names, ctx.types, strict=True))
         own = [k for n, k in kinds.items() if n not in ("indices", "global_step")]
-        one_floating_type(ctx, tuple(own[first:]))
+        dtype = one_floating_type(ctx, tuple(own[first:]))
+        if rule.compares and dtype.is_complex:
+            raise wrong_type(ctx, dtype, "real floating-point numbers")
         shape = kinds["var"].shape
         for name in state[1:]:
             shape = merge_shapes(ctx, shape, kinds[name].shape)

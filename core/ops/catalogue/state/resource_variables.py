@@ -13,7 +13,7 @@ from gradstep.core.ops.declare.result_memory import View
 from gradstep.core.ops.declare.samples import equal_shapes, unary
 from gradstep.core.ops.declare.table import InferContext, op
 from gradstep.core.ops.declare.type_rules import merge_shapes, wrong_type
-from gradstep.core.ops.declare.ufunc import Calls
+from gradstep.core.ops.declare.ufunc import Calls, from_calls
 
 
 def _handle(ctx: InferContext) -> TensorType:
@@ -61,7 +61,9 @@ op(
     attrs={"dtype": DType},
     formula="resource",
     infer=_read,
-    kernel=Kernels(lambda xp, resource: xp.array(resource), calls=copy_calls),
+    kernel=Kernels(
+        lambda xp, resource: xp.array(resource), out=from_calls(copy_calls), calls=copy_calls
+    ),
     gradient=Gradient(lambda op, g: g, takes_slices=True),
     state=Stateful(),
     samples=unary(),
@@ -90,7 +92,11 @@ op(
     attrs={"dtype": DType, "validate_shape": False},
     formula="value",
     infer=_assigned,
-    kernel=Kernels(lambda xp, resource, value: xp.array(value), calls=_value_calls),
+    kernel=Kernels(
+        lambda xp, resource, value: xp.array(value),
+        out=from_calls(_value_calls),
+        calls=_value_calls,
+    ),
     state=Writes((0,)),
     gradient=NOT_DIFFERENTIABLE,
     samples=equal_shapes(2),

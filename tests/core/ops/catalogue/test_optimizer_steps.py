@@ -213,3 +213,12 @@ def test_a_scalar_has_no_rows() -> None:
     one = {"var": np.array(1.0), "accum": np.array(1.0)}
     with pytest.raises(GradstepError, match="var must be at least 1 dimensional"):
         session_of("SparseApplyAdagrad", one, [np.float64(0.1), "grad", "indices"])
+
+
+def test_what_asks_which_number_is_larger_takes_no_complex_ones() -> None:
+    b = GraphBuilder()
+    var, accum, linear = (b.variable(n, "complex64", (2,)) for n in ("var", "accum", "linear"))
+    rates = [b.constant(np.complex64(x)) for x in (0.1, 0.0, 0.0, -0.5)]
+    grad = b.constant(np.ones(2, np.complex64))
+    with pytest.raises(GradstepError, match="takes real floating-point numbers, not complex64"):
+        b.op("ApplyFtrl", var, accum, linear, grad, *rates)
