@@ -1251,7 +1251,7 @@ class _Writer:
         with zipfile.ZipFile(partly, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as file:
             file.writestr("graph.json", json.dumps(self.document, indent=0))
             for name, data in files.items():
-                file.writestr(name, data, _packing(data))
+                file.writestr(name, data, _packing(data), 1 if len(data) > 65536 else 6)
             for near, real in self.sources.items():
                 file.write(real, f"sources/{near}")
         os.replace(partly, path)

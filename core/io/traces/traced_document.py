@@ -119,7 +119,7 @@ class _Traced:
             for one in self.graph.inputs
             if one.kind == "input" and one.tensor.value is not None
         }
-        return given | {str(ref): Constant(array) for ref, array in self.done.fed.items()}
+        return given | {str(ref): Constant.taking(array) for ref, array in self.done.fed.items()}
 
     def fetches(self) -> tuple[TensorRef, ...]:
         return (*self._results("loss"), *self._results("output"))
@@ -172,7 +172,7 @@ class _Traced:
         for one in self.graph.inputs:
             ref = self._variable(one) if one.name in self.done.variables else None
             if ref is not None and one.tensor.gradient is not None:
-                gradients[str(ref)] = Constant(one.tensor.gradient)
+                gradients[str(ref)] = Constant.taking(one.tensor.gradient)
             elif ref is not None and one.trained and self._results("loss"):
                 none.add(str(ref))
         return RecordedRun(
@@ -188,7 +188,7 @@ class _Traced:
         )
 
     def _as_ours(self, ref: TensorRef, array: np.ndarray) -> Constant:
-        return Constant(array)
+        return Constant.taking(array)
 
     def _remarks(self) -> dict[str, str]:
         return {
@@ -210,7 +210,7 @@ class _Traced:
 
 def _constant(one: ForeignInput) -> Constant:
     assert one.tensor.value is not None
-    return Constant(one.tensor.value)
+    return Constant.taking(one.tensor.value)
 
 
 def _short_types(graph: ForeignGraph) -> list[str]:
