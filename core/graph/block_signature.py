@@ -7,12 +7,15 @@ from collections.abc import Hashable, Sequence
 from functools import cached_property
 from typing import Any
 
+from gradstep.core.graph.foreign_origin import FOREIGN_OP, FOREIGN_SCOPE, SOURCE_LINE
 from gradstep.core.graph.loop import LOOP, Loop, loop_of
 from gradstep.core.graph.model import Constant, Graph, Operation
 
-# Attributes in which blocks that are alike may differ: names of their own, where they run, seeds.
+# Attributes in which blocks that are alike may differ: names of their own, where they run, seeds,
+# where they are from.
 _OWN = frozenset(
     {"shared_name", "container", "frame_name", "_class", "_output_shapes", "seed", "seed2"}
+    | {FOREIGN_OP, FOREIGN_SCOPE, SOURCE_LINE}
 )
 _ROUNDS = 8  # of looking farther around each node, to tell it from others
 _LARGEST = 500  # nodes, up to which those that cannot be told apart so are tried one for another

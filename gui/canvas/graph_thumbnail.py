@@ -8,6 +8,8 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPixmap
 
 from gradstep.core.document.document import Document
 from gradstep.core.document.requests import whole_request
+from gradstep.core.graph.block_kinds import BlockKinds
+from gradstep.core.graph.stacked_blocks import stack_blocks
 from gradstep.core.ops.typing.inference import infer
 from gradstep.gui.canvas.paint.graph_painter import GraphPainter
 from gradstep.gui.canvas.paint.runtime_painter import RuntimePainter
@@ -26,7 +28,10 @@ LARGEST = 0.8  # pixels per scene unit, for graphs of a few nodes
 def thumbnail(document: Document, size: QSize, theme: Theme, ratio: float = 1.0) -> QPixmap:
     """The whole graph in the middle of `size` logical pixels."""
     visible = VisibleGraph.of(
-        document.graph, infer(document.graph), whole_request(document), document.view.collapsed
+        document.graph,
+        infer(document.graph),
+        whole_request(document),
+        stack_blocks(document.view.collapsed, BlockKinds(document.graph)),
     )
     centres = complete(visible, known(visible, document.view.positions))
     return painted(SceneArrays.of(visible, centres), size, theme, ratio)

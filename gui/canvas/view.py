@@ -245,7 +245,7 @@ class GraphView(QGraphicsView):
             self._inspect,
         )  # fmt: skip
         self._keys = CanvasKeys(
-            workspace, camera, pointer, self.gestures, self._adding, self._editing, self._inspect
+            workspace, camera, pointer, self.gestures, self._adding, self._editing, self._enter
         )
         values = ValueDrop(workspace, stage, pointer, pointer.on_grid)
         self._drops = Drops(overlay, self._adding.drop, values)
@@ -273,6 +273,11 @@ class GraphView(QGraphicsView):
     @property
     def _is_empty(self) -> bool:
         return self.workspace.is_open and not len(self.workspace.shown)
+
+    def _enter(self) -> None:
+        """Look into what is selected."""
+        if not self._scopes.open_selected():
+            self._inspect()
 
     def _inspect(self) -> None:
         self.workspace.view_requested.emit("show", "inspector")

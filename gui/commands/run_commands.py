@@ -15,7 +15,7 @@ from gradstep.core.protocol.device_names import RECORDED_DEVICE
 from gradstep.core.protocol.messages import DeviceInfo
 from gradstep.gui.commands.refusals import says_why
 from gradstep.gui.look import theme
-from gradstep.gui.model.selection import selected_unit
+from gradstep.gui.model.selection import selected_units
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.workspace import Workspace
 
@@ -30,10 +30,9 @@ def set_feed(workspace: Workspace, tensor: str, array: np.ndarray[Any, Any]) -> 
 @says_why
 def toggle_breakpoint(workspace: Workspace, name: str = "") -> None:
     """Set or clear a breakpoint on a node, or on a scope, whose name ends in "/"; without a name,
-    on each selected node, or the closed scope that is selected."""
-    document, unit = workspace.document, selected_unit(workspace)
-    closed = unit.endswith("/") and unit.rstrip("/") in document.view.collapsed
-    for target in [name] if name else [unit] if closed else workspace.selection:
+    on each node and each closed scope that is selected."""
+    document = workspace.document
+    for target in [name] if name else selected_units(workspace):
         document = document_edits.toggle_breakpoint(document, target)
     workspace.edit("Toggle breakpoint", document)
 

@@ -24,6 +24,20 @@ def selected_unit(workspace: Workspace) -> str:
     return first if len(chosen) == 1 else ""
 
 
+def selected_units(workspace: Workspace) -> list[str]:
+    """All that is selected: closed scopes of which all is, with a slash behind, and operations."""
+    closed, names = workspace.document.view.collapsed, workspace.shown.operations
+    found: dict[str, list[str]] = {}
+    for name in workspace.selection:
+        scope = next((scope for scope in parents(name) if scope in closed), "")
+        found.setdefault(f"{scope}/" if scope else name, []).append(name)
+    return [
+        unit
+        for box, chosen in found.items()
+        for unit in ([box] if box in names or _is_all_of({*chosen}, box, names) else chosen)
+    ]
+
+
 def _is_all_of(chosen: Collection[str], prefix: str, names: Collection[str]) -> bool:
     """Whether these are just the operations whose names begin so. Looks no further than to the
     first that is not chosen."""

@@ -52,6 +52,15 @@ class Settings:
         self._store.setValue("look/pictures", "on" if on else "off")
 
     @property
+    def stacks(self) -> bool:
+        """Whether the canvas shows equal blocks in a row as one box."""
+        return self._text("look/stacks", "on") == "on"
+
+    @stacks.setter
+    def stacks(self, on: bool) -> None:
+        self._store.setValue("look/stacks", "on" if on else "off")
+
+    @property
     def compare_with(self) -> str:
         """The device that the toolbar's Compare button compares with."""
         return self._text("devices/compare_with", "emulate:tf-gpu")

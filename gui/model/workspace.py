@@ -38,6 +38,7 @@ from gradstep.core.protocol.messages import (
     Stopped,
 )
 from gradstep.gui.look.theme import DARK, Theme
+from gradstep.gui.model.block_stacks import BlockStacks
 from gradstep.gui.model.clicked_step import ClickedStep
 from gradstep.gui.model.data_view import DataView
 from gradstep.gui.model.debugger import Debugger
@@ -165,6 +166,7 @@ class Workspace(QObject):
         self.sessions = SessionModel(self)
         self.soundness = Soundness(self)
         self.whys = Explanations(self)
+        self.stacks = BlockStacks(self)
         self.gradient_states = GradientStates(self)
         self.reader = Reader(self)
         self.values = ValueReader(self)

@@ -101,7 +101,7 @@ class Easel:
         self.workspace.open_document(shown)
         stage = self.view.stage
         start = time.process_time()
-        visible = VisibleGraph.of(shown.graph, self.workspace.inference, shown.request, frozenset())
+        visible = VisibleGraph.of(shown.graph, self.workspace.inference, shown.request, {})
         stage.show(SceneArrays.of(visible, dict(shown.view.positions)))
         self.view.first_look()
         self.view.viewport().repaint()

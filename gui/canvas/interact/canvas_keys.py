@@ -46,7 +46,7 @@ class CanvasKeys:
         gestures: Gestures,
         adding: NodeAdding,
         editing: KeyboardEditing,
-        inspect: Callable[[], None],
+        enter: Callable[[], None],
     ) -> None:
         self._workspace = workspace
         self._pointer = pointer
@@ -60,8 +60,8 @@ class CanvasKeys:
             (Key.Key_Minus, NONE): camera.zoom_out,
             (Key.Key_1, NONE): camera.zoom_100,
             (Key.Key_Escape, NONE): self.escape,
-            (Key.Key_Return, NONE): inspect,
-            (Key.Key_Enter, NONE): inspect,
+            (Key.Key_Return, NONE): enter,
+            (Key.Key_Enter, NONE): enter,
             **{(key, NONE): partial(editing.walk, *way) for key, way in ARROWS.items()},
             **{(key, CTRL): partial(editing.nudge, *way) for key, way in ARROWS.items()},
         }

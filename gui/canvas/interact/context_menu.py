@@ -152,9 +152,11 @@ class ContextMenu:
 
     def _of_box(self, box: int, pointed: bool) -> Sequence[Item]:
         press_box(self._workspace, self._stage, box, Qt.KeyboardModifier.NoModifier)
-        if not self._stage.arrays.visible.boxes[box].is_scope:
+        shown = self._stage.arrays.visible.boxes[box]
+        if not shown.is_scope:
             return self._rows(NODE, pointed)
-        first = replace(self._row(SCOPE[0]), title="Open scope")
+        title = "Open the first block" if shown.stack else "Open scope"
+        first = replace(self._row(SCOPE[0]), title=title)
         return [first, *self._rows(SCOPE[1:], pointed)]
 
     def _of_link(self, link: int, pixel: QPoint) -> Sequence[Item]:

@@ -26,5 +26,13 @@ class ScopeOpening:
         scope_folding.open_box(self._workspace, box)
         self._framing.show_scopes({box.id.rstrip("/")})
 
+    def open_selected(self) -> bool:
+        """Open the box that is selected by itself, if it is a scope's; whether it is."""
+        chosen = [*self._stage.facts.selected]
+        is_scope = len(chosen) == 1 and self._stage.arrays.visible.boxes[chosen[0]].is_scope
+        if is_scope:
+            self.open_box(chosen[0])
+        return is_scope
+
     def collapse(self, scope: str) -> None:
         scope_folding.collapse(self._workspace, scope)

@@ -11,7 +11,7 @@ from gradstep.gui.canvas.scene.scene_model import SceneModel
 def describe(stage: SceneModel, number: int) -> str:
     """A box in one sentence: name, type, what its rows say, what is special about it."""
     box, facts = stage.arrays.visible.boxes[number], stage.facts
-    parts = [box.id.rstrip("/"), box.type]
+    parts = [box.name, box.type]
     if not box.is_scope:
         rows = (("value", box.has_value, False), ("gradient", box.has_gradient, True))
         for word, there, of_gradient in rows:

@@ -40,8 +40,9 @@ def _port(stage: SceneModel, port: Port) -> str:
 def _box(stage: SceneModel, number: int) -> str:
     box = stage.arrays.visible.boxes[number]
     if box.is_scope:
-        lines = [f"{box.id.rstrip('/')}: {box.type}", *_share(stage, number)]
-        return "\n".join([*lines, "double-click to open"])
+        lines = [f"{box.name}: {box.type}", *_share(stage, number)]
+        opens = "double-click to open the first" if box.stack else "double-click to open"
+        return "\n".join([*lines, opens])
     lines = [f"{box.id}  {box.type}", *_share(stage, number)]
     if number in stage.facts.problems:
         lines.append(f"problem: {stage.facts.problems[number]}")
@@ -65,14 +66,15 @@ def _link(stage: SceneModel, number: int) -> str:
     link = stage.arrays.visible.links[number]
     boxes, graph = stage.arrays.visible.boxes, stage.workspace.shown
     if link.is_control:
-        return f"{boxes[link.target].id} runs after {boxes[link.source].id}"
+        return f"{boxes[link.target].name} runs after {boxes[link.source].name}"
     if len(link.wires) > 1:
-        return f"{len(link.wires)} wires from {boxes[link.source].id} to {boxes[link.target].id}"
-    source = graph.source(link.wires[0])
-    if source is None:
+        source, target = boxes[link.source].name, boxes[link.target].name
+        return f"{len(link.wires)} wires from {source} to {target}"
+    ref = graph.source(link.wires[0])
+    if ref is None:
         return ""
     name = input_name(stage.workspace.shown, link.wires[0])
-    lines = [f"{source.short} → {link.wires[0].op} · {name}", *_tensor(stage, source)]
+    lines = [f"{ref.short} → {link.wires[0].op} · {name}", *_tensor(stage, ref)]
     return "\n".join([*lines, *_backward(stage, number)])
 
 

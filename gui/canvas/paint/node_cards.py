@@ -12,8 +12,8 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 from gradstep.gui.canvas.paint.text_cache import Elide, Labels
 from gradstep.gui.canvas.scene.level_of_detail import Detail, text_size
 from gradstep.gui.canvas.scene.scene_arrays import PADDING, ROW, TITLE, SceneArrays
-from gradstep.gui.canvas.scene.scene_boxes import KINDS, Box
-from gradstep.gui.look.theme import Theme, fade
+from gradstep.gui.canvas.scene.scene_boxes import KINDS, Box, last_part
+from gradstep.gui.look.theme import Theme, fade, mix
 
 RADIUS = 6.0
 STRIPE = 3.0
@@ -23,6 +23,9 @@ LINE = 13.5  # least height of a row whose text has the usual size
 PORT = 3.5
 # Offset downwards, growth and opacity of the shadow's layers.
 SHADOW = ((2.0, 2.0, 0.05), (1.5, 1.0, 0.08), (1.0, 0.5, 0.10))
+# Of a stack, how far the cards behind stand out above and on the right, and how much of the front
+# card's colour they have.
+BEHIND = ((10.0, 0.4), (5.0, 0.7))
 
 
 class Row(NamedTuple):
@@ -108,6 +111,8 @@ class Cards:
     ) -> None:
         box = self._arrays.visible.boxes[number]
         body = QRectF(0, 0, width, height)
+        if box.stack:
+            self._cards_behind(painter, body)
         painter.setPen(Qt.PenStyle.NoPen)
         if detail is Detail.FULL:
             _shadow(painter, body)
@@ -120,14 +125,27 @@ class Cards:
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(self._theme.line, 1))
         painter.drawRoundedRect(body.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
-        if box.is_scope:
+        if box.is_scope and not box.stack:
             painter.drawRoundedRect(body.adjusted(3.5, 3.5, 3.5, 3.5), RADIUS, RADIUS)
+
+    def _cards_behind(self, painter: QPainter, body: QRectF) -> None:
+        """Of a stack, the farthest first."""
+        theme = self._theme
+        painter.setPen(QPen(mix(theme.line, theme.faint, 0.4), 1))
+        for away, share in BEHIND:
+            painter.setBrush(mix(theme.background, theme.title, share))
+            card = body.adjusted(0.5, 0.5, -0.5, -0.5).translated(away, -away)
+            painter.drawRoundedRect(card, RADIUS, RADIUS)
 
     def _title(self, painter: QPainter, number: int, width: float, size: float) -> None:
         box = self._arrays.visible.boxes[number]
         labels, room = self._labels, width - INSET - 10
         scope = self._arrays.scopes[number]  # its frame says it
-        name = self._name(box.id.rstrip("/").removeprefix(f"{scope}/"), room / size)
+        of, kind = box.id.rstrip("/").removeprefix(f"{scope}/"), box.type
+        if box.stack:
+            name, kind = self._stack_title(of, box, room / size)
+        else:
+            name = self._name(of, room / size)
         taken = min((labels.width(name, labels.title) + 1) * size, room)
         left = room - taken - 8
         top = labels.middle(0, TITLE, labels.title, size)
@@ -135,17 +153,30 @@ class Cards:
             painter, QPointF(INSET, top), name, labels.title, self._theme.text, taken,
             Elide.ElideLeft, size,
         )  # fmt: skip
-        type_width = (labels.width(box.type, labels.caption) + 1) * size
+        type_width = (labels.width(kind, labels.caption) + 1) * size
         if left < min(type_width, LEAST_TYPE * size):
             return
         at = QPointF(width - 10 - min(type_width, left), top + 1.5 * size)
-        labels.draw(painter, at, box.type, labels.caption, self._theme.muted, left, size=size)
+        labels.draw(painter, at, kind, labels.caption, self._theme.muted, left, size=size)
 
     def _name(self, name: str, room: float) -> str:
         """The name, or as much of its end as there is room for: without its scopes at least."""
         *scopes, last = name.split("/")
         shorter = [name, f"…/{last}"] if scopes else []
         return next((n for n in shorter if self._labels.width(n, self._labels.title) < room), last)
+
+    def _stack_title(self, first: str, box: Box, room: float) -> tuple[str, str]:
+        """From which block to which, and how many they are; of how much each is, what there is room
+        for. The number of blocks is always said."""
+        labels, last = self._labels, last_part(box.stack[-1])
+        end = f"{first.rpartition('/')[0]}/{last}".removeprefix("/")
+        names = (f"{first} … {end}", f"{first} … {last}", f"{last_part(first)} … {last}")
+        counts = (box.type, box.type.removesuffix(" each"), box.type.partition(" ")[0])
+        least = labels.width(counts[-1], labels.caption) + 10
+        name = next((n for n in names if labels.width(n, labels.title) < room - least), names[-1])
+        left = room - labels.width(name, labels.title) - 10
+        fitting = (c for c in counts if labels.width(c, labels.caption) < left)
+        return name, next(fitting, counts[-1])
 
     def _letters(self, painter: QPainter, number: int, size: float) -> None:
         box = self._arrays.visible.boxes[number]

@@ -174,7 +174,7 @@ class OverlayState:
         at its scope while that is one box."""
         match point.kind:
             case BreakpointKind.SCOPE:
-                return self._visible.number.get(f"{point.target}/")
+                return self._visible.number_of_scope(point.target)
             case BreakpointKind.OP | BreakpointKind.GRADIENT:
                 return self._visible.box_of.get(point.target)
             case BreakpointKind.LINE if point.target in lines:

@@ -41,7 +41,7 @@ def with_names(
     return found
 
 
-def _stays(before: VisibleGraph, was: str, op: Operation, collapsed: Collection[str]) -> bool:
+def _stays(before: VisibleGraph, was: str, op: Operation, collapsed: Mapping[str, str]) -> bool:
     """Whether an operation is shown by the same box, or still by one of its own."""
     box = before.boxes[before.box_of[was]]
     return box_id(op.name, collapsed) == (box.id if box.is_scope else op.name)

@@ -21,10 +21,12 @@ _NONE: frozenset[int] = frozenset()
 
 
 class Box(NamedTuple):
-    """An operation, or a collapsed scope: then `id` ends in "/" and `members` lie inside.
+    """An operation, or a collapsed scope: then `id` ends in "/" and `members` lie inside. A stack
+    of equal scopes is called after the first of them.
 
     kind: index into KINDS; inputs, outputs: number of ports; has_value, has_gradient: whether it
     has a row for each; open_inputs: ports without a wire; variadic: the last port adds an input.
+    stack: the scopes, in their order; none where it is one.
     """
 
     id: str
@@ -36,16 +38,34 @@ class Box(NamedTuple):
     has_gradient: bool
     members: tuple[str, ...]
     open_inputs: frozenset[int] = _NONE
+    stack: tuple[str, ...] = ()
 
     @property
     def is_scope(self) -> bool:
         return self.id.endswith("/")
 
+    @property
+    def name(self) -> str:
+        """For people: "a/h/0", of a stack "a/h/0 … 11"."""
+        return self.id.rstrip("/") + (f" … {last_part(self.stack[-1])}" if self.stack else "")
 
-def scope_box(id: str, members: Sequence[str]) -> Box:
-    """A scope with all that lies inside."""
-    count = f"{len(members)} op{'s' if len(members) > 1 else ''}"
-    return Box(id, count, COMPUTE, 1, 1, False, False, tuple(members))
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """Those that it shows; none for an operation."""
+        return self.stack or ((self.id[:-1],) if self.is_scope else ())
+
+
+def scope_box(id: str, members: Sequence[str], stack: tuple[str, ...] = ()) -> Box:
+    """A scope, or a stack of them, with all that lies inside."""
+    each = len(members) // max(1, len(stack))
+    count = f"{each} op{'s' if each > 1 else ''}"
+    told = f"×{len(stack)} · {count} each" if stack else count
+    return Box(id, told, COMPUTE, 1, 1, False, False, tuple(members), stack=stack)
+
+
+def last_part(scope: str) -> str:
+    """What a scope is called without those around it."""
+    return scope.rpartition("/")[2]
 
 
 class Boxes:

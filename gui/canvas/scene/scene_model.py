@@ -56,6 +56,7 @@ class SceneModel(QObject):
         self._raised: dict[str, None] = {}  # boxes that lie over the others, by id, from below
         self._background = Background(self)
         workspace.document_changed.connect(self.rebuild)
+        workspace.stacks.toggled.connect(self._restack)
         workspace.selection_changed.connect(self._raise_selected)
         for signal in (
             workspace.program_changed,
@@ -151,7 +152,8 @@ class SceneModel(QObject):
         so that nothing else moves when it is opened again."""
         positions = self.places()
         for box in (self.arrays.visible.boxes[i] for i in boxes):
-            for name in {box.id, *box.members} & positions.keys():
+            scopes = (f"{scope}/" for scope in box.stack)
+            for name in {box.id, *scopes, *box.members} & positions.keys():
                 x, y = positions[name]
                 positions[name] = (x + dx, y + dy)
         return positions
@@ -198,6 +200,12 @@ class SceneModel(QObject):
 
     # -- inside ---------------------------------------------------------------------------------
 
+    def _restack(self) -> None:
+        """Equal blocks are stacked now, or are not any more."""
+        self._laid = {}
+        self.rebuild()
+        self.placed.emit()
+
     def _stands(self, old: Document, new: Document, visible: VisibleGraph) -> bool:
         """Whether an edit has no say in what is drawn where: a stop, an override, a breakpoint."""
         is_edit = old is not new  # else there are other places to be read
@@ -208,16 +216,16 @@ class SceneModel(QObject):
         return tuple(visible.number[id] for id in self._raised if id in visible.number)
 
     def _visible(self, old: Document, new: Document) -> VisibleGraph:
-        request = whole_request(new)
+        request, collapsed = whole_request(new), self.workspace.stacks.shown_by
         kept = (
             old.graph is new.graph
             and drawn_of(whole_request(old)) == drawn_of(request)
-            and old.view.collapsed == new.view.collapsed
             and self._source is not None
+            and self._source.collapsed == collapsed
         )
         if kept:
             return self._drawn
-        graph, known, collapsed = self.workspace.shown, self.workspace.inference, new.view.collapsed
+        graph, known = self.workspace.shown, self.workspace.inference
         if self._source is not None:
             again = revised(self._drawn, self._source, Source(graph, known, request, collapsed))
             if again is not None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +15,13 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.graph.scopes import parents
+from gradstep.core.graph.stacked_blocks import stacks_in
 from gradstep.core.ops.typing.inference import Inference
 from gradstep.gui.canvas.scene.hubs import Hubs, find_hubs
 from gradstep.gui.canvas.scene.scene_boxes import Box, Boxes, scope_box
 from gradstep.gui.canvas.scene.scope_frames import surroundings
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Link(NamedTuple):
@@ -37,13 +41,14 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What a visible graph is made of. passed: the operations with a gradient at all; whole: every
-    wire comes from an operation that is there."""
+    """What a visible graph is made of. collapsed: scope -> the one that the box which shows it is
+    called after (gradstep.core.graph.stacked_blocks); passed: the operations with a gradient at
+    all; whole: every wire comes from an operation that is there."""
 
     graph: Graph
     inference: Inference
     request: GradientRequest
-    collapsed: Collection[str]
+    collapsed: Mapping[str, str]
     passed: frozenset[str] = frozenset()
     whole: bool = False
 
@@ -65,6 +70,11 @@ class VisibleGraph:
         if self.source is not None and not self.source.collapsed:
             return dict(self.box_of)
         return {box.id: i for i, box in enumerate(self.boxes)}
+
+    def number_of_scope(self, scope: str) -> int | None:
+        """Of the box that shows a collapsed scope, by itself or in a stack."""
+        shown_by = None if self.source is None else self.source.collapsed.get(scope)
+        return None if shown_by is None else self.number.get(f"{shown_by}/")
 
     @cached_property
     def kinds(self) -> np.ndarray:
@@ -133,16 +143,18 @@ class VisibleGraph:
         graph: Graph,
         inference: Inference,
         request: GradientRequest,
-        collapsed: Collection[str] = (),
+        collapsed: Mapping[str, str] = NOTHING,
     ) -> VisibleGraph:
-        """The graph with each scope of `collapsed` as one box."""
-        members = _members(graph, collapsed)
+        """The graph with scopes as boxes; collapsed: as of Source."""
+        members, stacks = _members(graph, collapsed), stacks_in(collapsed)
         number = {name: i for i, names in enumerate(members.values()) for name in names}
         path = gradient_path(graph, inference, request)
         passed = passed_by(graph, path)
         make = Boxes(graph, inference, request, passed)
         boxes = tuple(
-            scope_box(id, names) if id.endswith("/") else make.box(graph[id])
+            scope_box(id, names, stacks.get(id[:-1], ()))
+            if id.endswith("/")
+            else make.box(graph[id])
             for id, names in members.items()
         )
         links = _bundled(graph, number, boxes) if collapsed else single_links(graph, number)
@@ -163,7 +175,7 @@ def passed_by(graph: Graph, path: Iterable[Edge]) -> frozenset[str]:
     return frozenset(name for e in path for name in (e.op, _source(graph, e).op))
 
 
-def _members(graph: Graph, collapsed: Collection[str]) -> Mapping[str, Sequence[str]]:
+def _members(graph: Graph, collapsed: Mapping[str, str]) -> Mapping[str, Sequence[str]]:
     """Box id -> the operations in it."""
     if not collapsed:
         return {name: (name,) for name in graph.operations}
@@ -208,9 +220,9 @@ def _source(graph: Graph, edge: Edge) -> TensorRef:
     return ref
 
 
-def box_id(name: str, collapsed: Collection[str]) -> str:
+def box_id(name: str, collapsed: Mapping[str, str]) -> str:
     """Of the box that shows an operation."""
-    return next((f"{scope}/" for scope in parents(name) if scope in collapsed), name)
+    return next((f"{collapsed[scope]}/" for scope in parents(name) if scope in collapsed), name)
 
 
 def single_links(operations: Iterable[Operation], number: Mapping[str, int]) -> list[Link]:

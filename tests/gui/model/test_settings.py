@@ -20,7 +20,7 @@ def store(tmp_path: Path) -> Settings:
 def test_what_is_set_is_there_at_the_next_start(tmp_path: Path) -> None:
     first = Settings(tmp_path / "x.ini")
     first.theme = "light"
-    first.motion = first.pictures = False
+    first.motion = first.pictures = first.stacks = False
     first.compare_with = "gpu"
     first.set_window("state", QByteArray(b"\x00\x01"))
     first.add_recent(tmp_path / "a.gradstep")
@@ -28,6 +28,7 @@ def test_what_is_set_is_there_at_the_next_start(tmp_path: Path) -> None:
     again = Settings(tmp_path / "x.ini")
     assert (again.theme, again.motion, again.compare_with) == ("light", False, "gpu")
     assert not again.pictures
+    assert not again.stacks
     assert again.window("state") == QByteArray(b"\x00\x01")
     assert again.recent == [tmp_path / "a.gradstep"]
 
@@ -35,6 +36,7 @@ def test_what_is_set_is_there_at_the_next_start(tmp_path: Path) -> None:
 def test_defaults(store: Settings) -> None:
     assert (store.theme, store.motion, store.recent) == ("system", True, [])
     assert store.pictures
+    assert store.stacks
     assert store.window("geometry") is None
 
 

@@ -128,7 +128,7 @@ def test_the_step_is_seen_at_the_forward_node(bench: Any) -> None:
 def current(bench: Any) -> str:
     """The box of the current step."""
     space = bench.space
-    collapsed = space.document.view.collapsed
+    collapsed = space.stacks.shown_by
     visible = VisibleGraph.of(space.shown, space.inference, space.document.request, collapsed)
     number = OverlayState(space, visible).current
     return "" if number is None else visible.boxes[number].id

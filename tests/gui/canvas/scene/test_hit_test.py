@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.graph.stacked_blocks import each_by_itself
 from gradstep.core.layout.nested_scopes import TITLE
 from gradstep.core.ops.typing.inference import infer
 from gradstep.gui.canvas.scene.hit_test import (
@@ -46,7 +47,7 @@ def scene(
         kind = {0: "Placeholder", 1: "Neg", 2: "Sub"}[len(refs)]
         ops.append(Operation(name, kind, refs, attrs={} if refs else attrs))
     graph = Graph.of(ops)
-    visible = VisibleGraph.of(graph, infer(graph), GradientRequest(), collapsed)
+    visible = VisibleGraph.of(graph, infer(graph), GradientRequest(), each_by_itself(collapsed))
     centres = {box.id: places[box.members[0]] for box in visible.boxes}
     return SceneArrays.of(visible, centres, raised)
 

@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override
+from gradstep.core.graph.block_kinds import BlockKinds
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.edits import rename
 from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.graph.stacked_blocks import each_by_itself, stack_blocks, stacks_in
 from gradstep.core.ops.typing.inference import infer
 from gradstep.gui.canvas.scene.incremental_scene import revised
 from gradstep.gui.canvas.scene.visible_graph import Source, VisibleGraph
@@ -58,7 +60,7 @@ def assert_equal(found: VisibleGraph, anew: VisibleGraph) -> None:
 
 
 def source_of(graph: Graph, request: GradientRequest = REQUEST) -> Source:
-    return Source(graph, infer(graph), request, ())
+    return Source(graph, infer(graph), request, {})
 
 
 @st.composite
@@ -149,7 +151,7 @@ def test_renaming_where_scopes_are_boxes(kinds: list[str], data: st.DataObject) 
         waits = (names[0],) if data.draw(st.booleans()) else ()
         ops.append(Operation(names[i + 1], kind, tuple(inputs[: 2 if kind == "Sub" else 1]), waits))
     graph, request = Graph.of(ops), GradientRequest.to(names[-1], names[0])
-    collapsed = data.draw(st.sampled_from([("s",), ("s/t", "u"), ("s", "u")]))
+    collapsed = each_by_itself(data.draw(st.sampled_from([("s",), ("s/t", "u"), ("s", "u")])))
     shown = VisibleGraph.of(graph, infer(graph), request, collapsed)
     assert shown.source is not None
     made = shown.source
@@ -174,16 +176,108 @@ def test_renaming_where_scopes_are_boxes(kinds: list[str], data: st.DataObject) 
         assert (made.passed, made.whole) == (anew.source.passed, anew.source.whole)
 
 
+def in_a_row(types: str) -> Graph:
+    """A block h/0, h/1, ... for each letter: all are equal whose letters are the same."""
+    given_ = {"dtype": DType.FLOAT32, "shape": Shape.of(2)}
+    ops = [Operation("a", "Placeholder", attrs=given_)]
+    for number, letter in enumerate(types):
+        read = TensorRef(ops[-1].name)
+        ops += block(f"h/{number}", letter, read)
+    return Graph.of([*ops, Operation("z", "Neg", (TensorRef(ops[-1].name),))])
+
+
+def block(scope: str, letter: str, read: TensorRef) -> list[Operation]:
+    """Three operations, of which the first differs."""
+    first = Operation(f"{scope}/n", {"n": "Neg", "t": "Tanh"}[letter], (read,))
+    second = Operation(f"{scope}/e", "Exp", (first.output(),))
+    return [first, second, Operation(f"{scope}/s", "Sub", (read, second.output()))]
+
+
+@st.composite
+def block_edits(draw: st.DrawFn, graph: Graph, round: int) -> Graph:
+    """A block becomes of another kind, or of its own again; something is renamed, wired elsewhere,
+    marked, or comes in beside it."""
+    number = draw(st.integers(0, sum(name.endswith("/e") for name in graph.operations) - 1))
+    operations = dict(graph.operations)
+    names = [name for name in (f"h/{number}/n", f"h/{number}/s") if name in operations]
+    if not names:
+        return graph
+    op = operations[draw(st.sampled_from(names))]
+    what = draw(st.sampled_from(["type", "wire", "mark", "rename", "more", "beside"]))
+    if what == "type":
+        operations[op.name] = replace(op, type=draw(st.sampled_from(["Neg", "Tanh", "Sub"])))
+    elif what == "wire":
+        operations[op.name] = replace(op, inputs=(TensorRef("a"), *op.inputs[1:]))
+    elif what == "mark":
+        operations[op.name] = op.with_attrs(_source=f"net.py:{round}")
+    elif what == "rename":
+        return rename(graph, op.name, f"h/{number}/m{round}")
+    else:
+        scope = f"h/{number}/" if what == "more" else ""
+        operations[f"{scope}x{round}"] = Operation(f"{scope}x{round}", "Neg", (TensorRef("a"),))
+    return Graph(operations)
+
+
+@given(types=st.sampled_from(["nnn", "nnnn", "nnnnnn", "nntnnn", "tttnnn"]), data=st.data())
+@pytest.mark.slow
+def test_blocks_edited_apart_and_together_again(types: str, data: st.DataObject) -> None:
+    graph, request = in_a_row(types), GradientRequest.to("z", "a")
+    opened = data.draw(st.sampled_from([(), (0,), (5,), (1,)]))
+    closed = frozenset(f"h/{i}" for i in range(len(types)) if i not in opened)
+    kinds = BlockKinds(graph)
+    shown = VisibleGraph.of(graph, infer(graph), request, stack_blocks(closed, kinds))
+    assert shown.source is not None
+    made, seen = shown.source, [graph]
+    for round in range(4):
+        for name in data.draw(st.sets(st.sampled_from((*SAID, *ARRAYS, "hubs")))):
+            getattr(shown, name)
+        again = st.sampled_from(seen) if data.draw(st.booleans()) else block_edits(graph, round)
+        graph = data.draw(again)
+        seen.append(graph)
+        kinds = BlockKinds(graph, kinds)
+        stacked = stack_blocks(closed, kinds)
+        assert stacked == stack_blocks(closed, BlockKinds(graph)), "as if nothing was known"
+        anew = VisibleGraph.of(graph, infer(graph), request, stacked)
+        found = revised(shown, made, Source(graph, infer(graph), request, stacked))
+        if found is None:
+            assert anew.source is not None
+            shown, made = anew, anew.source
+            continue
+        shown, made = found
+        assert_equal(shown, anew)
+        assert [box.stack for box in shown.boxes] == [box.stack for box in anew.boxes]
+
+
+def test_a_stack_is_one_box_with_one_link_to_each_side() -> None:
+    graph, request = in_a_row("nnnnnn"), GradientRequest.to("z", "a")
+    closed = frozenset(f"h/{i}" for i in range(6))
+    stacked = stack_blocks(closed, BlockKinds(graph))
+    shown = VisibleGraph.of(graph, infer(graph), request, stacked)
+    assert [box.id for box in shown.boxes] == ["a", "h/0/", "z"]
+    stack = shown.boxes[1]
+    assert stack.stack == tuple(f"h/{i}" for i in range(6))
+    assert (stack.name, stack.type) == ("h/0 … 5", "×6 · 3 ops each")
+    assert len(stack.members) == 18
+    assert shown.ends.tolist() == [[1, 2], [0, 1]] or shown.ends.tolist() == [[0, 1], [1, 2]]
+    assert {shown.number_of_scope(f"h/{i}") for i in range(6)} == {1}
+    assert shown.number_of_scope("h") is None
+    opened = stack_blocks(closed - {"h/2"}, BlockKinds(graph))
+    assert stacks_in(opened) == {"h/3": ("h/3", "h/4", "h/5")}
+    shown = VisibleGraph.of(graph, infer(graph), request, opened)
+    ids = [box.id for box in shown.boxes]
+    assert ids == ["a", "h/0/", "h/1/", "h/2/n", "h/2/e", "h/2/s", "h/3/", "z"]
+
+
 def test_a_name_within_a_box_makes_that_box_anew() -> None:
     ops = [Operation("a", "Placeholder", attrs={"dtype": DType.FLOAT32, "shape": Shape.of(2)})]
     ops += [Operation(f"s/n{i}", "Neg", (TensorRef(ops[-1].name if not i else f"s/n{i - 1}"),))
             for i in range(5)]  # fmt: skip
-    graph, asked = Graph.of([*ops, Operation("z", "Neg", (TensorRef("s/n4"),))]), ("z", "a")
-    request = GradientRequest.to(*asked)
-    shown = VisibleGraph.of(graph, infer(graph), request, ("s",))
+    graph = Graph.of([*ops, Operation("z", "Neg", (TensorRef("s/n4"),))])
+    request, folded = GradientRequest.to("z", "a"), each_by_itself(["s"])
+    shown = VisibleGraph.of(graph, infer(graph), request, folded)
     assert shown.source is not None
     after = rename(graph, "s/n2", "s/other")
-    found = revised(shown, shown.source, Source(after, infer(after), request, ("s",)))
+    found = revised(shown, shown.source, Source(after, infer(after), request, folded))
     assert found is not None, "nothing goes into another box"
     assert [a is b for a, b in zip(found[0].boxes, shown.boxes, strict=True)] == [True, False, True]
 
@@ -239,7 +333,7 @@ def test_of_a_folded_scope_only_what_is_seen_matters() -> None:
     x = Operation("x", "Placeholder", attrs={"dtype": DType.FLOAT32, "shape": Shape.of(2)})
     inside = Operation("s/split", "Split", (None, TensorRef("x")), attrs={"num_split": 2})
     outside = replace(inside, name="split")
-    graph, folded = Graph.of([x, inside, outside, Operation("n", "NoOp")]), frozenset({"s"})
+    graph, folded = Graph.of([x, inside, outside, Operation("n", "NoOp")]), each_by_itself(["s"])
     shown = VisibleGraph.of(graph, infer(graph), REQUEST, folded)
     assert shown.source is not None
     for name, is_seen in (("s/split", False), ("split", True), ("n", False)):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.graph.stacked_blocks import each_by_itself
 from gradstep.core.ops.typing.inference import infer
 from gradstep.gui.canvas.scene.scene_arrays import (
     INTO,
@@ -43,7 +44,7 @@ def visible(wires: dict[str, tuple[str, ...]], collapsed: tuple[str, ...] = ()) 
     asked = GradientRequest()
     if {"sum", "x"} <= wires.keys():
         asked = GradientRequest.to("sum", "x")
-    return VisibleGraph.of(graph, infer(graph), asked, collapsed)
+    return VisibleGraph.of(graph, infer(graph), asked, each_by_itself(collapsed))
 
 
 def test_a_box_has_room_for_its_rows_and_its_ports() -> None:
