@@ -71,7 +71,13 @@ from gradstep.gui.commands.node_commands import (
     set_note,
     to_pyfunc,
 )
-from gradstep.gui.commands.reveal import reveal, reveal_end, reveal_start, set_collapsed
+from gradstep.gui.commands.reveal import (
+    open_scope,
+    reveal,
+    reveal_end,
+    reveal_start,
+    set_collapsed,
+)
 from gradstep.gui.commands.run_commands import (
     colour_by,
     comparable_devices,
@@ -185,6 +191,7 @@ __all__ = [
     "new_session",
     "offered_columns",
     "open_path",
+    "open_scope",
     "open_source",
     "open_sweep",
     "override_by_code",

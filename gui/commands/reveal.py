@@ -38,6 +38,12 @@ def reveal(workspace: Workspace, *names: str, edge: Edge | None = None, at: str 
     workspace.ask_window("reveal", " ".join(seen))  # no name has a space
 
 
+def open_scope(workspace: Workspace, scope: str) -> None:
+    """Open a closed scope, and those around it, select all that is in it and bring it into view."""
+    _open_around(workspace, [f"{scope}/"])
+    reveal(workspace, scope)
+
+
 def reveal_start(workspace: Workspace) -> None:
     """Go to the operation that the selected wire comes from."""
     edge = workspace.selected_edge

@@ -62,6 +62,12 @@ def _written(values: Array, decimals: int) -> list[str]:
     return [not_finite(v) or _trim(f"{v:.{decimals}{style}}") for v in values.tolist()]
 
 
+def short(number: float) -> str:
+    """Three significant digits, as narrow as may be: "0.0123", "1.2e-5", of 48200 "4.82e4"."""
+    mantissa, e, power = f"{number:.3g}".partition("e")
+    return f"{mantissa}e{int(power)}" if e else mantissa
+
+
 def exponent(number: float, digits: int = 2) -> int:
     """The decimal exponent of a positive number that is rounded to so many digits: of 0.0009999 it
     is -3."""

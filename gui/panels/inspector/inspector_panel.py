@@ -1,4 +1,4 @@
-"""The inspector: everything about one node, one derived operation, or one wire."""
+"""The inspector: everything about one node, one derived operation, one wire, or equal blocks."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from gradstep.core.protocol.messages import StepInfo
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.attribute_rows import Attributes
+from gradstep.gui.panels.inspector.block_comparison import BlockComparison
 from gradstep.gui.panels.inspector.gradient_code import GradientCode
 from gradstep.gui.panels.inspector.inspected_node import inspected_name
 from gradstep.gui.panels.inspector.node_facts import NodeFacts
@@ -52,6 +53,7 @@ class InspectorPanel(Panel):
         self.source = SourceLines(workspace)
         self.step = StepFacts(workspace)
         self.wire = WireFacts(workspace)
+        self.blocks = BlockComparison(workspace)
         self._shown: tuple[object, ...] = ()
         self._shown_attributes: tuple[object, ...] = ()
         self._soon = QTimer(self, singleShot=True, interval=0)
@@ -66,9 +68,9 @@ class InspectorPanel(Panel):
         column.setContentsMargins(12, GRID, 12, 2 * GRID)
         column.setSpacing(GRID // 2)
         self._sections: tuple[QWidget, ...] = (
-            self.facts, self.step, self.wire, self.source, self.attributes, self.error, self.code,
-            self.check, self.reasons, self.gradient, self.verdict, self.value, self.change,
-            self.note,
+            self.blocks, self.facts, self.step, self.wire, self.source, self.attributes, self.error,
+            self.code, self.check, self.reasons, self.gradient, self.verdict, self.value,
+            self.change, self.note,
         )  # fmt: skip
         for section in self._sections:
             column.addWidget(section)
@@ -108,6 +110,8 @@ class InspectorPanel(Panel):
             self._show_step(step)
         elif edge is not None and edge.op in graph:
             self._show_wire(edge)
+        elif self.blocks.show_selection():
+            self._show_blocks()
         else:
             self._say_empty()
 
@@ -172,6 +176,11 @@ class InspectorPanel(Panel):
         self._shown = ()
         self._only(self.wire)
         self.wire.show_wire(edge)
+        self.show_content()
+
+    def _show_blocks(self) -> None:
+        self._shown = ()
+        self._only(self.blocks)
         self.show_content()
 
     def _only(self, *shown: QWidget) -> None:

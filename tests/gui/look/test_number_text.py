@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from gradstep.core.protocol.messages import Stats
-from gradstep.gui.look.number_text import brief, byte_size, duration, elements, is_wrong, scalar
+from gradstep.gui.look.number_text import (
+    brief,
+    byte_size,
+    duration,
+    elements,
+    is_wrong,
+    scalar,
+    short,
+)
 from gradstep.gui.model.value_cache import TensorValue
 
 
@@ -47,6 +55,14 @@ def test_scalars(value: object, text: str) -> None:
 )
 def test_small_tensors_show_their_elements(array: np.ndarray, text: str) -> None:
     assert brief(known(array)) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0.0, "0"), (0.01234, "0.0123"), (1.2345e-5, "1.23e-5"), (48_211.0, "4.82e4"), (12.0, "12")],
+)
+def test_short_numbers(number: float, text: str) -> None:
+    assert short(number) == text
 
 
 def test_fewer_decimals_before_fewer_elements() -> None:
