@@ -13,7 +13,7 @@ from gradstep.core.graph.repeated_blocks import SMALLEST
 from gradstep.core.graph.scopes import parents
 
 Kind = Hashable
-_FEW = 1024  # elements of a constant of whole numbers, up to which they are looked at
+_FEW = 64  # elements of a constant of whole numbers, up to which they are looked at
 
 
 class BlockKinds:
@@ -93,9 +93,9 @@ def _described(start: int, operations: Sequence[Operation]) -> Kind:
 
 def _value(value: object) -> Hashable:
     """Of a constant, what decides about what is computed: one number, or a few whole ones, such as
-    a shape or an axis. More are weights."""
+    a shape, an axis or paddings. Others are weights, or were drawn at random."""
     if not isinstance(value, Constant):
         return None
     array = value.array
-    decides = array.ndim == 0 or (array.dtype.kind in "iub" and array.size <= _FEW)
+    decides = array.ndim == 0 or (array.dtype.kind in "iu" and array.size <= _FEW)
     return array.tobytes() if decides and not array.dtype.hasobject else None

@@ -37,6 +37,8 @@ class Renaming:
             return
         if _title(self._stage.arrays, id) is None:
             commands.reveal(self._workspace, id.rstrip("/"))
+        if _title(self._stage.arrays, id) is None and id.endswith("/"):  # of a stack not the first
+            commands.open_scope(self._workspace, id.rstrip("/"))
         title = _title(self._stage.arrays, id)
         if title is not None:
             self._camera.reveal(title)

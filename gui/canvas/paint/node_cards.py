@@ -25,7 +25,7 @@ PORT = 3.5
 SHADOW = ((2.0, 2.0, 0.05), (1.5, 1.0, 0.08), (1.0, 0.5, 0.10))
 # Of a stack, how far the cards behind stand out above and on the right, and how much of the front
 # card's colour they have.
-BEHIND = ((10.0, 0.4), (5.0, 0.7))
+BEHIND = ((10.0, 0.5), (5.0, 0.8))
 
 
 class Row(NamedTuple):
@@ -131,7 +131,7 @@ class Cards:
     def _cards_behind(self, painter: QPainter, body: QRectF) -> None:
         """Of a stack, the farthest first."""
         theme = self._theme
-        painter.setPen(QPen(mix(theme.line, theme.faint, 0.4), 1))
+        painter.setPen(QPen(mix(theme.line, theme.faint, 0.6), 1))
         for away, share in BEHIND:
             painter.setBrush(mix(theme.background, theme.title, share))
             card = body.adjusted(0.5, 0.5, -0.5, -0.5).translated(away, -away)

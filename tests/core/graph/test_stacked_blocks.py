@@ -141,6 +141,18 @@ def test_what_may_differ(what: str) -> None:
     assert stacked(graph, *FOUR) == {FOUR}
 
 
+def test_masks_that_were_drawn_may_differ_and_paddings_may_not() -> None:
+    graph = blocks(*FOUR)
+    for number, scope in enumerate(FOUR):
+        mask = Constant(np.arange(4).reshape(2, 2) == number)
+        graph = with_operation(graph, f"{scope}/table", attrs={"value": mask})
+    assert stacked(graph, *FOUR) == {FOUR}
+    for number, scope in enumerate(FOUR):
+        paddings = Constant(np.array([[number, 0], [0, 0]], np.int32))
+        graph = with_operation(graph, f"{scope}/table", attrs={"value": paddings})
+    assert stacked(graph, *FOUR) == set()
+
+
 def test_another_name_or_operation_inside() -> None:
     graph = blocks(*FOUR)
     assert stacked(rename(graph, "net/h_2/y", "net/h_2/z"), *FOUR) == set()
@@ -202,6 +214,7 @@ def test_a_decoder_of_twelve() -> None:
         ("hf_gpt2", "model/transformer/h"),
         ("vit", "encoder/layers"),
         ("hf_llama", "model/model/layers"),
+        ("transformer_encoder", "layers"),
     ],
 )
 def test_layers_of_a_traced_model_are_equal(name: str, scope: str) -> None:

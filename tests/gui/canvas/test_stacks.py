@@ -24,6 +24,7 @@ from gradstep.gui.frame.action_table import BY_ID
 from gradstep.gui.look.theme import DARK
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.widgets.name_field import NameField
 from tests.support.block_documents import decoder
 
 FIRST = ["ids", "targets", "wte/", "h/0/", "ln_f/", "loss/"]
@@ -143,6 +144,18 @@ def test_a_stack_is_moved_as_one(stacked: Any) -> None:
         stacked.space, stacked.space.document.view.collapsed | {"h/0"}, "Close it"
     )
     assert stage.arrays.centre(stacked.number("h/0/")) == (x, y)
+
+
+def test_a_block_is_renamed_where_it_comes_out_of_the_stack(stacked: Any) -> None:
+    names = stacked.space.shown.operations
+    stacked.space.select([name for name in names if name.startswith("h/3/")])
+    stacked.space.ask_window("rename")
+    (field,) = stacked.view.viewport().findChildren(NameField)
+    assert field.text() == "h/3"
+    assert stacks(stacked) == {"h/0 … 2": 3, "h/4 … 11": 8}
+    QTest.keyClicks(field, "three")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert "h/three/AddV2" in boxes(stacked)
 
 
 def test_who_wants_them_apart_gets_them_apart(stacked: Any) -> None:
