@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import compress, repeat
 
+from gradstep.core.graph.block_kinds import members
 from gradstep.core.graph.scopes import parents
 from gradstep.gui.model.workspace import Workspace
 
@@ -26,16 +27,16 @@ def selected_unit(workspace: Workspace) -> str:
 
 def selected_units(workspace: Workspace) -> list[str]:
     """All that is selected: closed scopes of which all is, with a slash behind, and operations."""
-    closed, names = workspace.document.view.collapsed, workspace.shown.operations
+    closed, units = workspace.document.view.collapsed, list[str]()
     found: dict[str, list[str]] = {}
     for name in workspace.selection:
         scope = next((scope for scope in parents(name) if scope in closed), "")
-        found.setdefault(f"{scope}/" if scope else name, []).append(name)
-    return [
-        unit
-        for box, chosen in found.items()
-        for unit in ([box] if box in names or _is_all_of({*chosen}, box, names) else chosen)
-    ]
+        found.setdefault(scope, []).append(name)
+    units += found.pop("", ())
+    inside = members(workspace.shown, found)
+    for scope, chosen in found.items():
+        units += [f"{scope}/"] if len(chosen) == len(inside[scope]) else chosen
+    return units
 
 
 def _is_all_of(chosen: Collection[str], prefix: str, names: Collection[str]) -> bool:

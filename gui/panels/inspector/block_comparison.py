@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHeaderView, QVBoxLayout, QWidget
 
 from gradstep.gui import commands
 from gradstep.gui.look import number_text
@@ -23,7 +23,6 @@ from gradstep.gui.panels.widgets.small_labels import SectionHeader, Wrapped
 from gradstep.gui.panels.widgets.table_cells import Cell, CellModel
 
 NAME, VALUE, GRADIENT, WEIGHTS, WEIGHT_GRADIENTS = range(5)
-_WIDTHS = (56, 60, 60, 60, 60)  # pixels
 _MOST = 24  # rows in view; of more, the table scrolls
 
 
@@ -97,7 +96,8 @@ class BlockComparison(QWidget):
         theme = lambda: workspace.theme  # noqa: E731
         self.header = SectionHeader(theme, "")
         name = "inspector.blocks.table"
-        self.table = FlatTable(theme, self.model, name, _WIDTHS, stretch=NAME, margin=GRID // 2)
+        self.table = FlatTable(theme, self.model, name, (), margin=GRID // 2)
+        self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         self.table.setAccessibleName(self.tr("Equal blocks, and the norms of what is in them"))
         self.note = Wrapped(theme, "inspector.blocks.note", "muted")
         column = QVBoxLayout(self)

@@ -131,6 +131,8 @@ def test_a_breakpoint_on_the_stack_is_one_on_each_block(stacked: Any) -> None:
     assert stacked.view.stage.facts.breakpoints == {stacked.number("h/0/"): True}
     commands.toggle_breakpoint(stacked.space)
     assert not stacked.space.document.breakpoints
+    commands.toggle_breakpoint(stacked.space, "h/3/")
+    assert stacked.view.stage.facts.breakpoints == {stacked.number("h/0/"): True}, "seen there"
 
 
 def test_a_stack_is_moved_as_one(stacked: Any) -> None:
@@ -144,6 +146,18 @@ def test_a_stack_is_moved_as_one(stacked: Any) -> None:
         stacked.space, stacked.space.document.view.collapsed | {"h/0"}, "Close it"
     )
     assert stage.arrays.centre(stacked.number("h/0/")) == (x, y)
+
+
+def test_blocks_that_had_places_of_their_own_come_along(stacked: Any) -> None:
+    stage, row = stacked.view.stage, BY_ID["view.stacks"]
+    row.run(stacked.space)
+    stage.move([stacked.number("ids")], 0.0, 24.0)  # all places are the document's now
+    places = {f"h/{i}/": stage.arrays.centre(stacked.number(f"h/{i}/")) for i in range(12)}
+    row.run(stacked.space)
+    stage.move([stacked.number("h/0/")], 48.0, 96.0)
+    row.run(stacked.space)
+    for id, (x, y) in places.items():
+        assert stage.arrays.centre(stacked.number(id)) == (x + 48.0, y + 96.0)
 
 
 def test_a_block_is_renamed_where_it_comes_out_of_the_stack(stacked: Any) -> None:

@@ -152,6 +152,10 @@ def test_other_selections_are_not_compared(bench: Any, opened: Any, fine: Docume
     select(bench, 2)
     panel.refresh()
     assert blocks.isVisible()
+    assert blocks.table.currentIndex().row() == 2
+    select(bench, *range(BLOCKS))
+    panel.refresh()
+    assert not blocks.table.selectionModel().hasSelection()
     bench.space.select(["h/2/AddV2"])
     panel.refresh()
     assert not blocks.isVisible()
