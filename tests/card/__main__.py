@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench.environments import NotAvailableError
-from tests.card import example_trials, host_environment, op_trials, recording, summary
+from tests.card import example_trials, host_counts, host_environment, op_trials, recording, summary
 from tests.card.journal import Journal
 from tests.card.machine_facts import facts
 from tests.card.pool import Pool
@@ -67,6 +67,8 @@ def _verify(options: Any, device: str, known: dict[str, Any], until: float) -> b
     _try(options, device, journal, wanted, until)
     left = sum(1 for task in wanted if task not in journal.results)
     found = summary.summary(known, journal.results, left)
+    if options.recount and device == "host":
+        host_counts.write(found["example_runs"])
     text = json.dumps(found, indent=1, ensure_ascii=False)
     (options.out / "verify.json").write_text(text + "\n", encoding="utf-8")
     sys.stdout.write((text if options.json else summary.readable(found)) + "\n")
@@ -106,6 +108,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seconds", type=float, default=0, metavar="N", help="a task may take")
     parser.add_argument("--workers", type=int, default=8, metavar="N", help="processes at a time")
     parser.add_argument("--only", nargs="*", default=[], metavar="NAME", help="these alone")
+    parser.add_argument("--recount", action="store_true", help="keep what --host counted")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     return parser
 

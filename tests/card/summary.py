@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tests.card.device import COUNTED
+from tests.card.host_counts import more
 
 Row = Mapping[str, Any]
 
@@ -14,10 +15,12 @@ def summary(facts: Row, results: Mapping[str, Any], left: int) -> dict[str, Any]
     """ops, samples, out_forms: how many were tried. refused: what fails on the device alone;
     differ: what is farther from NumPy than the comparison allows. ulp: op type -> the largest
     99th percentile over its samples, where it is not 0. counted: op type -> launches, waits and
-    copies of all its samples. left: tasks that there was no time for."""
+    copies of all its samples; example_runs: example -> those of its second run; more: where they
+    are more than they are known to be. left: tasks that there was no time for."""
     ops = {_item(t): r for t, r in results.items() if t.startswith("op|")}
     examples = {_item(t): r for t, r in results.items() if t.startswith("example|")}
     rows = {name: result.get("rows", []) for name, result in ops.items()}
+    runs = {n: [r[k] for k in COUNTED] for n, r in examples.items() if "waits" in r}
     plain = [row for each in rows.values() for row in each if "form" not in row]
     return {
         "facts": facts,
@@ -36,14 +39,15 @@ def summary(facts: Row, results: Mapping[str, Any], left: int) -> dict[str, Any]
         "failures": {t: r for t, r in results.items() if t.startswith(("memory|", "assert|"))},
         "ulp": {name: ulp for name, each in rows.items() if (ulp := _ulp(each))},
         "counted": {name: found for name, each in rows.items() if (found := _counted(each))},
-        "example_runs": {n: [r[k] for k in COUNTED] for n, r in examples.items() if "waits" in r},
+        "example_runs": runs,
+        "more": more(runs),
         "left": left,
     }
 
 
 def is_clean(found: Row) -> bool:
     failed = [r for r in found["failures"].values() if r.get("verdict") != "ok"]
-    return not (found["refused"] or found["differ"] or failed or found["left"])
+    return not (failed or any(found[k] for k in ("refused", "differ", "more", "left")))
 
 
 def readable(found: Row) -> str:
@@ -53,7 +57,7 @@ def readable(found: Row) -> str:
         f"{found['examples']} examples: {len(found['refused'])} refused, "
         f"{len(found['differ'])} differ, {found['left']} not tried"
     ]
-    for kind in ("refused", "differ"):
+    for kind in ("refused", "differ", "more"):
         lines += [f"  {kind}: {' '.join(map(str, each))[:300]}" for each in found[kind][:40]]
     lines += [f"  runs of {name}: {str(what)[:200]}" for name, what in found["runs"].items()]
     lines += [f"  {task}: {str(what)[:300]}" for task, what in found["failures"].items()]

@@ -12,7 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.card import cast_rows, example_trials, function_errors, op_trials, recording, rule_rows
+from tests.card import (
+    cast_rows,
+    example_trials,
+    function_errors,
+    host_counts,
+    op_trials,
+    recording,
+    rule_rows,
+)
 from tests.card.device import Device, open_device
 from tests.card.journal import Journal
 from tests.card.libraries import packed, unpacked
@@ -151,3 +159,16 @@ def test_errors_are_in_units_of_the_last_place() -> None:
     found = function_errors.errors(x, np.nextafter(x, np.float32(np.inf)), true)
     assert (found["max"], found["mean"]) == (1.0, 1.0)
     assert function_errors.errors(x, x, true)["max"] == 0
+
+
+def test_a_wait_more_than_is_known_is_told() -> None:
+    known = json.loads(host_counts.KNOWN.read_text(encoding="utf-8"))
+    launches, waits, copies = known["lstm"]
+    assert host_counts.more(known) == []
+    assert host_counts.more({"lstm": [launches - 1, waits + 1, copies]}) == [
+        ["lstm", "waits", waits, waits + 1]
+    ]
+    counted = {"launches": launches, "waits": waits + 1, "copies": copies}
+    found = summary({}, {"example|cupy|lstm": counted}, 0)
+    assert not is_clean(found)
+    assert f"more: lstm waits {waits} {waits + 1}" in readable(found)

@@ -1,0 +1,32 @@
+"""How often a run of each example launches, waits and copies: what is known, and what is more now.
+
+Only the host's device counts, and what it counts is the same on every machine.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.card.device import COUNTED
+
+KNOWN = Path(__file__).parents[1] / "data" / "gpu" / "host_counts.json"
+
+
+def more(found: Mapping[str, list[int]]) -> list[list[Any]]:
+    """Example, what, how often it is known to be, and how often it was; of those in the table."""
+    known: dict[str, list[int]] = json.loads(KNOWN.read_text(encoding="utf-8"))
+    return [
+        [name, what, before, now]
+        for name, counts in found.items()
+        for what, before, now in zip(COUNTED, known.get(name, counts), counts, strict=True)
+        if now > before
+    ]
+
+
+def write(found: Mapping[str, list[int]]) -> None:
+    """Make the table anew, of all examples that were run."""
+    rows = (f" {json.dumps(name)}: {json.dumps(found[name])}" for name in sorted(found))
+    KNOWN.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
