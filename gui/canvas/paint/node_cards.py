@@ -21,6 +21,7 @@ INSET = 12.0  # from the left side to the text
 LEAST_TYPE = 48.0  # of an op type's name there is so much to be seen, or nothing
 LINE = 13.5  # least height of a row whose text has the usual size
 PORT = 3.5
+MARK = 3.5  # radius of the mark of another framework's operation
 # Offset downwards, growth and opacity of the shadow's layers.
 SHADOW = ((2.0, 2.0, 0.05), (1.5, 1.0, 0.08), (1.0, 0.5, 0.10))
 # Of a stack, how far the cards behind stand out above and on the right, and how much of the front
@@ -140,6 +141,8 @@ class Cards:
     def _title(self, painter: QPainter, number: int, width: float, size: float) -> None:
         box = self._arrays.visible.boxes[number]
         labels, room = self._labels, width - INSET - 10
+        if box.is_foreign:
+            self._mark(painter)
         scope = self._arrays.scopes[number]  # its frame says it
         of, kind = box.id.rstrip("/").removeprefix(f"{scope}/"), box.type
         if box.stack:
@@ -158,6 +161,13 @@ class Cards:
             return
         at = QPointF(width - 10 - min(type_width, left), top + 1.5 * size)
         labels.draw(painter, at, kind, labels.caption, self._theme.muted, left, size=size)
+
+    def _mark(self, painter: QPainter) -> None:
+        """Of another framework's operation: the left half of a disc, before its name."""
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.muted)
+        disc = QRectF(STRIPE + 2.5, TITLE / 2 - MARK, 2 * MARK, 2 * MARK)
+        painter.drawPie(disc, 90 * 16, 180 * 16)
 
     def _name(self, name: str, room: float) -> str:
         """The name, or as much of its end as there is room for: without its scopes at least."""

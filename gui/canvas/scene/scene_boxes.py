@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.graph.foreign_origin import FOREIGN_SCOPE
 from gradstep.core.graph.model import PYTHON_OPS, Graph, Operation, Phase
 from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.typing.inference import Inference
@@ -26,7 +27,8 @@ class Box(NamedTuple):
 
     kind: index into KINDS; inputs, outputs: number of ports; has_value, has_gradient: whether it
     has a row for each; open_inputs: ports without a wire; variadic: the last port adds an input.
-    stack: the scopes, in their order; none where it is one.
+    stack: the scopes, in their order; none where it is one. is_foreign: a scope that is what one
+    operation of another framework became.
     """
 
     id: str
@@ -39,6 +41,7 @@ class Box(NamedTuple):
     members: tuple[str, ...]
     open_inputs: frozenset[int] = _NONE
     stack: tuple[str, ...] = ()
+    is_foreign: bool = False
 
     @property
     def is_scope(self) -> bool:
@@ -55,12 +58,14 @@ class Box(NamedTuple):
         return self.stack or ((self.id[:-1],) if self.is_scope else ())
 
 
-def scope_box(id: str, members: Sequence[str], stack: tuple[str, ...] = ()) -> Box:
+def scope_box(id: str, members: Sequence[Operation], stack: tuple[str, ...] = ()) -> Box:
     """A scope, or a stack of them, with all that lies inside."""
     each = len(members) // max(1, len(stack))
     count = f"{each} op{'s' if each > 1 else ''}"
     told = f"×{len(stack)} · {count} each" if stack else count
-    return Box(id, told, COMPUTE, 1, 1, False, False, tuple(members), stack=stack)
+    names = tuple(op.name for op in members)
+    foreign = any(op.attrs.get(FOREIGN_SCOPE) == id[:-1] for op in members[:1])
+    return Box(id, told, COMPUTE, 1, 1, False, False, names, stack=stack, is_foreign=foreign)
 
 
 def last_part(scope: str) -> str:

@@ -152,7 +152,7 @@ class VisibleGraph:
         passed = passed_by(graph, path)
         make = Boxes(graph, inference, request, passed)
         boxes = tuple(
-            scope_box(id, names, stacks.get(id[:-1], ()))
+            scope_box(id, [graph[name] for name in names], stacks.get(id[:-1], ()))
             if id.endswith("/")
             else make.box(graph[id])
             for id, names in members.items()
