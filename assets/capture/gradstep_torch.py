@@ -43,13 +43,13 @@ ATTENTION = "scaled_dot_product_attention"
 # What a trace has no use for: where a tensor lies, and checks of what tracing assumed.
 PLACEMENT = ("device", "pin_memory", "layout", "memory_format", "non_blocking")
 CHECKS = ("_assert", "sym_constrain", "_functional_assert")
-# What is drawn at random, or made of nothing: there is no computing it again from what is before.
 # Branches and loops, whose functions are graphs of their own.
 CONTROL = {
     "cond": ("predicate", "true", "false", "operands"),
     "while_loop": ("condition", "body", "carried", "constants"),
     "scan": ("body", "carried", "items", "constants"),
 }
+# What is drawn at random, or made of nothing: there is no computing it again from what is before.
 DRAWN = ("rand", "bernoulli", "dropout", "multinomial", "normal", "exponential", "uniform")
 TORCH = os.path.dirname(torch.__file__) + os.sep
 FRAME = re.compile(r'File "(.+?)", line (\d+), in (\S+)\n(?:\s+(.*))?')
@@ -1018,10 +1018,8 @@ class _Writer:
         classes = sorted({entry["class"] for entry in self.capture.functions.values()})
         if classes:
             return f"{', '.join(classes)} has a backward of its own"
-        ops = sorted({entry["op"] for entry in self.entries.values()})
-        loops = [op.removeprefix("control.") for op in ops if op.startswith("control.")]
-        if loops:
-            return f"the graph's is of what {' and '.join(loops)} computed, step by step"
+        if any(entry["op"] == "control.while_loop" for entry in self.entries.values()):
+            return "the graph's is of what while_loop computed, step by step; or a hook changes it"
         return "a hook changes it, or something else that is no operation of the graph"
 
     # -- the graph ----------------------------------------------------------------------------

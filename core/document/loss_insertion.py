@@ -39,7 +39,8 @@ def loss_choices(document: Document, types: Mapping[TensorRef, TensorType]) -> l
         return []
     of, kind = floats[-1], types[floats[-1]]
     found = [LossChoice(of, "mean_squared_error", kind, "mean squared error")]
-    if len(kind.shape.dims or ()) > 1:
+    dims = kind.shape.dims or ()
+    if len(dims) in (2, 3) and dims[-1] != 1:  # rows, or rows of words, and classes
         numbers = TensorType(DType.INT64, Shape((kind.shape.dims or ())[:-1]))
         words = "softmax cross-entropy, labels by number"
         found.insert(0, LossChoice(of, "sparse_softmax_cross_entropy_loss", numbers, words))
@@ -49,7 +50,7 @@ def loss_choices(document: Document, types: Mapping[TensorRef, TensorType]) -> l
 def add_loss(
     document: Document, choice: LossChoice, types: Mapping[TensorRef, TensorType]
 ) -> tuple[Document, str]:
-    """The document with that loss, labels of zeros, and the gradients of all that is trained; and
+    """The document with that loss, labels of ones, and the gradients of all that is trained; and
     the scope of the loss. Raises GradstepError where it does not fit after all."""
     places = document.view.positions
     x, y = places.get(choice.of.op, (0.0, 0.0))

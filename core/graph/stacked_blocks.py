@@ -48,8 +48,10 @@ def equal_siblings(scope: str, kinds: BlockKinds) -> tuple[str, ...]:
 
 def _siblings(scope: str, kinds: BlockKinds) -> set[str]:
     """The scopes beside one that are called as it is, but for the number."""
-    start = _split(scope)[0]
-    names = (name for name in kinds.graph.operations if start and name.startswith(start))
+    start, number = _split(scope)
+    if number < 0:
+        return set()
+    names = (name for name in kinds.graph.operations if name.startswith(start))
     ends = {name[len(start) :].partition("/")[::2] for name in names}
     return {start + number for number, inside in ends if inside}
 

@@ -1,7 +1,6 @@
 """Branches and loops, of whichever framework: conds and loops of ours, a graph for each function.
 
-They are those of torch.cond, while_loop and scan, and of jax.lax's; docs/trace-format.md has their
-arguments.
+docs/trace-format.md has their arguments, which are no framework's own.
 """
 
 from __future__ import annotations
@@ -31,10 +30,13 @@ def cond(
     operands: Sequence[Any],
 ) -> Sequence[Tensor]:
     """What `true` gives of the operands where the predicate holds, else what `false` gives."""
+    kinds = [told.dtype for told in site.node.outputs]
+    if predicate.shape.rank != 0:
+        predicate = tf.reshape(predicate, [])  # of one element
     chosen: list[Tensor] = tf.cond(
         predicate,
-        lambda: _called(site, true, operands),
-        lambda: _called(site, false, operands),
+        lambda: _called(site, true, operands, kinds),
+        lambda: _called(site, false, operands, kinds),
         strict=True,
         name=_here(site),
     )
@@ -50,9 +52,10 @@ def while_loop(
     constants: Sequence[Any],
 ) -> Sequence[Tensor]:
     """`carried`, replaced by what `body` gives of it and the constants, while `condition` holds."""
+    kinds = [told.dtype for told in site.node.outputs]
     results: list[Tensor] = tf.while_loop(
-        lambda *values: _called(site, condition, [*values, *constants])[0],
-        lambda *values: _called(site, body, [*values, *constants]),
+        lambda *values: _called(site, condition, [*values, *constants], ["bool"])[0],
+        lambda *values: _called(site, body, [*values, *constants], kinds),
         _entering(site, carried, body),
         return_same_structure=True,
         name=_here(site),
@@ -70,14 +73,13 @@ def scan(
 ) -> Sequence[Tensor]:
     """`body` of what is carried, a row of each of the items and the constants gives what is carried
     on, and rows; the last of what was carried, and all rows."""
-    count = len(carried)
+    count, kinds = len(carried), [told.dtype for told in site.node.outputs]
     rows, how_many = _rows(items)
-    types = [element_type(told.dtype) for told in site.node.outputs[count:]]
-    kept = [tf.TensorArray(kind, how_many) for kind in types]
+    kept = [tf.TensorArray(element_type(kind), how_many) for kind in kinds[count:]]
 
     def step(index: Tensor, values: Sequence[Tensor], arrays: Sequence[Any]) -> Any:
         given = [*values, *(row.read(index) for row in rows), *constants]
-        results = _called(site, body, given)
+        results = _called(site, body, given, kinds)
         written = [a.write(index, x) for a, x in zip(arrays, results[count:], strict=True)]
         return index + 1, results[:count], written
 
@@ -92,8 +94,8 @@ def scan(
 
 def _rows(items: Sequence[Tensor]) -> tuple[list[Any], Any]:
     """An array of the rows of each, and how many there are."""
-    if not items:
-        raise UnloweredError("a scan over nothing")
+    if not items or not all(isinstance(x, Tensor) for x in items):
+        raise UnloweredError("what it goes over are no tensors")
     known = items[0].shape.dims
     fixed = known[0] if known else None
     how_many = tf.shape(items[0])[0] if fixed is None else fixed
@@ -105,10 +107,18 @@ def _here(site: Site) -> str:
     return f"{site.builder.scope_name}/"
 
 
-def _called(site: Site, function: Any, args: Sequence[Any]) -> list[Tensor]:
-    """What a function gives. Raises UnloweredError where it is none."""
+def _called(
+    site: Site, function: Any, args: Sequence[Any], kinds: Sequence[str]
+) -> list[Tensor]:
+    """What a function gives: tensors of these element types, which numbers become. Raises
+    UnloweredError where it is none, or gives another number of them."""
     results = site.inner(_graph(function), args)
-    return [x if isinstance(x, Tensor) else site.builder.constant(x) for x in results]
+    if len(results) != len(kinds):
+        raise UnloweredError(f"a function of it gives {len(results)} tensors, and not {len(kinds)}")
+    return [
+        value if isinstance(value, Tensor) else site.builder.constant(value, element_type(kind))
+        for value, kind in zip(results, kinds, strict=True)
+    ]
 
 
 def _entering(site: Site, values: Sequence[Any], function: Any) -> list[Tensor]:

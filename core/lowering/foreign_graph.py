@@ -162,6 +162,13 @@ class ForeignGraph:
 def _with_inner(nodes: Iterable[ForeignNode]) -> Iterator[ForeignNode]:
     for node in nodes:
         yield node
-        for value in node.args.values():
-            if isinstance(value, ForeignSubgraph):
-                yield from _with_inner(value.nodes)
+        for inner in _subgraphs([*node.args.values()]):
+            yield from _with_inner(inner.nodes)
+
+
+def _subgraphs(values: Iterable[Any]) -> Iterator[ForeignSubgraph]:
+    for value in values:
+        if isinstance(value, ForeignSubgraph):
+            yield value
+        elif isinstance(value, list):
+            yield from _subgraphs(value)

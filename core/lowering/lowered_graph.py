@@ -189,15 +189,39 @@ class _GraphLowering:
     def _inner(self, graph: ForeignSubgraph, args: Sequence[Any]) -> list[Any]:
         """What the function of a branch or a loop gives, made where we are. Raises UnloweredError
         where one of its operations cannot be lowered."""
-        for name, value in zip(graph.inputs, args, strict=True):
-            self._tensors[ForeignRef(name)] = value
+        if len(args) != len(graph.inputs):
+            raise UnloweredError(
+                f"its function takes {len(graph.inputs)} tensors, and is given {len(args)}"
+            )
+        for name, told, value in zip(graph.inputs, graph.types, args, strict=True):
+            given = value if isinstance(value, Tensor) else self._number(value, told.dtype)
+            self._tensors[ForeignRef(name)] = given
         self._depth += 1
         try:
             for node in graph.nodes:
                 self._node(node)
+        except UnloweredError:
+            self._forget(graph)
+            raise
         finally:
             self._depth -= 1
         return [self._argument(result) for result in graph.results]
+
+    def _number(self, value: Any, kind: str) -> Tensor:
+        if not isinstance(value, bool | int | float):
+            raise UnloweredError(f"its function is given {value!r:.40}, which is no tensor")
+        return self._builder.constant(value, element_type(kind))
+
+    def _forget(self, graph: ForeignSubgraph) -> None:
+        """What was made of a function until it failed: none of it is there any more."""
+        for node in graph.nodes:
+            self._done.scopes.pop(node.name, None)
+            for number, _ in enumerate(node.outputs):
+                tensor = self._tensors.pop(ForeignRef(node.name, number), None)
+                if tensor is not None:
+                    self._values.pop(tensor.ref, None)
+        for name in graph.inputs:
+            self._tensors.pop(ForeignRef(name), None)
 
     def _own(self, tensor: Tensor) -> Tensor:
         """What a node gives is no other node's: it has a value and a gradient of its own."""

@@ -62,7 +62,6 @@ def _selected_loop(workspace: Workspace) -> str:
 
 
 @says_why
-@says_why
 def add_loss(workspace: Workspace, choice: LossChoice) -> None:
     """Add a loss, and ask for the gradients of all that is trained."""
     types = workspace.inference.types
@@ -71,6 +70,7 @@ def add_loss(workspace: Workspace, choice: LossChoice) -> None:
     workspace.select([op.name for op in document.graph if is_inside(op.name, scope)])
 
 
+@says_why
 def add_block(
     workspace: Workspace,
     /,

@@ -12,6 +12,8 @@ def standing_node(workspace: Workspace) -> str:
     stop, program = workspace.stop, workspace.program
     if stop is None:
         return ""
+    if stop.error is not None:
+        return stop.node  # where it is
     rows = foreign_rows(workspace.document.graph)
     reader = rows.reader(stop.node)
     if not reader or program is None:

@@ -47,7 +47,7 @@ def summary(facts: Row, results: Mapping[str, Any], left: int) -> dict[str, Any]
 
 def is_clean(found: Row) -> bool:
     failed = [r for r in found["failures"].values() if r.get("verdict") != "ok"]
-    return not (failed or any(found[k] for k in ("refused", "differ", "more", "left")))
+    return not (failed or any(found[k] for k in ("refused", "differ", "runs", "more", "left")))
 
 
 def readable(found: Row) -> str:

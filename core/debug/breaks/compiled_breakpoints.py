@@ -112,7 +112,7 @@ def _places(index: StepIndex, breakpoint: Breakpoint, after: bool) -> Iterator[t
     region = breakpoint.kind in _REGIONS
     last = -2  # step of the region
     for number in index.matching(breakpoint):
-        entered, last = number > last + 1, number
+        entered, last = index.leaves(breakpoint, last, number), number
         op = index.plan.steps[number].op
         if _exempt(breakpoint, op):
             continue

@@ -40,6 +40,14 @@ class StepIndex:
             return range(len(self.plan.steps))  # all are in the scope without a name
         return self._scopes.get(target.rstrip("/"), ())
 
+    def leaves(self, breakpoint: Breakpoint, last: int, step: int) -> bool:
+        """Whether anything between two steps of a region is outside of it. Weights are of no line
+        and read in the middle of one."""
+        between = self.plan.steps[last + 1 : step] if last >= 0 else ()
+        if last < 0 or breakpoint.kind is not BreakpointKind.LINE:
+            return last < 0 or bool(between)
+        return any(source_line(each.op) for each in between)
+
     @cached_property
     def gradients(self) -> Mapping[str, Sequence[Group]]:
         """Forward operation -> the groups of steps that make its gradients."""

@@ -40,7 +40,7 @@ def from_trace(data: bytes, name: str = "", budget: Budget | None = None) -> Doc
     recorded, and a problem at its node. Raises GradstepError."""
     budget = budget or Budget()
     graph = trace_file.from_bytes(data, name, budget)
-    budget.take(_NODE * len(graph.nodes), "its operations")
+    budget.take(_NODE * sum(1 for _ in graph.all_nodes()), "its operations")
     return to_document(graph, name)
 
 
@@ -49,7 +49,7 @@ def from_pt2(data: bytes, name: str = "", budget: Budget | None = None) -> Docum
     """Likewise of a .pt2's bytes, which has no values, no loss and no inputs."""
     budget = budget or Budget()
     graph = pt2_file.from_bytes(data, name, budget)
-    budget.take(_NODE * len(graph.nodes), "its operations")
+    budget.take(_NODE * sum(1 for _ in graph.all_nodes()), "its operations")
     return to_document(graph, name)
 
 
@@ -132,7 +132,7 @@ class _Traced:
     def collapsed(self) -> frozenset[str]:
         """Each foreign operation is one box; in a large graph, so is each module."""
         scopes = frozenset(self.done.scopes.values())
-        if len(self.graph.nodes) <= MANY:
+        if sum(1 for _ in self.graph.all_nodes()) <= MANY:
             return scopes
         return scopes | {scope for op in self.done.graph for scope in parents(op.name)}
 
@@ -141,12 +141,16 @@ class _Traced:
         lines = [f"Traced from {self.graph.title or 'a model'} by {self.graph.framework}."]
         lines += [remark.text for remark in self.graph.remarks]
         if not self._results("loss"):
-            lines.append(
-                "It has no loss: the Gradients panel offers some, and any output has gradients."
-            )
+            trains = any(one.trained for one in self.graph.inputs)
+            lines.append("It has no loss" + (": the Gradients panel offers some." if trains else "."))
         if shortened := _short_types(self.graph):
             lines.append(f"{', '.join(shortened)} is computed as float32 here.")
         lines += _unlowered(self.done)
+        if drawing := _drawn_anew(self.graph):
+            lines.append(
+                f"{', '.join(drawing)} draws other numbers than PyTorch did: what is drawn in a "
+                "loop, or in a branch that was not taken, is not recorded."
+            )
         lines += [
             f"{key} has a backward of its own. It is here as a gradient function, and off: switch "
             f"its override on at {op}, and trust it."
@@ -222,6 +226,21 @@ def _tensors(graph: ForeignGraph) -> Iterator[ForeignTensor]:
         yield one.tensor
     for node in graph.all_nodes():
         yield from node.outputs
+
+
+def _drawn_anew(graph: ForeignGraph) -> list[str]:
+    """What draws in branches and loops, and has no record of what it drew."""
+    from gradstep.core.lowering.aten.aten_random import REPLAYED
+
+    outside = {node.name for node in graph.nodes}
+    found = []
+    for node in graph.all_nodes():
+        table = tables(node.op.partition(".")[0])
+        lowering = None if table is None or node.name in outside else table.find(node.op)
+        drawn = lowering is not None and lowering.differs == REPLAYED
+        if drawn and all(told.value is None for told in node.outputs):
+            found.append(node.name)
+    return found
 
 
 def _unlowered(done: Lowered) -> list[str]:

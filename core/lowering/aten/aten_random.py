@@ -9,7 +9,7 @@ from gradstep.core.lowering.aten.aten_tensors import cast, ints, scalar
 from gradstep.core.lowering.lowering_table import Site, UnloweredError
 from gradstep.core.ops.build.builder import Tensor, call
 
-_REPLAYED = (
+REPLAYED = (
     "the numbers that PyTorch drew are constants here: it has another generator; a .pt2 has none, "
     "and other ones are drawn in each run"
 )
@@ -56,7 +56,7 @@ _DREW = {
         "to",
         "lambd",
     ),
-    differs=_REPLAYED,
+    differs=REPLAYED,
 )
 def drawn(site: Site, self: Tensor | None = None) -> Tensor:
     if site.output().value is not None:
@@ -72,7 +72,7 @@ def drawn(site: Site, self: Tensor | None = None) -> Tensor:
 @lower(
     "rrelu_with_noise_functional",
     ignores=("noise", "lower", "upper", "generator", "training"),
-    differs=_REPLAYED,
+    differs=REPLAYED,
 )
 def rrelu(site: Site, self: Tensor) -> list[Tensor]:
     """The slopes are the very ones that PyTorch drew."""
@@ -80,7 +80,7 @@ def rrelu(site: Site, self: Tensor) -> list[Tensor]:
     return [call("Mul", self, slopes), slopes]
 
 
-@lower("native_dropout", differs=_REPLAYED)
+@lower("native_dropout", differs=REPLAYED)
 def native_dropout(site: Site, input: Tensor, p: float, train: bool | None = True) -> list[Tensor]:
     """The mask is the very one that PyTorch drew."""
     if not train or p == 0:
@@ -90,7 +90,7 @@ def native_dropout(site: Site, input: Tensor, p: float, train: bool | None = Tru
     return [_scaled(input, mask, p), mask]
 
 
-@lower("dropout", "feature_dropout", differs=_REPLAYED)
+@lower("dropout", "feature_dropout", differs=REPLAYED)
 def dropout(site: Site, input: Tensor, p: float, train: bool) -> Tensor:
     """One that trains is in no trace, which has its mask."""
     if not train or p == 0:

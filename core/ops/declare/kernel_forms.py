@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from gradstep.core.ops.declare.ufunc import (
-    Kernel,
-    from_calls,
-    is_of_calls,
-    ufunc_kernel,
-    ufunc_out_kernel,
-)
+from gradstep.core.ops.declare.ufunc import Kernel, from_calls, ufunc_kernel, ufunc_out_kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +33,14 @@ class Kernels:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keywords", _keywords(self.plain))
-        if self.out is None and self.calls is not None:
+        object.__setattr__(self, "only_numpy", self.out is None and self.calls is not None)
+        if self.only_numpy:
+            assert self.calls is not None
             object.__setattr__(self, "out", from_calls(self.calls))
-        only_numpy = self.out is not None and is_of_calls(self.out)  # in a changed copy, too
-        object.__setattr__(self, "only_numpy", only_numpy)
+
+    def with_plain(self, plain: Kernel | None) -> Kernels:
+        """The same with another plain form. (A copy does not know whose its `out` is.)"""
+        return replace(self, plain=plain, out=None if self.only_numpy else self.out)
 
 
 def ufunc(name: str) -> Kernels:

@@ -208,9 +208,7 @@ def _forms(kernel: Kernel | Kernels | None, inputs: Sequence[InputSpec]) -> Kern
     plain = None if given is None else check_handles(given, inputs)
     if not isinstance(kernel, Kernels):
         return Kernels(plain)
-    if plain is given:
-        return kernel
-    return replace(kernel, plain=plain, out=None if kernel.only_numpy else kernel.out)
+    return kernel if plain is given else kernel.with_plain(plain)
 
 
 def _declared(gradient: GradientRule | Gradient | None) -> Gradient:

@@ -50,13 +50,7 @@ def from_calls(calls: Kernel) -> Kernel:
             function(*arguments)
         return out
 
-    kernel.__wrapped__ = calls  # type: ignore[attr-defined]
     return keywords_of(calls, kernel)
-
-
-def is_of_calls(kernel: Kernel) -> bool:
-    """Whether it is one that `from_calls` gave."""
-    return hasattr(kernel, "__wrapped__")
 
 
 def keywords_of(calls: Kernel, kernel: Kernel) -> Kernel:
