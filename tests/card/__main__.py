@@ -52,6 +52,7 @@ def tasks(only: Sequence[str]) -> list[str]:
         *(f"example|cupy|{name}" for name in example_trials.names()),
         "assert|cupy|",  # that a card lives on is seen by all that follows
         "memory|cupy|",
+        "stand-in|cupy|",
         *(f"op|cupy|{name}" for name in op_trials.types()),
     ]
     return [task for task in found if not only or any(_is_named(task, word) for word in only)]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from tests.card.device import COUNTED
+from tests.card.excuses import EXCUSES
 from tests.card.host_counts import more
 
 Row = Mapping[str, Any]
@@ -13,13 +15,17 @@ Row = Mapping[str, Any]
 
 def summary(facts: Row, results: Mapping[str, Any], left: int) -> dict[str, Any]:
     """ops, samples, out_forms: how many were tried. refused: what fails on the device alone;
-    differ: what is farther from NumPy than the comparison allows. ulp: op type -> the largest
+    differ: what is farther from NumPy than the comparison allows; excused: where that is known, and
+    no fault. ulp: op type -> the largest
     99th percentile over its samples, where it is not 0. counted: op type -> launches, waits and
     copies of all its samples; example_runs: example -> those of its second run; more: where they
     are more than they are known to be. left: tasks that there was no time for."""
     ops = {_item(t): r for t, r in results.items() if t.startswith("op|")}
     examples = {_item(t): r for t, r in results.items() if t.startswith("example|")}
-    rows = {name: result.get("rows", []) for name, result in ops.items()}
+    rows = {
+        name: [*map(partial(_excused, name), result.get("rows", []))]
+        for name, result in ops.items()
+    }
     runs = {n: [r[k] for k in COUNTED] for n, r in examples.items() if "waits" in r}
     plain = [row for each in rows.values() for row in each if "form" not in row]
     return {
@@ -34,9 +40,12 @@ def summary(facts: Row, results: Mapping[str, Any], left: int) -> dict[str, Any]
             *_of_examples(examples, "refused"),
             *_died(results),
         ],
+        "excused": _rows_of(rows, "excused"),
         "differ": [*_rows_of(rows, "differs"), *_of_examples(examples, "differ")],
         "runs": {n: r[k] for n, r in examples.items() for k in ("stops", "apart") if r.get(k)},
-        "failures": {t: r for t, r in results.items() if t.startswith(("memory|", "assert|"))},
+        "failures": {
+            t: r for t, r in results.items() if t.startswith(("memory|", "assert|", "stand-in|"))
+        },
         "ulp": {name: ulp for name, each in rows.items() if (ulp := _ulp(each))},
         "counted": {name: found for name, each in rows.items() if (found := _counted(each))},
         "example_runs": runs,
@@ -57,11 +66,16 @@ def readable(found: Row) -> str:
         f"{found['examples']} examples: {len(found['refused'])} refused, "
         f"{len(found['differ'])} differ, {found['left']} not tried"
     ]
-    for kind in ("refused", "differ", "more"):
+    for kind in ("refused", "differ", "excused", "more"):
         lines += [f"  {kind}: {' '.join(map(str, each))[:300]}" for each in found[kind][:40]]
     lines += [f"  runs of {name}: {str(what)[:200]}" for name, what in found["runs"].items()]
     lines += [f"  {task}: {str(what)[:300]}" for task, what in found["failures"].items()]
     return "\n".join(lines)
+
+
+def _excused(name: str, row: Row) -> Row:
+    is_known = row["verdict"] == "differs" and (name, row["dtype"]) in EXCUSES
+    return {**row, "verdict": "excused"} if is_known else row
 
 
 def _item(task: str) -> str:

@@ -20,6 +20,7 @@ from tests.card import (
     op_trials,
     recording,
     rule_rows,
+    stand_in_trials,
 )
 from tests.card.device import Device, open_device
 from tests.card.journal import Journal
@@ -172,3 +173,19 @@ def test_a_wait_more_than_is_known_is_told() -> None:
     found = summary({}, {"example|cupy|lstm": counted}, 0)
     assert not is_clean(found)
     assert f"more: lstm waits {waits} {waits + 1}" in readable(found)
+
+
+def test_a_known_difference_is_told_and_is_no_failure() -> None:
+    row = {"sample": 0, "dtype": "float16", "verdict": "differs", "text": "a unit"}
+    found = summary({}, {"op|cupy|FusedBatchNorm": {"rows": [row]}}, 0)
+    assert is_clean(found)
+    assert "excused: FusedBatchNorm float16" in readable(found)
+    assert not is_clean(summary({}, {"op|cupy|Tanh": {"rows": [row]}}, 0))
+
+
+def test_the_stand_in_takes_nothing_that_a_list_says_cupy_refuses() -> None:
+    fake = open_device("fake")
+    refused = ("x[NumPy]", "x + list", "sum of where", "argsort quicksort", "multiply.at", "text")
+    for name in refused:
+        assert stand_in_trials._outcome(fake.xp, stand_in_trials.CALLS[name]).startswith("raises")
+    assert stand_in_trials.try_one(fake, "stand-in|cupy|")["verdict"] == "ok"

@@ -18,6 +18,7 @@ ON_DEVICE = {
     "memory": "failure_trials",
     "assert": "failure_trials",
     "outputs": "example_outputs",
+    "stand-in": "stand_in_trials",
 }
 IN_LIBRARY = {"rule": "rule_rows", "cast": "cast_rows", "ulp": "function_errors"}
 

@@ -1,6 +1,7 @@
 """The module `cupy` as the GPU backend uses it, on a device that does not exist.
 
-Beside what fake_xp refuses, `take` and integer indexing wrap around, as CuPy's do.
+Beside what fake_xp refuses, `take` wraps around, as CuPy's does. Integer indexing wraps there, too,
+and raises here. What this takes, CuPy takes, and gives the same: `./dev gpu` holds it to that.
 """
 
 from __future__ import annotations

@@ -140,6 +140,10 @@ class _Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if {"where", "initial", "mode"} & kwargs.keys():
             raise TypeError(f"{self.name}() got an unexpected keyword argument")
+        if isinstance(self.function, np.ufunc) and any(isinstance(x, list | tuple) for x in args):
+            raise TypeError("Unsupported type list")
+        if kwargs.get("kind") not in (None, "stable"):
+            raise ValueError("only the stable sort is there")
         if self.name in ("array", "asarray") and isinstance(args[0], np.ndarray):
             if args[0].dtype.hasobject:
                 raise ValueError(f"Unsupported dtype {args[0].dtype}")

@@ -1,0 +1,9 @@
+"""Differences that are known, and why each is no fault of a device's; they are told even so."""
+
+from __future__ import annotations
+
+# Op type, element type -> why.
+EXCUSES = {
+    ("FusedBatchNorm", "float16"): "a mean that is a unit of the last place off, scaled up; "
+    "TensorFlow has this one in float32 alone, and normalizes halves in float32",
+}
