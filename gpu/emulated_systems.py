@@ -119,4 +119,11 @@ NUMPY_NATIVE = Rules(
 CUPY_NATIVE = PROFILES["cupy"]
 
 # TensorFlow's rules for a GPU, followed by a real one: the card rounds for itself.
-TF_ON_GPU = Rules(name="tf-gpu", source=_TF_GPU, gather=OutOfRange.ZERO, scatter=OutOfRange.ZERO)
+TF_ON_GPU = Rules(
+    name="tf-gpu",
+    source=_TF_GPU,
+    gather=OutOfRange.ZERO,
+    scatter=OutOfRange.ZERO,
+    flush_subnormals=Flush.ELEMENTWISE,  # as the card's kernels do: nothing is emulated here
+    sources=(("flush_subnormals", _CUPY_FLUSHES),),
+)

@@ -21,8 +21,8 @@ _TF32_BITS = np.uint32(0xFFFFE000)
 
 # Exact, and computed nevertheless: elementwise kernels, whose operands are flushed.
 _COMPARING = frozenset(
-    "Abs Neg Sign Maximum Minimum Greater GreaterEqual Less LessEqual Equal NotEqual Relu Relu6 "
-    "Ceil Floor Cast".split()
+    "Abs Neg Maximum Minimum Greater GreaterEqual Less LessEqual Equal NotEqual Relu Relu6 "
+    "Ceil Floor".split()
 )
 
 
@@ -38,6 +38,8 @@ class EmulatedBackend(NumpyBackend):
             kernel = _with_inputs(round_to_tf32, kernel)
         if flushes(self.rules, definition):
             kernel = _with_results(flush_subnormals, _with_inputs(flush_subnormals, kernel))
+        if self.rules.flush_subnormals is not Flush.NEVER and definition.type == "Cast":
+            kernel = _flushing_cast(kernel)
         if self.rules.no_room is not NoRoom.X86 and definition.type == "Cast":
             kernel = _casting(kernel, self.rules.no_room)
         if self.rules.nan_is_found and definition.type in ("ArgMax", "ArgMin"):
@@ -69,6 +71,18 @@ def to_integers(x: Any, target: np.dtype, no_room: NoRoom) -> Any:
     found = np.where(above | below | np.isnan(x), 0, x).astype(wide)
     found = np.where(above, wide.type(limits.max), np.where(below, wide.type(limits.min), found))
     return np.where(np.isnan(x), wide.type(nan), found).astype(target)
+
+
+def _flushing_cast(kernel: Kernel) -> Kernel:
+    """To the type that a tensor has, it is handed on."""
+
+    def cast(x: Any) -> Any:
+        result = kernel(x)
+        if result.dtype == x.dtype:
+            return result
+        return flush_subnormals(kernel(flush_subnormals(x)))
+
+    return cast
 
 
 def _casting(kernel: Kernel, no_room: NoRoom) -> Kernel:

@@ -107,9 +107,7 @@ def _here(site: Site) -> str:
     return f"{site.builder.scope_name}/"
 
 
-def _called(
-    site: Site, function: Any, args: Sequence[Any], kinds: Sequence[str]
-) -> list[Tensor]:
+def _called(site: Site, function: Any, args: Sequence[Any], kinds: Sequence[str]) -> list[Tensor]:
     """What a function gives: tensors of these element types, which numbers become. Raises
     UnloweredError where it is none, or gives another number of them."""
     results = site.inner(_graph(function), args)

@@ -156,19 +156,21 @@ class ForeignGraph:
 
     def all_nodes(self) -> Iterator[ForeignNode]:
         """Those in branches and loops as well, each behind what it is in."""
-        return _with_inner(self.nodes)
+        return with_inner(self.nodes)
 
 
-def _with_inner(nodes: Iterable[ForeignNode]) -> Iterator[ForeignNode]:
+def with_inner(nodes: Iterable[ForeignNode]) -> Iterator[ForeignNode]:
+    """These, and behind each those of its branches and loops."""
     for node in nodes:
         yield node
-        for inner in _subgraphs([*node.args.values()]):
-            yield from _with_inner(inner.nodes)
+        for inner in subgraphs([*node.args.values()]):
+            yield from with_inner(inner.nodes)
 
 
-def _subgraphs(values: Iterable[Any]) -> Iterator[ForeignSubgraph]:
+def subgraphs(values: Iterable[Any]) -> Iterator[ForeignSubgraph]:
+    """The functions among arguments."""
     for value in values:
         if isinstance(value, ForeignSubgraph):
             yield value
         elif isinstance(value, list):
-            yield from _subgraphs(value)
+            yield from subgraphs(value)

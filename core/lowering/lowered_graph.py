@@ -20,6 +20,8 @@ from gradstep.core.lowering.foreign_graph import (
     ForeignSubgraph,
     ForeignTensor,
     SourceLine,
+    subgraphs,
+    with_inner,
 )
 from gradstep.core.lowering.gradient_source import GradientSource, gradient_source
 from gradstep.core.lowering.lowering_table import (
@@ -127,6 +129,8 @@ class _GraphLowering:
                 if self._depth:  # there is nothing to feed in its place
                     raise UnloweredError(f"in it, {error}") from None
                 self._builder.detach(self._builder.made_since(before))
+                for inner in subgraphs([*node.args.values()]):
+                    self._forget(inner)
                 made = self._unlowered(node, str(error))
         self._done.scopes[node.name] = scope
         self._keep(node.name, made, node.outputs)
@@ -200,9 +204,6 @@ class _GraphLowering:
         try:
             for node in graph.nodes:
                 self._node(node)
-        except UnloweredError:
-            self._forget(graph)
-            raise
         finally:
             self._depth -= 1
         return [self._argument(result) for result in graph.results]
@@ -213,15 +214,13 @@ class _GraphLowering:
         return self._builder.constant(value, element_type(kind))
 
     def _forget(self, graph: ForeignSubgraph) -> None:
-        """What was made of a function until it failed: none of it is there any more."""
-        for node in graph.nodes:
+        """What was made of a function of an operation that failed: it is not there any more."""
+        for node in with_inner(graph.nodes):
             self._done.scopes.pop(node.name, None)
             for number, _ in enumerate(node.outputs):
                 tensor = self._tensors.pop(ForeignRef(node.name, number), None)
                 if tensor is not None:
                     self._values.pop(tensor.ref, None)
-        for name in graph.inputs:
-            self._tensors.pop(ForeignRef(name), None)
 
     def _own(self, tensor: Tensor) -> Tensor:
         """What a node gives is no other node's: it has a value and a gradient of its own."""

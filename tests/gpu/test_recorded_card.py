@@ -85,3 +85,10 @@ def test_subnormals_are_flushed_where_a_card_flushes_them(library: str, name: st
     rounded = 1e-3 if PROFILES[library].tf32 and type_ == "MatMul" else 1e-6
     atol = max(3e-45, rounded * float(np.abs(wanted).max(initial=0, where=np.isfinite(wanted))))
     np.testing.assert_allclose(found, wanted, rtol=rounded, atol=atol)
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
+def test_subnormals_are_cast_as_on_a_card(kind: str) -> None:
+    for to in ("float16", "float32", "float64", "bool"):
+        wanted = from_text(RECORDED[f"cast|cupy|{kind}|{to}"]["values"][0])
+        np.testing.assert_array_equal(cast_of("cupy", kind, to), wanted, err_msg=f"{kind} {to}")

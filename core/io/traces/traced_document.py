@@ -142,7 +142,8 @@ class _Traced:
         lines += [remark.text for remark in self.graph.remarks]
         if not self._results("loss"):
             trains = any(one.trained for one in self.graph.inputs)
-            lines.append("It has no loss" + (": the Gradients panel offers some." if trains else "."))
+            offered = ": the Gradients panel offers some." if trains else "."
+            lines.append(f"It has no loss{offered}")
         if shortened := _short_types(self.graph):
             lines.append(f"{', '.join(shortened)} is computed as float32 here.")
         lines += _unlowered(self.done)

@@ -15,6 +15,7 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.open_document import read
+from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.typing.inference import infer
 from gradstep.core.program.derive import derive
 from gradstep.core.program.trust.example_index import EXAMPLES
@@ -69,6 +70,32 @@ def test_buffers_are_not_trained() -> None:
     names = {ref.op for ref in made.request.wrt}
     assert "bn1/weight" in names
     assert not [name for name in names if "running" in name or "tracked" in name]
+
+
+@pytest.mark.parametrize(
+    ("shape", "blocks"),
+    [
+        ((2, 3), ["sparse_softmax_cross_entropy_loss", "mean_squared_error"]),
+        ((2, 5, 3), ["sparse_softmax_cross_entropy_loss", "mean_squared_error"]),
+        ((2, 1), ["mean_squared_error"]),  # a regression
+        ((2, 4, 8, 8), ["mean_squared_error"]),  # pictures, whose classes may be an axis before
+        ((2,), ["mean_squared_error"]),
+        ((), ["mean_squared_error"]),
+    ],
+)
+def test_only_what_fits_is_offered(shape: tuple[int, ...], blocks: list[str]) -> None:
+    build = GraphBuilder()
+    w = build.variable("w", shape=shape)
+    y = build.one("Identity", w, name="y")
+    document = Document(graph=build.build(), fetches=(y.ref,))
+    assert [choice.block for choice in choices_of(document)] == blocks
+    for choice in choices_of(document):
+        made, _ = add_loss(document, choice, infer(document.graph).types)
+        program = derive(made)
+        feeds = {str(ref): array for ref, array in program.feeds.items()}
+        initial = {"w": np.zeros(shape, np.float32)}
+        (loss,) = Session(program.graph, initial=initial).run([*made.request.of], feeds)
+        assert np.isfinite(loss)
 
 
 def test_what_has_one_is_offered_none() -> None:

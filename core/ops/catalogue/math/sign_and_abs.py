@@ -64,7 +64,7 @@ op(
     kernel=_sign,
     gradient=lambda op, g: zeros_like(op.inputs[0]),
     samples=with_complex(unary(0.5), differentiable=False),
-    arithmetic="rounded",  # systems that flush subnormals have no sign of them, either
+    arithmetic="rounded",  # of a complex number it is a quotient
     python="sign",
     memory=Elementwise(),
     doc="-1, 0 or 1, as x is negative, zero or positive; x over its size if it is complex.",
@@ -87,7 +87,7 @@ op(
     kernel=Kernels(lambda xp, x: xp.maximum(x, 0), calls=_relu_calls),
     gradient=lambda op, g: call("ReluGrad", g, op.outputs[0]),
     samples=unary(0.5),
-    arithmetic="rounded",  # systems that flush subnormals have no sign of them, either
+    arithmetic="exact",
     python="relu",
     memory=Elementwise("features"),
     causes=Causes(flat="inactive", vanishes="inactive"),

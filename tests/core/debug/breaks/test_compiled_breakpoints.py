@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby, pairwise
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -20,9 +21,11 @@ from gradstep.core.engine.plan.step_groups import owner
 from gradstep.core.graph.foreign_origin import source_line
 from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
 from gradstep.core.graph.scopes import is_inside, parents
+from gradstep.core.io.open_document import read
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.counted import counted, counting
+from tests.traces.trace_archive import traces
 
 
 def places(plan: Plan, b: Breakpoint) -> list[tuple[int, str]]:
@@ -44,18 +47,25 @@ def _places_of_steps(
     named = [_is_named(op, b) for op in ops]
     each = b.kind in (BreakpointKind.OP, BreakpointKind.TYPE)
     for i, op in enumerate(ops):
-        entered = each or not before or not (i and named[i - 1])
+        seen = [named[k] for k in range(i) if b.kind is not BreakpointKind.LINE or _line(ops[k])]
+        entered = each or not before or not (seen and seen[-1])
         if named[i] and entered and not {op.name, owner(op)} & b.exempt:
             yield (i if before else i + 1), op.name
 
 
 def with_lines(graph: Graph) -> Graph:
-    """As it would be, had a program of three lines asked for its forward operations."""
+    """As it would be, had a program of three lines asked for most of its forward operations."""
     made = {
-        op.name: op.with_attrs(_source=f"net.py:{number % 9 // 3}") if op.phase == "forward" else op
+        op.name: op.with_attrs(_source=f"net.py:{number % 9 // 3}")
+        if op.phase == "forward" and number % 4
+        else op
         for number, op in enumerate(graph)
     }
     return Graph.ordered(made)
+
+
+def _line(op: Operation) -> str:
+    return str(op.attrs.get("_source", ""))
 
 
 def _is_named(op: Operation, b: Breakpoint) -> bool:
@@ -99,6 +109,18 @@ def test_breakpoints_stop_where_a_look_at_every_step_says(
     for after, until in ((-1, len(plan.steps)), (2, 9)):
         inside = {position for position, _ in found if after < position <= until}
         assert [*points.between(after, until)] == sorted(inside)
+
+
+def test_a_line_stops_once_though_weights_are_read_in_its_midst() -> None:
+    graph = read(traces() / "convnext.gstrace").graph
+    plan = compile_plan(graph, [op.output() for op in graph if op.name.startswith("head/linear/B")])
+    lines = [source_line(step.op) for step in plan.steps]
+    passes = [line for line, _ in groupby(line for line in lines if line)]
+    assert len(passes) < sum(a != b for a, b in pairwise(lines))
+    for line in {*passes}:
+        point = Breakpoint(line, BreakpointKind.LINE)
+        found = CompiledBreakpoints(plan, [point], HitCounts()).positions
+        assert len(found) == passes.count(line), line
 
 
 def _chain(length: int) -> Graph:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.scopes import parents
 from gradstep.core.io.disk.memory_budget import Budget, OverBudgetError
 from gradstep.core.io.native import npy
 from gradstep.core.io.open_document import read
@@ -195,9 +196,12 @@ def test_loops_in_loops_have_an_end() -> None:
     [
         (lambda node: node["args"]["body"]["graph"]["nodes"][1].update(op="aten.soup.default"),
          "in it, there is no lowering of aten.soup.default"),
-        (lambda node: node["args"]["constants"].clear(), "zip"),
-        (lambda node: node["args"].update(condition=None), ""),
-        (lambda node: node["args"].update(body={"ref": "x"}), ""),
+        (lambda node: node["args"]["constants"].clear(), "takes 3 tensors, and is given 2"),
+        (lambda node: node["args"].update(condition=None), "one of its functions is no graph"),
+        (lambda node: node["args"].update(body={"ref": "x"}), "one of its functions is no graph"),
+        (lambda node: node["args"]["constants"].append("soup"), "takes 3 tensors, and is given 4"),
+        (lambda node: node["args"].update(constants=["soup"]), "'soup', which is no tensor"),
+        (lambda node: node["args"]["body"]["graph"]["outputs"].pop(), "gives 1 tensors, and not 2"),
     ],
 )  # fmt: skip
 def test_a_loop_that_cannot_be_lowered_stays_as_it_was_computed(
@@ -210,6 +214,56 @@ def test_a_loop_that_cannot_be_lowered_stays_as_it_was_computed(
     assert "net/linear stays as PyTorch computed it" in document.note
     assert why in document.note
     assert not [op for op in document.graph if op.type == "While"]
+    names = {op.name for op in document.graph}
+    assert document.recorded is not None
+    assert {TensorRef.parse(name).op for name in document.recorded.values} <= names
+    scopes = {scope for name in names for scope in parents(name)}
+    assert document.view.collapsed <= scopes
+
+
+def branched() -> dict[str, Any]:
+    """A branch that gives a number in place of a tensor, and is given one."""
+    record = graph()
+    one = {"dtype": "float32", "shape": []}
+    given = [{"name": "a", **one}, {"name": "b", **one}]
+    more = [{"name": "c", **one}, {"name": "d", **one}]
+    record["nodes"][1:1] = [
+        {"name": "first", "op": "aten.sum.default", "args": {"self": {"ref": "x"}, "dtype": None},
+         "outputs": [one]},
+        {"name": "asked", "op": "aten.gt.Scalar", "args": {"self": {"ref": "first"}, "other": 9},
+         "outputs": [{"dtype": "bool", "shape": []}]},
+        {"name": "chosen", "op": "control.cond", "outputs": [one],
+         "args": {
+             "predicate": {"ref": "asked"}, "operands": [{"ref": "first"}, 2],
+             "true": {"graph": {"inputs": given, "nodes": [], "outputs": [3]}},
+             "false": {"graph": {"inputs": more, "nodes": [
+                 {"name": "twice", "op": "aten.mul.Tensor",
+                  "args": {"self": {"ref": "d"}, "other": {"ref": "d"}}, "outputs": [one]},
+             ], "outputs": [{"ref": "twice"}]}},
+         }},
+    ]  # fmt: skip
+    record["outputs"].append({"kind": "output", "value": {"ref": "chosen"}})
+    return record
+
+
+def test_numbers_are_tensors_in_a_branch() -> None:
+    document = from_trace(packed(branched()))
+    program = derive(document)
+    feeds = {str(ref): array for ref, array in program.feeds.items()}
+    session = Session(program.graph, initial=program.initial)
+    assert session.run([document.fetches[-1]], feeds) == [4]
+    assert "stays as PyTorch" not in document.note
+
+
+def test_what_a_loop_draws_is_said_to_be_drawn_anew() -> None:
+    record = looped()
+    body = record["nodes"][0]["args"]["body"]["graph"]
+    body["nodes"].append(
+        {"name": "dropped", "op": "aten.dropout.default", "outputs": body["nodes"][1]["outputs"],
+         "args": {"input": {"ref": "linear"}, "p": 0.5, "train": True}}
+    )  # fmt: skip
+    body["outputs"][1] = {"ref": "dropped"}
+    assert "dropped draws other numbers than PyTorch did" in from_trace(packed(record)).note
 
 
 def _set(*way: str | int) -> Callable[[dict[str, Any], Any], None]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gradstep.core.ops.declare.kernel_forms import Kernels, ufunc
 from gradstep.core.ops.declare.table import lookup
+from gradstep.core.ops.declare.ufunc import from_calls
 
 
 def _twice(xp: Any, x: Any) -> Any:
@@ -22,9 +22,12 @@ def _calls(xp: Any, x: Any, *, out: Any, room: Any) -> Any:
 def test_what_is_made_of_calls_is_numpys_alone() -> None:
     kernel = Kernels(_twice, calls=_calls)
     assert kernel.only_numpy
-    assert replace(kernel, plain=lambda xp, x: 2 * x).only_numpy
+    assert kernel.with_plain(lambda xp, x: 2 * x).only_numpy
     assert not Kernels(_twice, out=lambda xp, x, *, out: out, calls=_calls).only_numpy
     assert not Kernels(_twice).only_numpy
+    of_any = Kernels(_twice, out=from_calls(_calls), calls=_calls)
+    assert not of_any.only_numpy, "it says itself that its calls are those of any array library"
+    assert not of_any.with_plain(lambda xp, x: 2 * x).only_numpy
     assert not ufunc("tanh").only_numpy
 
 
