@@ -16,6 +16,8 @@ The model, its weights' gradients, its buffers and the random state are left as 
 from __future__ import annotations
 
 import ast
+import atexit
+import collections
 import contextlib
 import inspect
 import io
@@ -24,7 +26,13 @@ import math
 import operator
 import os
 import re
+import socket
+import stat
+import struct
 import sys
+import tempfile
+import threading
+import time
 import traceback
 import zipfile
 import zlib
@@ -221,6 +229,9 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
     save:  the file. step: a step that is kept as well; every: all steps whose number it divides;
            these have their number in the file's name.
     stop:  whether the loop ends at the step at which the condition holds.
+    follow: whether Gradstep's window may follow the loop while it runs: loss and norms by layer,
+           over a Unix socket that only you can open (where there are such). Nothing is computed
+           for that while nobody follows.
 
     It is asked after `backward`, before the optimizer moves: the weights are still those of the
     step. Buffers and the random state are kept from before its forward pass. The trace is of the
@@ -237,6 +248,7 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
         step=None,
         every=None,
         stop=False,
+        follow=True,
         **options,
     ):
         self.model, self.when, self.path = model, when, os.fspath(save)
@@ -244,9 +256,10 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
         self.at, self.every, self.stop, self.options = step, every, stop, options
         self.plain_loss, self.step, self.saved = loss, 0, []
         self.call, self.targets, self.seen = None, (), None
-        self.busy = False
+        self.busy, self.follow, self.live = False, follow, None
 
     def __enter__(self):
+        self.live = _Live.begin(self) if self.follow else None
         before, after = self.model.register_forward_pre_hook, self.model.register_forward_hook
         self.undo = [before(self._before, with_kwargs=True).remove]
         if self.plain_loss is None:
@@ -271,6 +284,8 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
     def __exit__(self, kind, error, trace):
         while self.undo:
             self.undo.pop()()
+        if self.live is not None:
+            self.live.end(error)
         return isinstance(error, _StoppedError) and error.watch is self
 
     def loss(self, *args, **kwargs):
@@ -310,6 +325,8 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
         if self.busy or self.call is None:
             return
         loss = self.seen if self.seen is not None else tensor
+        if self.live is not None:
+            self.live.tell(loss)
         why = []
         if self.holds is not None and self.holds(_Names(self, loss)):
             why.append((self.when, self.path))
@@ -342,6 +359,8 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
             _put_back(now)
             self.busy = False
         self.saved.append(path)
+        if self.live is not None:
+            self.live.tell_saved(path, condition)
         sys.stderr.write(f"gradstep: {said} It is in {path}\n")
 
     def _given(self):
@@ -443,6 +462,348 @@ def _condition(text):
 
 
 _SPOKEN_OF = ("loss", "step", "grad", "weight")
+
+
+# -- following it live ----------------------------------------------------------------------------
+
+LINES = 1  # the version of what is said on the socket; docs/pytorch.md describes it
+PAST = 4096  # steps whose loss is kept for who comes later
+LAG = 1 << 20  # bytes that a follower may be behind; then it is dropped
+FOLLOWERS = 8  # at most
+MOST_LAYERS = 24
+FREE, SHARE = 0.2, 0.03  # seconds, and of the time, that norms may take while somebody follows
+_QUIET = getattr(socket, "MSG_NOSIGNAL", 0)  # who went away must not end the loop by a signal
+
+
+class _Live:
+    """Tells who follows the loop, in lines of JSON. A thread only lets followers in; all else is
+    done in the loop's own, where nothing ever waits, and nothing is computed for nobody."""
+
+    @classmethod
+    def begin(cls, watched):
+        """Listen; None where that cannot be, which is said and hinders nothing."""
+        if not hasattr(socket, "AF_UNIX"):
+            return None
+        try:
+            return cls(watched)
+        except OSError as error:
+            sys.stderr.write(f"gradstep: this training cannot be followed: {error}\n")
+            return None
+
+    def __init__(self, watched):
+        self.watched, self.followers = watched, []
+        self.arrivals, self.past = collections.deque(), collections.deque(maxlen=PAST)
+        self.since = self.spent = 0.0
+        self.layers = {}
+        self.owner, self.ended = os.getpid(), False
+        self.door, self.path = _listen(self.owner)
+        atexit.register(self._remove)
+        threading.Thread(target=self._let_in, name="gradstep follow", daemon=True).start()
+
+    # -- the thread -----------------------------------------------------------------------------
+
+    def _let_in(self):
+        while not self.ended:
+            try:
+                wire, _ = self.door.accept()
+            except OSError:
+                break
+            if self.ended or len(self.followers) + len(self.arrivals) >= FOLLOWERS:
+                wire.close()
+            elif _is_ones_own(wire):
+                follower = _Follower(wire)
+                follower.send(self._greeting())
+                self.arrivals.append(follower)
+            else:
+                wire.close()
+        self.door.close()
+
+    def _greeting(self):
+        rank = os.environ.get("RANK") if os.environ.get("WORLD_SIZE", "1") != "1" else None
+        title = type(self.watched.model).__name__
+        return {
+            "gradstep": "watch",
+            "version": LINES,
+            "title": title if rank is None else f"{title}, rank {rank}",
+            "script": _script(),
+            "pid": self.owner,
+            "torch": str(torch.__version__),
+            "step": self.watched.step,
+        }
+
+    # -- the loop's own -------------------------------------------------------------------------
+
+    def tell(self, loss):
+        """A step is over. Whatever goes wrong here, the loop goes on."""
+        try:
+            loss = loss.detach()
+            loss = loss.clone() if loss.dim() == 0 else loss.sum()
+            if self.arrivals:
+                self._welcome()
+            self.past.append((self.watched.step, loss))
+            if self.followers:
+                self._tell(loss)
+        except Exception as error:
+            self._give_up(error)
+
+    def _welcome(self):
+        """Those who came meanwhile are told what was: each step's loss."""
+        if not self.followers:
+            self.since, self.spent = time.monotonic(), 0.0
+        losses = [(step, float(loss)) for step, loss in self.past]
+        self.past = collections.deque(losses, PAST)
+        while self.arrivals:
+            follower = self.arrivals.popleft()
+            self.followers.append(follower)
+            for step, loss in losses:
+                follower.send({"step": step, "loss": loss})
+
+    def _tell(self, loss):
+        self.followers = [follower for follower in self.followers if follower.is_there()]
+        if not self.followers:
+            return
+        line = {"step": self.watched.step, "loss": float(loss)}
+        start = time.monotonic()
+        if self.spent <= FREE + SHARE * (start - self.since):
+            line["gradient"], line["weight"] = self._norms()
+            self.spent += time.monotonic() - start
+        self._send(line)
+
+    def tell_saved(self, path, why):
+        line = {"saved": os.path.abspath(path), "step": self.watched.step, "why": why}
+        try:
+            if self.arrivals:
+                self._welcome()
+            self._send(line)
+        except Exception as error:
+            self._give_up(error)
+
+    def _send(self, line):
+        data = _line(line)
+        self.followers = [follower for follower in self.followers if follower.put(data)]
+
+    def _norms(self):
+        """The norms of gradients and of weights, by layer."""
+        weights = {n: w.detach() for n, w in self.watched.model.named_parameters()}
+        if weights.keys() != self.layers.keys():
+            self.layers = _layers([*weights])
+        grads = {n: w.grad for n, w in self.watched.model.named_parameters() if w.grad is not None}
+        return [self._by_layer(tensors) for tensors in (grads, weights)]
+
+    def _by_layer(self, tensors):
+        found = {}
+        for name, norm in zip(tensors, _norm_of_each(tensors.values())):
+            found.setdefault(self.layers[name], []).append(norm)
+        return {layer: float(f"{math.hypot(*norms):.7g}") for layer, norms in found.items()}
+
+    def end(self, error):
+        """The loop is over, or ended by an error: say so, and let nobody in any more."""
+        if os.getpid() != self.owner or self.ended:
+            return
+        name = "" if error is None or isinstance(error, _StoppedError) else type(error).__name__
+        try:
+            if self.arrivals:
+                self._welcome()
+            self._send({"ended": self.watched.step, "error": name})
+        except Exception:
+            pass  # nobody is left to hear of it
+        self._close()
+
+    def _give_up(self, error):
+        sys.stderr.write(f"gradstep: this training is followed no longer: {error!r}\n")
+        self._close()
+        self.watched.live = None
+
+    def _close(self):
+        self.ended = True
+        self._remove()
+        atexit.unregister(self._remove)
+        for follower in [*self.followers, *self.arrivals]:
+            follower.close()
+        self.followers = []
+        with contextlib.suppress(OSError):
+            self.door.shutdown(socket.SHUT_RDWR)  # accept returns
+        self.door.close()
+
+    def _remove(self):
+        """A process that was forked off leaves what is its parent's."""
+        if os.getpid() == self.owner:
+            with contextlib.suppress(OSError):
+                os.unlink(self.path)
+
+
+class _Follower:
+    """One who follows: never waited for, and dropped when it is too far behind."""
+
+    def __init__(self, wire):
+        wire.setblocking(False)
+        self.wire, self.rest = wire, bytearray()
+
+    def send(self, line):
+        return self.put(_line(line))
+
+    def put(self, data):
+        """Whether it is still followed."""
+        self.rest += data
+        try:
+            while self.rest:
+                del self.rest[: self.wire.send(self.rest[:65536], _QUIET)]
+        except BlockingIOError:
+            if len(self.rest) > LAG:
+                return self._hang_up()
+        except OSError:
+            return self._hang_up()
+        return True
+
+    def is_there(self):
+        """A follower has nothing to say: what it sends is its end."""
+        try:
+            gone = len(self.wire.recv(64)) < 64
+        except BlockingIOError:
+            return True
+        except OSError:
+            gone = True
+        return self._hang_up() if gone else True
+
+    def close(self):
+        """What it has not got yet it may have for a moment."""
+        with contextlib.suppress(OSError):
+            self.wire.settimeout(0.2)
+            if self.rest:
+                self.wire.sendall(self.rest, _QUIET)
+        self._hang_up()
+
+    def _hang_up(self):
+        """Also where processes that were forked off hold the socket as well."""
+        with contextlib.suppress(OSError):
+            self.wire.shutdown(socket.SHUT_RDWR)
+        self.wire.close()
+        return False
+
+
+def _line(line):
+    return json.dumps(line, separators=(",", ":")).encode() + b"\n"
+
+
+def _listen(pid):
+    """A socket in the first folder that is ours alone, and where it lies; it has its name only
+    when somebody answers there. Raises OSError."""
+    problem = OSError("there is no folder for its socket")
+    for folder in _folders():
+        door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            _make_private(folder)
+            path = next(p for p in _names(folder, pid) if not _answers(p))
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(f"{path}.new")
+            door.bind(f"{path}.new")
+            os.chmod(f"{path}.new", 0o600)
+            door.listen(FOLLOWERS)
+            os.rename(f"{path}.new", path)
+            return door, path
+        except OSError as error:
+            door.close()
+            problem = error
+    raise problem
+
+
+def _folders():
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    if os.path.isabs(runtime) and os.path.isdir(runtime):
+        yield os.path.join(runtime, "gradstep", "watch")
+    yield os.path.join(tempfile.gettempdir(), f"gradstep-watch-{os.geteuid()}")
+
+
+def _make_private(folder):
+    """Make the folder; raise OSError where it is somebody else's, or open to others."""
+    os.makedirs(os.path.dirname(folder), 0o700, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(folder, 0o700)
+    found = os.lstat(folder)
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+        raise OSError(f"{folder} is not a folder of your own that is closed to others")
+
+
+def _names(folder, pid):
+    """Of the first training of a process, the second within it, …"""
+    yield os.path.join(folder, f"{pid}.sock")
+    for number in range(2, 100):
+        yield os.path.join(folder, f"{pid}-{number}.sock")
+
+
+def _answers(path):
+    """Whether somebody listens there; what a process left that is dead does not."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as wire:
+        wire.setblocking(False)
+        try:
+            wire.connect(path)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return True
+
+
+def _is_ones_own(wire):
+    """Whether the user at the other end is this one, where the system tells."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return True
+    _, user, _ = struct.unpack("3i", wire.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    return user == os.geteuid()
+
+
+def _script():
+    """What runs: a file, "notebook", or ""."""
+    if "ipykernel" in sys.modules:
+        return "notebook"
+    first = sys.argv[0] if getattr(sys, "argv", None) else ""
+    return os.path.abspath(first) if os.path.isfile(first) else ""
+
+
+def _layers(names):
+    """Parameter -> its layer: modules at the deepest level at which they are few enough; where the
+    model's own are too many, runs of them."""
+    paths = {name: name.split(".")[:-1] for name in names}
+    found = None
+    deepest = max(map(len, paths.values()), default=1)
+    for depth in range(1, 1 + max(deepest, 1)):
+        level = {name: ".".join(path[:depth]) or name for name, path in paths.items()}
+        if found is not None and len({*level.values()}) > MOST_LAYERS:
+            break
+        found = level
+    return _in_runs(found)
+
+
+def _in_runs(level):
+    each = [*dict.fromkeys(level.values())]
+    size = max(-(-len(each) // MOST_LAYERS), 1)
+    runs = [each[at : at + size] for at in range(0, len(each), size)]
+    titles = {one: run[0] if len(run) == 1 else f"{run[0]} … {run[-1]}"
+              for run in runs for one in run}  # fmt: skip
+    return {name: titles[one][:100] for name, one in level.items()}
+
+
+def _norm_of_each(tensors):
+    """The norm of each; of what is shared among processes that of the share here, since to ask for
+    the whole would be to wait for the others."""
+    local = [_plain(tensor) for tensor in tensors]
+    found = [0.0] * len(local)
+    for device in {tensor.device for tensor in local}:
+        places = [i for i, tensor in enumerate(local) if tensor.device == device]
+        with torch.no_grad():
+            norms = torch._foreach_norm([local[i] for i in places])
+            numbers = torch.stack([norm.float() for norm in norms]).tolist()
+        for i, number in zip(places, numbers):
+            found[i] = number
+    return found
+
+
+def _plain(tensor):
+    tensor = tensor.detach()
+    tensor = tensor.to_local() if hasattr(tensor, "to_local") else tensor
+    tensor = tensor.coalesce().values() if tensor.is_sparse else tensor
+    wide = tensor.is_complex() or (tensor.is_floating_point() and tensor.element_size() >= 4)
+    return tensor if wide else tensor.float()
 
 
 # -- tracing --------------------------------------------------------------------------------------

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
 from gradstep.core.debug.breaks.layer_curves import Family
+from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.gui.commands.run_commands import pause
 from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.training import Curve
 from gradstep.gui.model.workspace import Workspace
+
+if TYPE_CHECKING:
+    from gradstep.gui.model.training_search import FoundTraining
+
+NONE_TO_FOLLOW = (
+    "No training of yours can be followed now: one inside `with gradstep.watch(model, loss=…)` can."
+)
 
 
 def train(workspace: Workspace) -> None:
@@ -58,3 +69,27 @@ def show_batch_row(workspace: Workspace, place: int) -> None:
     """Show a row of the batch that the run was fed, among the others."""
     workspace.data.mark(place)
     workspace.ask_window("show", "data")
+
+
+def follow_training(workspace: Workspace, found: FoundTraining) -> None:
+    """Draw a PyTorch training that runs elsewhere on this machine, and show the panel."""
+    workspace.followed.follow(found)
+    workspace.ask_window("show", "training")
+
+
+def find_training(workspace: Workspace, choose: Callable[[], None]) -> None:
+    """Follow the one training that there is; of several `choose` has the user choose."""
+    from gradstep.gui.model.training_search import TrainingSearch
+
+    def tell(found: Sequence[FoundTraining]) -> None:
+        if not found:
+            workspace.say(NONE_TO_FOLLOW, "note")
+        elif len(found) == 1:
+            follow_training(workspace, found[0])
+        else:
+            choose()
+
+    try:
+        TrainingSearch(workspace).begin(tell)
+    except GradstepError as error:
+        workspace.complain(error)

@@ -12,7 +12,7 @@ from gradstep.core.document.document import Optimizer
 from gradstep.gui import commands
 from gradstep.gui.frame import action_record as when
 from gradstep.gui.frame.action_record import Action, Run, Test, window
-from gradstep.gui.frame.dialog_table import DIALOGS, with_dialogs
+from gradstep.gui.frame.dialog_table import DIALOGS, FOLLOWED, open_dialog, with_dialogs
 from gradstep.gui.frame.move_actions import move_actions
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.workspace import Workspace
@@ -37,6 +37,10 @@ def _colours_by(what: str) -> Test:
 
 def _colour_by(what: str) -> Run:
     return lambda workspace: commands.colour_by(workspace, what)
+
+
+def _follow_training(workspace: Workspace) -> None:
+    commands.find_training(workspace, lambda: open_dialog(workspace, FOLLOWED))
 
 
 def _toggle_motion(workspace: Workspace) -> None:
@@ -219,6 +223,9 @@ RUN = (
     Action("run.follow", "Follow while training", commands.follow_selected,
            "Draw what the selected nodes give, step by step, in the Training panel", (), "",
            when.any_selected, "Run", 1),
+    Action("run.follow_training", "Follow a training…", _follow_training,
+           "Draw a PyTorch loop that runs on this machine inside gradstep.watch, step by step", (),
+           "", when.always, "Run", 1),
     Action("run.first_broken", "Go to the first NaN or infinity", commands.go_to_first_broken,
            "Back, or forward, to the step that made it, in whatever run, and to its node", (), "",
            when.is_broken, "Run", 1),

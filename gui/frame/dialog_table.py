@@ -149,6 +149,12 @@ SWEEP = DialogRecord(
     after="run.follow",
     enabled=when.can_train,
 )
+FOLLOWED = DialogRecord(
+    "followed",
+    "gradstep.gui.dialogs.followed_dialog",
+    "FollowedDialog",
+    "Follow a training",
+)
 COPY_VALUES = DialogRecord(
     "copy_values",
     "gradstep.gui.dialogs.copy_values_dialog",
@@ -204,8 +210,8 @@ ABOUT = DialogRecord(
 )
 
 DIALOGS: tuple[DialogRecord, ...] = (
-    NOTE, VALUE, OVERRIDE, PYFUNC, TRUST, REQUEST, OPTIMIZERS, SWEEP, COPY_VALUES, SHORTCUTS,
-    DOCTOR, TRUSTED, ABOUT,
+    NOTE, VALUE, OVERRIDE, PYFUNC, TRUST, REQUEST, OPTIMIZERS, SWEEP, FOLLOWED, COPY_VALUES,
+    SHORTCUTS, DOCTOR, TRUSTED, ABOUT,
 )  # fmt: skip
 
 

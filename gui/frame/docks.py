@@ -332,11 +332,25 @@ class Docks(QObject):
         return first
 
     def show(self, id: str) -> None:
-        """Bring a panel to the front."""
+        """Bring a panel to the front; by itself, while the others have nothing to show."""
         dock = self.by_id[id]
+        if not self._shown and dock.isHidden():
+            self._place_alone(dock)
         self._withdrawn.discard(id)
         dock.show()
         dock.raise_()
+
+    def hide_alone(self, id: str) -> None:
+        """Take one away that shows by itself and has nothing to show any more."""
+        if not self._shown:
+            self.by_id[id].hide()
+
+    def _place_alone(self, dock: Dock) -> None:
+        dock.setFloating(False)
+        self._window.addDockWidget(dock.place.area, dock)
+        half = round(0.45 * self._room()[1])
+        self._window.resizeDocks([dock], [half], Qt.Orientation.Vertical)
+        self.tidy()
 
     def tidy(self) -> None:
         """Dress the tab bars that Qt has made, and fit the docks' titles to them."""

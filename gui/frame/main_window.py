@@ -219,6 +219,7 @@ class MainWindow(QMainWindow):
         ):
             signal.connect(self._count_problems)
         workspace.document_changed.connect(self._offer_note)
+        workspace.followed.changed.connect(self._offer_followed)
         self._tidy_soon = QTimer(self, singleShot=True, interval=0)
         self._tidy_soon.timeout.connect(self.docks.tidy)
         for dock in self.docks.by_id.values():
@@ -249,6 +250,8 @@ class MainWindow(QMainWindow):
         self._pages.setCurrentWidget(self.canvas if is_open else self.welcome)
         self.docks.set_shown(is_open)
         self._offer_note()
+        if not is_open and self.workspace.followed.greeting is not None:
+            self.docks.show("training")
         self.toolbar.setVisible(is_open)
         if is_open:
             self.canvas.setFocus()
@@ -283,6 +286,11 @@ class MainWindow(QMainWindow):
     def _offer_note(self) -> None:
         """Show the note of a document that has one, or that is getting one."""
         self.docks.offer("note", self.workspace.document.has_note)
+
+    def _offer_followed(self) -> None:
+        """Without a document the training panel has nothing to show but what is followed."""
+        if self.workspace.followed.greeting is None:
+            self.docks.hide_alone("training")
 
     def _say(self, level: MessageLevel, text: str) -> None:
         if level == "info":

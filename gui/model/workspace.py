@@ -47,6 +47,7 @@ from gradstep.gui.model.expectation_state import Expected
 from gradstep.gui.model.explanations import Explanations
 from gradstep.gui.model.file_loader import Reader, infer_fed
 from gradstep.gui.model.finiteness import Soundness
+from gradstep.gui.model.followed_training import FollowedTraining
 from gradstep.gui.model.gradient_states import GradientStates
 from gradstep.gui.model.profiler import Profiler
 from gradstep.gui.model.python_output import Printed
@@ -109,6 +110,7 @@ class Workspace(QObject):
     expected:       what it expects of its runs, and what came.
     sessions:       its sessions, and which of them is shown.
     training:       training it, and the curves of that.
+    followed:       a PyTorch training elsewhere on this machine, if one is followed.
     data:           its data: what that offers, and what a run is fed of it.
     soundness:      whether the run that is looked at holds NaN or infinity.
     gradient_states: which of the gradients that it asks for are None, NaN, infinite or zero.
@@ -160,6 +162,7 @@ class Workspace(QObject):
         self.printed = Printed(self)
         self.profiler = Profiler(self)
         self.training = Training(self)
+        self.followed = FollowedTraining(self)
         self.data = DataView(self)
         self.clicked = ClickedStep(self)
         self.expected = Expected(self)
@@ -455,6 +458,7 @@ class Workspace(QObject):
     def close(self) -> None:
         """End the engine, and what reads files; the workspace is of no use afterwards."""
         self.reader.close()
+        self.followed.stop()
         if "sweep" in self.__dict__:
             self.sweep.stop()
         self.bridge.close()

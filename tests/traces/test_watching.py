@@ -5,7 +5,14 @@ from __future__ import annotations
 import contextlib
 import importlib
 import json
+import math
+import os
+import socket
+import stat
+import subprocess
 import sys
+import tempfile
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -134,3 +141,317 @@ def test_a_loss_that_something_else_decides_is_remarked(exporter: Any, tmp_path:
     with zipfile.ZipFile(path) as file:
         remarks = json.loads(file.read("graph.json"))["remarks"]
     assert any("computed again of the same arguments" in one["text"] for one in remarks)
+
+
+# -- following it live -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A short path: one of a socket has 107 bytes at most."""
+    with tempfile.TemporaryDirectory(prefix="gs") as folder:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        yield Path(folder)
+
+
+class Loop:
+    """A small loop, a step at a time, and those who follow it."""
+
+    def __init__(self, exporter: Any, **how: Any) -> None:
+        torch.manual_seed(1)
+        layers = torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1)
+        self.model = torch.nn.Sequential(*layers)
+        self.watch = exporter.watch(self.model, **{"when": "", **how})
+
+    def step(self, times: int = 1) -> None:
+        for _ in range(times):
+            self.model.zero_grad()
+            self.model(torch.ones(4, 2)).sum().backward()
+
+    def call(self) -> socket.socket:
+        """Follow it from the next step on."""
+        wire = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        before = len(self.watch.live.arrivals)
+        wire.connect(self.watch.live.path)
+        wait(lambda: len(self.watch.live.arrivals) > before)
+        return wire
+
+
+def wait(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.002)
+
+
+def lines_of(wire: socket.socket) -> list[dict[str, Any]]:
+    """All that it says until its end."""
+    wire.settimeout(60)
+    with wire, wire.makefile() as lines:
+        return [json.loads(line) for line in lines]
+
+
+def test_who_follows_hears_what_was_what_comes_and_the_end(exporter: Any, runtime: Path) -> None:
+    loop = Loop(exporter)
+    with loop.watch:
+        loop.step(2)
+        wire = loop.call()
+        loop.step(2)
+        weights = [*loop.model.parameters()]
+        size = math.hypot(*(float(w.norm()) for w in weights[:2]))
+        slope = math.hypot(*(float(w.grad.norm()) for w in weights[:2]))
+    greeting, *past, third, fourth, end = lines_of(wire)
+    assert greeting == {
+        "gradstep": "watch",
+        "version": 1,
+        "title": "Sequential",
+        "script": os.path.abspath(sys.argv[0]),
+        "pid": os.getpid(),
+        "torch": torch.__version__,
+        "step": 2,
+    }
+    assert [line["step"] for line in (*past, third, fourth)] == [1, 2, 3, 4]
+    assert [[*line] for line in past] == [["step", "loss"]] * 2
+    assert past[0]["loss"] == third["loss"], "nothing moves the weights"
+    assert fourth["gradient"].keys() == fourth["weight"].keys() == {"0", "2"}
+    assert fourth["weight"]["0"] == pytest.approx(size, rel=1e-5)
+    assert fourth["gradient"]["0"] == pytest.approx(slope, rel=1e-5)
+    assert end == {"ended": 4, "error": ""}
+
+
+def test_only_its_user_can_open_the_socket_and_it_goes_with_the_loop(
+    exporter: Any, runtime: Path
+) -> None:
+    with Loop(exporter).watch as watched:
+        path = Path(watched.live.path)
+        assert path == runtime / "gradstep" / "watch" / f"{os.getpid()}.sock"
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+        with Loop(exporter).watch as inner:
+            assert Path(inner.live.path).name == f"{os.getpid()}-2.sock"
+        assert [*path.parent.iterdir()] == [path]
+    assert [*path.parent.iterdir()] == []
+
+
+def test_without_a_runtime_folder_it_is_one_beside_temporary_files(
+    exporter: Any, runtime: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_RUNTIME_DIR")
+    with Loop(exporter).watch as watched:
+        assert Path(watched.live.path).parent == runtime / f"gradstep-watch-{os.geteuid()}"
+
+
+@pytest.mark.parametrize("why", ["open", "another's", "a link"])
+def test_in_a_folder_that_is_not_ones_own_nobody_listens(
+    exporter: Any, runtime: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any, why: str
+) -> None:
+    """The loop goes on, and it is said; the same with either folder."""
+    monkeypatch.delenv("XDG_RUNTIME_DIR")
+    folder = runtime / f"gradstep-watch-{os.geteuid()}"
+    if why == "a link":
+        (runtime / "real").mkdir(mode=0o700)
+        folder.symlink_to(runtime / "real")
+    else:
+        folder.mkdir(mode=0o700)
+        folder.chmod(0o755 if why == "open" else 0o700)
+    me, lstat = os.geteuid(), os.lstat
+
+    def owned_by_another(path: str) -> Any:
+        found = [*lstat(path)]
+        found[stat.ST_UID] = me + 1
+        return os.stat_result(found)
+
+    loop = Loop(exporter)
+    with monkeypatch.context() as patched:
+        if why == "another's":
+            patched.setattr(os, "lstat", owned_by_another)
+        with loop.watch as watched:
+            loop.step()
+            assert watched.live is None
+    assert "is not a folder of your own that is closed to others" in capsys.readouterr().err
+
+
+def test_another_user_is_not_let_in(
+    exporter: Any, runtime: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = Loop(exporter)
+    with loop.watch as watched:
+        me = os.geteuid()
+        monkeypatch.setattr(os, "geteuid", lambda: me + 1)
+        wire = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        wire.connect(watched.live.path)
+        assert lines_of(wire) == []
+        loop.step()
+        assert not watched.live.followers
+
+
+def test_nothing_is_computed_while_nobody_follows(
+    exporter: Any, runtime: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    plain = exporter._norm_of_each
+    monkeypatch.setattr(exporter, "_norm_of_each", lambda t: asked.append(1) or plain(t))
+    loop = Loop(exporter)
+    with loop.watch:
+        loop.step(3)
+        assert asked == []
+        wire = loop.call()
+        loop.step()
+        assert len(asked) == 2
+        wire.close()
+        loop.step(3)
+        assert len(asked) == 2
+        assert loop.watch.live.followers == []
+
+
+def test_who_reads_nothing_is_dropped_and_the_loop_never_waits(
+    exporter: Any, runtime: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The system keeps some, the exporter a little, and then it is over."""
+    monkeypatch.setattr(exporter, "LAG", 20_000)
+    loop = Loop(exporter)
+    with loop.watch as watched:
+        slow, fast = loop.call(), loop.call()
+        fast.settimeout(60)
+        heard = b""
+        loop.step()
+        while len(watched.live.followers) == 2:
+            assert watched.step < 50_000
+            loop.step(20)
+            heard += fast.recv(1 << 20)
+        slow.close()
+        loop.step()
+        last = watched.step
+    heard += b"".join(iter(lambda: fast.recv(1 << 20), b""))
+    steps = [json.loads(line).get("step") for line in heard.splitlines()]
+    assert steps[1:-1] == [*range(1, last + 1)], "who reads hears all of it"
+
+
+def test_norms_take_no_more_than_their_share_of_the_time(
+    exporter: Any, runtime: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exporter, "FREE", -1.0)
+    loop = Loop(exporter)
+    with loop.watch:
+        wire = loop.call()
+        loop.step(3)
+    assert [[*line] for line in lines_of(wire)[1:-1]] == [["step", "loss"]] * 3
+
+
+def test_the_past_is_bounded(exporter: Any, runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exporter, "PAST", 5)
+    loop = Loop(exporter)
+    with loop.watch:
+        loop.step(12)
+        wire = loop.call()
+        loop.step()
+    assert [line["step"] for line in lines_of(wire)[1:-1]] == [8, 9, 10, 11, 12, 13]
+
+
+def test_a_saved_step_and_an_error_are_told(exporter: Any, runtime: Path, tmp_path: Path) -> None:
+    path = tmp_path / "kept.gstrace"
+    loop = Loop(exporter, when="step == 2", save=path)
+    with contextlib.suppress(ZeroDivisionError), loop.watch:
+        wire = loop.call()
+        loop.step(2)
+        raise ZeroDivisionError
+    *_, second, saved, end = lines_of(wire)
+    assert second["step"] == 2
+    assert saved == {"saved": str(path), "step": 2, "why": "step == 2"}
+    assert end == {"ended": 2, "error": "ZeroDivisionError"}
+
+
+def test_what_goes_wrong_in_telling_ends_that_and_not_the_loop(
+    exporter: Any, runtime: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    def broken(_: object) -> None:
+        raise RuntimeError("no such operation")
+
+    monkeypatch.setattr(exporter, "_norm_of_each", broken)
+    loop = Loop(exporter)
+    with loop.watch as watched:
+        wire = loop.call()
+        loop.step(3)
+        assert watched.live is None
+    assert len(lines_of(wire)) == 1
+    assert "followed no longer: RuntimeError('no such operation')" in capsys.readouterr().err
+    assert [*(runtime / "gradstep" / "watch").iterdir()] == []
+
+
+def test_a_followed_training_gives_the_same_bits(exporter: Any, runtime: Path) -> None:
+    plain, model = train(unwatched)
+    wires: list[socket.socket] = []
+
+    @contextlib.contextmanager
+    def watched(of: Any) -> Iterator[None]:
+        with exporter.watch(of, loss=squared, when="") as watch:
+            wires.append(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+            wires[0].connect(watch.live.path)
+            wait(lambda: watch.live.arrivals)
+            yield
+
+    losses, other = train(watched)
+    assert losses == plain
+    assert state_of(other) == state_of(model)
+    _, *steps, _ = lines_of(wires[0])
+    assert [line["loss"] for line in steps] == plain
+
+
+@pytest.mark.parametrize(
+    ("names", "layers"),
+    [
+        ([], []),
+        (["w"], ["w"]),
+        (["fc.weight", "fc.bias", "out.weight", "scale"], ["fc", "out", "scale"]),
+        (
+            ["embed.weight", *(f"layers.{i}.{n}.weight" for i in range(12) for n in "qkv")],
+            ["embed", *(f"layers.{i}" for i in range(12))],
+        ),
+        (
+            [f"{i}.weight" for i in range(50)],
+            [*(f"{i} … {i + 2}" for i in range(0, 48, 3)), "48 … 49"],
+        ),
+    ],
+)
+def test_layers_are_as_deep_as_they_are_few(
+    exporter: Any, names: list[str], layers: list[str]
+) -> None:
+    assert [*dict.fromkeys(exporter._layers(names).values())] == layers
+
+
+def test_norms_of_other_kinds_of_tensors(exporter: Any) -> None:
+    found = exporter._norm_of_each([
+        torch.full((4,), 60000.0, dtype=torch.float16),
+        torch.tensor([3.0, 4.0]).to_sparse(),
+        torch.tensor([3 + 4j]),
+        torch.tensor([1, -2, 2]),
+        torch.tensor([float("nan")], dtype=torch.float64),
+        torch.zeros(0),
+    ])  # fmt: skip
+    assert found[:4] == [120000.0, 5.0, 5.0, 3.0]
+    assert math.isnan(found[4])
+    assert found[5] == 0
+
+
+KILLED = """
+import os, signal, sys
+sys.path.insert(0, {folder!r})
+import gradstep_torch, torch
+watched = gradstep_torch.watch(torch.nn.Linear(1, 1)).__enter__()
+print(watched.live.path, flush=True)
+{end}
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "left"), [("os.kill(os.getpid(), signal.SIGKILL)", True), ("sys.exit()", False)]
+)
+def test_a_process_that_ends_leaves_no_socket_unless_it_is_killed(
+    exporter: Any, runtime: Path, end: str, left: bool
+) -> None:
+    code = KILLED.format(folder=str(ROOT / "assets" / "capture"), end=end)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert Path(run.stdout.strip()).exists() == left, run.stderr
+    with Loop(exporter).watch as watched:
+        assert watched.live is not None

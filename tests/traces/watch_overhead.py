@@ -2,12 +2,15 @@
 
     python tests/traces/watch_overhead.py [STEPS]
 
-needs PyTorch. Steps with and without take turns, on one thread; the least CPU time of each.
+needs PyTorch. Steps without, with, and with somebody who follows take turns, on one thread; the
+least CPU time of each. What telling a follower takes is measured by itself as well, as it is less
+than steps differ.
 """
 
 from __future__ import annotations
 
 import contextlib
+import socket
 import sys
 import time
 from pathlib import Path
@@ -46,21 +49,58 @@ def main(steps):
     model = resnet18()
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
     x, y = torch.randn(8, 3, 224, 224), torch.randint(0, 10, (8,))
-    seconds = {True: [], False: []}
-    for number in range(2 * steps):
-        watches = bool(number % 2)
-        watched = gradstep_torch.watch(model, loss=functional.cross_entropy, when=WHEN)
-        with watched if watches else contextlib.nullcontext():
-            start = time.process_time()
-            loss = functional.cross_entropy(model(x), y)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            seconds[watches].append(time.process_time() - start)
-    plain, more = (min(seconds[key]) for key in (False, True))
-    return (
-        f"{1000 * plain:.0f} ms a step; {100 * (more / plain - 1):+.2f} % with watch(when={WHEN!r})"
-    )
+    seconds = {"without": [], "with": [], "followed": []}
+    telling = {"with": [], "followed": []}
+
+    def step(kind):
+        start = time.process_time()
+        loss = functional.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        seconds[kind].append(time.process_time() - start)
+
+    for _ in range(steps):
+        step("without")
+        for kind in telling:
+            watched = gradstep_torch.watch(model, loss=functional.cross_entropy, when=WHEN)
+            with watched, contextlib.ExitStack() as stack:
+                if kind == "followed":
+                    stack.enter_context(follower(watched.live))
+                watched.live.tell = timed(watched.live.tell, telling[kind])
+                step(kind)
+    return "\n".join(lines(seconds, telling))
+
+
+@contextlib.contextmanager
+def follower(live):
+    """Somebody who follows."""
+    with socket.socket(socket.AF_UNIX) as wire:
+        wire.connect(live.path)
+        while not live.arrivals:
+            time.sleep(0.001)
+        yield
+
+
+def timed(function, seconds):
+    def call(*args):
+        start = time.process_time()
+        function(*args)
+        seconds.append(time.process_time() - start)
+
+    return call
+
+
+def lines(seconds, telling):
+    plain = min(seconds["without"])
+    yield f"{1000 * plain:.0f} ms a step without; watch(when={WHEN!r}):"
+    for kind, each in telling.items():
+        more = 100 * (min(seconds[kind]) / plain - 1)
+        told = min(each)
+        yield (
+            f"{kind:>8} {more:+.2f} %; of it for who follows {1000 * told:.3f} ms, "
+            f"{100 * told / plain:.4f} %"
+        )
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from typing import Literal
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.build.variable import VARIABLES
 
-Family = Literal["value", "gradient", "ratio", "dead", "saturated", "size", "rate"]
+Family = Literal["value", "gradient", "ratio", "dead", "saturated", "size", "rate", "weight"]
 LEARNING = 1e-3  # about what an update is of its weights where learning goes well
 
 _RECTIFIERS = frozenset({"Relu", "Relu6"})

@@ -66,10 +66,7 @@ class _Row(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(GRID)
         row.addWidget(_Swatch(color))
-        name = Link(theme, curve.title, f"training.curve.{curve.text}", "text")
-        name.setEnabled(bool(curve.op))
-        name.clicked.connect(lambda: owner.found.emit(curve))
-        row.addWidget(name)
+        row.addWidget(_name(owner, curve))
         self.number = Text(theme, "text", mono(12))
         self.number.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         row.addWidget(self.number, 1)
@@ -87,6 +84,20 @@ class _Row(QWidget):
         number = points.at(step) if points.first <= step < points.stop else None
         known = number is not None and not is_not_there(np.array([number]))[0]
         self.number.set_text(scalar(number) if known else "")
+
+
+def _name(owner: CurveList, curve: Curve) -> QWidget:
+    """What leads to where it is on the canvas, if it is there."""
+    title = f"training.curve.{curve.text}"
+    if curve.op:
+        link = Link(owner._theme, curve.title, title, "text")
+        link.clicked.connect(lambda: owner.found.emit(curve))
+        return link
+    text = Text(owner._theme)
+    text.setObjectName(title)
+    text.set_text(curve.title)
+    text.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+    return text
 
 
 class _Swatch(QWidget):

@@ -17,6 +17,7 @@ TITLES: Mapping[str, str] = {
     "gradient": "gradient norm",
     "ratio": "update / weight",
     "update": "variables",
+    "weight": "weight norm",
     "dead": "share of dead units",
     "saturated": "share of saturated units",
     "size": "largest |value|",

@@ -22,6 +22,7 @@ from gradstep.gui import commands
 from gradstep.gui.look.plain_text import add_row
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.followed_histograms import KINDS
+from gradstep.gui.model.followed_training import FollowedTraining
 from gradstep.gui.model.training import Curve, Training
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.training.curve_colors import colors
@@ -29,6 +30,7 @@ from gradstep.gui.panels.training.curve_list import CurveList
 from gradstep.gui.panels.training.earlier_list import EarlierList
 from gradstep.gui.panels.training.expression_question import ask_expression
 from gradstep.gui.panels.training.flow_map import FlowMap
+from gradstep.gui.panels.training.followed_bar import FollowedBar
 from gradstep.gui.panels.training.histogram_map import HistogramMap
 from gradstep.gui.panels.training.step_card import StepCard
 from gradstep.gui.panels.training.training_head import TrainingHead
@@ -55,13 +57,15 @@ CARD = 288  # pixels
 
 
 class TrainingPanel(Panel):
-    """A click at a step of a curve brings the debugger to the end of that step."""
+    """A click at a step of a curve brings the debugger to the end of that step; of a training
+    elsewhere that is followed it says how to keep such a step."""
 
     title = "Training"
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace, "training")
         self.training: Training = workspace.training
+        self.followed = FollowedBar(workspace)
         self.head = TrainingHead(workspace)
         self.curves = CurveList(lambda: self.theme)
         self.earlier = EarlierList(lambda: self.theme, self.training.earlier)
@@ -75,6 +79,7 @@ class TrainingPanel(Panel):
         self.hint = Wrapped(lambda: self.theme, "training.hint", "muted")
         self.hint.setContentsMargins(12, GRID, 12, GRID)
         self._hovered = -1
+        self.column.addWidget(self.followed)
         self.column.addWidget(self.head)
         self.column.addLayout(self._body(), 1)
         self._connect()
@@ -116,6 +121,8 @@ class TrainingPanel(Panel):
         space, head = self.workspace, self.head
         self.follow(self.refresh, self.training.changed, space.engine_changed)
         self.follow(self.show_points, self.training.grew)
+        self.follow(self.refresh, space.followed.changed)
+        self.follow(self.show_followed, space.followed.grew)
         self.follow(self.show_place, space.stopped)
         self.follow(self.show_card, space.clicked.changed)
         head.looked.connect(self.show_look)
@@ -129,15 +136,31 @@ class TrainingPanel(Panel):
             each.named.connect(lambda row: commands.reveal(space, row.op))
         head.copied.connect(self._copy)
         head.follow.menu().aboutToShow.connect(self._offer)
-        self.curves.dropped.connect(self.training.drop)
+        self.curves.dropped.connect(lambda curve: self.source.drop(curve))
         self.curves.found.connect(lambda curve: commands.reveal(space, curve.op))
 
     # -- what is shown -------------------------------------------------------------------------
 
+    @property
+    def source(self) -> Training | FollowedTraining:
+        """What is shown: the training of the document, or one elsewhere that is followed."""
+        followed = self.workspace.followed
+        if followed.greeting is None or not (followed.shown or not self.workspace.is_open):
+            return self.training
+        return followed
+
+    def show_followed(self) -> None:
+        """More is known of the training that is followed."""
+        self.followed.say()
+        if self.source is not self.training:
+            self.show_points()
+
     def refresh(self) -> None:
         """Show what is followed, and how to begin."""
-        space, training = self.workspace, self.training
-        if not len(space.document.graph):
+        space, source = self.workspace, self.source
+        self.followed.refresh()
+        self.head.setVisible(source is self.training)
+        if not len(space.document.graph) and source is self.training:
             self.show_empty(
                 self.tr(
                     "Training appears here: how far it is, and the loss step by step. Open a "
@@ -146,25 +169,36 @@ class TrainingPanel(Panel):
             )
             return
         self.head.refresh()
-        self.curves.show_curves(training.curves, self._colors())
+        if self.earlier.trainings is not source.earlier:
+            self._show_source(source)
+        self.curves.show_curves(source.curves, self._colors())
         self.hint.setText(self._how())
         self.show_points()
         self.show_content()
 
+    def _show_source(self, source: Training | FollowedTraining) -> None:
+        """Another training from now on: all of its steps."""
+        self.earlier.trainings = source.earlier
+        if self.plot is not None:
+            self.plot.earlier = source.earlier
+            self.plot.fit()
+        self.show_card()
+
     def show_points(self) -> None:
         """Draw what there is by now."""
         self.head.say()
-        loss = next((curve.text for curve in self.training.curves), "")
+        curves = self.source.curves
+        loss = next((curve.text for curve in curves), "")
         self.earlier.refresh(loss)
         if self.views.is_spread:
             self._show_histograms()
         elif self.views.is_map:
             self._show_map()
-        elif self._are_there(self.training.curves):
+        elif self._are_there(curves):
             if self.plot is None:
                 self._make_plot()
             assert self.plot is not None
-            self.plot.show_curves(self.training.curves)
+            self.plot.show_curves(curves)
             self.pages.setCurrentWidget(self.plot)
         else:
             self.hint.setText(self._how())
@@ -173,18 +207,18 @@ class TrainingPanel(Panel):
 
     def _are_there(self, curves: Sequence[Curve]) -> bool:
         """Whether there is a point of any, now or of an earlier training."""
-        earlier = self.training.earlier
+        earlier = self.source.earlier
         return any(len(c.points) or earlier.points_of(c.text) for c in curves)
 
     def _show_map(self) -> None:
-        curves = self.training.follows(self.views.measure)
+        curves = self.source.follows(self.views.measure)
         self.map.show_rows(self.views.measure, curves)
         there = any(len(curve.points) for curve in curves)
         self.hint.setText(self._how_to_map(bool(curves)))
         self.pages.setCurrentWidget(self.map if there else self.hint)
 
     def _show_histograms(self) -> None:
-        followed = self.training.histograms.followed
+        followed = self.source.histograms.followed
         self.spread.show_histograms(followed)
         there = any(len(each.points) for each in followed)
         self.hint.setText(self._how_to_map(bool(followed)))
@@ -192,6 +226,8 @@ class TrainingPanel(Panel):
 
     def _how_to_map(self, followed: bool) -> str:
         """What lacks before there is a map."""
+        if self.source is not self.training:
+            return self.tr("Of a training that is followed there is a map of gradient norms.")
         if followed:
             return self.tr("Followed from the next step on. Train, and the map appears here.")
         return {
@@ -201,7 +237,8 @@ class TrainingPanel(Panel):
     def show_place(self) -> None:
         """Where the debugger stands."""
         stop = self.workspace.stop
-        here = -1 if stop is None or self.training.busy else stop.run
+        elsewhere = self.source is not self.training
+        here = -1 if stop is None or self.training.busy or elsewhere else stop.run
         if self.plot is not None:
             self.plot.show_current(here)
         self.map.show_current(here)
@@ -212,14 +249,14 @@ class TrainingPanel(Panel):
         """What the curves are at the pointer, or where the debugger stands, or at the end."""
         if self._hovered >= 0:
             self.curves.show_step(self._hovered, self.tr("step {}"))
-        elif 0 <= here <= self.training.last:
+        elif 0 <= here <= self.source.last:
             self.curves.show_step(here, self.tr("step {} · debugger here"))
         else:
-            self.curves.show_step(self.training.last, self.tr("step {} · last"))
+            self.curves.show_step(self.source.last, self.tr("step {} · last"))
 
     def show_card(self) -> None:
         """What made the step different that was clicked."""
-        there = self.workspace.clicked.step >= 0
+        there = self.workspace.clicked.step >= 0 and self.source is self.training
         if there:
             self.card.refresh()
         self.beside.setVisible(there)
@@ -233,7 +270,7 @@ class TrainingPanel(Panel):
     def _make_plot(self) -> None:
         from gradstep.gui.panels.training.curve_plot import CurvePlot
 
-        self.plot = CurvePlot(lambda: self.theme, self.training.earlier)
+        self.plot = CurvePlot(lambda: self.theme, self.source.earlier)
         self.plot.set_look(self.head.log, self.head.smoothing)
         self.plot.set_split(self.views.is_split)
         self.plot.clicked.connect(self._go)
@@ -242,9 +279,11 @@ class TrainingPanel(Panel):
 
     def _colors(self) -> list[QColor]:
         """The colour of each curve's line."""
-        return colors(self.theme, self.training.curves)
+        return colors(self.theme, self.source.curves)
 
     def _how(self) -> str:
+        if self.source is not self.training:
+            return self.tr("Curves appear with the training's next step.")
         if not self.training.curves:
             return self.tr(
                 "Nothing is followed. Follow adds a curve: of what is selected, of the norms of "
@@ -268,6 +307,10 @@ class TrainingPanel(Panel):
 
     def _go(self, step: int) -> None:
         """To the end of a step, with all its values."""
+        if self.source is not self.training:
+            words = self.tr("Step {:,} is in another process; step={} in its watch(…) keeps it")
+            self.workspace.say(words.format(step + 1, step + 1))
+            return
         commands.go_to_trained_step(self.workspace, step)
 
     def _offer(self) -> None:
@@ -335,6 +378,9 @@ class TrainingPanel(Panel):
 
     def _measure(self) -> None:
         """The user wants a map: follow what it is of."""
+        if self.source is not self.training:
+            self.show_points()
+            return
         if self.views.is_spread:
             if not self.training.histograms.followed:
                 self.training.follow_histograms("weights")
@@ -360,7 +406,7 @@ class TrainingPanel(Panel):
     def _copy(self, what: str) -> None:
         clipboard = QGuiApplication.clipboard()
         if what == "csv":
-            clipboard.setText(curves_as_csv(self.training.curves))
+            clipboard.setText(curves_as_csv(self.source.curves))
             self.workspace.say(self.tr("the curves were copied as CSV"))
         elif self.plot is not None:
             clipboard.setImage(self.plot.picture())
@@ -368,7 +414,7 @@ class TrainingPanel(Panel):
 
     def restyle(self) -> None:
         super().restyle()
-        self.curves.show_curves(self.training.curves, self._colors())
+        self.curves.show_curves(self.source.curves, self._colors())
         self.earlier.refresh("", anew=True)
         self.map.update()
         self.spread.update()

@@ -1,0 +1,101 @@
+"""A training elsewhere on this machine, called over its socket: what it says, line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtNetwork import QLocalSocket
+
+from gradstep.core.capture.training_lines import LONGEST, Greeting, TrainingLine, read_line
+from gradstep.core.capture.training_sockets import remove_stale
+from gradstep.core.errors import GradstepError
+
+PACE = 100  # milliseconds from one look at what came to the next
+AT_ONCE = 1 << 18  # bytes that are read at a look; the rest waits, and so does who sends it
+
+
+class TrainingCall(QObject):
+    """heard(lines): what came since the last time, at most ten times a second; the first line of
+    all is a Greeting. ended(error): nothing more will come, for an error if it is not None."""
+
+    heard = Signal(object)  # list[TrainingLine]
+    ended = Signal(object)  # GradstepError | None
+
+    def __init__(self, path: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.path = path
+        self._rest = b""
+        self._greeted = self._is_over = False
+        self._wire = QLocalSocket(self)
+        self._wire.setReadBufferSize(AT_ONCE)
+        self._wire.readyRead.connect(self._look_soon)
+        self._wire.disconnected.connect(self._look_soon)
+        self._wire.errorOccurred.connect(self._note_error)
+        self._soon = QTimer(self, singleShot=True, interval=PACE)
+        self._soon.timeout.connect(self._look)
+
+    def begin(self) -> None:
+        """Call it."""
+        self._wire.connectToServer(str(self.path))
+
+    def hang_up(self) -> None:
+        """Hear nothing more, not even an end."""
+        self._is_over = True
+        self._soon.stop()
+        self._wire.abort()
+        self.deleteLater()
+
+    def _look_soon(self) -> None:
+        """At once for the greeting, which others wait for."""
+        if not self._is_over and not self._soon.isActive():
+            self._soon.start(PACE if self._greeted else 0)
+
+    def _look(self) -> None:
+        data = bytes(self._wire.read(AT_ONCE).data())
+        found: list[TrainingLine] = []
+        problem: GradstepError | None = None
+        try:
+            found.extend(self._lines(data))
+        except GradstepError as error:
+            problem = error
+        if found and not self._is_over:
+            self.heard.emit(found)
+        if self._is_over:  # whoever heard it hung up
+            return
+        if problem is not None:
+            self._end(problem)
+        elif self._wire.bytesAvailable():
+            self._soon.start(PACE)
+        elif self._wire.state() is QLocalSocket.LocalSocketState.UnconnectedState:
+            self._end(None)
+
+    def _lines(self, data: bytes) -> Iterator[TrainingLine]:
+        *whole, self._rest = (self._rest + data).split(b"\n")
+        for line in whole:
+            found = read_line(line)
+            if isinstance(found, Greeting) is self._greeted:
+                raise GradstepError("what came is no training that can be followed: it greets "
+                                    + ("twice" if self._greeted else "late"),
+                                    kind="ValueError")  # fmt: skip
+            self._greeted = True
+            yield found
+        if len(self._rest) > LONGEST:
+            read_line(self._rest)
+
+    def _note_error(self, error: QLocalSocket.LocalSocketError) -> None:
+        kinds = QLocalSocket.LocalSocketError
+        if error in (kinds.ConnectionRefusedError, kinds.ServerNotFoundError):
+            remove_stale(self.path)
+            said = GradstepError("nobody listens there any more", kind="ConnectionRefusedError")
+            self._end(said)
+        elif error is not kinds.PeerClosedError:
+            self._end(GradstepError(self._wire.errorString(), kind="OSError"))
+
+    def _end(self, error: GradstepError | None) -> None:
+        if not self._is_over:
+            self._is_over = True
+            self._soon.stop()
+            self._wire.abort()
+            self.ended.emit(error)
