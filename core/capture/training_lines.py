@@ -93,7 +93,7 @@ def _greeting(said: Mapping[str, Any]) -> Greeting:
 
 def _trained(said: Mapping[str, Any]) -> TrainedStep:
     norms = (_norms(said, key) for key in ("gradient", "weight"))
-    return TrainedStep(_step(said, "step"), _number(said.get("loss"), "loss"), *norms)
+    return TrainedStep(_step(said, "step", 1), _number(said.get("loss"), "loss"), *norms)
 
 
 def _saved(said: Mapping[str, Any]) -> SavedStep:
@@ -112,10 +112,10 @@ _READERS: Mapping[str, Callable[[Mapping[str, Any]], TrainingLine]] = {
 }
 
 
-def _step(said: Mapping[str, Any], key: str) -> int:
+def _step(said: Mapping[str, Any], key: str, least: int = 0) -> int:
     value = said.get(key)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MOST_STEP:
-        raise _malformed(f'"{key}" is no whole number')
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MOST_STEP:
+        raise _malformed(f'"{key}" is no whole number from {least} on')
     return value
 
 

@@ -355,6 +355,16 @@ def _capture(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="FILE", type=Path, help="write it there")
 
 
+def _follow(parser: argparse.ArgumentParser) -> None:
+    """Follow a PyTorch loop that runs on this machine inside `with gradstep.watch(…)`: loss and
+    norms by layer, a line for each step until it ends. Of several, the list. With --json each line
+    is an object, as the training says it."""
+    parser.add_argument(
+        "training", metavar="PID", nargs="?", help="its process, or its socket; none: the only one"
+    )
+    parser.add_argument("--list", action="store_true", help="say which there are")
+
+
 def _trust(parser: argparse.ArgumentParser) -> None:
     """Documents whose Python may run, as you decided in the window: list them, or revoke that."""
     parser.add_argument("what", choices=("list", "revoke"))
@@ -435,6 +445,7 @@ VERBS: Mapping[str, Verb] = {
     "events": Verb("list the curves of TensorBoard's event files", _events),
     "convert": Verb("write a document in another format", _convert),
     "capture": Verb("print the exporter for PyTorch models", _capture),
+    "follow": Verb("follow a watched PyTorch training while it runs", _follow),
     "trust": Verb("list the documents whose Python may run, or revoke that", _trust),
     "shot": Verb("the window, as a picture", _shot),
     "tour": Verb("play the tutorial through the window", _tour),

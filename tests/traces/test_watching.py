@@ -146,9 +146,10 @@ def test_a_loss_that_something_else_decides_is_remarked(exporter: Any, tmp_path:
 # -- following it live -----------------------------------------------------------------------------
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A short path: one of a socket has 107 bytes at most."""
+    """Where those who follow find it, and nobody else; a short path: one of a socket has 107 bytes
+    at most."""
     with tempfile.TemporaryDirectory(prefix="gs") as folder:
         monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
         monkeypatch.setattr(tempfile, "tempdir", folder)

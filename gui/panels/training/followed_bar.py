@@ -27,7 +27,7 @@ class FollowedBar(QWidget):
         self._pill.toggled.connect(self._followed.show)
         self.said = Text(lambda: workspace.theme, "muted")
         self.said.setObjectName("training.followed.said")
-        self.saved = Link(lambda: workspace.theme, "", "training.followed.open", "current")
+        self.saved = Link(lambda: workspace.theme, "", "training.followed.open")
         self.saved.clicked.connect(self._open)
         self.stop = QPushButton()
         self.stop.setObjectName("training.followed.stop")
@@ -52,7 +52,7 @@ class FollowedBar(QWidget):
         self._pill.setChecked(followed.shown)
         self.stop.setText(self.tr("Stop") if followed.live else self.tr("Close"))
         tip = self.tr("Follow it no longer; the curves stay, and so does the training")
-        self.stop.setToolTip(tip if followed.live else self.tr("Put the curves away"))
+        self.stop.setToolTip(plain(tip if followed.live else self.tr("Put the curves away")))
         self.stop.setAccessibleName(self.stop.text())
         self.saved.setVisible(bool(followed.saved))
         if followed.saved:

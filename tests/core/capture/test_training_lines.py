@@ -61,6 +61,7 @@ def test_numbers_that_json_has_not() -> None:
         (b'{"step": 1, "loss": ' + b"9" * 4000 + b"}", '"loss" is no number'),
         (b'{"step": 1, "loss": ' + b"9" * 5000 + b"}", "is no JSON"),
         (b'{"step": -1, "loss": 0}', '"step" is no whole number'),
+        (b'{"step": 0, "loss": 0}', '"step" is no whole number from 1 on'),
         (b'{"step": 1.5, "loss": 0}', '"step" is no whole number'),
         (b'{"step": 99999999999999, "loss": 0}', '"step" is no whole number'),
         (b'{"step": 1, "loss": 0, "gradient": [1]}', '"gradient" is no table'),
