@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,13 +13,16 @@ from gradstep.core.capture.training_lines import LONGEST, Greeting, TrainingLine
 from gradstep.core.capture.training_sockets import remove_stale
 from gradstep.core.errors import GradstepError
 
-PACE = 100  # milliseconds from one look at what came to the next
+PACE = 100  # milliseconds, at least, from one look at what came to the next
+SPARE = 4  # times as long as drawing took is left to all else,
+SLOWEST = 2000  # but no longer than this, in milliseconds
 AT_ONCE = 1 << 18  # bytes that are read at a look; the rest waits, and so does who sends it
 
 
 class TrainingCall(QObject):
-    """heard(lines): what came since the last time, at most ten times a second; the first line of
-    all is a Greeting. ended(error): nothing more will come, for an error if it is not None."""
+    """heard(lines): what came since the last time, at most ten times a second, and less often where
+    that is much to draw; the first line of all is a Greeting. ended(error): nothing more will come,
+    for an error if it is not None."""
 
     heard = Signal(object)  # list[TrainingLine]
     ended = Signal(object)  # GradstepError | None
@@ -33,8 +37,11 @@ class TrainingCall(QObject):
         self._wire.readyRead.connect(self._look_soon)
         self._wire.disconnected.connect(self._look_soon)
         self._wire.errorOccurred.connect(self._note_error)
-        self._soon = QTimer(self, singleShot=True, interval=PACE)
+        self._soon = QTimer(self, singleShot=True)
         self._soon.timeout.connect(self._look)
+        self._pace, self._began = PACE, 0.0
+        self._drawn = QTimer(self, singleShot=True, interval=0)  # what was posted comes before it
+        self._drawn.timeout.connect(self._measure)
 
     def begin(self) -> None:
         """Call it."""
@@ -44,13 +51,14 @@ class TrainingCall(QObject):
         """Hear nothing more, not even an end."""
         self._is_over = True
         self._soon.stop()
+        self._drawn.stop()
         self._wire.abort()
         self.deleteLater()
 
     def _look_soon(self) -> None:
         """At once for the greeting, which others wait for."""
         if not self._is_over and not self._soon.isActive():
-            self._soon.start(PACE if self._greeted else 0)
+            self._soon.start(self._pace if self._greeted else 0)
 
     def _look(self) -> None:
         data = bytes(self._wire.read(AT_ONCE).data())
@@ -61,15 +69,24 @@ class TrainingCall(QObject):
         except GradstepError as error:
             problem = error
         if found and not self._is_over:
+            self._began = time.monotonic()
+            self._drawn.start()
             self.heard.emit(found)
         if self._is_over:  # whoever heard it hung up
             return
         if problem is not None:
             self._end(problem)
         elif self._wire.bytesAvailable():
-            self._soon.start(PACE)
+            self._soon.start(self._pace)
         elif self._wire.state() is QLocalSocket.LocalSocketState.UnconnectedState:
             self._end(None)
+
+    def _measure(self) -> None:
+        """All is drawn that was heard: what that took says when to look again."""
+        took = 1000 * (time.monotonic() - self._began)
+        self._pace = min(max(PACE, round(SPARE * took)), SLOWEST)
+        if self._soon.isActive():
+            self._soon.start(self._pace)
 
     def _lines(self, data: bytes) -> Iterator[TrainingLine]:
         *whole, self._rest = (self._rest + data).split(b"\n")

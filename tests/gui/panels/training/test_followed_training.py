@@ -175,6 +175,27 @@ def test_beside_a_document_it_is_a_training_of_its_own(
     assert space.followed.live, "another document is no reason to stop"
 
 
+def test_what_was_zoomed_and_clicked_in_the_other_training_is_of_no_concern(
+    bench: Any, panel: Any, qtbot: Any, begin: Callable[..., FakeTraining]
+) -> None:
+    bench.open("softmax_digits")
+    bench.space.training.steps = 10
+    commands.train(bench.space)
+    commands.go_to_trained_step(bench.space, 3)
+    assert panel.beside.isVisible()
+    (plot,) = panel.plot._plots.values()
+    plot.show_range(2, 4)
+    begin(*(step(number, 1.0) for number in range(1, 31)))
+    follow(bench, qtbot, 30)
+    assert not panel.beside.isVisible()
+    (plot,) = panel.plot._plots.values()
+    low, high = plot.item.vb.viewRange()[0]
+    assert low <= 1
+    assert high >= 30
+    panel.findChild(Pill, "training.followed.shown").click()
+    assert panel.beside.isVisible()
+
+
 def test_one_followed_before_stays_as_pale_lines(
     bench: Any, panel: Any, qtbot: Any, begin: Callable[..., FakeTraining]
 ) -> None:
@@ -249,6 +270,7 @@ def test_a_folder_that_may_be_somebody_elses_is_refused(
         (b"garbage\n", "'garbage' is no JSON"),
         (b"x" * 70_000, "a line of more than 65,536 bytes"),
         (b'{"step": 3, "loss": 1}\n', "step 3 after step 5"),
+        (b'{"step": 5, "loss": 1}\n', "step 5 after step 5"),
         (b'{"step": 999999999999, "loss": 1}\n', "step 999,999,999,999 after step 5"),
         (json.dumps({"gradstep": "watch", "version": 1, "title": "", "script": "", "pid": 1,
                      "torch": "", "step": 1}).encode() + b"\n", "it greets twice"),
@@ -289,6 +311,24 @@ def test_it_looks_at_most_ten_times_a_second(
     qtbot.waitUntil(lambda: bench.space.followed.step == 2005, timeout=60_000)
     assert np.diff(drawn).min(initial=1) > 0.9 * training_call.PACE / 1000
     assert curve(bench, LOSS).points.numbers[-2000:].tolist() == [1 / n for n in range(6, 2006)]
+
+
+def test_where_drawing_takes_long_it_looks_less_often(
+    bench: Any, panel: Any, qtbot: Any, begin: Callable[..., FakeTraining]
+) -> None:
+    training = begin(*LINES)
+    follow(bench, qtbot, 5)
+    begun: list[float] = []
+
+    def draw() -> None:
+        begun.append(time.monotonic())
+        time.sleep(0.1)
+
+    bench.space.followed.grew.connect(draw)
+    for number in range(6, 9):
+        training.say(step(number, 1.0))
+        qtbot.waitUntil(lambda number=number: bench.space.followed.step == number, timeout=60_000)
+    assert np.diff(begun).min() > 0.9 * training_call.SPARE * 0.1
 
 
 def test_a_click_says_how_such_a_step_is_kept(
