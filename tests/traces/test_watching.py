@@ -147,9 +147,12 @@ def test_a_loss_that_something_else_decides_is_remarked(exporter: Any, tmp_path:
 
 
 @pytest.fixture(autouse=True)
-def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def runtime(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
     """Where those who follow find it, and nobody else; a short path: one of a socket has 107 bytes
     at most."""
+    tmp_path_factory.getbasetemp()  # which is not to lie in it
     with tempfile.TemporaryDirectory(prefix="gs") as folder:
         monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
         monkeypatch.setattr(tempfile, "tempdir", folder)
@@ -332,12 +335,14 @@ def test_who_reads_nothing_is_dropped_and_the_loop_never_waits(
 def test_norms_take_no_more_than_their_share_of_the_time(
     exporter: Any, runtime: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exporter, "FREE", -1.0)
+    monkeypatch.setattr(exporter, "FREE", 0.0)
+    monkeypatch.setattr(exporter, "SHARE", 0.0)
     loop = Loop(exporter)
     with loop.watch:
         wire = loop.call()
         loop.step(3)
-    assert [[*line] for line in lines_of(wire)[1:-1]] == [["step", "loss"]] * 3
+    said = [[*line] for line in lines_of(wire)[1:-1]]
+    assert said == [["step", "loss", "gradient", "weight"], ["step", "loss"], ["step", "loss"]]
 
 
 def test_the_past_is_bounded(exporter: Any, runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ class FollowedBar(QWidget):
         self._pill.toggled.connect(self._followed.show)
         self.said = Text(lambda: workspace.theme, "muted")
         self.said.setObjectName("training.followed.said")
-        self.saved = Link(lambda: workspace.theme, "", "training.followed.open")
+        self.saved = Link(lambda: workspace.theme, self.tr("Open"), "training.followed.open")
         self.saved.clicked.connect(self._open)
         self.stop = QPushButton()
         self.stop.setObjectName("training.followed.stop")
