@@ -763,15 +763,21 @@ def _script():
 def _layers(names):
     """Parameter -> its layer: modules at the deepest level at which they are few enough; where the
     model's own are too many, runs of them."""
-    paths = {name: name.split(".")[:-1] for name in names}
-    found = None
-    deepest = max(map(len, paths.values()), default=1)
-    for depth in range(1, 1 + max(deepest, 1)):
-        level = {name: ".".join(path[:depth]) or name for name, path in paths.items()}
+    paths = {name: _without_wrappers(name.split(".")) for name in names}
+    longest, found = max(map(len, paths.values()), default=1), None
+    for depth in range(1, max(longest, 2)):
+        level = {name: ".".join(path[:-1][:depth]) or path[-1] for name, path in paths.items()}
         if found is not None and len({*level.values()}) > MOST_LAYERS:
             break
         found = level
     return _in_runs(found)
+
+
+def _without_wrappers(parts):
+    """A parameter's name without what DistributedDataParallel and torch.compile put before it."""
+    while len(parts) > 1 and parts[0] in ("module", "_orig_mod"):
+        parts = parts[1:]
+    return parts
 
 
 def _in_runs(level):

@@ -410,6 +410,7 @@ def test_a_followed_training_gives_the_same_bits(exporter: Any, runtime: Path) -
         ([], []),
         (["w"], ["w"]),
         (["fc.weight", "fc.bias", "out.weight", "scale"], ["fc", "out", "scale"]),
+        (["module._orig_mod.fc.weight", "module._orig_mod.scale"], ["fc", "scale"]),
         (
             ["embed.weight", *(f"layers.{i}.{n}.weight" for i in range(12) for n in "qkv")],
             ["embed", *(f"layers.{i}" for i in range(12))],
