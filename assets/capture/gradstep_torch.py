@@ -177,22 +177,18 @@ def _shapes(wanted, given):
 def _left_as_it_was(model):
     """Buffers and random state are, at the end, what they were."""
     kept = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
-    with torch.random.fork_rng(devices=_cuda_devices(model)):
-        try:
-            yield
-        finally:
-            _put_back(kept)
+    state = _random_state()
+    try:
+        yield
+    finally:
+        _put_back(kept)
+        _set_random_state(state)
 
 
 def _put_back(kept):
     with torch.no_grad():
         for buffer, value in kept:
             buffer.copy_(value)
-
-
-def _cuda_devices(model):
-    found = {t.device.index for t in model.parameters() if t.device.type == "cuda"}
-    return sorted(index for index in found if index is not None)
 
 
 def _random_state():
@@ -343,25 +339,29 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
     def _save(self, path, condition, loss):
         said = f"Step {self.step} of the loop" + (f", the first at which {condition}." if condition
                                                  else ".")  # fmt: skip
-        now = [(buffer, buffer.detach().clone()) for buffer in self.model.buffers()]
         self.busy = True
         try:
-            with torch.random.fork_rng(devices=_cuda_devices(self.model)):
+            with _left_as_it_was(self.model):
                 _set_random_state(self.random)
                 _put_back(self.buffers)
                 args, targets = self._given(), self.targets if self.plain_loss else ()
                 again = self._again(args, targets)
-                remarks = [said, *_another(loss, again)]
+                remarks = [said, *_another(loss, again), *self._no_loss(again)]
                 _set_random_state(self.random)
                 _put_back(self.buffers)
                 _write(path, self.model, args, self.plain_loss, targets, remarks, **self.options)
         finally:
-            _put_back(now)
             self.busy = False
         self.saved.append(path)
         if self.live is not None:
             self.live.tell_saved(path, condition)
         sys.stderr.write(f"gradstep: {said} It is in {path}\n")
+
+    def _no_loss(self, out):
+        """A remark, where the model's output is no loss and none was named."""
+        if self.plain_loss is not None or out.dim() == 0:
+            return []
+        return ["The model's output is no loss: watch(model, loss=…) has gradients in the trace."]
 
     def _given(self):
         """The arguments of the call: a tuple, or by name where some were given so."""

@@ -142,7 +142,7 @@ VIEW = (
            when.is_open, "View", 3, checked=lambda workspace: settings().pictures),
     Action("view.stacks", "Stack equal blocks", lambda workspace: workspace.stacks.toggle(),
            "Show equal closed blocks in a row, as the layers of a transformer, as one box", (), "",
-           when.is_open, "View", 3, checked=lambda workspace: settings().stacks),
+           when.is_open, "View", 3, checked=lambda workspace: workspace.stacks.are_shown),
     Action("view.data", "Data", window("show", "data"),
            "Where rows of data come from, and the batch that this run is fed", (), "data",
            when.is_open, "View", 4),

@@ -32,7 +32,7 @@ class BlockStacks(QObject):
 
     def toggle(self) -> None:
         """Stack them, or not, here and in windows to come."""
-        settings().stacks = self.are_shown = not settings().stacks
+        settings().stacks = self.are_shown = not self.are_shown
         self.toggled.emit()
 
     @property

@@ -42,12 +42,6 @@ class ForeignRows:
         """The operation that gives what the foreign one does."""
         return self._results.get(key.removesuffix("/"), "") if key.endswith("/") else ""
 
-    def reader(self, name: str) -> str:
-        """Of a weight, or what else reads nothing, the result of the foreign operation that it is
-        read by; "" for what is in one itself, or has none."""
-        there = name in self._scopes and FOREIGN_OP not in self._graph[name].attrs
-        return self.result(self.key(name)) if there else ""
-
     @cached_property
     def _results(self) -> dict[str, str]:
         return {**foreign_results(self._graph)}

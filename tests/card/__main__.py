@@ -20,7 +20,12 @@ from tests.support.hostcuda.building import NotBuiltError
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """0: nothing is refused, nothing differs, nothing is left; 1: something; 2: bad usage."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if unknown := [
+        word for word in options.only or () if not (tasks([word]) or recording.tasks([word]))
+    ]:
+        parser.error(f"there is nothing called {', '.join(unknown)} to try")
     if options.host:
         try:
             host_environment.enter(sys.argv[1:] if arguments is None else arguments)

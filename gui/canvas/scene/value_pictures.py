@@ -60,7 +60,7 @@ class ValuePictures(QObject):
 
     def toggle(self) -> None:
         """Show them, or not, here and in windows to come."""
-        settings().pictures = self.are_shown = not settings().pictures
+        settings().pictures = self.are_shown = not self.are_shown
         self.changed.emit()
 
     def of(self, op: Operation) -> ValuePicture | None:

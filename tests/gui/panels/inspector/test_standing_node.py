@@ -13,10 +13,10 @@ def test_one_stands_at_the_operation_whose_weights_are_read_next(bench: Any) -> 
     bench.space.open_document(read(traces() / "hook.gstrace"), None)
     bench.space.debugger.flush()
     assert bench.space.stop.op in ("l/bias", "l/weight")
-    assert standing_node(bench.space) == "l/linear/BiasAdd"
+    assert standing_node(bench.space).startswith("l/linear/")
     bench.run("step")
     assert bench.space.stop.op.startswith("m/")
-    assert standing_node(bench.space) == "m/linear/BiasAdd"
+    assert standing_node(bench.space).startswith("m/linear/")
     bench.run("step_into")
     assert standing_node(bench.space) == bench.space.stop.node  # one looks inside now
 
