@@ -42,6 +42,16 @@ def broken(name: str, wrong: Callable[..., Any]) -> Device:
     return replace(open_device("fake"), xp=xp)
 
 
+def test_runs_that_go_another_way_are_a_failure_but_for_those_that_are_known() -> None:
+    def found(**runs: Any) -> dict[str, Any]:
+        empty = {"refused": [], "differ": [], "more": {}, "left": 0, "failures": {}}
+        return {**empty, "runs": runs}
+
+    assert is_clean(found())
+    assert is_clean(found(gather=[["end", "None"], ["exception", "6 is not in [0, 5)"]]))
+    assert not is_clean(found(tutorial=[[0, "a:0", 1.0]]))
+
+
 @pytest.mark.parametrize(
     "name", ["AddV2", "MatMul", "Softmax", "GatherV2", "ApplyAdam", "Cast", "ResourceApplyAdam"]
 )
