@@ -10,14 +10,14 @@ import pytest
 
 from tests.support.selection import ROOT, affected_by, changed_files
 
-_EACH = 2  # cases of a test that has many
+_EACH = 1  # case of a test that has many
 _T = TypeVar("_T")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("gradstep")
     group.addoption(
-        "--quick", action="store_true", help="of each test two cases, and none that is slow"
+        "--quick", action="store_true", help="of each test one case, and none that is slow"
     )
     group.addoption(
         "--changed", nargs="?", const="HEAD", metavar="REV",
