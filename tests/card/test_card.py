@@ -108,6 +108,7 @@ def test_an_example_is_run_in_lockstep_and_three_times(device: Device) -> None:
     assert found["fetched"] >= 9
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_costs_its_own_task(tmp_path: Path) -> None:
     results: dict[str, Any] = {}
     tasks = ["op|cupy|Neg", "memory|cupy|", "op|cupy|Abs"]  # the stand-in has no memory's limit

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
@@ -19,6 +20,7 @@ def stacks(view: GraphView) -> list[str]:
     return [box.name for box in view.arrays.visible.boxes if box.stack]
 
 
+@pytest.mark.slow
 def test_from_the_stack_to_the_block_where_nan_begins(driver: Driver, tmp_path: Path) -> None:
     path = tmp_path / "decoder.gradstep"
     gradstep_file.save(path, decoder(12, broken=5))

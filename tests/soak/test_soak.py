@@ -186,6 +186,7 @@ def test_the_command_gives_figures_of_an_engine_process_that_was_killed(capsys: 
     assert found["peak_mib"] > 20
 
 
+@pytest.mark.slow
 def test_a_finding_comes_with_what_shows_it_again(monkeypatch: Any) -> None:
     load = gradstep_file.load
     monkeypatch.setattr(walk.gradstep_file, "load", lambda path: _renamed(load(path)))

@@ -136,6 +136,7 @@ def test_killed_in_the_middle_of_a_run(
     assert values(client, "w:0") == before
 
 
+@pytest.mark.slow
 def test_a_pause_waits_its_turn_but_arrives(client: EngineClient, pyfunc: Callable) -> None:
     opened(client, pyfunc("import time\ndef f(w):\n    time.sleep(0.02)\n    return w\n"))
     replies: queue.Queue[m.Message] = queue.Queue()

@@ -199,6 +199,7 @@ def test_it_leaves_nothing_behind(pyfunc: Callable) -> None:
     assert not folder.exists()
 
 
+@pytest.mark.slow
 def test_what_is_to_be_confined_runs_nowhere_else(
     client: EngineClient, pyfunc: Callable, tmp_path: Path
 ) -> None:

@@ -27,6 +27,8 @@ from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.name_field import NameField
 from tests.support.block_documents import decoder
 
+pytestmark = pytest.mark.slow
+
 FIRST = ["ids", "targets", "wte/", "h/0/", "ln_f/", "loss/"]
 
 

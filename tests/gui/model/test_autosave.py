@@ -72,6 +72,7 @@ def in_journal(keeping: autosave.Autosave) -> bytes:
     return gradstep_file.to_bytes(edit_journal.read(keeping.journal)[1])
 
 
+@pytest.mark.slow
 def test_each_edit_is_on_disk_within_a_second(space: Workspace, kept: autosave.Autosave) -> None:
     for number in range(3):
         add(space, f"t{number}")

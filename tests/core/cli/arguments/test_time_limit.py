@@ -62,6 +62,7 @@ def stubborn() -> None:
         time.sleep(30)
 
 
+@pytest.mark.slow
 def test_python_that_holds_on_to_an_interrupt_is_asked_again() -> None:
     began = time.monotonic()
     with pytest.raises(GradstepError, match="as long as --timeout allows"), time_limit(0.2):

@@ -124,6 +124,7 @@ def looking_at_few(data: st.DataObject) -> Iterator[None]:
 
 
 @given(st.one_of(networks(), programs()), st.data())
+@pytest.mark.slow
 def test_after_any_edits_all_is_as_if_compiled_anew(case: Case, data: st.DataObject) -> None:
     with looking_at_few(data):
         _edit(Edited(case), data)

@@ -162,6 +162,7 @@ def test_whoever_is_told_how_far_it_is_can_stop_it() -> None:
     assert shares == [0, 0.25, 0.5]
 
 
+@pytest.mark.slow
 def test_without_a_number_at_least_three_runs_are_made() -> None:
     b = GraphBuilder()
     python(b, b.placeholder("x", shape=(2,)), "slow")

@@ -69,6 +69,7 @@ def busy(witness: Path, body: str) -> str:
     )
 
 
+@pytest.mark.slow
 def test_all_are_gone_when_the_window_is_killed(pyfunc: Callable, tmp_path: Path) -> None:
     mark = str(uuid.uuid4())
     for name, body in BODIES.items():

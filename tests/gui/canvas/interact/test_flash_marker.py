@@ -121,6 +121,7 @@ def test_what_is_gone_is_said_to_be(closed: Any) -> None:
     assert closed.space.document is before
 
 
+@pytest.mark.slow
 def test_the_flash_ends_and_is_off_without_animations(closed: Any, qtbot: Any) -> None:
     commands.reveal(closed.space, "x")
     flash = closed.view.revealer.flash

@@ -26,6 +26,8 @@ from gradstep.gui.panels.inspector.inspector_panel import InspectorPanel
 from gradstep.gui.panels.widgets.table_cells import Cell
 from tests.support.block_documents import decoder
 
+pytestmark = pytest.mark.slow
+
 BLOCKS = 6
 
 

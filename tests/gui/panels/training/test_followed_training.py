@@ -24,6 +24,8 @@ from gradstep.gui.panels.training.training_panel import TrainingPanel
 from gradstep.gui.panels.widgets.small_labels import Link
 from tests.support.fake_training import FakeTraining, socket_folder, step
 
+pytestmark = pytest.mark.slow
+
 RECORDED = Path(__file__).parents[3] / "data" / "traces" / "followed_to_nan.jsonl"
 LOSS = 'x["loss"]'
 
