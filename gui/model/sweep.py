@@ -187,6 +187,9 @@ class Sweep(QObject):
 
     def _cannot_read(self, error: GradstepError) -> None:
         self._is_reading = False
+        if self._again:  # more came while it was read, which may be why
+            self._look()
+            return
         if not self.busy:  # while it begins there is nothing yet
             self.failure = self.failure or ". ".join(filter(None, [error.message, error.hint]))
         self.changed.emit()

@@ -11,6 +11,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
+from gradstep.core.errors import GradstepError
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.open_document import read
 from gradstep.core.protocol.message_parts import ErrorInfo
@@ -202,3 +203,16 @@ def test_a_sweep_is_made_and_stopped_from_the_window(
     commands.start_sweep(bench.space, tmp_path / "b", ["--set=learning_rate=0.1"])
     qtbot.waitUntil(lambda: sweep.is_idle, timeout=LONG)
     assert "holds a sweep already" in panel.head.said.text()
+
+
+def test_what_could_not_be_read_is_read_again_where_more_came_meanwhile(
+    panel: Any, folder: SweepFolder, qtbot: Any
+) -> None:
+    """As a file that grows while it is read."""
+    sweep = panel.sweep
+    qtbot.waitUntil(lambda: not sweep._is_reading, timeout=LONG)
+    sweep._is_reading = True  # somebody is at it
+    sweep._look()
+    folder.add_row(RunRow(number=4, values={"learning_rate": "20"}, steps=30, loss=0.01))
+    sweep._cannot_read(GradstepError("it changed while it was read", kind="FileError"))
+    qtbot.waitUntil(lambda: panel.table.runs.count() == 4, timeout=LONG)
