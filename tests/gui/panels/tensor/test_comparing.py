@@ -166,7 +166,7 @@ def test_a_click_in_the_history_goes_there(bench: Any, panel: TensorPanel, qtbot
     np.testing.assert_allclose(history._found.values, [weights(r).max() for r in range(RUNS + 1)],
                                rtol=1e-5)  # fmt: skip
     panel.grab()
-    at = history.plot.plotItem.vb.mapViewToScene(QPointF(2.9, 0))
+    at = _where_it_stays(history.plot, QPointF(2.9, 0), qtbot)
     assert "run 2, step" in history.plot.said_at(at)
     assert not panel.explorer.finder.field.isVisible(), "no elements, and room for the plot"
     target, there = history.plot.viewport(), history.plot.mapFromScene(at)
@@ -174,6 +174,19 @@ def test_a_click_in_the_history_goes_there(bench: Any, panel: TensorPanel, qtbot
     QTest.mouseClick(target, Qt.MouseButton.LeftButton, pos=there)
     assert (bench.space.stop.run, bench.space.stop.step) == _moment(history, 2)
     assert table_of(panel) == pytest.approx(weights(2), rel=1e-4)
+
+
+def _where_it_stays(plot: Any, point: QPointF, qtbot: Any) -> QPointF:
+    """Where a point of a plot is in its scene, once room and ranges are given out."""
+    found: list[QPointF] = []
+
+    def is_settled() -> bool:
+        plot.grab()
+        found.append(plot.plotItem.vb.mapViewToScene(point))
+        return len(found) > 1 and found[-1] == found[-2]
+
+    qtbot.waitUntil(is_settled)
+    return found[-1]
 
 
 def _moment(history: Any, number: int) -> tuple[int, int]:
