@@ -234,17 +234,18 @@ def toggle_breakpoint(document: Document, name: str) -> Document:
     name ends in "/", the one before anything in it."""
     kind, target = BreakpointKind, name.rstrip("/")
     kinds = (kind.SCOPE,) if name.endswith("/") else (kind.OP, kind.GRADIENT)
-    mine = [b for b in document.breakpoints if b.target == target and b.kind in kinds]
-    kept = tuple(b for b in document.breakpoints if b not in mine)
-    added = () if mine else tuple(Breakpoint(target, kind) for kind in kinds)
-    return replace(document, breakpoints=(*kept, *added))
+    return _toggled(document, target, kinds)
 
 
 def toggle_line_breakpoint(document: Document, line: str) -> Document:
     """Set, or take away, the breakpoint before what a line of the traced program asked for."""
-    kind = BreakpointKind.LINE
-    kept = tuple(b for b in document.breakpoints if (b.kind, b.target) != (kind, line))
-    added = () if len(kept) < len(document.breakpoints) else (Breakpoint(line, kind),)
+    return _toggled(document, line, (BreakpointKind.LINE,))
+
+
+def _toggled(document: Document, target: str, kinds: tuple[BreakpointKind, ...]) -> Document:
+    mine = [b for b in document.breakpoints if b.target == target and b.kind in kinds]
+    kept = tuple(b for b in document.breakpoints if b not in mine)
+    added = () if mine else tuple(Breakpoint(target, kind) for kind in kinds)
     return replace(document, breakpoints=(*kept, *added))
 
 

@@ -35,13 +35,13 @@ def loss_choices(document: Document, types: Mapping[TensorRef, TensorType]) -> l
     if every_request(document) or not trainable_variables(document.graph):
         return []
     floats = [r for r in document.fetches if r in types and types[r].dtype.is_floating]
-    if not floats or types[floats[-1]].shape.dims is None:
+    dims = types[floats[-1]].shape.dims if floats else None
+    if dims is None:
         return []
     of, kind = floats[-1], types[floats[-1]]
     found = [LossChoice(of, "mean_squared_error", kind, "mean squared error")]
-    dims = kind.shape.dims or ()
     if len(dims) in (2, 3) and dims[-1] != 1:  # rows, or rows of words, and classes
-        numbers = TensorType(DType.INT64, Shape((kind.shape.dims or ())[:-1]))
+        numbers = TensorType(DType.INT64, Shape(dims[:-1]))
         words = "softmax cross-entropy, labels by number"
         found.insert(0, LossChoice(of, "sparse_softmax_cross_entropy_loss", numbers, words))
     return found

@@ -108,25 +108,24 @@ def _here(site: Site) -> str:
 
 
 def _called(site: Site, function: Any, args: Sequence[Any], kinds: Sequence[str]) -> list[Tensor]:
-    """What a function gives: tensors of these element types, which numbers become. Raises
-    UnloweredError where it is none, or gives another number of them."""
-    results = site.inner(_graph(function), args)
+    """What a function gives: tensors of these element types. Raises UnloweredError where it is
+    none, or takes or gives another number of them."""
+    graph = _graph(function)
+    if len(args) != len(graph.inputs):
+        raise UnloweredError(
+            f"its function takes {len(graph.inputs)} tensors, and is given {len(args)}"
+        )
+    results = site.inner(graph, _entering(site, args, graph))
     if len(results) != len(kinds):
         raise UnloweredError(f"a function of it gives {len(results)} tensors, and not {len(kinds)}")
-    return [
-        value if isinstance(value, Tensor) else site.builder.constant(value, element_type(kind))
-        for value, kind in zip(results, kinds, strict=True)
-    ]
+    return [site.tensor(value, kind) for value, kind in zip(results, kinds, strict=True)]
 
 
 def _entering(site: Site, values: Sequence[Any], function: Any) -> list[Tensor]:
-    """What a loop begins with: numbers become tensors of the types that its function takes."""
-    return [
-        value
-        if isinstance(value, Tensor)
-        else site.builder.constant(value, element_type(told.dtype))
-        for value, told in zip(values, _graph(function).types, strict=False)
-    ]
+    """What a function begins with: tensors of the types that it takes. A loop gives it constants
+    besides."""
+    types = _graph(function).types
+    return [site.tensor(value, told.dtype) for value, told in zip(values, types, strict=False)]
 
 
 def _graph(function: Any) -> ForeignSubgraph:

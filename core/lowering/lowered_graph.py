@@ -190,16 +190,11 @@ class _GraphLowering:
             _check(tensor, told)
         return made
 
-    def _inner(self, graph: ForeignSubgraph, args: Sequence[Any]) -> list[Any]:
+    def _inner(self, graph: ForeignSubgraph, args: Sequence[Tensor]) -> list[Any]:
         """What the function of a branch or a loop gives, made where we are. Raises UnloweredError
         where one of its operations cannot be lowered."""
-        if len(args) != len(graph.inputs):
-            raise UnloweredError(
-                f"its function takes {len(graph.inputs)} tensors, and is given {len(args)}"
-            )
-        for name, told, value in zip(graph.inputs, graph.types, args, strict=True):
-            given = value if isinstance(value, Tensor) else self._number(value, told.dtype)
-            self._tensors[ForeignRef(name)] = given
+        for name, tensor in zip(graph.inputs, args, strict=True):
+            self._tensors[ForeignRef(name)] = tensor
         self._depth += 1
         try:
             for node in graph.nodes:
@@ -207,11 +202,6 @@ class _GraphLowering:
         finally:
             self._depth -= 1
         return [self._argument(result) for result in graph.results]
-
-    def _number(self, value: Any, kind: str) -> Tensor:
-        if not isinstance(value, bool | int | float):
-            raise UnloweredError(f"its function is given {value!r:.40}, which is no tensor")
-        return self._builder.constant(value, element_type(kind))
 
     def _forget(self, graph: ForeignSubgraph) -> None:
         """What was made of a function of an operation that failed: it is not there any more."""

@@ -58,7 +58,7 @@ class Site:
     node: ForeignNode
     builder: GraphBuilder
     known: Mapping[TensorRef, np.ndarray]
-    inner: Callable[[ForeignSubgraph, Sequence[Any]], list[Any]]
+    inner: Callable[[ForeignSubgraph, Sequence[Tensor]], list[Any]]
 
     @property
     def variant(self) -> str:
@@ -90,6 +90,15 @@ class Site:
     def value_of(self, tensor: Any) -> np.ndarray | None:
         """What an argument was when the framework ran, if that is known."""
         return self.known.get(tensor.ref) if isinstance(tensor, Tensor) else None
+
+    def tensor(self, value: Any, kind: str) -> Tensor:
+        """A tensor, or a number as one of a framework's element type. Raises UnloweredError for
+        anything else."""
+        if isinstance(value, Tensor):
+            return value
+        if not isinstance(value, bool | int | float):
+            raise UnloweredError(f"its function is given {value!r:.40}, which is no tensor")
+        return self.builder.constant(value, element_type(kind))
 
     def constant(self, array: np.ndarray) -> Tensor:
         return self.builder.constant(array)

@@ -41,12 +41,11 @@ class StepIndex:
         return self._scopes.get(target.rstrip("/"), ())
 
     def leaves(self, breakpoint: Breakpoint, last: int, step: int) -> bool:
-        """Whether anything between two steps of a region is outside of it. Weights are of no line
-        and read in the middle of one."""
-        between = self.plan.steps[last + 1 : step] if last >= 0 else ()
+        """Whether anything between two steps of a region is outside of it (last < 0: there was none
+        before). Weights are of no line and read in the middle of one."""
         if last < 0 or breakpoint.kind is not BreakpointKind.LINE:
-            return last < 0 or bool(between)
-        return any(source_line(each.op) for each in between)
+            return step > last + 1 or last < 0
+        return any(source_line(each.op) for each in self.plan.steps[last + 1 : step])
 
     @cached_property
     def gradients(self) -> Mapping[str, Sequence[Group]]:

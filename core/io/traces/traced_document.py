@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 
-import numpy as np
-
 from gradstep.core.autodiff.reverse.gradient_request import (
     GradientRequest,
     Override,
@@ -40,8 +38,7 @@ def from_trace(data: bytes, name: str = "", budget: Budget | None = None) -> Doc
     recorded, and a problem at its node. Raises GradstepError."""
     budget = budget or Budget()
     graph = trace_file.from_bytes(data, name, budget)
-    budget.take(_NODE * sum(1 for _ in graph.all_nodes()), "its operations")
-    return to_document(graph, name)
+    return _within(budget, graph, name)
 
 
 @collector_paused()
@@ -49,7 +46,11 @@ def from_pt2(data: bytes, name: str = "", budget: Budget | None = None) -> Docum
     """Likewise of a .pt2's bytes, which has no values, no loss and no inputs."""
     budget = budget or Budget()
     graph = pt2_file.from_bytes(data, name, budget)
-    budget.take(_NODE * sum(1 for _ in graph.all_nodes()), "its operations")
+    return _within(budget, graph, name)
+
+
+def _within(budget: Budget, graph: ForeignGraph, name: str) -> Document:
+    budget.take(_NODE * _count(graph), "its operations")
     return to_document(graph, name)
 
 
@@ -132,7 +133,7 @@ class _Traced:
     def collapsed(self) -> frozenset[str]:
         """Each foreign operation is one box; in a large graph, so is each module."""
         scopes = frozenset(self.done.scopes.values())
-        if sum(1 for _ in self.graph.all_nodes()) <= MANY:
+        if _count(self.graph) <= MANY:
             return scopes
         return scopes | {scope for op in self.done.graph for scope in parents(op.name)}
 
@@ -171,9 +172,9 @@ class _Traced:
                 if ref is None or node.name in self.done.unlowered:
                     continue
                 if told.value is not None:
-                    values[str(ref)] = self._as_ours(ref, told.value)
+                    values[str(ref)] = Constant.taking(told.value)
                 if told.gradient is not None:
-                    gradients[str(ref)] = self._as_ours(ref, told.gradient)
+                    gradients[str(ref)] = Constant.taking(told.gradient)
         for one in self.graph.inputs:
             ref = self._variable(one) if one.name in self.done.variables else None
             if ref is not None and one.tensor.gradient is not None:
@@ -191,9 +192,6 @@ class _Traced:
             sources=self.graph.sources,
             paths=self.graph.paths,
         )
-
-    def _as_ours(self, ref: TensorRef, array: np.ndarray) -> Constant:
-        return Constant.taking(array)
 
     def _remarks(self) -> dict[str, str]:
         return {
@@ -227,6 +225,10 @@ def _tensors(graph: ForeignGraph) -> Iterator[ForeignTensor]:
         yield one.tensor
     for node in graph.all_nodes():
         yield from node.outputs
+
+
+def _count(graph: ForeignGraph) -> int:
+    return sum(1 for _ in graph.all_nodes())
 
 
 def _drawn_anew(graph: ForeignGraph) -> list[str]:
