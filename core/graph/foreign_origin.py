@@ -63,6 +63,19 @@ def foreign_scopes(graph: Graph) -> Mapping[str, str]:
     return found | {op.name: first[op.name] for op in sources if first.get(op.name)}
 
 
+def first_reader(graph: Graph, name: str) -> tuple[str, str]:
+    """What of a foreign operation `name` belongs to, as foreign_scopes says it of one: itself, or
+    of what reads nothing its first reader; and the scope, "" where it belongs to none."""
+    op = graph.operations.get(name)
+    if op is None:
+        return name, ""
+    if FOREIGN_SCOPE in op.attrs or op.inputs:
+        return name, str(op.attrs.get(FOREIGN_SCOPE, ""))
+    readers = (graph.operations.get(edge.op) for edge in graph.consumers[name])
+    found = next((r for r in readers if r is not None and FOREIGN_SCOPE in r.attrs), None)
+    return (name, "") if found is None else (found.name, str(found.attrs[FOREIGN_SCOPE]))
+
+
 def foreign_results(graph: Graph) -> Mapping[str, str]:
     """Scope of a foreign operation -> the operation that gives its result: the first that others
     read, but for what moves a buffer along; the last, where nobody does."""

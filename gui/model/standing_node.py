@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gradstep.core.graph.foreign_origin import FOREIGN_SCOPE
-from gradstep.core.graph.model import Graph
+from gradstep.core.graph.foreign_origin import first_reader
 from gradstep.gui.model.workspace import Workspace
 
 
@@ -16,20 +15,7 @@ def standing_node(workspace: Workspace) -> str:
     graph = workspace.document.graph
     if workspace.document.recorded is None or stop.error is not None or stop.node not in graph:
         return stop.node
-    reader, scope = _reader(graph, stop.node)
+    reader, scope = first_reader(graph, stop.node)
     before = [] if program is None else program.steps[stop.step - 1 : stop.step]
-    goes_on = any(_reader(graph, step.origin)[1] == scope for step in before)
+    goes_on = any(first_reader(graph, step.origin)[1] == scope for step in before)
     return stop.node if goes_on or not scope else reader
-
-
-def _reader(graph: Graph, name: str) -> tuple[str, str]:
-    """What belongs to a foreign operation, and the scope of that: the node itself, or of a weight,
-    and whatever else reads nothing, its first reader. The scope is "" where there is none."""
-    op = graph.operations.get(name)
-    if op is None:
-        return name, ""
-    if FOREIGN_SCOPE in op.attrs or op.inputs:
-        return name, str(op.attrs.get(FOREIGN_SCOPE, ""))
-    readers = (graph.operations.get(edge.op) for edge in graph.consumers[name])
-    found = next((r for r in readers if r is not None and FOREIGN_SCOPE in r.attrs), None)
-    return (name, "") if found is None else (found.name, str(found.attrs[FOREIGN_SCOPE]))

@@ -31,7 +31,7 @@ class HostCopies:
         """Take what others know of values that are the same in every run."""
         self._copies.update(copies)
 
-    def given_to(self, other: HostCopies) -> None:
+    def hand_on(self, other: HostCopies) -> None:
         """Let those of another recording of the plan, or of a plan that continues it, have them."""
         other.give(self._copies)
 

@@ -134,7 +134,7 @@ class Binding:
         if before.functions != self.functions:
             taken = taken.without(lambda step: step.calls_python)
         self._loops = before._loops
-        before.on_host.given_to(self.on_host)
+        before.on_host.hand_on(self.on_host)
         self._taken, self._taken_empty = taken, before._empty or set()
 
     def _lay_out(self) -> None:

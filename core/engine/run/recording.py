@@ -81,7 +81,7 @@ class Recording(Binding):
     def another(self) -> Recording:
         """One of the same plan, in memory of its own."""
         made = Recording(self.plan, self.backend, self.functions, self.layout)
-        self.on_host.given_to(made.on_host)
+        self.on_host.hand_on(made.on_host)
         return made
 
     def feed(self, feeds: Mapping[TensorRef, Any]) -> None:

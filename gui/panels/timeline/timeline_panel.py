@@ -14,8 +14,8 @@ from gradstep.core.protocol.messages import ProgramInfo, Stopped
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import Label
 from gradstep.gui.look.theme import GRID, SMALL, mono, sans
-from gradstep.gui.model.foreign_rows import ForeignRows, foreign_rows
 from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.timeline.foreign_rows import ForeignRows
 from gradstep.gui.panels.timeline.run_bars import RunBars
 from gradstep.gui.panels.timeline.timeline_model import OPERATION, TEXT, VALUE, TimelineModel
 from gradstep.gui.panels.timeline.timeline_rows import GroupRows, Rows, StepRows
@@ -114,7 +114,7 @@ class TimelinePanel(Panel):
         self.show_position()
 
     def _foreign(self) -> ForeignRows:
-        return foreign_rows(self.workspace.document.graph)
+        return ForeignRows(self.workspace.document.graph)
 
     def _captions(self, program: ProgramInfo) -> dict[str, str]:
         """What to write below a stretch of each phase; {} is the number of its operations."""

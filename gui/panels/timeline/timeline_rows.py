@@ -12,7 +12,6 @@ from typing import overload
 
 from gradstep.core.graph.model import Graph
 from gradstep.core.protocol.messages import ProgramInfo, StepInfo
-from gradstep.gui.model.foreign_rows import ForeignRows
 from gradstep.gui.model.program_index import (
     ProgramIndex,
     Stretch,
@@ -20,6 +19,7 @@ from gradstep.gui.model.program_index import (
     find_breaks,
     find_phases,
 )
+from gradstep.gui.panels.timeline.foreign_rows import ForeignRows
 
 _TYPE, _ORIGIN, _PHASE = attrgetter("type"), attrgetter("origin"), attrgetter("phase")
 _GRADIENT = attrgetter("gradient")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradstep.core.graph.foreign_origin import FOREIGN_OP, FOREIGN_SCOPE
 from gradstep.core.graph.model import Graph, Operation, TensorRef
-from gradstep.gui.model.foreign_rows import ForeignRows
+from gradstep.gui.panels.timeline.foreign_rows import ForeignRows
 
 
 def part(scope: str, name: str, *inputs: str) -> Operation:

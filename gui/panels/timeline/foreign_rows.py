@@ -1,4 +1,4 @@
-"""What of a traced graph is one thing: all that a foreign operation became, its weights too."""
+"""What of a traced graph is one row of the timeline: all that a foreign operation became."""
 
 from __future__ import annotations
 
@@ -6,16 +6,6 @@ from functools import cached_property
 
 from gradstep.core.graph.foreign_origin import FOREIGN_OP, foreign_results, foreign_scopes
 from gradstep.core.graph.model import Graph
-
-_ROWS = "foreign_rows"  # kept with the graph
-
-
-def foreign_rows(graph: Graph) -> ForeignRows:
-    """That of `graph`."""
-    if _ROWS not in graph.__dict__:
-        graph.__dict__[_ROWS] = ForeignRows(graph)
-    known: ForeignRows = graph.__dict__[_ROWS]
-    return known
 
 
 class ForeignRows:
