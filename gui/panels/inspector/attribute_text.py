@@ -95,7 +95,11 @@ def _element(value: Any) -> str:
     """The fewest digits that give the element back."""
     if isinstance(value, np.floating):
         text = np.format_float_positional(value, unique=True, trim="-")
-        return text if len(text) < 14 else np.format_float_scientific(value, unique=True, trim="-")
+        # Without a point it is read as a whole number, and has to be that exactly.
+        is_another = text.lstrip("-").isdigit() and int(text) != float(value)
+        if len(text) < 14 and not is_another:
+            return text
+        return np.format_float_scientific(value, unique=True, trim="-")
     return repr(value.item() if isinstance(value, np.generic) else value)
 
 
