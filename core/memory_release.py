@@ -5,7 +5,10 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 _forgetting: list[Callable[[], object]] = []
 
@@ -14,6 +17,19 @@ def forget_with_document(forget: Callable[[], object]) -> None:
     """Have `forget` called when another document is open: it empties a memo of the whole process
     that documents fill."""
     _forgetting.append(forget)
+
+
+def memo_of_document(maxsize: int) -> Callable[[Function], Function]:
+    """A decorator: functools.lru_cache for what is found out about a document, or is kept because a
+    document asked for it. It is emptied when another one is open, which else stays as long as few
+    others are asked about."""
+
+    def remember(function: Function) -> Function:
+        remembering: Any = lru_cache(maxsize)(function)
+        forget_with_document(remembering.cache_clear)
+        return remembering  # type: ignore[no-any-return]
+
+    return remember
 
 
 def forget_memos() -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
+from gradstep.core.memory_release import memo_of_document
 from gradstep.core.ops.numerics.philox import blocks_at
 
 SPLIT = (1 << 63) - 1  # the number of the order by which rows are split, which no epoch has
 
 
-@lru_cache(maxsize=2)
+@memo_of_document(2)
 def row_order(count: int, seed: int, epoch: int) -> np.ndarray:
     """The numbers 0 to count in the random order of an epoch, int64 [count]: sorted by numbers of
     64 bits, which Philox draws for the seed and the epoch; equal ones stay as they were."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import groupby
 
 from gradstep.core.graph.block_kinds import BlockKinds
 from gradstep.core.graph.scopes import parents
+from gradstep.core.memory_release import memo_of_document
 
 LEAST = 3  # blocks; two are as well seen side by side
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,9})", re.DOTALL)
@@ -56,7 +56,7 @@ def _siblings(scope: str, kinds: BlockKinds) -> set[str]:
     return {start + number for number, inside in ends if inside}
 
 
-@lru_cache(maxsize=2)  # edits come and go, and what is closed stays
+@memo_of_document(2)  # edits come and go, and what is closed stays
 def _seen_series(closed: frozenset[str]) -> Sequence[Sequence[str]]:
     """Those of scopes that are in no other closed one."""
     return [*_series(scope for scope in closed if closed.isdisjoint(parents(scope)))]

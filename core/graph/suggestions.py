@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from functools import lru_cache
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.memory_release import forget_with_document
+from gradstep.core.memory_release import memo_of_document
 
 _LISTED = 5  # names, where none is near
 _VERSION = re.compile(r"(?:_?v?\d+)$")  # of MatMul_1, GatherV2
@@ -44,7 +43,7 @@ class _Name:
         self.words = tuple(sorted(word.lower() for word in _WORD.findall(last)))
 
     @staticmethod
-    @lru_cache(maxsize=1 << 14)
+    @memo_of_document(1 << 14)
     def of(name: str) -> _Name:
         return _Name(name)
 
@@ -66,9 +65,6 @@ class _Name:
         """How many letters only one of the two has."""
         mine, its = (sum(a.values()) for a in (self.bag - other.bag, other.bag - self.bag))
         return mine + its
-
-
-forget_with_document(_Name.of.cache_clear)
 
 
 def _slips(a: str, b: str) -> int:

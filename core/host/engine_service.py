@@ -28,6 +28,7 @@ from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import CodeKind, Document
 from gradstep.core.errors import GradstepError, unforeseen
+from gradstep.core.garbage_collection import collect_if_little
 from gradstep.core.graph.problems import Problem
 from gradstep.core.graph.repeated_blocks import blocks_around
 from gradstep.core.graph.scopes import parents
@@ -57,6 +58,7 @@ from gradstep.core.host.tensors.tensor_answers import ANSWERS, Question, answer
 from gradstep.core.host.told_program import ToldProgram
 from gradstep.core.host.training_answers import train
 from gradstep.core.io.native.document_diff import differences
+from gradstep.core.memory_release import forget_memos
 from gradstep.core.ops.state.print_output import printing_to, say
 from gradstep.core.ops.typing.flatten_loops import flatten_loops
 from gradstep.core.program import sandbox
@@ -135,11 +137,22 @@ class EngineService:
 
     def _open(self, request: m.Open, buffers: Sequence[Buffer]) -> Answer:
         document = opened_document(request, buffers)
-        before = self._loaded if request.keep_position else None
+        if not request.keep_position:
+            self._forget()
+        before = self._loaded
         courses = course_bytes.read(buffers[1]) if len(buffers) > 1 and buffers[1] else None
         problems, sent = self._load(request, document, before, courses)
         info = self._told.whole(self._session, problems)
         return m.Opened(program=info, stopped=report_stop(self._threads)), sent
+
+    def _forget(self) -> None:
+        """The document before, and what was found out about it. It goes before there is a program
+        of the next one, which would lie scattered among it over memory that could not be given
+        back."""
+        self._loaded = self._surveyor = None
+        self._told.forget()
+        forget_memos()
+        collect_if_little()
 
     def _edit(self, request: m.Edit, buffers: Sequence[Buffer]) -> Answer:
         document = edited_document(self._loaded, request.base, request.members, buffers)

@@ -18,7 +18,6 @@ from typing import BinaryIO
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import (
-    collect_if_little,
     collect_rarely,
     keep_what_is_loaded,
 )
@@ -122,8 +121,6 @@ class Worker:
         self._has_opened |= has_opened
         self._outlet.flush()
         size = self._send(reply, buffers, packet.request)
-        if has_opened:
-            collect_if_little()  # of the document before, while this one is drawn
         if _log.isEnabledFor(logging.DEBUG):
             _log.debug(
                 "#%d %s, %d bytes: answered with %s, %d bytes, in %.1f ms",

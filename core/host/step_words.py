@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import TypeVar
 
 from gradstep.core.autodiff.notation.step_notation import Notation, Sentence
@@ -15,6 +14,7 @@ from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.errors import GradstepError, unforeseen
 from gradstep.core.graph.model import Operation
 from gradstep.core.graph.problems import Problem
+from gradstep.core.memory_release import memo_of_document
 from gradstep.core.ops.typing.flatten_loops import flatten_loops
 from gradstep.core.protocol.error_records import info_of_problem
 from gradstep.core.protocol.messages import Notated, StepNotation
@@ -80,7 +80,7 @@ def _iterations(plan: Plan) -> Iterator[Plan]:
             yield from _iterations(iteration.plan)
 
 
-@lru_cache(maxsize=2)
+@memo_of_document(2)
 def _notation(program: Program) -> Notation:
     graph = flatten_loops(program.graph)
     if len(program.derived) < 2:

@@ -22,6 +22,10 @@ class ToldProgram:
         self._last: ProgramInfo | None = None
         self._number = 0
 
+    def forget(self) -> None:
+        """What was told is of another document."""
+        self._told, self._last = Told(), None
+
     @collector_paused()
     def whole(self, session: DebugSession, problems: Sequence[ProblemInfo] = ()) -> ProgramInfo:
         """All that there is to tell. problems: beside those that the program knows of."""

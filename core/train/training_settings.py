@@ -12,11 +12,11 @@ import ast
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 from gradstep.core.errors import GradstepError
+from gradstep.core.memory_release import memo_of_document
 
 Argument = float | tuple[float, ...]
 _NEEDED = None
@@ -97,7 +97,7 @@ def read_settings(schedule: str = "", clip: str = "", decay: str = "") -> Settin
     )
 
 
-@lru_cache(maxsize=256)
+@memo_of_document(256)
 def _read_schedule(text: str) -> Schedule:
     tree = _parsed("schedule", text)
     parts = [tree.left, tree.right] if isinstance(tree, ast.BinOp) else [tree]

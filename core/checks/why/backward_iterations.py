@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from gradstep.core.checks.why.recorded_values import LoopRan, Ran
 from gradstep.core.graph.loop import Loop, loop_of
 from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
+from gradstep.core.memory_release import memo_of_document
 from gradstep.core.ops.declare.table import branch_of
 
 
@@ -65,7 +65,7 @@ def iterations_back(ran: Ran, op: Operation) -> LoopRan | None:
     return None
 
 
-@lru_cache(maxsize=32)
+@memo_of_document(32)
 def plain(loop: Loop) -> Graph:
     """The graph of an iteration without the loop's own Switches, as it is differentiated."""
     own = {

@@ -17,7 +17,6 @@ import ast
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,6 +24,7 @@ import numpy as np
 from gradstep.core.debug.breaks.layer_measures import dead, norm, ratio, saturated
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.memory_release import memo_of_document
 
 _LONGEST = 1000  # characters
 
@@ -82,7 +82,7 @@ class Expression:
             raise _error(self.text, str(error)) from error
 
 
-@lru_cache(maxsize=1024)
+@memo_of_document(1024)
 def parse(text: str) -> Expression:
     """Raises GradstepError for anything that is not in the language."""
     if len(text) > _LONGEST:

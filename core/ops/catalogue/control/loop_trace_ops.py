@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from gradstep.core.graph.dtypes import SCALAR, UNKNOWN, DType, TensorType
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.memory_release import memo_of_document
 from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.host_arrays import home
 from gradstep.core.ops.declare.table import InferContext, op
@@ -41,7 +41,7 @@ def _value(xp: Any, trace: Trace, iteration: np.ndarray, *, tensor: str) -> Any:
     return home(xp, value).asarray(value) if type(value) is np.ndarray else value
 
 
-@lru_cache(1024)
+@memo_of_document(1024)
 def _parsed(tensor: str) -> TensorRef:
     """It is asked for in every iteration."""
     return TensorRef.parse(tensor)
