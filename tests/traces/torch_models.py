@@ -928,6 +928,10 @@ def cases():
             lambda: nn.TransformerEncoder(
                 nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 2, None, False),
             torch.randn(2, 4, 8)),
+        "twelve_layers": Case(
+            lambda: nn.TransformerEncoder(
+                nn.TransformerEncoderLayer(4, 2, 4, batch_first=True), 12, None, False),
+            torch.randn(1, 3, 4)),
         "transformer_decoder": Case(CausalDecoder, (torch.randn(2, 4, 8), torch.randn(2, 3, 8))),
         "transformer": Case(lambda: nn.Transformer(8, 2, 1, 1, 16, batch_first=True),
                             (torch.randn(2, 4, 8), torch.randn(2, 3, 8)), train=False),

@@ -225,3 +225,9 @@ def test_layers_of_a_traced_model_are_equal(name: str, scope: str) -> None:
     assert first is second
     assert first is not None
     assert stacked(document.graph, *document.view.collapsed) == set()
+
+
+def test_twelve_layers_of_a_traced_model_are_one_stack() -> None:
+    document = read(traces() / "twelve_layers.gstrace")
+    layers = tuple(f"layers/{number}" for number in range(12))
+    assert layers in stacked(document.graph, *document.view.collapsed - {"layers"})
