@@ -8,7 +8,6 @@ from collections import Counter
 
 import pytest
 
-from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.memory_release import release_memory
 from gradstep.core.ops.build.used_names import names_of
