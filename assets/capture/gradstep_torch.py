@@ -204,6 +204,23 @@ def _set_random_state(state):
         torch.cuda.set_rng_state(card, index)
 
 
+def _casting():
+    """What torch.autocast does here, by kind of device: nothing, or the type that it casts to."""
+    on = torch.is_autocast_enabled
+    return {kind: torch.get_autocast_dtype(kind) if on(kind) else None for kind in ("cpu", "cuda")}
+
+
+@contextlib.contextmanager
+def _cast(as_it_was):
+    """The same as it was somewhere else."""
+    with contextlib.ExitStack() as stack:
+        for kind, dtype in as_it_was.items():
+            if dtype != _casting()[kind]:
+                enabled = dtype is not None
+                stack.enter_context(torch.autocast(kind, dtype=dtype, enabled=enabled))
+        yield
+
+
 # -- watching a loop ------------------------------------------------------------------------------
 
 
@@ -230,7 +247,8 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
            for that while nobody follows.
 
     It is asked after `backward`, before the optimizer moves: the weights are still those of the
-    step. Buffers and the random state are kept from before its forward pass. The trace is of the
+    step. Buffers and the random state are kept from before its forward pass, and so is what
+    torch.autocast does there. The trace is of the
     last call of the model before `backward`, with its arguments and targets, all values and
     gradients; it remarks if the loss, computed again, is another. `saved` has the files' names.
     """
@@ -305,7 +323,7 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
         if self.busy or not torch.is_grad_enabled():
             return
         self.step, self.seen = self.step + 1, None
-        self.random = _random_state()
+        self.random, self.casting = _random_state(), _casting()
         self.buffers = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
         self.call = args, kwargs
 
@@ -341,7 +359,7 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
                                                  else ".")  # fmt: skip
         self.busy = True
         try:
-            with _left_as_it_was(self.model):
+            with _left_as_it_was(self.model), _cast(self.casting):
                 _set_random_state(self.random)
                 _put_back(self.buffers)
                 args, targets = self._given(), self.targets if self.plain_loss else ()

@@ -462,3 +462,19 @@ def test_a_process_that_ends_leaves_no_socket_unless_it_is_killed(
     assert Path(run.stdout.strip()).exists() == left, run.stderr
     with Loop(exporter).watch as watched:
         assert watched.live is not None
+
+
+def test_what_autocast_does_in_the_loop_is_in_the_trace(exporter: Any, tmp_path: Path) -> None:
+    """The step is kept in `backward`, behind the block in which the forward pass was cast."""
+    torch.manual_seed(3)
+    model, path = torch.nn.Linear(3, 2), tmp_path / "kept.gstrace"
+    with exporter.watch(model, loss=None, when="step == 2", save=path, follow=False):
+        for _ in range(3):
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                out = model(torch.randn(4, 3)).sum()
+            out.backward()
+    with zipfile.ZipFile(path) as file:
+        nodes = json.loads(file.read("graph.json"))["nodes"]
+    linear = next(node for node in nodes if node["op"] == "aten.linear.default")
+    assert linear["outputs"][0]["dtype"] == "bfloat16"
+    assert not torch.is_autocast_enabled("cpu")
