@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.ops.declare.system_rules import Flush, NoRoom, Rules
 from gradstep.core.ops.declare.table import OpDef
 
@@ -88,7 +89,7 @@ def _flushing_cast(kernel: Kernel) -> Kernel:
 def _casting(kernel: Kernel, no_room: NoRoom) -> Kernel:
     def cast(x: Any) -> Any:
         result = kernel(x)
-        if x.dtype.kind != "f" or result.dtype.kind not in "iu":
+        if kind_of(x.dtype) != "f" or kind_of(result.dtype) not in "iu":
             return result
         return to_integers(x, result.dtype, no_room)
 
@@ -98,7 +99,7 @@ def _casting(kernel: Kernel, no_room: NoRoom) -> Kernel:
 def _finding_nan(kernel: Kernel) -> Kernel:
     def place(x: Any, axis: Any) -> Any:
         result = kernel(x, axis)
-        if x.dtype.kind != "f":
+        if kind_of(x.dtype) != "f":
             return result
         lost = np.isnan(x)
         first = lost.argmax(int(axis)).astype(result.dtype)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradstep.core.engine.backend import Backend
 from gradstep.core.graph.loop import loop_of, within
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.ops.declare.table import OpDef, lookup
 from gradstep.gpu.lockstep import Turn
 from gradstep.gpu.sum_terms import terms
@@ -31,7 +32,7 @@ def unemulated(turn: Turn, left: Backend, right: Backend) -> tuple[str, int]:
 
 
 def _computes_floats(turn: Turn) -> bool:
-    return any(array.dtype.kind in "fc" for array in (*turn.left.outputs, *turn.right.outputs))
+    return any(kind_of(array.dtype) in "fc" for array in (*turn.left.outputs, *turn.right.outputs))
 
 
 def _approximates(definition: OpDef) -> bool:

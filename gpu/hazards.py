@@ -11,6 +11,7 @@ from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Operation
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.ops.declare.system_rules import TF_CPU
 from gradstep.core.ops.declare.table import find
 from gradstep.gpu.emulated_systems import PROFILES
@@ -74,7 +75,7 @@ def _duplicates(op: Operation, inputs: Sequence[np.ndarray]) -> str | None:
     rows, values = (inputs[0], inputs[1]) if by_row else (inputs[1], inputs[0])
     flat = rows.reshape(-1, rows.shape[-1]) if by_row else rows.reshape(-1, 1)
     repeated = len(flat) - len(np.unique(flat, axis=0))
-    if not repeated or values.dtype.kind not in "fc":
+    if not repeated or kind_of(values.dtype) not in "fc":
         return None
     return (
         f"{repeated} of {len(flat)} rows go to a target that others go to; a GPU adds them in "
@@ -91,7 +92,7 @@ def _subnormals(op: Operation, inputs: Sequence[np.ndarray]) -> str | None:
 
 
 def _cast(op: Operation, inputs: Sequence[np.ndarray]) -> str | None:
-    if op.type != "Cast" or inputs[0].dtype.kind != "f":
+    if op.type != "Cast" or kind_of(inputs[0].dtype) != "f":
         return None
     target = DType(op.attrs["DstT"]).numpy
     if target.kind not in "iu":
@@ -105,7 +106,7 @@ def _cast(op: Operation, inputs: Sequence[np.ndarray]) -> str | None:
 
 
 def _division(op: Operation, inputs: Sequence[np.ndarray]) -> str | None:
-    if op.type not in ("FloorDiv", "FloorMod") or inputs[0].dtype.kind not in "iu":
+    if op.type not in ("FloorDiv", "FloorMod") or kind_of(inputs[0].dtype) not in "iu":
         return None
     if (inputs[1] != 0).all():
         return None

@@ -21,6 +21,7 @@ from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.foreign_origin import FOREIGN_OP
 from gradstep.core.graph.model import Phase, TensorRef
+from gradstep.core.graph.number_kinds import kind_of, limits_of
 from gradstep.core.protocol.messages import ComparedNode, Comparison, SideResult
 from gradstep.core.protocol.vocabulary import ComparedVerdict
 from gradstep.gpu.compare import side
@@ -219,7 +220,7 @@ def _error(found: np.ndarray, wanted: np.ndarray, scale: float) -> float:
     infinite where shapes or the places of NaN and infinities are others."""
     if found.shape != wanted.shape:
         return np.inf
-    if found.dtype.kind not in "fc":
+    if kind_of(found.dtype) not in "fc":
         return 0.0 if np.array_equal(found, wanted) else np.inf
     a, b = found.astype(np.complex128), wanted.astype(np.complex128)
     if not identical(np.where(np.isfinite(a), 0, a), np.where(np.isfinite(b), 0, b)).all():
@@ -231,7 +232,7 @@ def _error(found: np.ndarray, wanted: np.ndarray, scale: float) -> float:
 
 
 def _allowed(wanted: np.ndarray) -> float:
-    if wanted.dtype.kind not in "fc":
+    if kind_of(wanted.dtype) not in "fc":
         return 0.0
-    size = wanted.dtype.itemsize // (2 if wanted.dtype.kind == "c" else 1)
-    return _LEAST.get(size, _ROUNDINGS * float(np.finfo(wanted.dtype).eps))
+    size = wanted.dtype.itemsize // (2 if kind_of(wanted.dtype) == "c" else 1)
+    return _LEAST.get(size, _ROUNDINGS * float(limits_of(wanted.dtype).eps))

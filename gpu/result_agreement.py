@@ -10,6 +10,7 @@ import numpy as np
 
 from gradstep.core.graph.loop import loop_of, within
 from gradstep.core.graph.model import Operation
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.ops.declare.arithmetic_class import Arithmetic
 from gradstep.core.ops.declare.system_rules import Rules
 from gradstep.core.ops.declare.table import lookup
@@ -109,14 +110,14 @@ def _of_output(
 ) -> Verdict:
     if left.shape != right.shape or left.dtype != right.dtype:
         return Verdict("differs", index)
-    if left.dtype.kind == "O" and _words(left) == _words(right):
+    if kind_of(left.dtype) == "O" and _words(left) == _words(right):
         left, right, reference = _fractions(left), _fractions(right), None
     metrics = measure(left, right, reference)
     if not metrics:
         return Verdict("equal" if np.array_equal(left, right) else "differs", index)
     if metrics["equal"] == 1.0:
         return Verdict("equal", index, metrics)
-    if sizes is not None and left.dtype.kind in "fc" and _fits(sizes, left):
+    if sizes is not None and kind_of(left.dtype) in "fc" and _fits(sizes, left):
         metrics["scaled"] = scaled_error(left, right, sizes)
     close = _is_close(left, right, metrics, allowed(left.dtype))
     return Verdict("close" if close else "differs", index, metrics)

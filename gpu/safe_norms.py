@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gradstep.core.graph.number_kinds import kind_of
+
 Array = np.ndarray
 
 PIECE = 1 << 20  # elements converted to float64 at a time
@@ -83,7 +85,7 @@ def largest(numbers: Array) -> float:
 
 def real(array: Array) -> Array:
     """Complex numbers as pairs of real ones; others as they are."""
-    if array.dtype.kind != "c":
+    if kind_of(array.dtype) != "c":
         return array
     return np.ascontiguousarray(array).view(array.real.dtype)
 
@@ -106,7 +108,7 @@ def _subtracted(a: Array, b: Array, halved: bool = False) -> Iterator[tuple[Arra
 
 def _is_exact(x: Array, y: Array) -> bool:
     """Whether they are integers of a kind that float64 does not hold exactly."""
-    return x.dtype == y.dtype and x.dtype.kind in "iu" and x.dtype.itemsize == 8
+    return x.dtype == y.dtype and kind_of(x.dtype) in "iu" and x.dtype.itemsize == 8
 
 
 def _integers(x: Array, y: Array) -> Array:

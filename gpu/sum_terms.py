@@ -12,6 +12,7 @@ from gradstep.core.engine.calls.op_evaluation import run_op
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Operation
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.ops.declare.system_rules import Rules
 from gradstep.core.ops.declare.table import lookup
 
@@ -34,7 +35,7 @@ def terms(op: Operation, inputs: Inputs, outputs: Sequence[np.ndarray], rules: R
     count = round(float(np.max(np.nan_to_num(counts.real), initial=0.0)))
     if lookup(op.type, op.name).arithmetic == "product":
         return count
-    taken = sum(x.size for x in inputs if x is not None and x.dtype.kind in "fc")
+    taken = sum(x.size for x in inputs if x is not None and kind_of(x.dtype) in "fc")
     return max(count, math.ceil(taken / max(1, sum(y.size for y in outputs))))
 
 
@@ -49,7 +50,7 @@ def _summed(
     """The op on other numbers. Integers may be indices or axes: they stay."""
     if lookup(op.type, op.name).arithmetic not in ("reducing", "product"):
         return None
-    given = [instead(x) if x.dtype.kind in "fc" else x for x in inputs if x is not None]
+    given = [instead(x) if kind_of(x.dtype) in "fc" else x for x in inputs if x is not None]
     if len(given) < len(inputs):
         return None
     try:

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from gradstep.core.graph.number_kinds import kind_of, limits_of
 from gradstep.gpu.safe_norms import Array, finite, largest, norms, pieces, real
 
 _SAMPLE = 1 << 18  # elements that quantiles look at
@@ -42,13 +43,15 @@ def measure(left: Array, right: Array, reference: Array | None = None) -> dict[s
 def comparable(left: Array, right: Array) -> bool:
     """Whether both are numbers, and of one shape."""
     return (
-        left.shape == right.shape and left.dtype.kind in _NUMBERS and right.dtype.kind in _NUMBERS
+        left.shape == right.shape
+        and kind_of(left.dtype) in _NUMBERS
+        and kind_of(right.dtype) in _NUMBERS
     )
 
 
 def identical(left: Array, right: Array) -> Array:
     """Element by element: the same value, two NaN, or two zeros; shapes must be equal."""
-    if left.dtype.kind in "fc" and right.dtype.kind in "fc":
+    if kind_of(left.dtype) in "fc" and kind_of(right.dtype) in "fc":
         return np.asarray((left == right) | (np.isnan(left) & np.isnan(right)))
     return np.asarray(left == right)
 
@@ -82,14 +85,14 @@ def scaled_error(left: Array, right: Array, magnitudes: Array) -> float:
     two sums are, whatever cancels in them. magnitudes: the same sum of absolute values, which is
     that of both parts of a complex number."""
     sizes = np.broadcast_to(magnitudes, left.shape)
-    if left.dtype.kind == "c":
+    if kind_of(left.dtype) == "c":
         sizes = np.repeat(sizes, 2)
     worst = 0.0
     for a, b, size in pieces(left, right, sizes):
         use = np.isfinite(a) & np.isfinite(b) & (a != b)
         if use.any():
             worst = max(worst, float(np.max(np.abs(b - a)[use] / np.abs(size[use]))))
-    return worst / float(np.finfo(left.dtype).eps)
+    return worst / float(limits_of(left.dtype).eps)
 
 
 @_quiet
@@ -137,7 +140,7 @@ def _quantiles(a: Array, b: Array) -> dict[str, float]:
     x, y = x[use][large], y[use][large]
     wide = x.astype(np.float64)
     found = {"rel_p99": _percentile(np.abs(y.astype(np.float64) - wide) / np.abs(wide))}
-    if x.dtype == y.dtype and x.dtype.kind == "f":
+    if x.dtype == y.dtype and kind_of(x.dtype) == "f":
         found["ulp_p99"] = _percentile(ulp_distance(x, y))
     return found
 

@@ -43,6 +43,7 @@ from gradstep.core.debug.breaks.patience import Patience
 from gradstep.core.document.placeholder_substitution import with_feeds
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.graph.problems import problem_text
 from gradstep.core.host.process.interrupt import on_interrupt
 from gradstep.core.program.questions.loaded_document import start
@@ -285,7 +286,7 @@ def _train(
 def _first(values: Values) -> float:
     """The first loss; the sum of its elements, where it has several."""
     loss = next(iter(values.values()), None)
-    return np.nan if loss is None or loss.dtype.kind not in "fiu" else float(np.sum(loss))
+    return np.nan if loss is None or kind_of(loss.dtype) not in "fiu" else float(np.sum(loss))
 
 
 def _text(item: tuple[str, np.ndarray | None]) -> str:

@@ -180,7 +180,7 @@ def _safetensors(file: RegularFile, key: str, reading: Reading) -> np.ndarray:
     header = held.header(name)
     reading.check(header.shape)
     reading.budget.take(header.size, f"the tensor '{name}'")
-    return held.read(name, header)
+    return held.read(header)
 
 
 def _table(file: RegularFile, columns: str, reading: Reading) -> np.ndarray:

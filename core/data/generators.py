@@ -16,6 +16,7 @@ import numpy as np
 
 from gradstep.core.errors import USAGE, GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType, array_bytes
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.graph.splat_array import splat
 from gradstep.core.graph.suggestions import instead
 from gradstep.core.io.disk.memory_budget import Budget, in_words
@@ -101,7 +102,7 @@ class Generator:
 def _full(target: Target, value: float) -> np.ndarray:
     """One number for every element."""
     made = np.array(value).astype(target.dtype)
-    if target.dtype.kind in "iub" and made.item() != value:
+    if kind_of(target.dtype) in "iub" and made.item() != value:
         raise wrong_call(f"{target.kind.dtype.value} cannot hold {value}", "write another number")
     return splat(made, target.shape)
 

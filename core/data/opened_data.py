@@ -26,6 +26,7 @@ from gradstep.core.document.dataset import Dataset, require_sound, short_text
 from gradstep.core.errors import USAGE, GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.number_kinds import kind_of
 
 Kinds = Mapping[TensorRef, TensorType]
 # Of an array: the text, whether it is of texts, and the shape that images are arranged for.
@@ -279,7 +280,7 @@ def _required(ref: TensorRef, column: Column, rows: np.ndarray, allow_nan: bool)
         values = _of_any_rows(column).take(rows)
     except GradstepError as error:
         raise _misfit(ref, f"{row_words(rows)}: {error.message}", error.hint) from None
-    if allow_nan or values.dtype.kind not in "fc" or not np.isnan(values).any():
+    if allow_nan or kind_of(values.dtype) not in "fc" or not np.isnan(values).any():
         return values
     row = rows[np.argwhere(np.isnan(values))[0][0]]
     raise _misfit(ref, f"row {row} is NaN", "mend the row, or leave it out")

@@ -10,6 +10,7 @@ import numpy as np
 from gradstep.core.data.column_choice import choose_columns
 from gradstep.core.data.tables import TableRules
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.installation import extra_command
 from gradstep.core.io.disk.memory_budget import Budget
 
@@ -70,9 +71,9 @@ class _Columns:
         kind = field.type.value_type if types.is_dictionary(field.type) else field.type
         number = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
         text = (types.is_string, types.is_large_string)
-        wanted = (*number, *text) if self.rules.dtype.kind == "O" else number
+        wanted = (*number, *text) if kind_of(self.rules.dtype) == "O" else number
         if not any(is_kind(kind) for is_kind in wanted):
-            what = "numbers or texts" if self.rules.dtype.kind == "O" else "numbers"
+            what = "numbers or texts" if kind_of(self.rules.dtype) == "O" else "numbers"
             hint = "leave the column out by naming the others, such as FILE.parquet:a,b"
             raise self._error(f"column '{field.name}' holds {kind}, no {what}", hint)
 
@@ -81,11 +82,11 @@ class _Columns:
 
         if pyarrow.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
-        if self.rules.dtype.kind == "O":
+        if kind_of(self.rules.dtype) == "O":
             return self._texts(column)
         if column.null_count and not self.rules.allow_nan:
             self._refuse(int(np.argmax(column.is_null().to_numpy())), name, "is empty")
-        whole = self.rules.dtype.kind in "iu" and not column.null_count
+        whole = kind_of(self.rules.dtype) in "iu" and not column.null_count
         if whole and not pyarrow.types.is_floating(column.type):
             return np.asarray(column.cast(pyarrow.int64()))
         cells = np.asarray(column.cast(pyarrow.float64(), safe=False))  # as numbers of a text are

@@ -13,15 +13,15 @@ import numpy as np
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import array_bytes
+from gradstep.core.graph.number_kinds import BFLOAT16
 from gradstep.core.graph.suggestions import instead
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.disk.regular_file import RegularFile
 from gradstep.core.io.native.npy import Header, read_elements
 
-BFLOAT16 = "BF16"  # the upper half of a float32
 _START = 8  # bytes that say how long the header is
-_TYPES = {
-    "F64": "<f8", "F32": "<f4", "F16": "<f2", BFLOAT16: "<u2", "C64": "<c8", "BOOL": "|b1",
+_TYPES: dict[str, Any] = {
+    "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": BFLOAT16, "C64": "<c8", "BOOL": "|b1",
     "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
     "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1",
 }  # fmt: skip
@@ -81,13 +81,9 @@ class SafetensorsFile:
         self._require_place(name, header, end - begin)
         return header
 
-    def read(self, name: str, header: Header) -> np.ndarray:
-        """The tensor, which cannot be written to; bfloat16 as float32. Raises GradstepError,
-        OSError."""
-        array = read_elements(self._file.from_(header.offset), header, self._file.name)
-        if self._entries[name]["dtype"] != BFLOAT16:
-            return array
-        return (array.astype(np.uint32) << np.uint32(16)).view(np.float32)
+    def read(self, header: Header) -> np.ndarray:
+        """The tensor, which cannot be written to. Raises GradstepError, OSError."""
+        return read_elements(self._file.from_(header.offset), header, self._file.name)
 
     def _require_place(self, name: str, header: Header, length: int) -> None:
         try:

@@ -11,6 +11,7 @@ from gradstep.core.data.built_in_sets import SETS
 from gradstep.core.data.file_place import split_place
 from gradstep.core.data.safetensors_file import SafetensorsFile, is_safetensors
 from gradstep.core.data.tables import names_columns
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.io.disk.file_bytes import read_open_file, unreadable
 from gradstep.core.io.disk.regular_file import RegularFile
 from gradstep.core.io.native.zip_archive import Archive
@@ -102,7 +103,11 @@ _LOOKED_AT = 1 << 22  # numbers of which the largest is looked for
 
 def _part(name: str, array: np.ndarray) -> Part:
     row = array.shape[1:]
-    if array.dtype.kind not in "iufb" or isinstance(array, np.memmap) or array.size > _LOOKED_AT:
-        return Part(name, row, array.dtype.kind in "iub")
-    whole = array.dtype.kind in "iub" or bool(np.array_equal(array, np.round(array)))
+    if (
+        kind_of(array.dtype) not in "iufb"
+        or isinstance(array, np.memmap)
+        or array.size > _LOOKED_AT
+    ):
+        return Part(name, row, kind_of(array.dtype) in "iub")
+    whole = kind_of(array.dtype) in "iub" or bool(np.array_equal(array, np.round(array)))
     return Part(name, row, whole, float(array.max()) if array.size else float("nan"))

@@ -15,6 +15,7 @@ import numpy as np
 
 from gradstep.core.data.column_choice import choose_columns
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.io.disk.memory_budget import Budget
 
 FLOAT64 = np.dtype(np.float64)
@@ -46,7 +47,7 @@ def read_table(text: str, rules: TableRules, budget: Budget) -> np.ndarray:
     cells = text.count(separator) + text.count("\n") + 1
     budget.take(cells * max(8, rules.dtype.itemsize), "its cells")
     found = _Lines(text, rules)
-    if rules.dtype.kind == "O":
+    if kind_of(rules.dtype) == "O":
         return found.texts()
     return found.numbers()
 
@@ -83,7 +84,7 @@ class _Lines:
             raise self._error("there are no rows", "fill the table, or name another one")
         self._require_even()
         first = self._row(0)
-        self._names = first if _is_header(first, rules.dtype.kind == "O", rules.columns) else []
+        self._names = first if _is_header(first, kind_of(rules.dtype) == "O", rules.columns) else []
         self._chosen = choose_columns(rules.columns, self._names, len(first), rules.where)
         self._first = 1 if self._names else 0
         if len(self._numbers) == self._first:
@@ -91,10 +92,10 @@ class _Lines:
 
     def numbers(self) -> np.ndarray:
         found = None if self._quoted else self._parsed_at_once(self._rules.dtype)
-        if found is None and self._rules.dtype.kind in "iu":  # 1.0 is a whole number as well
+        if found is None and kind_of(self._rules.dtype) in "iu":  # 1.0 is a whole number as well
             found = None if self._quoted else self._parsed_at_once(np.dtype(np.float64))
         cells = self._parsed_singly() if found is None else found
-        if not self._rules.allow_nan and cells.dtype.kind in "fc":
+        if not self._rules.allow_nan and kind_of(cells.dtype) in "fc":
             self._require_numbers(cells)
         return cells
 
@@ -131,7 +132,7 @@ class _Lines:
 
     @property
     def _complex(self) -> bool:
-        return self._rules.dtype.kind == "c"
+        return kind_of(self._rules.dtype) == "c"
 
     def _number(self, cell: str, at: int, column: int) -> complex:
         try:

@@ -14,6 +14,7 @@ import numpy as np
 from gradstep.core.data.drawn_transforms import Crop, Drawn, Flip
 from gradstep.core.data.literal_values import parse_expression, plain
 from gradstep.core.errors import USAGE, GradstepError
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.graph.suggestions import instead
 
 # Of rows [n, …]; of each row alone.
@@ -39,7 +40,7 @@ class OneHot:
     depth: int
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
-        whole = rows if rows.dtype.kind in "iu" else self._whole(rows)
+        whole = rows if kind_of(rows.dtype) in "iu" else self._whole(rows)
         if whole.size and not (whole.min() >= 0 and whole.max() < self.depth):
             raise self._refused(rows, (whole < 0) | (whole >= self.depth))
         if whole.ndim > 1 and whole.shape[-1] == 1:  # a column of a table
@@ -50,7 +51,7 @@ class OneHot:
 
     def _whole(self, rows: np.ndarray) -> np.ndarray:
         """Fractions as whole numbers, which they have to be."""
-        if rows.dtype.kind not in "fb":
+        if kind_of(rows.dtype) not in "fb":
             raise self._refused(rows, np.ones(rows.shape, bool))
         with np.errstate(invalid="ignore"):
             whole = rows.astype(np.int64)

@@ -21,6 +21,7 @@ from gradstep.core.data.tables import TableRules, read_table
 from gradstep.core.data.transforms import Transform, read_transform, standardise
 from gradstep.core.errors import USAGE, GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.graph.suggestions import near
 from gradstep.core.ops.build.constant_cast import convert_constant
 
@@ -173,9 +174,9 @@ def _converted(value: Any, dtype: DType) -> np.ndarray:
         ) from None
     if dtype is DType.STRING:
         return _texts(wide)
-    if wide.dtype.kind in "SU":  # Python's own texts
+    if kind_of(wide.dtype) in "SU":  # Python's own texts
         wide = wide.astype(object)
-    elif wide.dtype.kind == "O" and not isinstance(
+    elif kind_of(wide.dtype) == "O" and not isinstance(
         value, np.ndarray
     ):  # whole numbers beyond 64 bits
         wide = _beyond(value, dtype)
@@ -187,7 +188,7 @@ def _converted(value: Any, dtype: DType) -> np.ndarray:
 
 def _texts(wide: np.ndarray) -> np.ndarray:
     """Texts as objects. Raises GradstepError for numbers."""
-    if wide.dtype.kind in "OSU":
+    if kind_of(wide.dtype) in "OSU":
         return wide.astype(object)
     raise GradstepError(
         f"string cannot hold {wide.dtype.name}", kind="ValueError", hint="write texts in quotes"

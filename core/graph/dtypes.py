@@ -8,12 +8,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
+from ml_dtypes import bfloat16
+
+# What is no name of NumPy's: Python objects, and the numbers that another package has.
+_PYTHON = dict.fromkeys(("string", "resource", "variant"), object) | {"bfloat16": bfloat16}
 
 
 class DType(StrEnum):
     """An element type; the value is TensorFlow's (and NumPy's) name for it."""
 
     FLOAT16 = "float16"
+    BFLOAT16 = "bfloat16"
     FLOAT32 = "float32"
     FLOAT64 = "float64"
     INT8 = "int8"
@@ -38,8 +43,8 @@ class DType(StrEnum):
 
     def __init__(self, name: str) -> None:
         """They are asked for several times of every operation that is made."""
-        self.numpy = np.dtype(object if name in ("string", "resource", "variant") else name)
-        self.is_floating = name.startswith("float")
+        self.numpy = np.dtype(_PYTHON.get(name, name))
+        self.is_floating = name.startswith(("float", "bfloat"))
         self.is_complex = name.startswith("complex")
         self.is_integer = name.startswith(("int", "uint"))
 

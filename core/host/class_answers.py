@@ -11,6 +11,7 @@ from gradstep.core.data.transforms import Classes
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.host.batch_answers import row_text
 from gradstep.core.host.decision_surface import Surface, input_of
 from gradstep.core.host.row_judgement import Judgement, judge
@@ -121,7 +122,7 @@ def _names(data: object, behind: set[str], rows: Rows) -> list[str]:
 def pictures(values: np.ndarray) -> np.ndarray | None:
     """Rows as images, uint8 [rows, height, width, channels], with the whole range of what they
     hold; None for rows of numbers, as are a square number of them that is below zero somewhere."""
-    if values.dtype.kind not in "fiub" or not values.size:
+    if kind_of(values.dtype) not in "fiub" or not values.size:
         return None
     if values.ndim == 2 and values.shape[1] in _SQUARES and np.nanmin(values) >= 0:
         side = isqrt(values.shape[1])

@@ -12,6 +12,7 @@ from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.host.row_judgement import session_at
 from gradstep.core.host.row_supply import Rows
 from gradstep.core.program.classifier import Classifier
@@ -34,7 +35,7 @@ def input_of(
     if not found:
         return None
     row = rows.take(found[0], rows.first(1))
-    return found[0], len(found) == 1 and row.shape == (1, 2) and row.dtype.kind == "f"
+    return found[0], len(found) == 1 and row.shape == (1, 2) and kind_of(row.dtype) == "f"
 
 
 class Surface:

@@ -14,6 +14,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.loop import way_to
 from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.host.tensor_statistics import difference, differs, summarize
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import Read, TensorPart, UpdateInfo, Values
@@ -95,7 +96,7 @@ def _update(now: np.ndarray, before: np.ndarray | None, step: int, buffer: int) 
     return UpdateInfo(
         step=step,
         before=buffer,
-        delta=summarize(difference(now, before)) if now.dtype.kind in "iufc" else None,
+        delta=summarize(difference(now, before)) if kind_of(now.dtype) in "iufc" else None,
         changed=int(np.count_nonzero(differs(now, before))),
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from gradstep.core.graph.number_kinds import kind_of, widened
 from gradstep.core.graph.splat_array import element_of, is_splat
 from gradstep.core.host.tensors.element_chunks import CHUNK, chunks
 from gradstep.core.protocol.messages import Stats
@@ -19,7 +20,7 @@ Array = np.ndarray[Any, Any]
 def summarize(array: Array) -> Stats | None:
     """Counts over all elements, the rest over the finite ones (complex: over their moduli).
     None for a tensor that is not numeric."""
-    if array.dtype.kind not in "biufc":
+    if kind_of(array.dtype) not in "biufc":
         return None
     if is_splat(array):
         return _of_one_value(array)
@@ -30,9 +31,10 @@ def summarize(array: Array) -> Stats | None:
 
 def _summarize(array: Array) -> Stats:
     """Of a few numbers, that need not be looked at piece by piece."""
+    array = widened(array)
     nans, infs = int(np.isnan(array).sum()), int(np.isinf(array).sum())
     zeros = int(array.size - np.count_nonzero(array))
-    values = np.abs(array) if array.dtype.kind == "c" else array
+    values = np.abs(array) if kind_of(array.dtype) == "c" else array
     if nans or infs:
         values = values[np.isfinite(array)]
     if values.size == 0:
@@ -79,16 +81,18 @@ def _of_one_value(array: Array) -> Stats | None:
 
 def difference(now: Array, before: Array) -> Array:
     """now - before, of two numeric arrays of one shape and dtype; whole numbers as float64, since
-    those without a sign have no negative differences."""
-    wide = now.dtype.kind in "iu"
+    those without a sign have no negative differences, and bfloat16 as float32."""
+    wide = kind_of(now.dtype) in "iu"
     with np.errstate(invalid="ignore", over="ignore"):  # Inf - Inf is NaN, and may be said so
-        return np.subtract(now, before, dtype=np.float64 if wide else None)
+        found = np.subtract(widened(now), widened(before), dtype=np.float64 if wide else None)
+    return np.asarray(found)
 
 
 def differs(now: Array, before: Array) -> Array:
     """Which elements of two arrays of one shape and dtype differ; a NaN is like another NaN."""
+    now, before = widened(now), widened(before)
     different = np.asarray(now != before)
-    if now.dtype.kind in "fc":
+    if kind_of(now.dtype) in "fc":
         different &= ~(np.isnan(now) & np.isnan(before))
     return different
 

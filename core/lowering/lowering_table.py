@@ -27,7 +27,7 @@ from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 Made = Tensor | Sequence[Tensor]
 Build = Callable[..., Made]
 B = TypeVar("B", bound=Build)
-_AS_OURS = {"bfloat16": "float32", "float8_e4m3fn": "float32", "float8_e5m2": "float32"}
+_AS_OURS = {"float8_e4m3fn": "float32", "float8_e5m2": "float32"}
 
 
 class UnloweredError(GradstepError):
@@ -38,7 +38,7 @@ class UnloweredError(GradstepError):
 
 
 def element_type(name: str) -> DType:
-    """Ours for a framework's; short floating-point types, which there are none of, are float32.
+    """Ours for a framework's; those of 8 bits, which there are none of, are float32.
     Raises UnloweredError for one that there is nothing like."""
     try:
         return DType(_AS_OURS.get(name, name))

@@ -8,6 +8,7 @@ import numpy as np
 
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.declare.table import OpDef, Sample
 
@@ -74,7 +75,7 @@ def _input(builder: GraphBuilder, definition: OpDef, name: str, array: np.ndarra
 
 def _single(x: np.ndarray) -> np.ndarray:
     """Floating-point and complex samples in single precision, which attributes default to."""
-    return x.astype({"f": np.float32, "c": np.complex64}.get(x.dtype.kind, x.dtype))
+    return x.astype({"f": np.float32, "c": np.complex64}.get(kind_of(x.dtype), x.dtype))
 
 
 def _like(builder: GraphBuilder, name: str, y: Tensor) -> TensorRef:

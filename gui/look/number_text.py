@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.protocol.messages import Stats
 from gradstep.gui.model.value_cache import TensorValue, Words
 
@@ -52,7 +53,7 @@ def elements(values: Array, decimals: int = DECIMALS) -> list[str]:
 
 
 def _written(values: Array, decimals: int) -> list[str]:
-    if values.dtype.kind not in "f":
+    if kind_of(values.dtype) not in "f":
         return [scalar(v) for v in values.tolist()]
     finite = np.abs(values[np.isfinite(values)].astype(np.float64))
     if len(finite) and np.all(finite == np.round(finite)) and finite.max() < LARGEST:
@@ -125,7 +126,7 @@ def is_wrong(value: TensorValue) -> bool:
     """Whether a NaN or an infinity is in it."""
     if value.stats is not None:
         return bool(value.stats.nans or value.stats.infs)
-    return value.head.dtype.kind in "fc" and not bool(np.isfinite(value.head).all())
+    return kind_of(value.head.dtype) in "fc" and not bool(np.isfinite(value.head).all())
 
 
 def time_unit(largest: float) -> tuple[str, float]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.gui.look import number_text
 from gradstep.gui.model.value_cache import TensorValue, Update
 
@@ -37,7 +38,7 @@ def of(value: TensorValue | None) -> Change | None:
     if before is None or not update.changed:
         text = "first value" if before is None else "unchanged"
         return Change([], [], [], text, text)
-    if before.dtype.kind not in "iuf":
+    if kind_of(before.dtype) not in "iuf":
         return Change(_as_it_is(before), _as_it_is(after), [], *_sizes(value, update))
     delta = after.astype(np.float64) - before.astype(np.float64)
     decimals = decimals_for(value)
@@ -45,7 +46,7 @@ def of(value: TensorValue | None) -> Change | None:
     return Change(
         [t.strip() for t in texts[: len(before)]],
         [t.strip() for t in texts[len(before) :]],
-        [_signed(x, _places(update), whole=after.dtype.kind != "f") for x in delta.tolist()],
+        [_signed(x, _places(update), whole=kind_of(after.dtype) != "f") for x in delta.tolist()],
         *_sizes(value, update),
     )
 
@@ -125,7 +126,7 @@ def _largest(update: Update) -> float:
 
 def _magnitude(array: Array) -> float:
     """The largest finite magnitude; 0 where there is none."""
-    if array.dtype.kind not in "iuf" or not array.size:
+    if kind_of(array.dtype) not in "iuf" or not array.size:
         return 0.0
     wide = np.abs(array.astype(np.float64))
     return float(wide[np.isfinite(wide)].max(initial=0.0))
@@ -133,7 +134,7 @@ def _magnitude(array: Array) -> float:
 
 def _magnitude_of_changed(after: Array, before: Array) -> float:
     """Of the element that changed most, before or after: the larger."""
-    if after.dtype.kind not in "iuf" or not after.size:
+    if kind_of(after.dtype) not in "iuf" or not after.size:
         return 0.0
     pairs = np.stack([after, before]).astype(np.float64)
     delta = np.abs(pairs[0] - pairs[1])

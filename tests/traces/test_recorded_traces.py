@@ -12,8 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.number_kinds import BFLOAT16, widened
 from gradstep.core.io.native import gradstep_file, npy
 from gradstep.core.io.open_document import read
+from gradstep.core.program.derive import derive
 from tests.traces.trace_archive import traces
 from tests.traces.trace_verdicts import apart, judge
 
@@ -163,9 +166,20 @@ def test_measure() -> None:
     assert apart(np.array([1e-9]), np.array([0.0]), 1.0) == pytest.approx(1e-9)
 
 
-def test_short_floats_are_computed_in_longer_ones() -> None:
+def test_short_floats_stay_short() -> None:
     document = read(TRACES / "bfloat16.gstrace")
     assert document.recorded is not None
     assert document.recorded.epsilon == 2**-7
-    assert document.initial["l/weight"].array.dtype == np.float32
-    assert "bfloat16 is computed as float32 here" in document.note
+    assert document.initial["l/weight"].array.dtype == BFLOAT16
+    kinds = {name: c.array.dtype for name, c in document.recorded.values.items()}
+    before = {name for name in kinds if not name.startswith("loss/")}  # which is of float32
+    assert {kinds[name] for name in before} == {BFLOAT16}
+    assert "computed as float32" not in document.note
+    program = derive(document)
+    session = Session(program.graph, initial=program.initial)
+    refs = [*before, *(str(program.gradients[ref]) for ref in program.request.wrt)]
+    found = session.run(refs, {str(ref): array for ref, array in program.feeds.items()})
+    assert {array.dtype for array in found} == {BFLOAT16}
+    for name, array in zip(before, found, strict=False):  # a product and a sum: rounded twice
+        wanted = widened(document.recorded.values[name].array)
+        assert apart(widened(array), wanted) <= 2**-7

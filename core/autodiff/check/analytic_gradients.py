@@ -13,6 +13,7 @@ from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
 from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.graph.number_kinds import kind_of, limits_of
 from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.typing.inference import infer_declared
 
@@ -65,7 +66,7 @@ def estimate_rounding_noise(
 ) -> np.ndarray:
     """How far the gradient of `ref` moves when every forward value moves by what its precision
     (mostly float32) rounds off."""
-    eps = max(float(np.finfo(x.dtype).eps) for x in point.values() if x.dtype.kind == "f")
+    eps = max(float(limits_of(x.dtype).eps) for x in point.values() if kind_of(x.dtype) == "f")
     wide = widen(graph)
     base = {ref: widen_array(value) for ref, value in point.items()}
     forward = _rounded_tensors(wide, request, base)
@@ -81,7 +82,7 @@ def estimate_rounding_noise(
 
 def _shaken(values: Point, rng: np.random.Generator, eps: float) -> dict[TensorRef, np.ndarray]:
     def shake(x: np.ndarray) -> np.ndarray:
-        return x * (1 + eps * rng.choice([-1.0, 1.0], x.shape)) if x.dtype.kind == "f" else x
+        return x * (1 + eps * rng.choice([-1.0, 1.0], x.shape)) if kind_of(x.dtype) == "f" else x
 
     return {ref: np.asarray(shake(x)) for ref, x in values.items()}
 

@@ -13,6 +13,7 @@ from gradstep.core.autodiff.check.frozen_values import Evaluate, Point, evaluate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.graph.number_kinds import kind_of
 
 _EPS = float(np.finfo(np.float64).eps)
 # Central differences in float64: truncation grows as h², rounding as 1/h, so h ~ eps^(1/3).
@@ -168,7 +169,7 @@ class _Differences:
     def _numbers(self, point: Point) -> Sequence[np.ndarray]:
         """The tensors at `point`: truth as 0 and 1, without text."""
         values = evaluate_all(self._evaluate, self._graph, self._of, point)
-        kinds = ((y, y.dtype.kind) for y in values)
+        kinds = ((y, kind_of(y.dtype)) for y in values)
         return [y.astype(np.int8) if kind == "b" else y for y, kind in kinds if kind in "biufc"]
 
 

@@ -17,6 +17,7 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, gra
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.ops.declare.table import lookup
 
 _LARGEST = 4096  # input elements; beyond this a node's check would cost as many runs
@@ -65,7 +66,7 @@ def check_operation(
     -> array). most: look at no more elements of an input; 0: at all. imported: check what this has
     for the operation, instead of what is derived. None when there is nothing to check: no float
     inputs, or too many elements to look at all."""
-    floats = [i for i, x in enumerate(inputs) if x.dtype.kind == "f"]
+    floats = [i for i, x in enumerate(inputs) if kind_of(x.dtype) == "f"]
     total = sum(inputs[i].size for i in floats)
     if not floats or not cotangents or (not most and total > _LARGEST):
         return None
@@ -79,7 +80,7 @@ def check_operation(
         floats = [i for i in floats if i in vjp.gradients]
         graph = Graph.of([*graph, *vjp.operations])
     pairs = zip(holes, inputs, strict=True)
-    point = {hole: x for hole, x in pairs if x.dtype.kind in "fc"}
+    point = {hole: x for hole, x in pairs if kind_of(x.dtype) in "fc"}
     local = replace(
         request,
         of=tuple(of),
@@ -141,7 +142,7 @@ def _isolated(
 
     def hole(name: str, x: np.ndarray) -> TensorRef:
         kind = DType.of(x.dtype)
-        if x.dtype.kind in "fc":
+        if kind_of(x.dtype) in "fc":
             return make(name, "Placeholder", dtype=kind, shape=Shape(x.shape))
         return make(name, "Const", value=Constant(x), dtype=kind)  # rules may need its value
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from gradstep.core.autodiff.check.finite_differences import NumericGradient, agree
 from gradstep.core.autodiff.check.op_gradcheck import LocalCheck
+from gradstep.core.graph.number_kinds import kind_of
 
 
 def suggest(check: LocalCheck, count: int, cotangent: np.ndarray) -> str:
@@ -63,7 +64,7 @@ def _recognise(numeric: NumericGradient | None, cotangent: np.ndarray) -> str:
 
 
 def _same(result: np.ndarray, cotangent: np.ndarray, factor: np.ndarray) -> bool:
-    if factor.dtype.kind != "f" or factor.shape != cotangent.shape:
+    if kind_of(factor.dtype) != "f" or factor.shape != cotangent.shape:
         return False
     trivial = np.allclose(factor, 1.0)
     return not trivial and np.allclose(result, cotangent * factor, rtol=1e-4, atol=1e-9)

@@ -10,6 +10,7 @@ import numpy as np
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.loop import LOOP, everywhere, loop_of
 from gradstep.core.graph.model import Constant, Graph, Operation
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.numerics.philox import DRAWN_AS
 from gradstep.core.ops.typing.inference import Inferrer
@@ -17,6 +18,7 @@ from gradstep.core.ops.typing.invalid_operations import without_types
 
 _WIDER = {
     DType.FLOAT16: DType.FLOAT64,
+    DType.BFLOAT16: DType.FLOAT64,
     DType.FLOAT32: DType.FLOAT64,
     DType.COMPLEX64: DType.COMPLEX128,
 }
@@ -63,13 +65,13 @@ def widen_operation(op: Operation) -> Operation:
 
 def widen_array(array: np.ndarray) -> np.ndarray:
     """Floating-point arrays in float64, complex ones in complex128; others as they are."""
-    return np.asarray(array, _KINDS.get(array.dtype.kind))
+    return np.asarray(array, _KINDS.get(kind_of(array.dtype)))
 
 
 def _wide(value: Any) -> Any:
     if isinstance(value, DType):
         return _WIDER.get(value, value)
-    if isinstance(value, Constant) and value.array.dtype.kind in _KINDS:
+    if isinstance(value, Constant) and kind_of(value.array.dtype) in _KINDS:
         return Constant(widen_array(value.array))
     if isinstance(value, tuple):
         return tuple(_wide(v) for v in value)

@@ -21,6 +21,7 @@ from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
 from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.ops.build.builder import GraphBuilder
 
 
@@ -48,7 +49,7 @@ def examine(
     evaluate_gradients. Raises GradstepError where the gradient cannot be computed."""
     point = add_draws(evaluate, graph, request, point)
     own = evaluate_gradients(evaluate, graph, request, point, functions, held)
-    narrow = any(value.dtype.kind == "f" and value.itemsize < 8 for value in point.values())
+    narrow = any(kind_of(value.dtype) == "f" and value.itemsize < 8 for value in point.values())
     wide = (
         evaluate_wide_gradients(evaluate, graph, request, point, functions, held) if narrow else own
     )

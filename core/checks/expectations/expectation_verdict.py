@@ -16,6 +16,7 @@ from gradstep.core.document.expectation import Expectation, ExpectationKind, Var
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.loop import anywhere
 from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.graph.number_kinds import kind_of
 
 NO_GRADIENT, NOT_COMPUTED, NO_FAILURE = "no gradient", "not computed", "no failure"
 _WHOLE = 12  # elements that are written out
@@ -73,7 +74,7 @@ def as_given(what: str, outcome: Outcome, run: int, when: Variation) -> Expectat
         value = np.asarray(_value(what, outcome))
     except _MissingError:
         return Expectation(text, what, ExpectationKind.NONE, run=run, when=when)
-    if value.dtype.kind != "b" or names_a_tensor(what):
+    if kind_of(value.dtype) != "b" or names_a_tensor(what):
         return Expectation(text, what, value=Constant(value), run=run, when=when)
     if not value.all():
         raise GradstepError(
@@ -195,7 +196,7 @@ def _differences(value: np.ndarray, expected: np.ndarray, e: Expectation) -> np.
     """At which elements the two differ by more than the tolerances; None for other shapes."""
     if expected.ndim and value.shape != expected.shape:
         return None
-    kinds = {value.dtype.kind, expected.dtype.kind}
+    kinds = {kind_of(value.dtype), kind_of(expected.dtype)}
     if kinds <= _NUMBERS and kinds & {"f", "c"}:
         left, right = (x.astype(np.result_type(x, np.float64)) for x in (value, expected))
         return np.asarray(~np.isclose(left, right, e.rtol, e.atol, equal_nan=True))
@@ -208,7 +209,7 @@ def _worst(value: np.ndarray, expected: np.ndarray, off: np.ndarray) -> str:
         return shown(value)
     expected = np.broadcast_to(expected, value.shape)
     at = tuple(int(i) for i in np.argwhere(off)[0])
-    if value.dtype.kind in "fiu" and expected.dtype.kind in _NUMBERS:
+    if kind_of(value.dtype) in "fiu" and kind_of(expected.dtype) in _NUMBERS:
         distance = np.where(off, np.abs(value.astype(np.float64) - expected), -1.0)
         worst = np.argmax(np.where(np.isnan(distance), np.inf, distance))
         at = tuple(int(i) for i in np.unravel_index(worst, value.shape))

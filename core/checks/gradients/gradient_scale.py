@@ -12,6 +12,7 @@ import numpy as np
 
 from gradstep.core.debug.history.recorded_run import RecordedRun
 from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.graph.number_kinds import kind_of
 
 ROUNDING = 1e-2  # of that scale, an error of so many parts counts as one of a number itself
 _NOTHING = 1e-3  # of what a sum is made of: below, it is rounding itself
@@ -47,7 +48,7 @@ class GradientScales:
 
 def _total(recorded: RecordedRun, name: str) -> float:
     array = recorded.gradients[name].array
-    if array.dtype.kind not in "fc":
+    if kind_of(array.dtype) not in "fc":
         return 0.0
     return float(np.abs(array[np.isfinite(array)]).astype(np.float64).sum())
 

@@ -11,6 +11,7 @@ from gradstep.core.checks.why.explanation_words import Index, broadcast_index
 from gradstep.core.checks.why.operand_probes import others, without_zeros
 from gradstep.core.checks.why.step_on_other_inputs import Again, by_place, on_host
 from gradstep.core.engine.plan.steps import Step
+from gradstep.core.graph.number_kinds import kind_of, limits_of
 
 Other = Callable[[np.ndarray], Iterator[np.ndarray]]
 
@@ -47,14 +48,14 @@ class Element:
         (healed, *_) = without_zeros(self._inputs[operand])
         for k in others:
             x = self._inputs[k]
-            there = k != operand and x.any() and x.dtype.kind in "fcb"
+            there = k != operand and x.any() and kind_of(x.dtype) in "fcb"
             if there and not self._result({operand: healed, k: np.zeros_like(x)}):
                 return True
         return False
 
     def chooser(self) -> int | None:
         """The flag among its operands that chose a zero, where the other choice is none."""
-        flags = [k for k in self.operands if self._inputs[k].dtype.kind == "b"]
+        flags = [k for k in self.operands if kind_of(self._inputs[k].dtype) == "b"]
         if len(flags) == len(self.operands):
             return None
         return next((k for k in flags if self.follows([k], others)), None)
@@ -63,12 +64,12 @@ class Element:
         """Whether it is zero only because its type has no number so small."""
         wide = [_widened(x) for x in self._inputs]
         results = self._again.run(self._step, wide)
-        if results is None or results[self._output].dtype.kind not in "fc":
+        if results is None or kind_of(results[self._output].dtype) not in "fc":
             return False
         found = self._element(results)
-        types = (x.dtype for x in self._inputs if _is_numbers(x) and x.dtype.kind in "fc")
+        types = (x.dtype for x in self._inputs if _is_numbers(x) and kind_of(x.dtype) in "fc")
         type_ = next(types, None)
-        return type_ is not None and bool(0 < abs(found) < np.finfo(type_).tiny)
+        return type_ is not None and bool(0 < abs(found) < limits_of(type_).tiny)
 
     def zero_of(self, operand: int) -> Index | None:
         """The first zero of an operand that it follows; of other operands the element at its
@@ -108,10 +109,10 @@ class Element:
 
 
 def _is_numbers(x: Any) -> bool:
-    return isinstance(x, np.ndarray) and x.dtype.kind in "biufc" and x.size > 0
+    return isinstance(x, np.ndarray) and kind_of(x.dtype) in "biufc" and x.size > 0
 
 
 def _widened(x: Any) -> Any:
     """Numbers in double precision."""
     wide = {"f": np.float64, "c": np.complex128}
-    return x.astype(wide[x.dtype.kind]) if _is_numbers(x) and x.dtype.kind in wide else x
+    return x.astype(wide[kind_of(x.dtype)]) if _is_numbers(x) and kind_of(x.dtype) in wide else x

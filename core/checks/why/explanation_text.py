@@ -29,6 +29,7 @@ from gradstep.core.checks.why.step_on_other_inputs import on_host
 from gradstep.core.checks.why.zero_gradient import Stopper
 from gradstep.core.engine.plan.step_groups import owner
 from gradstep.core.graph.model import Operation, Phase, TensorRef
+from gradstep.core.graph.number_kinds import kind_of, limits_of
 from gradstep.core.ops.declare.table import find
 
 _MOST = 4  # operands that are shown
@@ -160,11 +161,11 @@ def others(count: int) -> str:
 
 def describe_range(array: np.ndarray) -> str:
     """ "is finite and not zero: it lies in [0, 1]", of a value of which nothing is wrong."""
-    if array.dtype.kind not in "biufc":
+    if kind_of(array.dtype) not in "biufc":
         return "holds no numbers"
     if not array.size:
         return "is empty"
-    sound = "is finite and not zero" if array.dtype.kind in "fc" else "is not zero"
+    sound = "is finite and not zero" if kind_of(array.dtype) in "fc" else "is not zero"
     return f"{sound}: it {f'is {number(array.reshape(()))}' if array.size == 1 else extent(array)}"
 
 
@@ -222,7 +223,7 @@ def _of_stopper(text: str, stopper: Stopper, root: str = "") -> str:
 
 
 def _filled(text: str, operand: str, kind: np.dtype, override: str = "") -> str:
-    limits = np.finfo(kind) if kind.kind in "fc" else np.finfo(np.float32)
+    limits = limits_of(kind) if kind_of(kind) in "fc" else np.finfo(np.float32)
     return text.format(
         operand=operand or "what it reads",
         override=override,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.checks.why.recorded_values import Ran
+from gradstep.core.graph.number_kinds import kind_of
 
 Index = tuple[int, ...]
 
@@ -26,7 +27,7 @@ def place(index: Index | None) -> str:
 def element(name: str, x: Any, index: Index | None) -> str:
     """ "x = 0": what an operand is at `index` of the result, where it is broadcast to that, else as
     a whole."""
-    if not isinstance(x, np.ndarray) or x.dtype.kind not in "biufc":
+    if not isinstance(x, np.ndarray) or kind_of(x.dtype) not in "biufc":
         return name
     if index is not None and (here := broadcast_index(x.shape, index)) is not None:
         return f"{name} = {number(x[here])}"
@@ -39,7 +40,7 @@ def extent(x: np.ndarray) -> str:
     """What the elements of an array have in common, for a sentence: "is 0 throughout"."""
     if x.size == 0:
         return "is empty"
-    if x.dtype.kind in "bc":
+    if kind_of(x.dtype) in "bc":
         same = bool((x == x.flat[0]).all())
         return f"is {number(x.flat[0])} throughout" if same else f"has {x.size} elements"
     low, high = x.min(), x.max()

@@ -12,6 +12,7 @@ from gradstep.core.autodiff.explain.gradient_paths import Value
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
 from gradstep.core.checks.why.explanation_words import list_words
 from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.ops.declare.table import find
 
 LARGE, SMALL = 1e6, 1e-7  # times what the gradient begins with
@@ -99,6 +100,6 @@ def _strongest(
 
 def _largest(array: np.ndarray | None) -> float:
     """The size of the largest element; 0 where there is none."""
-    if array is None or array.dtype.kind not in "fc" or not array.size:
+    if array is None or kind_of(array.dtype) not in "fc" or not array.size:
         return 0.0
     return float(np.max(np.abs(array)))

@@ -12,6 +12,7 @@ from gradstep.core.checks.why.explanation_words import Index
 from gradstep.core.checks.why.operand_probes import beyond, others, without_zeros
 from gradstep.core.checks.why.recorded_vjp import Leaf, RecordedVjp
 from gradstep.core.graph.model import Edge, Operation, TensorRef
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.ops.declare.table import find
 
 _ROUNDING = 1e-5  # of what arrives, is less than what a probe would let through
@@ -62,7 +63,7 @@ class Wire:
         others_ = [x for x in rest if self.lets_through(turn.with_leaf(x, other))]
         zero = [x for x in others_ if self.lets_through(turn.with_leaf(x, without_zeros))]
         for leaf in others_:
-            if leaf.array.dtype.kind in "biu":
+            if kind_of(leaf.array.dtype) in "biu":
                 return Blame("not_chosen", leaf, leaf.ref)
         if zero and flat != "not_extreme":
             return Blame("zero_factor", zero[0], zero[0].ref)

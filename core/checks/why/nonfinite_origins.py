@@ -31,6 +31,7 @@ from gradstep.core.checks.why.step_on_other_inputs import Again, Masks
 from gradstep.core.engine.plan.liveness_conditions import holds
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.graph.model import Operation
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.ops.declare.table import branch_of
 from gradstep.core.ops.state.opaque_state import OpaqueState
 
@@ -193,7 +194,7 @@ class Search:
 
     def _wrong_in(self, x: Any) -> np.ndarray | None:
         """Which elements are wrong; None where none is."""
-        if not isinstance(x, np.ndarray) or x.dtype.kind not in "fc":
+        if not isinstance(x, np.ndarray) or kind_of(x.dtype) not in "fc":
             return None
         mask = self.wrong(x)
         return mask if mask.any() else None

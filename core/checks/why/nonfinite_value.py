@@ -16,6 +16,7 @@ from gradstep.core.checks.why.recorded_values import Given, Made, RecordedValue
 from gradstep.core.checks.why.step_on_other_inputs import Again, by_place, pick_operands
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.graph.number_kinds import kind_of
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def origins(again: Again, value: RecordedValue, at: Index | None = None) -> list
     that nobody computed are meant. Empty where all is finite, or nothing that leads there is not.
     at: look at this element alone."""
     array = again.array(value.ran.held(value.index))
-    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fc":
+    if not isinstance(array, np.ndarray) or kind_of(array.dtype) not in "fc":
         return []
     only = None
     if at is not None:
@@ -111,7 +112,7 @@ def _origin(again: Again, maker: Maker, search: Search, kind: str) -> Origin:
 
 def _has_infinite(inputs: Sequence[Any]) -> bool:
     return any(
-        isinstance(x, np.ndarray) and x.dtype.kind in "fc" and np.isinf(x).any() for x in inputs
+        isinstance(x, np.ndarray) and kind_of(x.dtype) in "fc" and np.isinf(x).any() for x in inputs
     )
 
 
@@ -159,7 +160,7 @@ def _to_blame(
     read = pick_operands(inputs, _only(maker)) if places else list(inputs)
     ranked = []
     for k, x in enumerate(read):
-        if not isinstance(x, np.ndarray) or x.dtype.kind not in "fc" or not x.size:
+        if not isinstance(x, np.ndarray) or kind_of(x.dtype) not in "fc" or not x.size:
             continue
         tried = (again.run(step, [*read[:k], y, *read[k + 1 :]]) for y in others(x))
         found = [r[output] for r in tried if r is not None]

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
+from gradstep.core.graph.number_kinds import kind_of
+
 _RANGES = ((0.3, 0.9), (-0.9, -0.3), (1.3, 1.9))
 
 
@@ -15,7 +17,7 @@ def without_zeros(x: np.ndarray) -> Iterator[np.ndarray]:
     zero = x == 0
     if not zero.any():
         return
-    if x.dtype.kind not in "fc":
+    if kind_of(x.dtype) not in "fc":
         yield np.where(zero, np.ones((), x.dtype), x)
         return
     for numbers in _drawn(x):
@@ -24,22 +26,22 @@ def without_zeros(x: np.ndarray) -> Iterator[np.ndarray]:
 
 def others(x: np.ndarray) -> Iterator[np.ndarray]:
     """Wholly other values: the opposite of flags, 0 and 1 for whole numbers."""
-    if x.dtype.kind == "b":
+    if kind_of(x.dtype) == "b":
         yield ~x
-    elif x.dtype.kind in "iu":
+    elif kind_of(x.dtype) in "iu":
         yield np.zeros_like(x)
         yield np.ones_like(x)
-    elif x.dtype.kind in "fc":
+    elif kind_of(x.dtype) in "fc":
         yield from _drawn(x)
 
 
 def beyond(arrays: Iterable[np.ndarray]) -> Callable[[np.ndarray], Iterator[np.ndarray]]:
     """Gives, for one of these arrays, numbers that are larger or smaller than all in them."""
-    sizes = (np.abs(x[np.isfinite(x)]) for x in arrays if x.dtype.kind in "iuf")
+    sizes = (np.abs(x[np.isfinite(x)]) for x in arrays if kind_of(x.dtype) in "iuf")
     size = 1.0 + max((float(x.max()) for x in sizes if x.size), default=0.0)
 
     def others_beyond(x: np.ndarray) -> Iterator[np.ndarray]:
-        if x.dtype.kind != "f":
+        if kind_of(x.dtype) != "f":
             yield from others(x)
             return
         for sign in (1, -1):

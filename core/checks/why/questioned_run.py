@@ -16,13 +16,14 @@ from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.engine.plan.why_dead import why_dead
 from gradstep.core.graph.loop import way_to
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.number_kinds import kind_of
 
 
 def state_of(array: np.ndarray) -> Literal["nan", "inf", "zero", "ok"]:
     """ "nan" or "inf" where any element is, "zero" where all are, else "ok"."""
-    if array.dtype.kind in "fc" and not np.isfinite(array).all():
+    if kind_of(array.dtype) in "fc" and not np.isfinite(array).all():
         return "nan" if np.isnan(array).any() else "inf"
-    is_zero = array.dtype.kind in "biufc" and array.size and not array.any()
+    is_zero = kind_of(array.dtype) in "biufc" and array.size and not array.any()
     return "zero" if is_zero else "ok"
 
 

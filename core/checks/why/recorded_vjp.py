@@ -12,6 +12,7 @@ from gradstep.core.checks.why.element_dependence import Other
 from gradstep.core.checks.why.recorded_values import Given, Made, Ran, read_iteration_value, source
 from gradstep.core.checks.why.step_on_other_inputs import Again
 from gradstep.core.graph.model import Operation, Phase, TensorRef
+from gradstep.core.graph.number_kinds import kind_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +144,7 @@ class RecordedVjp:
             if (
                 index in self.arrived
                 or not isinstance(x, np.ndarray)
-                or x.dtype.kind not in "biufc"
+                or kind_of(x.dtype) not in "biufc"
             ):
                 continue
             ref = self._forward(index)

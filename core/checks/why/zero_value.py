@@ -27,6 +27,7 @@ from gradstep.core.checks.why.recorded_values import (
 from gradstep.core.checks.why.step_on_other_inputs import Again, by_place
 from gradstep.core.engine.plan.liveness_conditions import holds
 from gradstep.core.engine.plan.steps import Step
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.ops.declare.table import branch_of
 
 KIND = "zero"
@@ -87,7 +88,7 @@ def _is_zero_at(again: Again, index: Index) -> Callable[[Any], bool]:
     def holds(held: Any) -> bool:
         x = again.array(held)
         fits = isinstance(x, np.ndarray) and broadcast_index(x.shape, index) == index
-        return fits and x.dtype.kind in "biufc" and not x[index]
+        return fits and kind_of(x.dtype) in "biufc" and not x[index]
 
     return holds
 
@@ -164,7 +165,7 @@ def _made_here(step: Step, inputs: Sequence[Any], element: Element) -> tuple[str
     if any(isinstance(x, np.ndarray) and x.size == 0 for x in inputs):
         return "empty", None
     for k in element.operands:
-        whole = inputs[k].dtype.kind in "iu"
+        whole = kind_of(inputs[k].dtype) in "iu"
         if whole and _is_index(step, k) and element.follows([k], others):
             return "out_of_range" if "gather" in definition.family else "not_chosen", k
     if element.is_tiny():
@@ -177,7 +178,7 @@ def _made_here(step: Step, inputs: Sequence[Any], element: Element) -> tuple[str
 
 
 def _are_whole(arrays: Iterable[np.ndarray]) -> bool:
-    return all(x.dtype.kind in "iu" for x in arrays)
+    return all(kind_of(x.dtype) in "iu" for x in arrays)
 
 
 def _is_index(step: Step, operand: int) -> bool:

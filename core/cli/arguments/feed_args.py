@@ -16,6 +16,7 @@ from gradstep.core.engine.run.feed_values import fed_type, feed_arrays, require_
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.io.disk.memory_budget import DEFAULT, Budget
 
 _ANY = TensorType(DType.FLOAT32)  # of what nobody knows the type of
@@ -60,7 +61,7 @@ def _say_what_is_cut_off(given: Mapping[str, Any], arrays: Mapping[TensorRef, np
     """TensorFlow makes whole numbers of fractions without a word; so do we, but with one."""
     for name, value in given.items():
         array, exact = arrays[TensorRef.parse(name)], np.asarray(value)
-        if array.dtype.kind not in "iu" or exact.dtype.kind != "f":
+        if kind_of(array.dtype) not in "iu" or kind_of(exact.dtype) != "f":
             continue
         cut = np.argwhere(exact != array)
         if len(cut):
@@ -75,7 +76,7 @@ def _say_what_is_cut_off(given: Mapping[str, Any], arrays: Mapping[TensorRef, np
 def _refuse_non_finite(arrays: Mapping[TensorRef, np.ndarray]) -> None:
     """A NaN in a feed is nearly always a mistake upstream: say so before it spreads."""
     for ref, array in arrays.items():
-        if array.dtype.kind not in "fc":
+        if kind_of(array.dtype) not in "fc":
             continue
         bad = np.argwhere(~np.isfinite(array))
         if len(bad):

@@ -9,6 +9,7 @@ import numpy as np
 
 from gradstep.core.cli.runs.training_steps import Asked
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.io.event_files import EventFile
 from gradstep.core.ops.formats.histogram_proto import histogram_bytes
 from gradstep.core.ops.formats.summary_proto import histogram, number
@@ -62,7 +63,7 @@ def _summary(values: Mapping[str, np.ndarray | None]) -> bytes:
     return b"".join(
         _value(name.encode(), value)
         for name, value in values.items()
-        if value is not None and value.dtype.kind in "fiub"
+        if value is not None and kind_of(value.dtype) in "fiub"
     )
 
 

@@ -33,7 +33,7 @@ class Array(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, array: np.ndarray) -> Array:
-        return cls(array.dtype.str, [*array.shape], np.ascontiguousarray(array).tobytes())
+        return cls(array.dtype.name, [*array.shape], np.ascontiguousarray(array).tobytes())
 
     @property
     def value(self) -> np.ndarray:

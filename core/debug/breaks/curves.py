@@ -16,6 +16,7 @@ from gradstep.core.debug.history.fast_runs import Fetch, Fetched, RunStart
 from gradstep.core.debug.history.frame import Losses
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.number_kinds import kind_of
 
 Gradients = Mapping[TensorRef, TensorRef]
 
@@ -149,7 +150,7 @@ def _number(text: str, value: Any) -> float:
     if type(value) is np.float64:  # as of nearly all expressions
         return float(value)
     array = value if isinstance(value, np.ndarray) else np.asarray(value)
-    if array.dtype.kind not in "biufc":
+    if kind_of(array.dtype) not in "biufc":
         raise GradstepError(
             f"'{text}' is no number, and a curve has one at each step",
             kind="TypeError",

@@ -24,6 +24,7 @@ import numpy as np
 from gradstep.core.debug.breaks.layer_measures import dead, norm, ratio, saturated
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.number_kinds import widened
 from gradstep.core.memory_release import memo_of_document
 
 _LONGEST = 1000  # characters
@@ -209,7 +210,7 @@ def _name(node: ast.Name) -> _Term:
 def _there(array: Any) -> Any:
     if array is None:
         raise _MissingError
-    return array
+    return widened(array)
 
 
 def _subscript(node: ast.Subscript) -> _Term:

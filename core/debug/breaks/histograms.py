@@ -10,6 +10,7 @@ from gradstep.core.debug.breaks.curves import Curves
 from gradstep.core.debug.breaks.expression import Values
 from gradstep.core.debug.history.fast_runs import Fetch
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.number_kinds import kind_of
 
 BINS = 64
 COLUMNS = 3 + BINS  # of a row: the least and the largest number, how many are not finite, counts
@@ -55,7 +56,7 @@ def _row(text: str, value: object) -> np.ndarray:
     if value is None:
         return np.full(COLUMNS, np.nan)
     array = np.asarray(value)
-    if array.dtype.kind not in "biuf":
+    if kind_of(array.dtype) not in "biuf":
         raise GradstepError(
             f"'{text}' holds no real numbers",
             kind="TypeError",

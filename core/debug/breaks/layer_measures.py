@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.graph.number_kinds import kind_of
+
 NEAR = 0.01  # of the range: how close to an end of it counts as saturated
 
 
 def norm(x: Any) -> Any:
     """The square root of the sum of the squares of all absolute values."""
     flat = np.asarray(x)
-    if flat.dtype.kind == "c":
+    if kind_of(flat.dtype) == "c":
         flat = np.abs(flat)
     flat = flat.astype(np.float64, copy=False).reshape(-1)
     return np.sqrt(np.dot(flat, flat))

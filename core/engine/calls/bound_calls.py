@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.calls.bfloat16_kernels import any_bfloat16
 from gradstep.core.engine.calls.call_loop import Call, do_nothing
 from gradstep.core.engine.calls.liveness_guards import Choice, Merging
 from gradstep.core.engine.calls.op_evaluation import (
@@ -108,13 +109,14 @@ def into_places(
 ) -> Call:
     """The call that computes `step` from these arrays into these."""
     out = places[0] if len(places) == 1 else tuple(places)
+    short = any_bfloat16(inputs) or any_bfloat16(places)  # of which only the plain kernel knows
     if backend.xp is np:
         several = bind_moves(backend, step.op, inputs, places)
-        if several is None and takes_out(backend, step.op):
+        if several is None and not short and takes_out(backend, step.op):
             several = bind_calls(step.op, inputs, out, room)
         if several is not None:
             return several
-    direct = bind_out(backend, step.op, functions)
+    direct = None if short else bind_out(backend, step.op, functions)
     if isinstance(direct, np.ufunc) and direct not in _OUT_BY_KEYWORD:
         return _made(direct, [*inputs, out])  # a third faster than by keyword, on small arrays
     if direct is not None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.calls.bfloat16_kernels import rounding_kernel
 from gradstep.core.engine.device_transfer import kept
 from gradstep.core.errors import GradstepError, unforeseen
 from gradstep.core.graph.dtypes import DType, Shape, TensorType, array_bytes
@@ -47,8 +48,12 @@ def bind(
         raise GradstepError(
             f"{op.type} has nothing to execute", kind="UnimplementedError", node=op.name
         )
-    kernel = _with_keywords(definition.kernel.plain, definition, backend, op, functions)
-    return backend.adapt(definition, kernel)
+    plain = definition.kernel.plain
+
+    def make(of: Operation) -> Callable[..., Any]:
+        return backend.adapt(definition, _with_keywords(plain, definition, backend, of, functions))
+
+    return rounding_kernel(definition, op, backend.xp, make)
 
 
 def bind_out(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.cancellation import check_cancelled
+from gradstep.core.graph.number_kinds import kind_of, widened
 
 CHUNK = 1 << 20  # elements
 Array = np.ndarray[Any, Any]
@@ -28,11 +29,13 @@ def chunks(view: Array, start: int = 0, stop: int | None = None) -> Iterator[Arr
 
 
 def real(values: Array) -> Array:
-    """Numbers that can be ordered: moduli of complex ones, 0 and 1 of truth values."""
-    if values.dtype.kind == "c":
+    """Numbers that can be ordered: moduli of complex ones, 0 and 1 of truth values, bfloat16 as
+    float32."""
+    values = widened(values)
+    if kind_of(values.dtype) == "c":
         return np.abs(values)
-    return values.view(np.uint8) if values.dtype.kind == "b" else values
+    return values.view(np.uint8) if kind_of(values.dtype) == "b" else values
 
 
 def is_numeric(view: Array) -> bool:
-    return view.dtype.kind in "biufc"
+    return kind_of(view.dtype) in "biufc"

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.host.tensors.element_chunks import CHUNK, Array, chunks, real
 
 _DIGIT = 16  # bits of an element's key that one pass counts
@@ -26,7 +27,7 @@ def extent(view: Array) -> tuple[float, float] | None:
 def finite_of(piece: Array) -> Array:
     """The finite ones of flat elements, as numbers that can be ordered."""
     values = real(piece)
-    if values.dtype.kind != "f":
+    if kind_of(values.dtype) != "f":
         return values
     finite = np.isfinite(values)
     return values if finite.all() else values[finite]
@@ -91,10 +92,10 @@ def _keys(values: Array) -> Array:
     """Whole numbers that are ordered as the values are (IEEE 754's total order)."""
     size = 8 * values.dtype.itemsize
     raw = values.view(f"u{values.dtype.itemsize}").astype(np.uint64)
-    if values.dtype.kind == "u":
+    if kind_of(values.dtype) == "u":
         return raw
     sign, all_bits = np.uint64(1 << (size - 1)), np.uint64((1 << size) - 1)
-    if values.dtype.kind == "i":
+    if kind_of(values.dtype) == "i":
         return raw ^ sign
     return np.where(raw & sign, raw ^ all_bits, raw | sign)
 

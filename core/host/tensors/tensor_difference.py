@@ -7,6 +7,7 @@ from math import prod
 import numpy as np
 
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.number_kinds import wide_type
 from gradstep.core.graph.splat_array import element_of, is_splat
 from gradstep.core.host.tensors.element_chunks import Array, is_numeric
 
@@ -27,7 +28,8 @@ def subtract(view: Array, other: Array) -> Array:
 
 
 def result_kind(one: np.dtype, other: np.dtype) -> np.dtype:
-    """The dtype of a difference."""
+    """The dtype of a difference; float32 of bfloat16, which would round it."""
+    one, other = wide_type(one), wide_type(other)
     if one.kind in "biu" or other.kind in "biu":
         return np.result_type(one, other, np.float64)
     return np.result_type(one, other)

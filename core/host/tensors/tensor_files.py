@@ -7,11 +7,12 @@ import io
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.host.tensors.element_chunks import CHUNK, Array, chunks
 from gradstep.core.host.tensors.matrix_window import rectangle, table_size
 from gradstep.core.io.disk.atomic_write import write_file
@@ -68,7 +69,7 @@ def check_kind(view: Array, format: str) -> None:
 
 
 def _npy(view: Array, name: str, stream: IO[bytes]) -> None:
-    kind: Any = np.lib.format.descr_to_dtype(np.lib.format.dtype_to_descr(view.dtype))
+    kind = view.dtype.newbyteorder("<")
     header = {"descr": kind.str, "fortran_order": False, "shape": view.shape}
     np.lib.format.write_array_header_1_0(stream, header)
     for piece in chunks(view):
@@ -101,7 +102,7 @@ def _texts(row: Array) -> list[str]:
     """Elements in the fewest digits that are read back as the same number."""
     if row.dtype.hasobject:
         return [x.decode("utf-8", "replace") if isinstance(x, bytes) else str(x) for x in row]
-    return [str(x) for x in row] if row.dtype.kind == "f" else [str(x) for x in row.tolist()]
+    return [str(x) for x in row] if kind_of(row.dtype) == "f" else [str(x) for x in row.tolist()]
 
 
 def _print(view: Array, name: str, stream: IO[bytes]) -> None:
@@ -113,7 +114,7 @@ def _print(view: Array, name: str, stream: IO[bytes]) -> None:
             hint="choose a slice, or save it as .npy",
         )
     array = np.asarray(view)
-    has_words = array.dtype.kind == "c" and not np.isfinite(array).all()
+    has_words = kind_of(array.dtype) == "c" and not np.isfinite(array).all()
     with np.printoptions(
         threshold=MOST_COPIED + 1,
         floatmode="unique",

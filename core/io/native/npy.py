@@ -13,6 +13,7 @@ import numpy as np
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import array_bytes
+from gradstep.core.graph.number_kinds import BFLOAT16
 
 _CHUNK = 1 << 20  # bytes that are read at once
 # What NumPy's reader of headers raises: it reads them as Python, once more where that fails.
@@ -20,6 +21,7 @@ _NOT_A_HEADER = (
     ValueError, TypeError, EOFError, SyntaxError, RecursionError, MemoryError, OverflowError,
     tokenize.TokenError,
 )  # fmt: skip
+_TWO_BYTES = np.dtype("V2")
 _HEADERS: dict[tuple[int, int], Any] = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -115,7 +117,12 @@ def _header(stream: IO[bytes]) -> tuple[Sequence[int], bool, np.dtype, int]:
     if version not in _HEADERS:
         raise ValueError(f"unknown format version {version}")
     shape, fortran, dtype = _HEADERS[version](start, max_header_size=10_000)
-    return shape, fortran, dtype, start.count
+    return shape, fortran, _as_numbers(dtype), start.count
+
+
+def _as_numbers(dtype: np.dtype) -> np.dtype:
+    """bfloat16, which NumPy has no name for, is written as two bytes that mean nothing."""
+    return BFLOAT16 if dtype == _TWO_BYTES else dtype
 
 
 class _Counted:

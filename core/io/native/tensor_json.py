@@ -11,6 +11,7 @@ import numpy as np
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.number_kinds import kind_of
 
 _SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
@@ -21,9 +22,9 @@ def to_json(array: np.ndarray) -> dict[str, Any]:
     array = np.asarray(array)
     dtype = DType.of(array.dtype)
     data = _nested(
-        array.ravel().tolist() if array.dtype.kind != "f" else list(array.ravel()),
+        array.ravel().tolist() if kind_of(array.dtype) != "f" else list(array.ravel()),
         array.shape,
-        _WRITERS.get(array.dtype.kind, lambda x: x),
+        _WRITERS.get(kind_of(array.dtype), lambda x: x),
     )
     return {"dtype": dtype.value, "shape": list(array.shape), "data": data}
 
@@ -31,7 +32,7 @@ def to_json(array: np.ndarray) -> dict[str, Any]:
 def from_json(dtype: DType, shape: Sequence[int], data: Any) -> np.ndarray:
     """The array that `to_json` wrote. Raises GradstepError when data and shape disagree."""
     flat = list(_flat(data, tuple(shape)))
-    read = _READERS.get(np.dtype(dtype.numpy).kind, lambda x: x)
+    read = _READERS.get(kind_of(dtype.numpy), lambda x: x)
     try:
         values = [read(x) for x in flat]
         if dtype is DType.STRING:

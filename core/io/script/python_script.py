@@ -14,6 +14,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.loop import everywhere
 from gradstep.core.graph.model import PYTHON_OPS, Constant, Operation, TensorRef
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.graph.splat_array import element_of, is_splat
 from gradstep.core.io.script.script_conds import HELPER as BRANCHES
 from gradstep.core.io.script.script_conds import has_branches_in_loops
@@ -52,6 +53,8 @@ def variable(name):
     return next(v for v in tf1.global_variables() if v.op.name == name)
 
 '''
+# What an element type is written as; "bfloat16" is known once TensorFlow is imported.
+_TYPES = {"object": "object", "bool": "bool", "bfloat16": '"bfloat16"'}
 _ON_ARRAYS = '''
 def on_arrays(function):
     """A gradient function that calls `function` on NumPy arrays."""
@@ -241,12 +244,12 @@ def _array(array: np.ndarray) -> str:
             kind="FileError",
             hint="convert to .pb instead",
         )
-    if array.dtype.kind == "f":
+    if kind_of(array.dtype) == "f":
         # The fewest digits that give each element back.
         values = np.array([float(str(x)) for x in array.ravel()]).reshape(array.shape).tolist()
     else:
         values = array.tolist()
-    dtype = {"object": "object", "bool": "bool"}.get(array.dtype.name, f"np.{array.dtype.name}")
+    dtype = _TYPES.get(array.dtype.name, f"np.{array.dtype.name}")
     text = re.sub(r"\b(nan|inf)\b", r"np.\1", repr(values)) if dtype != "object" else repr(values)
     shape = f".reshape({array.shape})" if array.size == 0 else ""
     return f"np.array({text}, {dtype}){shape}"

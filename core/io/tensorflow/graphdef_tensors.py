@@ -15,7 +15,8 @@ from gradstep.core.io.tensorflow.graphdef_proto import TYPE_NUMBERS, dtype_of, m
 
 # The repeated field that holds the values when tensor_content does not.
 _FIELDS = {
-    DType.FLOAT16: "half_val", DType.FLOAT32: "float_val", DType.FLOAT64: "double_val",
+    DType.FLOAT16: "half_val", DType.BFLOAT16: "half_val",
+    DType.FLOAT32: "float_val", DType.FLOAT64: "double_val",
     DType.INT8: "int_val", DType.INT16: "int_val", DType.INT32: "int_val", DType.INT64: "int64_val",
     DType.UINT8: "int_val", DType.UINT16: "int_val", DType.UINT32: "uint32_val",
     DType.UINT64: "uint64_val", DType.BOOL: "bool_val", DType.STRING: "string_val",
@@ -126,8 +127,8 @@ def _listed(proto: Any, dtype: DType) -> np.ndarray:
     values = getattr(proto, _FIELDS[dtype])
     if dtype is DType.STRING:
         return objects(list(values), (len(values),))
-    if dtype is DType.FLOAT16:
-        return np.array(values, np.uint16).view(np.float16)
+    if _FIELDS[dtype] == "half_val":
+        return np.array(values, np.uint16).view(dtype.numpy)
     if dtype.is_complex:
         parts = np.array(values, np.float32 if dtype is DType.COMPLEX64 else np.float64)
         return parts[: len(parts) // 2 * 2].view(dtype.numpy)
@@ -136,7 +137,7 @@ def _listed(proto: Any, dtype: DType) -> np.ndarray:
 
 def _listing(element: np.ndarray) -> list[Any]:
     """The inverse of `_listed`, of one element."""
-    if element.dtype == np.float16:
+    if _FIELDS[DType.of(element.dtype)] == "half_val":
         return [int(element.view(np.uint16))]
     if element.dtype.kind == "c":
         return [float(element.real), float(element.imag)]

@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.native.zip_archive import Archive
 from gradstep.core.json_text import UNREADABLE, why_unreadable
@@ -72,7 +73,7 @@ class Pt2Archive:
         return f"{folder}/{told['path_name']}", str(told["tensor_meta"])
 
     def weight(self, name: str) -> np.ndarray:
-        """What a parameter, buffer or constant is; bfloat16 as float32."""
+        """What a parameter, buffer or constant is."""
         if name not in self._weights:
             raise bad(f"has no value for '{name}'")
         folder, told = self._weights[name]
@@ -84,22 +85,20 @@ class Pt2Archive:
 
 def _array(data: bytes, meta: dict[str, Any], name: str) -> np.ndarray:
     kind = SCALAR_TYPES.get(meta["dtype"], "")
-    stored = {"bfloat16": "uint16"}.get(kind, kind)
-    if not stored or stored.startswith("float8"):
+    if not kind or kind.startswith("float8"):
         raise bad(f"has '{name}' of an element type that cannot be read ({kind or meta['dtype']})")
-    flat = np.frombuffer(data, np.dtype(stored).newbyteorder("<"))
+    stored = DType(kind).numpy
+    flat = np.frombuffer(data, stored.newbyteorder("<"))
     shape = tuple(size["as_int"] for size in meta["sizes"])
     strides = tuple(step["as_int"] for step in meta["strides"])
     start = meta["storage_offset"]["as_int"]
     if not math.prod(shape):
-        return np.zeros(shape, np.float32 if kind == "bfloat16" else stored)
+        return np.zeros(shape, stored)
     last = start + sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
     if start < 0 or min(strides, default=0) < 0 or last >= flat.size:
         raise bad(f"has '{name}' of {flat.size} numbers, which is not {list(shape)}")
     steps = tuple(step * flat.itemsize for step in strides)
     view = np.lib.stride_tricks.as_strided(flat[start:], shape, steps, writeable=False)
-    if kind == "bfloat16":  # the upper half of a float32
-        return (view.astype(np.uint32) << 16).view(np.float32)
     return np.ascontiguousarray(view).astype(stored, copy=False).reshape(shape)
 
 

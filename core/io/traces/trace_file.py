@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.number_kinds import BFLOAT16
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.file_errors import inside
 from gradstep.core.io.native.zip_archive import Archive
@@ -149,10 +150,14 @@ class _Trace:
         shape = tuple(one.shape)
         if any(isinstance(size, int) and size < 0 for size in shape):
             raise bad(f"{where} has the shape {one.shape}")
-        arrays = [self._array(member, shape, where) for member in (one.value, one.gradient)]
+        arrays = [
+            self._array(member, one.dtype, shape, where) for member in (one.value, one.gradient)
+        ]
         return ForeignTensor(one.dtype, shape, *arrays)
 
-    def _array(self, member: str, shape: tuple[int | str, ...], where: str) -> np.ndarray | None:
+    def _array(
+        self, member: str, dtype: str, shape: tuple[int | str, ...], where: str
+    ) -> np.ndarray | None:
         if not member:
             return None
         array = self._archive.tensor(member)
@@ -162,7 +167,8 @@ class _Trace:
         )
         if not fits:
             raise bad(f"{where}: {member} has the shape {list(array.shape)}, not {list(shape)}")
-        return array
+        # Who has no bfloat16 has written it as float32.
+        return array.astype(BFLOAT16) if dtype == "bfloat16" else array
 
     def _argument(self, value: Any, node: str, depth: int = 0) -> Any:
         """What is written for a tensor, a size, an element type or an infinite number, as that."""

@@ -25,7 +25,7 @@ from gradstep.core.lowering.foreign_graph import (
     ForeignTensor,
 )
 from gradstep.core.lowering.lowered_graph import Lowered, lower
-from gradstep.core.lowering.lowering_table import LoweringTable
+from gradstep.core.lowering.lowering_table import LoweringTable, element_type
 
 _NODE = 10_000  # bytes of memory that a foreign operation takes as operations of ours, about
 _EPSILON = {"bfloat16": 2.0**-7, "float8_e4m3fn": 2.0**-3, "float8_e5m2": 2.0**-2}
@@ -145,8 +145,8 @@ class _Traced:
             trains = any(one.trained for one in self.graph.inputs)
             offered = ": the Gradients panel offers some." if trains else "."
             lines.append(f"It has no loss{offered}")
-        if shortened := _short_types(self.graph):
-            lines.append(f"{', '.join(shortened)} is computed as float32 here.")
+        if missing := [name for name in _short_types(self.graph) if element_type(name) != name]:
+            lines.append(f"{', '.join(missing)} is computed as float32 here.")
         lines += _unlowered(self.done)
         if drawing := _drawn_anew(self.graph):
             lines.append(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.number_kinds import limits_of
 from gradstep.core.lowering.aten.aten_table import lower
 from gradstep.core.lowering.aten.aten_tensors import (
     as_operands,
@@ -331,7 +332,7 @@ def nan_to_num(
     posinf: float | None = None,
     neginf: float | None = None,
 ) -> Tensor:
-    most = np.finfo(self.dtype.numpy).max
+    most = limits_of(self.dtype.numpy).max
     x = call("SelectV2", call("IsNan", self), scalar(self, nan or 0.0), self)
     for value, low in ((posinf, False), (neginf, True)):
         at = call("Equal", x, scalar(self, -math.inf if low else math.inf))

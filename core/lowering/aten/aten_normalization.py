@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gradstep.core.graph.number_kinds import limits_of
 from gradstep.core.lowering.aten.aten_table import lower
 from gradstep.core.lowering.aten.aten_tensors import (
     along_axis,
@@ -149,7 +150,7 @@ def rms_norm(
     eps: float | None = None,
 ) -> list[Tensor]:
     axes = list(range(rank(input) - len(normalized_shape), rank(input)))
-    small = float(np.finfo(input.dtype.numpy).eps) if eps is None else eps
+    small = float(limits_of(input.dtype.numpy).eps) if eps is None else eps
     squares = call("Mean", call("Square", input), ints(axes), keep_dims=True)
     inverse = call("Rsqrt", call("AddV2", squares, scalar(input, small)))
     y = scaled(call("Mul", input, inverse), weight, None)

@@ -122,6 +122,8 @@ def _kind(dtype: DType) -> int:
 def _common(a: DType, b: DType) -> DType:
     if _kind(a) != _kind(b):
         return a if _kind(a) > _kind(b) else b
+    if {a, b} == {DType.FLOAT16, DType.BFLOAT16}:
+        return DType.FLOAT32  # the first that holds both, which NumPy does not say
     return DType.of(np.promote_types(a.numpy, b.numpy))
 
 

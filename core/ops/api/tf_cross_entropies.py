@@ -68,8 +68,8 @@ def _softmax_loss(labels: Tensor, logits: Tensor, axis: int, scope: str) -> Tens
 
 
 def _precise(logits: Tensor) -> Tensor:
-    """float16 is too coarse for a sum of exponentials."""
-    half = logits.dtype is DType.FLOAT16
+    """float16 and bfloat16 are too coarse for a sum of exponentials."""
+    half = logits.dtype in (DType.FLOAT16, DType.BFLOAT16)
     return call("Cast", logits, DstT=DType.FLOAT32) if half else logits
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.number_kinds import limits_of
 from gradstep.core.ops.api.tf_creation import alike, constant
 from gradstep.core.ops.build.tensor import Tensor, TensorLike, builder_of, call
 from gradstep.core.ops.catalogue.math.complex_numbers import complex_of, part
@@ -151,7 +152,7 @@ def saturate_cast(value: TensorLike, dtype: DType | str, name: str | None = None
 def _common_range(source: DType, target: DType) -> tuple[Any, Any]:
     """The smallest and the largest number of type `source` that `target` has room for, too."""
     (low, high), (least, most) = _range(source), _range(target)
-    kind = source.numpy.type if source.is_integer else np.finfo(source.numpy).dtype.type
+    kind = source.numpy.type if source.is_integer else limits_of(source.numpy).dtype.type
     bounds = [_inwards(kind(b), least, most) for b in (max(low, least), min(high, most))]
     lower, upper = [complex(b, b) for b in bounds] if source.is_complex else bounds
     return lower, upper
@@ -159,7 +160,7 @@ def _common_range(source: DType, target: DType) -> tuple[Any, Any]:
 
 def _range(dtype: DType) -> tuple[int, int]:
     """Exact, as Python's integers; of complex numbers, their parts'."""
-    limits = np.iinfo(dtype.numpy) if dtype.is_integer else np.finfo(dtype.numpy)
+    limits = np.iinfo(dtype.numpy) if dtype.is_integer else limits_of(dtype.numpy)
     return int(limits.min), int(limits.max)
 
 

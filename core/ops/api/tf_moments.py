@@ -148,8 +148,8 @@ def _inverse_norm(squares: Tensor, axes: Axes, epsilon: float) -> Tensor:
 
 
 def _precise(x: Tensor) -> Tensor:
-    """float16 is too coarse for sums of squares."""
-    half = x.dtype is DType.FLOAT16
+    """float16 and bfloat16 are too coarse for sums of squares."""
+    half = x.dtype in (DType.FLOAT16, DType.BFLOAT16)
     return call("Cast", x, DstT=DType.FLOAT32) if half else x
 
 

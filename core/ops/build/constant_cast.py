@@ -8,6 +8,7 @@ import numpy as np
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.number_kinds import kind_of
 
 _HINT = "write other values first, or keep the element type and put a Cast behind it"
 
@@ -28,7 +29,7 @@ def convert_constant(array: np.ndarray, dtype: DType) -> np.ndarray:
     if dtype is DType.STRING:
         return _texts(array)
     source = _numbers(array, dtype) if have is DType.STRING else array
-    if source.dtype.kind == "c" and not dtype.is_complex:
+    if kind_of(source.dtype) == "c" and not dtype.is_complex:
         _require(source, source.imag == 0, dtype)
         source = source.real
     with np.errstate(all="ignore"):
@@ -57,13 +58,13 @@ def _require(source: np.ndarray, kept: Any, dtype: DType) -> None:
 
 def _same(source: np.ndarray, found: np.ndarray) -> Any:
     """Where `found` is what `source` is, or the nearest there is; NaN is NaN."""
-    if source.dtype.kind in "fc" and found.dtype.kind in "fc":
+    if kind_of(source.dtype) in "fc" and kind_of(found.dtype) in "fc":
         return np.isfinite(found) | ~np.isfinite(source)
-    back = (found if source.dtype.kind == "c" else found.real).astype(source.dtype)
+    back = (found if kind_of(source.dtype) == "c" else found.real).astype(source.dtype)
     same = (back == source) & (back.astype(found.dtype) == found)
-    if source.dtype.kind in "iu" and found.dtype.kind in "iu":
+    if kind_of(source.dtype) in "iu" and kind_of(found.dtype) in "iu":
         same &= (source < 0) == (found < 0)
-    elif source.dtype.kind in "iu":
+    elif kind_of(source.dtype) in "iu":
         same &= np.isfinite(found)  # to come back from infinity gives just any integer
     return same | ((source != source) & (found != found))
 
@@ -105,7 +106,7 @@ def _whole(found: np.ndarray, dtype: DType) -> np.ndarray:
 def _refused(source: np.ndarray, lost: np.ndarray, dtype: DType) -> GradstepError:
     place = tuple(int(i) for i in np.argwhere(lost)[0]) if source.ndim else ()
     value = source[place]
-    return _error(str(value), place, _reason(source.dtype.kind, value, dtype))
+    return _error(str(value), place, _reason(kind_of(source.dtype), value, dtype))
 
 
 def _reason(kind: str, value: Any, dtype: DType) -> str:

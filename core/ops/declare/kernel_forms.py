@@ -20,6 +20,8 @@ class Kernels:
               there are has to be the same in all (attributes, shapes, types, inputs read on the
               host). Arrays of an elementwise op that writes no variable may have gaps between rows.
     ufunc:    the NumPy function that is all of it: see `ufunc`.
+    takes_bfloat16: whether `plain` takes and gives bfloat16 as it is, as what moves bits does;
+              others are given float32, and rounded (core/engine/calls/bfloat16_kernels.py).
     only_numpy: whether there is no `out` but by `calls`, whose functions are NumPy's own.
     keywords: names of the keyword-only parameters of `plain`.
     """
@@ -28,6 +30,7 @@ class Kernels:
     out: Kernel | None = None
     calls: Kernel | None = None
     ufunc: str | None = None
+    takes_bfloat16: bool = False
     keywords: tuple[str, ...] = field(init=False)
     only_numpy: bool = field(init=False)
 

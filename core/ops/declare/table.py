@@ -26,6 +26,7 @@ from typing import Any
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.suggestions import did_you_mean, near
 from gradstep.core.ops.declare.arithmetic_class import Arithmetic, arithmetic_of
+from gradstep.core.ops.declare.bfloat16_refusals import refusing_bfloat16
 from gradstep.core.ops.declare.declared_gradient import UNDECLARED, Gradient, GradientRule
 from gradstep.core.ops.declare.definition import (
     Branch,
@@ -136,7 +137,9 @@ def op(
         choices=MappingProxyType(dict(choices or {})),
         follow=MappingProxyType(dict(follow or {})),
         formula=formula,
-        infer=as_declared(infer, specs, type_attrs or {}),
+        infer=refusing_bfloat16(
+            type, as_declared(infer, specs, type_attrs or {}), type_attrs or {}
+        ),
         kernel=forms,
         gradient=_declared(gradient),
         broadcasts=broadcasts,

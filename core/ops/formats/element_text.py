@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.graph.number_kinds import kind_of
+
 _LINE = "\n"
 _ESCAPES = str.maketrans({c: f"\\{e}" for c, e in zip("\n\r\t\"'\\", "nrt\"'\\", strict=True)})
 
@@ -31,7 +33,7 @@ def ends(array: Any, entries: int) -> str:
     TensorFlow has no text for complex numbers here."""
     values = np.asarray(array)
     count = values.size if entries < 0 else min(entries, values.size)
-    if values.dtype.kind != "c":
+    if kind_of(values.dtype) != "c":
         return _ends(values, count, 0)
     more = "..." if values.size > count else ""
     shown = " ".join("?" * count) + more

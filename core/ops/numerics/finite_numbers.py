@@ -6,10 +6,12 @@ from cmath import isfinite
 
 import numpy as np
 
+from gradstep.core.graph.number_kinds import kind_of
+
 
 def has_nonfinite(value: np.ndarray) -> bool:
     """Whether NaN or an infinity is in it; what is no fraction has none. One number takes a tenth
     of the time that NumPy takes."""
-    if value.dtype.kind not in "fc":
+    if kind_of(value.dtype) not in "fc":
         return False
     return not (isfinite(value.item()) if value.size == 1 else bool(np.isfinite(value).all()))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gradstep.core.graph.number_kinds import BFLOAT16
 from gradstep.core.ops.numerics import libm
 
 _TINY = 1e-7  # the smallest number of which a normal number takes the logarithm
@@ -22,12 +23,15 @@ def uniform(words: np.ndarray, dtype: np.dtype) -> np.ndarray:
     if dtype == np.float16:
         half = words.astype(np.uint16) & np.uint16(0x3FF) | np.uint16(15 << 10)
         return half.view(np.float16) - np.float16(1)
+    if dtype == BFLOAT16:
+        short = words.astype(np.uint16) & np.uint16(0x7F) | np.uint16(127 << 7)
+        return np.asarray(short.view(BFLOAT16) - BFLOAT16.type(1))
     return (words & np.uint32(0x7FFFFF) | np.uint32(127 << 23)).view(np.float32) - np.float32(1)
 
 
 def normal(words: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Standard normal, by Box and Muller's transform: two from each pair of uniform numbers.
-    float16 is rounded from float32."""
+    float16 and bfloat16 are rounded from float32."""
     exact = np.dtype(np.float64 if dtype == np.float64 else np.float32)
     pairs = uniform(words, exact)
     first = np.maximum(pairs[:, 0::2], exact.type(_TINY))

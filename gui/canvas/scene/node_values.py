@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from gradstep.core.graph.model import Constant, Operation, TensorRef
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.ops.typing.missing_inputs import Waiting
 from gradstep.gui.canvas.scene import blamed_array_index
 from gradstep.gui.look.number_text import brief, elements, is_wrong, whole
@@ -86,7 +87,7 @@ def of(found: TensorValue, tone: RowTone, room: int = ROOM) -> NodeValues:
     if is_wrong(found):
         return NodeValues(text or brief(found, room), "problem")
     array = found.array
-    tiled = array is not None and 1 < array.size <= TILES and array.dtype.kind in "fiu"
+    tiled = array is not None and 1 < array.size <= TILES and kind_of(array.dtype) in "fiu"
     return NodeValues(text or brief(found, room), tone, array if tiled and not text else None)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from msgspec import structs
 
 from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.number_kinds import wide_type
 from gradstep.core.host.tensors.axis_layout import (
     Arranged,
     Layout,
@@ -83,9 +84,12 @@ class View:
         return TensorSlice(ref=ref, index=index, minus=self.minus)
 
     def shown_dtype(self, dtype: str) -> DType:
-        """Of the numbers that are seen: differences of whole numbers are float64."""
-        whole = DType(dtype).numpy.kind in "biu"
-        return DType.FLOAT64 if self.minus is not None and whole else DType(dtype)
+        """Of the numbers that are seen: differences of whole numbers are float64, of bfloat16
+        float32."""
+        kind = DType(dtype)
+        if self.minus is None:
+            return kind
+        return DType.FLOAT64 if kind.numpy.kind in "biu" else DType.of(wide_type(kind.numpy))
 
     def cell_of(self, position: tuple[int, ...]) -> tuple[int, int]:
         """Row and column of an element in the table."""

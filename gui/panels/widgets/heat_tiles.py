@@ -11,6 +11,7 @@ from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.gui.canvas.paint import heat_colours
 from gradstep.gui.look import number_text
 from gradstep.gui.look.plain_text import show_tip
@@ -180,4 +181,4 @@ def _tile_width(texts: Texts) -> int:
 
 
 def _largest(table: np.ndarray[Any, Any]) -> float:
-    return heat_colours.largest(table) if table.dtype.kind in "fiu" else 0.0
+    return heat_colours.largest(table) if kind_of(table.dtype) in "fiu" else 0.0

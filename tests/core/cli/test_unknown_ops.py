@@ -22,13 +22,13 @@ node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } 
 node { name: "two" op: "Square" input: "x" $T }
 node { name: "odd" op: "Zorp" input: "two" input: "x" device: "/cpu:0"
   attr { key: "how" value { func { name: "f" attr { key: "n" value { i: 3 } } } } }
-  attr { key: "T" value { type: DT_BFLOAT16 } }
+  attr { key: "T" value { type: DT_QINT8 } }
   attr { key: "all" value { list { func { name: "f" } func { name: "f" } } } } }
 node { name: "after" op: "Neg" input: "odd" $T }
 node { name: "way" op: "Add" input: "after" input: "two" $T }
 node { name: "called" op: "f" input: "after:0" input: "^two" }
 node { name: "loop" op: "While" input: "x" attr { key: "body" value { func { name: "f" } } } }
-node { name: "half" op: "Placeholder" attr { key: "dtype" value { type: DT_BFLOAT16 } } }
+node { name: "half" op: "Placeholder" attr { key: "dtype" value { type: DT_QINT8 } } }
 node { name: "yes" op: "Placeholder" attr { key: "dtype" value { type: DT_BOOL } } }
 node { name: "switch" op: "Switch" input: "x" input: "yes" $T }
 node { name: "branch" op: "Zorp" input: "switch" }
@@ -60,7 +60,7 @@ def test_each_is_a_problem_at_its_node(cli: Cli, file: Path) -> None:
     assert (at["odd"]["code"], at["odd"]["text"]) == ("unknown-op", SAID)
     assert at["odd"]["fix"].startswith("ask only for what does not need it, or feed 'odd:0'")
     assert at["loop"]["text"].startswith("While calls functions for its condition and its body")
-    assert at["half"]["text"] == "attribute 'dtype': element type DT_BFLOAT16 is not supported"
+    assert at["half"]["text"] == "attribute 'dtype': element type DT_QINT8 is not supported"
     script = cli(
         "debug", file, "--of", "two", "--wrt", "x", "--feed", "x=[1, 2]", "--script", "c; p two"
     )

@@ -31,6 +31,8 @@ def constants(draw: Any) -> Constant:
         count = int(np.prod(shape))
         values = draw(st.lists(st.binary(max_size=5), min_size=count, max_size=count))
         return Constant(objects(values, shape))
+    if dtype is DType.BFLOAT16:
+        return Constant(draw(hnp.arrays(np.uint16, shape)).view(dtype.numpy))
     return Constant(draw(hnp.arrays(dtype.numpy, shape)))
 
 

@@ -37,8 +37,9 @@ def test_two_of_a_name_are_refused() -> None:
         table.lower("relu")(lambda site, self: self)
 
 
-def test_short_floats_are_read_as_float32() -> None:
-    assert element_type("bfloat16") is DType.FLOAT32
+def test_floats_of_8_bits_are_read_as_float32() -> None:
+    assert element_type("bfloat16") is DType.BFLOAT16
+    assert element_type("float8_e5m2") is DType.FLOAT32
     with pytest.raises(UnloweredError, match="element type qint8"):
         element_type("qint8")
 
@@ -53,6 +54,10 @@ MEASURED: list[tuple[tuple[Any, ...], DType]] = [
     (((DType.FLOAT32, 1), (DType.FLOAT64, 1)), DType.FLOAT64),
     (((DType.INT64, 1), (DType.FLOAT32, 0)), DType.FLOAT32),
     (((DType.INT64, 1), (DType.FLOAT16, 1)), DType.FLOAT16),
+    (((DType.FLOAT32, 1), (DType.BFLOAT16, 1)), DType.FLOAT32),
+    (((DType.FLOAT16, 1), (DType.BFLOAT16, 1)), DType.FLOAT32),
+    (((DType.BFLOAT16, 1), (DType.INT64, 1)), DType.BFLOAT16),
+    (((DType.BFLOAT16, 1), 1.5), DType.BFLOAT16),
     (((DType.UINT8, 1), (DType.INT64, 0)), DType.UINT8),
     (((DType.UINT8, 1), 3), DType.UINT8),
     (((DType.BOOL, 1), 3), DType.INT64),

@@ -19,8 +19,8 @@ _NAMES = ("start", "stop", "num")
 
 def _type(ctx: InferContext) -> TensorType:
     dtype = one_dtype(ctx, ctx.types[:2])
-    if dtype not in (DType.FLOAT32, DType.FLOAT64):
-        raise wrong_type(ctx, dtype, "float32 or float64")
+    if dtype not in (DType.BFLOAT16, DType.FLOAT32, DType.FLOAT64):
+        raise wrong_type(ctx, dtype, "bfloat16, float32 or float64")
     for name, kind in zip(_NAMES, ctx.types, strict=True):
         if kind.shape.rank not in (None, 0):
             raise ctx.fail(

@@ -9,6 +9,7 @@ import numpy as np
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import Shape, TensorType
+from gradstep.core.graph.number_kinds import kind_of, limits_of
 from gradstep.core.ops.build.builder import OpView, Tensor
 from gradstep.core.ops.catalogue.arrays.segment_gradients import (
     dropping_negative,
@@ -16,6 +17,7 @@ from gradstep.core.ops.catalogue.arrays.segment_gradients import (
     without_own_factor,
 )
 from gradstep.core.ops.declare.host_arrays import integer
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.shape_rules import brackets, starts_with
 from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
@@ -106,11 +108,11 @@ def _reducing(name: str, empty: Callable[[Any], Any]) -> Callable[..., Any]:
 
 
 def _lowest(dtype: np.dtype) -> Any:
-    return np.finfo(dtype).min if dtype.kind == "f" else np.iinfo(dtype).min
+    return limits_of(dtype).min if kind_of(dtype) == "f" else np.iinfo(dtype).min
 
 
 def _highest(dtype: np.dtype) -> Any:
-    return np.finfo(dtype).max if dtype.kind == "f" else np.iinfo(dtype).max
+    return limits_of(dtype).max if kind_of(dtype) == "f" else np.iinfo(dtype).max
 
 
 def _samples(rng: np.random.Generator) -> list[Sample]:
@@ -147,16 +149,17 @@ def _declare(
     kinks: str = "",
     differs: str = "",
 ) -> None:
+    chooses = name in ("Max", "Min")
     op(
         f"UnsortedSegment{name}",
         inputs="data segment_ids #num_segments:int32,int64",
         type_attrs={"T": "data", "Tindices": "segment_ids", "Tnumsegments": "num_segments"},
         formula=f"segments(data, segment_ids, num_segments, {formula})",
         infer=infer(_segmented),
-        kernel=kernel,
+        kernel=Kernels(kernel, takes_bfloat16=chooses),  # whose extremes are others
         gradient=gradient,
         samples=samples,
-        arithmetic="exact" if name in ("Max", "Min") else "reducing",
+        arithmetic="exact" if chooses else "reducing",
         python=f"unsorted_segment_{name.lower()}",
         doc=doc,
         kinks=kinks,

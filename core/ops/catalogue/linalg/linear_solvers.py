@@ -12,6 +12,7 @@ from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.catalogue.linalg.linalg_composites import band, product, unbroadcast_batches
 from gradstep.core.ops.catalogue.linalg.matrix_shape_rules import (
     PRECISE,
+    SOLVED,
     batch_shape,
     broadcast_batch,
     check_matrices,
@@ -180,7 +181,7 @@ op(
     attrs={"lower": True, "adjoint": False},
     type_attrs={"T": "matrix"},
     formula="linalg.solve(adjoint_if(adjoint, tril(matrix) if lower else triu(matrix)), rhs)",
-    infer=only(PRECISE, _triangular_type),
+    infer=only(SOLVED, _triangular_type),
     kernel=_triangular,
     gradient=_triangular_gradient,
     samples=_triangular_samples,

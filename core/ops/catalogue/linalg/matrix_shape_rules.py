@@ -10,9 +10,10 @@ from gradstep.core.ops.declare.shape_rules import brackets, broadcast_shapes
 from gradstep.core.ops.declare.table import Infer, InferContext
 from gradstep.core.ops.declare.type_rules import wrong_type
 
-FLOATS = (DType.FLOAT16, DType.FLOAT32, DType.FLOAT64)
+FLOATS = (DType.FLOAT16, DType.BFLOAT16, DType.FLOAT32, DType.FLOAT64)
 COMPLEX = (DType.COMPLEX64, DType.COMPLEX128)
 PRECISE = (DType.FLOAT32, DType.FLOAT64, *COMPLEX)  # what TensorFlow factors matrices of
+SOLVED = (DType.BFLOAT16, *PRECISE)  # and solves, where they are triangular
 PRODUCTS = (*FLOATS, DType.INT32, DType.INT64, *COMPLEX)
 
 Size = int | None

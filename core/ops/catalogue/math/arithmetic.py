@@ -27,7 +27,7 @@ from gradstep.core.ops.typing.static_values import conj
 Pair = tuple[Tensor, Tensor]
 
 # Add is older than the wide unsigned types.
-_OF_ADD = "float16 float32 float64 uint8 int8 int16 int32 int64 complex64 complex128"
+_OF_ADD = "bfloat16 float16 float32 float64 uint8 int8 int16 int32 int64 complex64 complex128"
 
 for _name in ("Add", "AddV2"):
     op(
@@ -168,7 +168,7 @@ op(
     outputs="z",
     type_attrs={"T": "x"},
     formula="(x - y) * conj(x - y)",
-    infer=only(broadcast, "float16 float32 float64 int32 int64 complex64 complex128"),
+    infer=only(broadcast, "bfloat16 float16 float32 float64 int32 int64 complex64 complex128"),
     kernel=Kernels(_squared_difference, calls=_squared_difference_calls),
     gradient=_squared_difference_gradient,
     broadcasts=True,

@@ -200,7 +200,7 @@ op(
     type_attrs={"T": "input"},
     formula="bits_as(input, type)",
     infer=_bitcast_type,
-    kernel=_bitcast,
+    kernel=Kernels(_bitcast, takes_bfloat16=True),
     gradient=NOT_DIFFERENTIABLE,
     samples=_bitcast_samples,
     arithmetic="exact",

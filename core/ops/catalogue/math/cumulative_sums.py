@@ -9,6 +9,7 @@ import numpy as np
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.graph.number_kinds import limits_of
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.declare.declared_gradient import Defect, Gradient
 from gradstep.core.ops.declare.host_arrays import integer
@@ -100,7 +101,7 @@ def _logsumexp_gradient(op: OpView, g: Tensor) -> tuple[Tensor, None]:
 def _log_gradient(op: OpView, g: Tensor, like: Tensor) -> Tensor:
     """What flows back of `g` where that is positive."""
     (x, axis), y, dtype = op.inputs, op.outputs[0], like.dtype.numpy
-    lowest, zero = np.finfo(dtype).min, np.zeros((), dtype)
+    lowest, zero = limits_of(dtype).min, np.zeros((), dtype)
     small = g.builder.tensor(np.array(lowest, dtype))
     log = call("SelectV2", call("Greater", g, zero), call("Log", g), small)
     return call("Exp", call("CumulativeLogsumexp", log - y, axis, **_flags(op)) + x)

@@ -186,7 +186,7 @@ for _type in ("TruncateMod", "Mod"):
         outputs="z",
         type_attrs={"T": "x"},
         formula="fmod(x, y)",
-        infer=only(broadcast, "int32 int64 float16 float32 float64"),
+        infer=only(broadcast, "int32 int64 float16 bfloat16 float32 float64"),
         kernel=_truncate_mod,
         broadcasts=True,
         samples=binary(),

@@ -39,10 +39,11 @@ def channels_of(ctx: InferContext, shape: Shape) -> int | None:
 
 
 def check_element_types(ctx: InferContext, x: DType, vectors: DType) -> None:
-    """float16 images are normalized with float32 vectors; other types with their own."""
+    """float16 and bfloat16 images are normalized with float32 vectors; others with their own."""
     if not x.is_floating:
         raise wrong_type(ctx, x, "real floating-point images")
-    half = x is DType.FLOAT16 and ctx.op.type not in ("FusedBatchNorm", "FusedBatchNormGrad")
+    short = x in (DType.FLOAT16, DType.BFLOAT16)
+    half = short and ctx.op.type not in ("FusedBatchNorm", "FusedBatchNormGrad")
     wanted = DType.FLOAT32 if half else x
     if vectors is not wanted:
         raise wrong_type(ctx, vectors, f"{wanted.value} vectors with {x.value} images")

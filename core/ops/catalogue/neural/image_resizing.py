@@ -279,7 +279,7 @@ op(
 )
 op(
     "ResizeNearestNeighborGrad",
-    inputs="grads:uint8,int8,int32,float16,float32,float64 #size:int32",
+    inputs="grads:uint8,int8,int32,float16,float32,float64,bfloat16 #size:int32",
     attrs=_ATTRS,
     type_attrs={"T": "grads"},
     formula="resized_back(nearest, grads, size, align_corners, half_pixel_centers)",

@@ -14,9 +14,11 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.graph.model import Operation
+from gradstep.core.graph.number_kinds import widened
 from gradstep.core.ops.declare.attribute_kinds import attribute
 from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.host_arrays import integer, integers
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.op_state import Counter
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.table import InferContext, Sample, op
@@ -67,7 +69,9 @@ def _kernel(draw: Draw) -> Callable[..., Any]:
         own = attribute(op, DRAWN_AS, DType, dtype).numpy
         numbers = draw(seeds_of(seed, seed2, op.name), integer(counter), count, own)
         result = numbers.reshape(sizes).astype(DType(dtype).numpy)
-        return xp.asarray(result), counter + streams.RESERVED * count
+        return xp.asarray(
+            result if xp is np else widened(result)
+        ), counter + streams.RESERVED * count
 
     return kernel
 
@@ -105,7 +109,7 @@ for _type, _draw, _function, _doc in (
         type_attrs={"T": "shape"},
         formula=f"{_function}(shape, seed, seed2)",
         infer=_floats,
-        kernel=_kernel(_draw),
+        kernel=Kernels(_kernel(_draw), takes_bfloat16=True),
         state=Counter(),
         gradient=NOT_DIFFERENTIABLE,
         samples=_shapes,

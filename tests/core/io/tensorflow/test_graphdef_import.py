@@ -189,7 +189,7 @@ def test_short_lists_repeat_their_last_value(fields: dict[str, Any], expected: n
     [
         ({"dtype": 1, "float_val": [1] * 5}, "declares 3 elements but lists 5"),
         ({"dtype": 1, "tensor_content": b"1234"}, "12 bytes, but holds 4"),
-        ({"dtype": 14}, "DT_BFLOAT16 is not supported"),
+        ({"dtype": 11}, "DT_QINT8 is not supported"),
         ({"dtype": 99}, "DataType 99"),
         ({"dtype": 20}, "cannot be of type resource"),
     ],

@@ -1,0 +1,115 @@
+"""Kernels on bfloat16: they are given float32, and their results are rounded to nearest even.
+
+That is how TensorFlow's CPU kernels compute in it, sums in float32 included, and the one place that
+knows: no kernel does, but for those that move bits or make them (`Kernels.takes_bfloat16`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.graph.model import Operation
+from gradstep.core.graph.number_kinds import BFLOAT16, is_bfloat16, widened
+from gradstep.core.ops.declare.definition import InferContext, OpDef
+from gradstep.core.ops.state.opaque_state import OpaqueState
+
+Kernel = Callable[..., Any]
+
+
+def rounding_kernel(
+    definition: OpDef, op: Operation, xp: Any, make: Callable[[Operation], Kernel]
+) -> Kernel:
+    """The kernel of `op` for every element type. make: binds the op's kernel to the attributes of
+    an operation, of this one or of the same in float32. A device that has no bfloat16 keeps the
+    float32 of its results."""
+    if not computes_in_float32(definition):
+        return make(op)
+    in_float32 = _in_float32(op)
+    if xp is not np:
+        return make(in_float32)
+    if in_float32 is not op:
+        return partial(_rounded_results, definition, op, make(in_float32))
+    kernel = make(op)
+    return partial(_rounded_if_short, kernel, partial(_rounded_results, definition, op, kernel))
+
+
+def _rounded_if_short(kernel: Kernel, rounded: Kernel, *inputs: Any) -> Any:
+    return rounded(*inputs) if any_bfloat16(inputs) else kernel(*inputs)
+
+
+def _rounded_results(definition: OpDef, op: Operation, kernel: Kernel, *inputs: Any) -> Any:
+    if any(isinstance(x, OpaqueState) for x in inputs):
+        return kernel(*inputs)  # which puts them there, or takes them out
+    results = kernel(*map(widened, inputs))
+    several = results if isinstance(results, tuple | list) else (results,)
+    short = _are_bfloat16(definition, op, inputs, len(several))
+    made = tuple(_rounded(x) if of else x for x, of in zip(several, short, strict=True))
+    return made if isinstance(results, tuple | list) else made[0]
+
+
+def _rounded(result: Any) -> Any:
+    return result.astype(BFLOAT16) if result.dtype == np.float32 else result
+
+
+def computes_in_float32(definition: OpDef) -> bool:
+    """Whether the op's kernel is given float32 in place of bfloat16. What only moves bytes is not,
+    nor is a user's function, which gets what TensorFlow would give it."""
+    kernel, memory = definition.kernel, definition.memory
+    as_it_is = kernel.takes_bfloat16 or memory.keeps_bytes or memory.slices
+    return not as_it_is and "functions" not in kernel.keywords
+
+
+def any_bfloat16(arrays: Sequence[Any]) -> bool:
+    """Whether one of them is of bfloat16."""
+    return any(map(is_bfloat16, arrays))
+
+
+def _in_float32(op: Operation) -> Operation:
+    """The operation with float32 wherever its attributes say bfloat16; itself where none does."""
+    found = {name: _wide(value) for name, value in op.attrs.items()}
+    same = all(value is op.attrs[name] for name, value in found.items())
+    return op if same else replace(op, attrs=found)
+
+
+def _wide(value: Any) -> Any:
+    if value is DType.BFLOAT16:
+        return DType.FLOAT32
+    if type(value) is tuple and DType.BFLOAT16 in value:
+        return tuple(map(_wide, value))
+    return value
+
+
+def _are_bfloat16(
+    definition: OpDef, op: Operation, inputs: Sequence[Any], count: int
+) -> Sequence[bool]:
+    """Which of `count` results are of bfloat16: outputs by the op's type rule, new values of
+    variables as the variables are."""
+    state = definition.state
+    written = [is_bfloat16(_of_variable(inputs, n)) for n in state.writes]
+    behind = [*written, *[False] * bool(state.counter)]
+    own = count - len(behind)
+    return [*_outputs(definition, op, inputs, own), *behind] if own else behind
+
+
+def _of_variable(inputs: Sequence[Any], number: int) -> Any:
+    """What tells its element type: what it holds or, before that, what it is to hold."""
+    held = inputs[number]
+    return held if held is not None else next((x for x in inputs if is_bfloat16(x)), None)
+
+
+def _outputs(definition: OpDef, op: Operation, inputs: Sequence[Any], own: int) -> list[bool]:
+    types = [TensorType(DType.of(x.dtype), Shape(x.shape)) for x in inputs if x is not None]
+    ctx = InferContext(definition, op, types[: len(op.inputs)], lambda index: inputs[index])
+    try:
+        found = definition.infer(ctx)
+    except GradstepError:  # the kernel took them: what it made of bfloat16 is that
+        return [True] * own
+    several = found if isinstance(found, tuple) else (found,)
+    return [kind.dtype is DType.BFLOAT16 for kind in several[len(several) - own :]]
