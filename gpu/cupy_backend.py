@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.graph.number_kinds import BFLOAT16
+from gradstep.core.ops.declare.host_arrays import home
 from gradstep.core.ops.declare.system_rules import Rules
 from gradstep.core.ops.declare.table import OpDef
 
 
 class CupyBackend:
     """Runs kernels on the current CUDA device. CuPy is imported here, and by the probe's child
-    process, and nowhere else. Text stays on the host: no CuPy array holds it.
+    process, and nowhere else. Text and bfloat16 stay on the host: no CuPy array holds them.
 
     name: "gpu" or "gpu:native"; device: the card's name, said with every result; namespace: the
     array module, cupy by default.
@@ -28,7 +30,7 @@ class CupyBackend:
         self.source = f"measured on {device}"
 
     def put(self, array: np.ndarray) -> Any:
-        return np.array(array) if array.dtype.hasobject else self.xp.asarray(array)
+        return np.array(array) if home(self.xp, array) is np else self.xp.asarray(array)
 
     def get(self, array: Any) -> np.ndarray:
         if isinstance(array, np.ndarray):
@@ -36,6 +38,8 @@ class CupyBackend:
         return np.asarray(self.xp.asnumpy(array))
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+        if dtype == BFLOAT16:
+            return np.empty(shape, dtype)
         return self.xp.empty(shape, dtype)  # the memory pool aligns to 512 bytes
 
     def adapt(self, definition: OpDef, kernel: Callable[..., Any]) -> Callable[..., Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradstep.core.engine.backend import Backend
+from gradstep.core.graph.number_kinds import is_bfloat16
 from gradstep.core.ops.declare.system_rules import NoRoom, OutOfRange
 from gradstep.core.ops.declare.table import lookup
 from gradstep.gpu.emulation import flushes
@@ -25,6 +26,7 @@ _SCATTERED = {
     OutOfRange.NAN: "is dropped",
 }
 
+_NO_BFLOAT16 = "CuPy has no bfloat16: computed on the host, in float32, and rounded"
 _PLACES = ("ArgMax", "ArgMin")
 _CASTS = {
     NoRoom.X86: "what has no room becomes the smallest number, or its low bits",
@@ -44,6 +46,8 @@ def reason(turn: Turn, creates: bool, backend: Backend) -> str:
         if definition.arithmetic == "reducing":
             outcome = _SCATTERED[rules.scatter]
         return _said(backend, f"an index out of range {outcome}", "gather")
+    if backend.xp is not np and _has_bfloat16(turn):
+        return f"{backend.name}: {_NO_BFLOAT16}"
     if not (turn.left.ok and turn.isolated.ok) or _same(turn):
         return ""
     if creates and definition.type in _PLACES:
@@ -55,6 +59,10 @@ def reason(turn: Turn, creates: bool, backend: Backend) -> str:
     if flushes(rules, definition) and _meets_subnormals(turn):
         return _said(backend, "subnormal numbers count as 0", "flush_subnormals")
     return ""
+
+
+def _has_bfloat16(turn: Turn) -> bool:
+    return any(map(is_bfloat16, (*turn.inputs, *turn.right.outputs)))
 
 
 def _said(backend: Backend, text: str, field: str) -> str:

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.device_transfer import kept
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.graph.model import Operation
@@ -24,20 +26,36 @@ Kernel = Callable[..., Any]
 
 
 def rounding_kernel(
-    definition: OpDef, op: Operation, xp: Any, make: Callable[[Operation], Kernel]
+    definition: OpDef, op: Operation, make: Callable[[Operation], Kernel]
 ) -> Kernel:
-    """The kernel of `op` for every element type. make: binds the op's kernel to the attributes of
-    an operation, of this one or of the same in float32. A device that has no bfloat16 keeps the
-    float32 of its results."""
+    """The kernel of `op` on NumPy, for every element type. make: binds the op's kernel to the
+    attributes of an operation, of this one or of the same in float32."""
     if not computes_in_float32(definition):
         return make(op)
     in_float32 = _in_float32(op)
-    if xp is not np:
-        return make(in_float32)
     if in_float32 is not op:
         return partial(_rounded_results, definition, op, make(in_float32))
     kernel = make(op)
     return partial(_rounded_if_short, kernel, partial(_rounded_results, definition, op, kernel))
+
+
+def kernel_beside(backend: Backend, op: Operation, kernel: Kernel, on_host: Kernel) -> Kernel:
+    """The kernel of `op` on a device that has no bfloat16: the same on the host, where there is
+    some."""
+    named = _in_float32(op) is not op
+
+    def beside(*inputs: Any) -> Any:
+        if not named and not any_bfloat16(inputs):
+            return kernel(*inputs)
+        results = on_host(*(x if x is None else kept(x, backend.get) for x in inputs))
+        if not isinstance(results, tuple | list):
+            return kept(results, put)
+        return tuple(kept(x, put) for x in results)
+
+    def put(result: Any) -> Any:
+        return backend.put(np.asarray(result))
+
+    return beside
 
 
 def _rounded_if_short(kernel: Kernel, rounded: Kernel, *inputs: Any) -> Any:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.engine.backend import Backend
-from gradstep.core.engine.calls.bfloat16_kernels import rounding_kernel
+from gradstep.core.engine.calls.bfloat16_kernels import kernel_beside, rounding_kernel
 from gradstep.core.engine.device_transfer import kept
+from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.errors import GradstepError, unforeseen
 from gradstep.core.graph.dtypes import DType, Shape, TensorType, array_bytes
 from gradstep.core.graph.model import Operation
@@ -48,12 +49,19 @@ def bind(
         raise GradstepError(
             f"{op.type} has nothing to execute", kind="UnimplementedError", node=op.name
         )
-    plain = definition.kernel.plain
+    make = partial(_adapted, definition, backend, functions)
+    if backend.xp is np:
+        return rounding_kernel(definition, op, make)
+    on_host = bind(NumpyBackend(backend.rules, backend.name), op, functions)
+    return kernel_beside(backend, op, make(op), on_host)
 
-    def make(of: Operation) -> Callable[..., Any]:
-        return backend.adapt(definition, _with_keywords(plain, definition, backend, of, functions))
 
-    return rounding_kernel(definition, op, backend.xp, make)
+def _adapted(
+    definition: OpDef, backend: Backend, functions: Functions, op: Operation
+) -> Callable[..., Any]:
+    assert definition.kernel.plain is not None
+    kernel = _with_keywords(definition.kernel.plain, definition, backend, op, functions)
+    return backend.adapt(definition, kernel)
 
 
 def bind_out(

@@ -1,4 +1,4 @@
-"""Which values of a plan lie on the host, whatever the device: shapes, counters, conditions.
+"""Which values of a plan lie on the host, whatever the device: shapes, counters, bfloat16.
 
 What only says how far, how often and where is read on the host in the end. A device would be asked
 for it at each reader, and in every iteration of a loop, and answers when it has done all else that
@@ -14,6 +14,7 @@ from gradstep.core.engine.calls.op_evaluation import host_inputs
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.loop_body import Iteration
 from gradstep.core.engine.plan.steps import PlanValue, Step, has_place, makes_constants
+from gradstep.core.graph.dtypes import DType
 
 Pairs = Sequence[
     tuple[int, int]
@@ -26,7 +27,14 @@ _MOST = 64  # elements
 def host_values(plan: Plan) -> frozenset[int]:
     """Those that are read on the host, and what they are made of: short values of whole numbers
     and booleans, as far back as they are made of such alone, or of sizes."""
-    return _wanted(plan, _read_on_host(plan), _able(plan, _candidates(plan, ())), ())
+    wanted = _wanted(plan, _read_on_host(plan), _able(plan, _candidates(plan, ())), ())
+    return wanted | short_values(plan)
+
+
+def short_values(plan: Plan) -> frozenset[int]:
+    """Those of bfloat16, which no other device has: they are computed where they lie."""
+    values = enumerate(plan.values)
+    return frozenset(i for i, value in values if value.type.dtype is DType.BFLOAT16)
 
 
 def iteration_host_values(iteration: Iteration) -> frozenset[int]:
@@ -35,7 +43,8 @@ def iteration_host_values(iteration: Iteration) -> frozenset[int]:
     pairs = [*zip(iteration.carried, iteration.results, strict=True)]
     able = _candidates(iteration.plan, (*iteration.carried, *iteration.plan.fed))
     able = _able(iteration.plan, able, pairs)
-    return _wanted(iteration.plan, [iteration.cond, *_read_on_host(iteration.plan)], able, pairs)
+    read = [iteration.cond, *_read_on_host(iteration.plan)]
+    return _wanted(iteration.plan, read, able, pairs) | short_values(iteration.plan)
 
 
 def reads_on_host(step: Step) -> frozenset[int]:

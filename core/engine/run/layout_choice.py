@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.op_evaluation import Functions
 from gradstep.core.engine.kernels.kernel_choice import REFERENCE_KERNELS, Kernels, with_kernels
+from gradstep.core.engine.memory.host_values import short_values
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.run.fast_run import FastRun
 from gradstep.core.engine.run.recording import Recording
@@ -29,12 +32,17 @@ def laid_out(
     A run that starts without a variable's value is not made fast: it is an initialisation, or
     fails. `store` is made such as a fast run wants it.
     """
-    if rewrite is not None and has_values(plan, store):
+    if rewrite is not None and has_values(plan, store) and not _is_mixed(plan, backend):
         quick = FastRun(with_kernels(rewrite(plan), backend, kernels), backend, functions)
         if quick.can_begin(store):
             quick.settle(store)
             return quick
     return Recording(with_kernels(plan, backend, kernels), backend, functions)
+
+
+def _is_mixed(plan: Plan, backend: Backend) -> bool:
+    """Whether numbers of the plan lie on the host, and others on a device."""
+    return backend.xp is not np and bool(short_values(plan))
 
 
 def has_values(plan: Plan, store: VariableStore) -> bool:

@@ -1,4 +1,4 @@
-"""Arrays that stay on the host whatever the device: shapes, axes and counts; text."""
+"""Arrays that stay on the host whatever the device: shapes, axes and counts; text; bfloat16."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.number_kinds import BFLOAT16
 
-_TEXT = np.dtype(object)
+_OF_THE_HOST = (np.dtype(object), BFLOAT16)
 
 
 def integers(x: Any) -> tuple[int, ...]:
@@ -39,5 +40,6 @@ def is_integer(x: Any) -> bool:
 
 
 def home(xp: Any, value: Any) -> Any:
-    """The array namespace that can hold `value`: `xp`, but NumPy for text, which no device has."""
-    return np if xp is np or getattr(value, "dtype", None) == _TEXT else xp
+    """The array namespace that can hold `value`: `xp`, but NumPy for text, which no device has,
+    and for bfloat16, which CuPy has not."""
+    return np if xp is np or getattr(value, "dtype", None) in _OF_THE_HOST else xp
