@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[2]
 HEAVY = ("pyqtgraph", "networkx", "scipy", "cupy", "onnx", "jedi", "tensorboardX", "gradstep.gpu")
 LATER = (
     "numpy",
+    "ml_dtypes",
     "gradstep.core.graph",
     "gradstep.core.ops",
     "gradstep.core.autodiff",

@@ -9,6 +9,7 @@ from enum import StrEnum
 import numpy as np
 
 from gradstep.core.autodiff.check.finite_differences import COMPLEX, NumericGradient
+from gradstep.core.graph.number_kinds import kind_of, limits_of
 from gradstep.core.ops.declare.declared_gradient import Defect
 
 _EPS32 = float(np.finfo(np.float32).eps)
@@ -19,7 +20,9 @@ class Verdict(StrEnum):
 
     OK = "ok"
     KINK = "kink"  # one-sided differences part: any value between them is right
-    FLOAT32 = "float32 limit"  # right in float64; in float32 off by no more than it rounds
+    FLOAT32 = (
+        "float32 limit"  # right in float64; in float32, or less, off by no more than it rounds
+    )
     DEFECT = "TensorFlow's"  # not what the numbers say, and known to be so in TensorFlow, too
     WRONG = "wrong"
 
@@ -94,15 +97,17 @@ def _judged(
         ranks = np.where(_right(shown, numeric), 0, _RANK[Verdict.WRONG])
         ranks = np.where(numeric.kink & _between(shown, numeric), _RANK[Verdict.KINK], ranks)
         return _finding(None, shown, ranks, numeric)
-    right, kink = _right(wide, numeric), numeric.kink & _between(wide, numeric)
+    short = _short_epsilon(analytic)
+    right, kink = _right(wide, numeric, short), numeric.kink & _between(wide, numeric)
     ranks = np.where(kink, _RANK[Verdict.KINK], np.where(right, 0, _RANK[Verdict.WRONG]))
     shown = np.asarray(analytic, np.float64)
     off = numeric.looked_at & (right | kink) & ~_close(shown, wide)
     if off.any():
-        explained = _explained(shown, wide, noise())
+        explained = _explained(shown, wide, noise(), short)
         rounded = np.where(explained, _RANK[Verdict.FLOAT32], _RANK[Verdict.WRONG])
         ranks = np.where(off, rounded, ranks)
-    return _finding(shown, shown, ranks, numeric)
+    kind = analytic.dtype.name if short else "float32"
+    return _finding(shown, shown, ranks, numeric, kind)
 
 
 def _tolerance(value: np.ndarray, numeric: NumericGradient) -> np.ndarray:
@@ -114,8 +119,16 @@ def _tolerance(value: np.ndarray, numeric: NumericGradient) -> np.ndarray:
     return np.asarray(1e-5 * larger + 1e-6 * scale + rounding + 1e-10)
 
 
-def _right(value: np.ndarray, numeric: NumericGradient) -> np.ndarray:
-    return np.asarray(np.abs(value - numeric.value) <= _tolerance(value, numeric))
+def _short_epsilon(analytic: np.ndarray) -> float:
+    """ε of an element type shorter than float32, in which the numbers that a rule multiplies by
+    (1/15, of a mean) are rounded themselves; 0 for others."""
+    short = analytic.itemsize < 4 and kind_of(analytic.dtype) == "f"
+    return float(limits_of(analytic.dtype).eps) if short else 0.0
+
+
+def _right(value: np.ndarray, numeric: NumericGradient, short: float = 0.0) -> np.ndarray:
+    slack = _tolerance(value, numeric) + short * np.abs(numeric.value)
+    return np.asarray(np.abs(value - numeric.value) <= slack)
 
 
 def _between(value: np.ndarray, numeric: NumericGradient) -> np.ndarray:
@@ -133,13 +146,18 @@ def _close(value: np.ndarray, wide: np.ndarray) -> np.ndarray:
     return np.asarray(same | (np.abs(value - wide) <= slack))
 
 
-def _explained(value: np.ndarray, wide: np.ndarray, noise: np.ndarray) -> np.ndarray:
+def _explained(value: np.ndarray, wide: np.ndarray, noise: np.ndarray, short: float) -> np.ndarray:
     overflow = ~np.isfinite(value) & np.isfinite(wide)
-    return np.asarray(overflow | (np.abs(value - wide) <= noise + 64 * _EPS32 * np.abs(wide)))
+    backward = max(64 * _EPS32, 4 * short)  # roundings on the way back, which are no noise
+    return np.asarray(overflow | (np.abs(value - wide) <= noise + backward * np.abs(wide)))
 
 
 def _finding(
-    analytic: np.ndarray | None, shown: np.ndarray, ranks: np.ndarray, numeric: NumericGradient
+    analytic: np.ndarray | None,
+    shown: np.ndarray,
+    ranks: np.ndarray,
+    numeric: NumericGradient,
+    kind: str = "float32",
 ) -> CheckResult:
     seen = numeric.looked_at
     size, count = int(seen.size), int(seen.sum())
@@ -164,7 +182,7 @@ def _finding(
         numeric.method,
         count,
         size,
-        _words(verdict, index, value, difference, numeric),
+        _words(verdict, index, value, difference, numeric, kind),
         {at: tuple(Verdict)[int(ranks[at])] for at in np.ndindex(seen.shape) if seen[at]},
     )
 
@@ -175,6 +193,7 @@ def _words(
     value: float | None,
     difference: float,
     numeric: NumericGradient,
+    kind: str,
 ) -> str:
     place = f" at index {list(index)}" if index else ""
     low, high, slope = (float(a[index]) for a in (numeric.low, numeric.high, numeric.value))
@@ -184,7 +203,7 @@ def _words(
             return f"a kink{place}: there are no values on both sides to take a slope from"
         return f"a kink{place}: the slope is {low:.6g} on one side and {high:.6g} on the other"
     if verdict is Verdict.FLOAT32:
-        return f"float32's limit{place}: right in float64, and off by {difference:.3g} in float32"
+        return f"{kind}'s limit{place}: right in float64, and off by {difference:.3g} in {kind}"
     if verdict in (Verdict.WRONG, Verdict.DEFECT):
         word = "wrong" if verdict is Verdict.WRONG else "a defect of TensorFlow's own"
         return f"{word}{place}: {shown}, but {slope:.6g} by {numeric.method}"

@@ -34,9 +34,9 @@ def rounding_kernel(
         return make(op)
     in_float32 = _in_float32(op)
     if in_float32 is not op:
-        return partial(_rounded_results, definition, op, make(in_float32))
+        return _Rounded(definition, op, make(in_float32))
     kernel = make(op)
-    return partial(_rounded_if_short, kernel, partial(_rounded_results, definition, op, kernel))
+    return partial(_rounded_if_short, kernel, _Rounded(definition, op, kernel))
 
 
 def kernel_beside(backend: Backend, op: Operation, kernel: Kernel, on_host: Kernel) -> Kernel:
@@ -62,14 +62,29 @@ def _rounded_if_short(kernel: Kernel, rounded: Kernel, *inputs: Any) -> Any:
     return rounded(*inputs) if any_bfloat16(inputs) else kernel(*inputs)
 
 
-def _rounded_results(definition: OpDef, op: Operation, kernel: Kernel, *inputs: Any) -> Any:
-    if any(isinstance(x, OpaqueState) for x in inputs):
-        return kernel(*inputs)  # which puts them there, or takes them out
-    results = kernel(*map(widened, inputs))
-    several = results if isinstance(results, tuple | list) else (results,)
-    short = _are_bfloat16(definition, op, inputs, len(several))
-    made = tuple(_rounded(x) if of else x for x, of in zip(several, short, strict=True))
-    return made if isinstance(results, tuple | list) else made[0]
+class _Rounded:
+    """The kernel of `op` in float32, given bfloat16, and what it gives of that rounded. Which
+    results those are follows from the element types, and is asked once for each."""
+
+    def __init__(self, definition: OpDef, op: Operation, kernel: Kernel) -> None:
+        self._definition, self._op, self._kernel = definition, op, kernel
+        self._short: dict[tuple[Any, ...], Sequence[bool]] = {}
+
+    def __call__(self, *inputs: Any) -> Any:
+        if any(isinstance(x, OpaqueState) for x in inputs):
+            return self._kernel(*inputs)  # which puts them there, or takes them out
+        results = self._kernel(*map(widened, inputs))
+        several = results if isinstance(results, tuple | list) else (results,)
+        short = self._are_short(inputs, len(several))
+        made = tuple(_rounded(x) if of else x for x, of in zip(several, short, strict=True))
+        return made if isinstance(results, tuple | list) else made[0]
+
+    def _are_short(self, inputs: Sequence[Any], count: int) -> Sequence[bool]:
+        key = (count, *(None if x is None else x.dtype for x in inputs))
+        known = self._short.get(key)
+        if known is None:
+            known = self._short[key] = _are_bfloat16(self._definition, self._op, inputs, count)
+        return known
 
 
 def _rounded(result: Any) -> Any:
