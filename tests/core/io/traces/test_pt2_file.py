@@ -19,6 +19,7 @@ from gradstep.core.document.document import Document
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.number_kinds import BFLOAT16
 from gradstep.core.io.open_document import read
 from gradstep.core.io.traces.traced_document import from_pt2
 
@@ -27,6 +28,12 @@ NAMES = sorted(path.stem for path in FILES.glob("*.pt2"))
 TIED = {"gpt": ("head.weight",)}
 WORST = 1e-5  # of the largest: sums of a few hundred float32 products
 SHORT = {"scale": 2**-8}  # a gradient that PyTorch rounds to bfloat16
+
+
+def test_bfloat16_stays_what_it_is() -> None:
+    document = read(FILES / "short.pt2")
+    assert document.initial["scale"].array.dtype == BFLOAT16
+    assert "computed as float32" not in document.note
 
 
 def test_there_are_programs_of_each_kind() -> None:
