@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.ops.numerics import stream_draws as streams
 from gradstep.core.ops.numerics.philox import Seeds, seeds_of
 
@@ -149,7 +150,7 @@ def _drawn(draw: Draw, op: str, seed: int | None) -> Initializer:
     """Numbers of a stream, as the operation inside TensorFlow's initializer draws them."""
 
     def initializer(shape: Sizes, dtype: np.dtype, name: str) -> np.ndarray:
-        if dtype.kind not in "iufc":
+        if kind_of(dtype) not in "iufc":
             raise ValueError(f"'{name}' is of {dtype}, of which there are no random values")
         given = (0, 0) if seed is None else (GRAPH_SEED, seed)
         seeds = seeds_of(*given, f"{name}/Initializer/{op}")

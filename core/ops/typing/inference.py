@@ -20,6 +20,7 @@ from gradstep.core.graph.changes import Changes, find_others
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.loop import LOOP, loop_of, within
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.graph.number_kinds import widened
 from gradstep.core.graph.opaque_attributes import Unread
 from gradstep.core.graph.problems import Problem
 from gradstep.core.ops.declare.attribute_kinds import check_attributes, check_read
@@ -386,7 +387,9 @@ def _known_value(
         return None
     try:
         with np.errstate(all="ignore"):
-            result = kernel(np, *inputs, **definition.keywords(op))
+            as_it_is = definition.kernel.takes_bfloat16
+            given = inputs if as_it_is else map(widened, inputs)
+            result = kernel(np, *given, **definition.keywords(op))
         value = np.asarray(result[0] if isinstance(result, tuple) else result)
     except (GradstepError, ValueError, IndexError, TypeError, MemoryError):
         return None  # the run will say what is wrong, with the values
