@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gradstep.core.debug.breaks.expression import Scope, parse
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.number_kinds import BFLOAT16
 
 VALUES = {
     "a:0": np.array([[1.0, -2.0], [3.0, np.nan]], np.float32),
@@ -24,6 +25,7 @@ UPDATES = {"b:0": np.array([0.3, -0.4])}
 VALUES["relu:0"] = np.array([[0, 1, 0, 0], [0, 0, -0.0, np.nan]], np.float32)
 VALUES["image:0"] = np.array([[[[0, 1], [0, 0]]], [[[0, 0], [0, 0]]]], np.float32)
 VALUES["sigmoid:0"] = np.array([0.5, 0.005, 0.995, 0.2, np.nan], np.float32)
+VALUES["short:0"] = np.ones(1000, BFLOAT16)
 VALUES["complex:0"] = np.array([3 + 4j, 0])
 
 
@@ -47,6 +49,9 @@ def evaluate(text: str, subject: str = "a:0") -> Any:
     [
         ("norm(x['b:0'])", 5.0),
         ("x['b:0'] + 1", [4, 5]),
+        ("norm(x['short']) ** 2", pytest.approx(1000)),
+        ("mean(x['short'])", 1.0),  # added up in bfloat16, it would be 0.256
+        ("max(x['short']) + 0.001", pytest.approx(1.001)),
         ("2 * x['b'] - 1 > 5", [False, True]),
         ("any(isnan(value))", True),
         ("all(isfinite(value))", False),

@@ -22,6 +22,7 @@ from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.declare.bfloat16_refusals import REFUSALS
 from gradstep.core.ops.declare.table import OpDef, Sample, all_ops, lookup
+from gradstep.core.ops.typing.inference import infer
 from tests.core.ops.catalogue.record_bfloat16 import MIXED, RECORDED, has_bfloat16, sampled
 from tests.support.op_cases import Case, cases, make
 
@@ -135,6 +136,17 @@ def test_sums_are_of_float32() -> None:
     total = tf.reduce_sum(x)
     (found,) = Session(build.build()).run([total.ref], {"x": np.ones(1000)})
     assert (found.dtype, float(found)) == (BFLOAT16, 1000)
+
+
+def test_what_is_known_before_a_run_is_what_it_gives() -> None:
+    build = GraphBuilder()
+    numbers = build.constant(np.array([np.nan, 1, 3, 2], BFLOAT16))
+    place = build.one("ArgMax", numbers, np.int32(0))  # looks past NaN
+    bits = build.one("Bitcast", numbers, type="uint16")
+    known = infer(build.build()).constants
+    found = Session(build.build()).run([place.ref, bits.ref])
+    assert known[place.op.name].tolist() == found[0].tolist() == 2
+    assert known[bits.op.name].tolist() == found[1].tolist()
 
 
 def test_halves_go_to_the_even_neighbour() -> None:
