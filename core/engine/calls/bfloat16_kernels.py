@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.engine.backend import Backend
-from gradstep.core.engine.device_transfer import kept
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.graph.model import Operation
@@ -32,30 +30,10 @@ def rounding_kernel(
     attributes of an operation, of this one or of the same in float32."""
     if not computes_in_float32(definition):
         return make(op)
-    in_float32 = _in_float32(op)
+    kernel, in_float32 = make(op), _in_float32(op)
     if in_float32 is not op:
-        return _Rounded(definition, op, make(in_float32))
-    kernel = make(op)
-    return partial(_rounded_if_short, kernel, _Rounded(definition, op, kernel))
-
-
-def kernel_beside(backend: Backend, op: Operation, kernel: Kernel, on_host: Kernel) -> Kernel:
-    """The kernel of `op` on a device that has no bfloat16: the same on the host, where there is
-    some."""
-    named = _in_float32(op) is not op
-
-    def beside(*inputs: Any) -> Any:
-        if not named and not any_bfloat16(inputs):
-            return kernel(*inputs)
-        results = on_host(*(x if x is None else kept(x, backend.get) for x in inputs))
-        if not isinstance(results, tuple | list):
-            return kept(results, put)
-        return tuple(kept(x, put) for x in results)
-
-    def put(result: Any) -> Any:
-        return backend.put(np.asarray(result))
-
-    return beside
+        return _Rounded(definition, op, kernel, make(in_float32))
+    return partial(_rounded_if_short, kernel, _Rounded(definition, op, kernel, kernel))
 
 
 def _rounded_if_short(kernel: Kernel, rounded: Kernel, *inputs: Any) -> Any:
@@ -64,15 +42,16 @@ def _rounded_if_short(kernel: Kernel, rounded: Kernel, *inputs: Any) -> Any:
 
 class _Rounded:
     """The kernel of `op` in float32, given bfloat16, and what it gives of that rounded. Which
-    results those are follows from the element types, and is asked once for each."""
+    results those are follows from the element types, and is asked once for each. own: the kernel
+    with the attributes of `op`, for state: what goes in there comes out of there as it was."""
 
-    def __init__(self, definition: OpDef, op: Operation, kernel: Kernel) -> None:
-        self._definition, self._op, self._kernel = definition, op, kernel
+    def __init__(self, definition: OpDef, op: Operation, own: Kernel, kernel: Kernel) -> None:
+        self._definition, self._op, self._own, self._kernel = definition, op, own, kernel
         self._short: dict[tuple[Any, ...], Sequence[bool]] = {}
 
     def __call__(self, *inputs: Any) -> Any:
         if any(isinstance(x, OpaqueState) for x in inputs):
-            return self._kernel(*inputs)  # which puts them there, or takes them out
+            return self._own(*inputs)
         results = self._kernel(*map(widened, inputs))
         several = results if isinstance(results, tuple | list) else (results,)
         short = self._are_short(inputs, len(several))
@@ -102,6 +81,11 @@ def computes_in_float32(definition: OpDef) -> bool:
 def any_bfloat16(arrays: Sequence[Any]) -> bool:
     """Whether one of them is of bfloat16."""
     return any(map(is_bfloat16, arrays))
+
+
+def names_bfloat16(op: Operation) -> bool:
+    """Whether an attribute says so, of what the op makes or takes."""
+    return _in_float32(op) is not op
 
 
 def _in_float32(op: Operation) -> Operation:

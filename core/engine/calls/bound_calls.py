@@ -68,12 +68,14 @@ def bind_call(
     fixed: Sequence[bool],
     room: Scratch,
     given: Given | None = None,
+    short: Callable[[], bool] = lambda: True,
 ) -> Call:
     """The call that runs `step`.
 
     cells: value -> its array; fixed: whether that array stays the same object in every run (a
     place in the arena, a feed, a constant). Others are replaced by each run's result. given:
-    inputs that it is not given as they lie in their cells.
+    inputs that it is not given as they lie in their cells. short: whether there is bfloat16 among
+    what it reads and writes, asked where the arrays do not tell.
     """
     in_place = all(fixed[i] for i in step.reads) and all(fixed[i] for i in step.writes)
     if step.guard is not None and step.guard.inputs:
@@ -89,7 +91,7 @@ def bind_call(
             inputs = given.of(inputs)
         places = [cells[i] for i in step.writes]
         return into_places(backend, step, functions, inputs, places, room)
-    kernel = bind(backend, step.op, functions)
+    kernel = bind(backend, step.op, functions, short())
     if given:
         kernel = partial(_with_given, kernel, given)
     return partial(_by_reference, _keep(backend.xp, step), kernel, cells, step, fixed)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.engine.backend import Backend
-from gradstep.core.engine.calls.bfloat16_kernels import kernel_beside, rounding_kernel
+from gradstep.core.engine.calls.bfloat16_beside import kernel_beside
+from gradstep.core.engine.calls.bfloat16_kernels import rounding_kernel
 from gradstep.core.engine.device_transfer import kept
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.errors import GradstepError, unforeseen
@@ -41,15 +42,18 @@ def run_op(
 
 
 def bind(
-    backend: Backend, op: Operation, functions: Functions = NO_FUNCTIONS
+    backend: Backend, op: Operation, functions: Functions = NO_FUNCTIONS, short: bool = True
 ) -> Callable[..., Any]:
-    """`op`'s kernel as a function of its input arrays alone."""
+    """`op`'s kernel as a function of its input arrays alone. short: whether there may be bfloat16
+    among these and the results."""
     definition = lookup(op.type, op.name)
     if definition.kernel.plain is None:
         raise GradstepError(
             f"{op.type} has nothing to execute", kind="UnimplementedError", node=op.name
         )
     make = partial(_adapted, definition, backend, functions)
+    if not short:
+        return make(op)
     if backend.xp is np:
         return rounding_kernel(definition, op, make)
     on_host = bind(NumpyBackend(backend.rules, backend.name), op, functions)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from itertools import compress, count, repeat
 from operator import is_
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,7 @@ from gradstep.core.engine.run.taken_calls import TakenCalls
 from gradstep.core.engine.run.variable_store import uninitialised_error, wants_values
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
+from gradstep.core.graph.dtypes import DType
 from gradstep.core.ops.state.opaque_state import OpaqueState
 
 if TYPE_CHECKING:
@@ -249,9 +251,14 @@ class Binding:
                 return other.call(step, self._cells, self._fixed)
             backend, cells = self._backend_of(step), (self._cells, self._fixed)
             given = None if self.backend.xp is np else self._given_to(step)
-            return bind_call(backend, step, self.functions, *cells, self._room, given)
+            short = partial(self._has_bfloat16, step)
+            return bind_call(backend, step, self.functions, *cells, self._room, given, short)
         except Exception as error:  # a missing attribute, axes that are no integers
             return failing_call(locate_error(error, step.op, self.backend, self._given(step)))
+
+    def _has_bfloat16(self, step: Step) -> bool:
+        values = self.plan.values
+        return any(values[v].type.dtype is DType.BFLOAT16 for v in (*step.reads, *step.writes))
 
     def _backend_of(self, step: Step) -> Backend:
         """Where the step does its work."""

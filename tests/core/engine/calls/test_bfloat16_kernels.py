@@ -138,6 +138,24 @@ def test_sums_are_of_float32() -> None:
     assert (found.dtype, float(found)) == (BFLOAT16, 1000)
 
 
+@pytest.mark.parametrize("fast", [False, True])
+def test_it_goes_through_loops_and_tensor_arrays(fast: bool) -> None:
+    build = GraphBuilder()
+    x = build.placeholder("x", "bfloat16", (None,))
+    with build.as_default():
+        squares = tf.map_fn(lambda one: tf.multiply(one, one), x)
+        total = tf.reduce_sum(squares)
+    derived = differentiate(build.build(), GradientRequest((total.ref,), (x.ref,)))
+    session = Session(derived.graph, fast=fast)
+    refs = [squares.ref, derived.gradients[x.ref]]
+    for numbers in ([1.5, -2, 17], [0.1, 3]):
+        found, slopes = session.run(refs, {"x": numbers})
+        exact = np.array(numbers).astype(BFLOAT16)
+        assert found.dtype == slopes.dtype == BFLOAT16
+        assert found.tolist() == (widened(exact) ** 2).astype(BFLOAT16).tolist()
+        assert slopes.tolist() == (2 * widened(exact)).tolist()
+
+
 def test_what_is_known_before_a_run_is_what_it_gives() -> None:
     build = GraphBuilder()
     numbers = build.constant(np.array([np.nan, 1, 3, 2], BFLOAT16))
