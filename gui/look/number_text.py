@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.graph.number_kinds import kind_of
+from gradstep.core.graph.number_kinds import kind_of, widened
 from gradstep.core.protocol.messages import Stats
 from gradstep.gui.model.value_cache import TensorValue, Words
 
@@ -53,6 +53,7 @@ def elements(values: Array, decimals: int = DECIMALS) -> list[str]:
 
 
 def _written(values: Array, decimals: int) -> list[str]:
+    values = widened(values)
     if kind_of(values.dtype) not in "f":
         return [scalar(v) for v in values.tolist()]
     finite = np.abs(values[np.isfinite(values)].astype(np.float64))

@@ -40,6 +40,7 @@ def _uv(*packages: str) -> tuple[str, ...]:
 # PyTorch: a CPU build where pip's own configuration knows one, else from where uv finds it;
 # the plain package brings gigabytes of CUDA.
 _TORCH = "torch==2.13.0"
+_ML_DTYPES = "ml_dtypes>=0.5.1,<0.6"
 ENVIRONMENTS = {
     each.name: each
     for each in (
@@ -59,7 +60,13 @@ ENVIRONMENTS = {
             "atheris",
             (
                 _uv(
-                    *("atheris==3.0.0", _NUMPY, "networkx>=3.4,<4", "msgspec>=0.20,<0.23"),
+                    *(
+                        "atheris==3.0.0",
+                        _NUMPY,
+                        _ML_DTYPES,
+                        "networkx>=3.4,<4",
+                        "msgspec>=0.20,<0.23",
+                    ),
                     *("platformdirs>=4.3,<5", "protobuf>=5,<8", "tensorboardX>=2.6.4,<3"),
                     *("graphlay>=0.3.1,<0.4", "threadpoolctl>=3.5,<4"),
                 ),
@@ -77,7 +84,7 @@ ENVIRONMENTS = {
                         "nvidia-cuda-crt>=13,<14",
                     ),
                     *("Cython>=3.2,<3.3", "setuptools>=80", "scipy==1.17.1", _NUMPY),
-                    *("networkx>=3.4,<4", "msgspec>=0.20,<0.23"),
+                    *(_ML_DTYPES, "networkx>=3.4,<4", "msgspec>=0.20,<0.23"),
                 ),
             ),
             ours=True,
@@ -88,7 +95,12 @@ ENVIRONMENTS = {
             (
                 _uv(
                     *("scipy==1.17.1", "onednn-cpu-gomp==2023.2.0", "numba==0.68.1", _NUMPY),
-                    *("networkx>=3.4,<4", "msgspec>=0.20,<0.23", "platformdirs>=4.3,<5"),
+                    *(
+                        _ML_DTYPES,
+                        "networkx>=3.4,<4",
+                        "msgspec>=0.20,<0.23",
+                        "platformdirs>=4.3,<5",
+                    ),
                     "threadpoolctl>=3.5,<4",
                 ),
             ),

@@ -24,6 +24,7 @@ import pytest
 
 _OTHERS = (
     "numpy",
+    "ml_dtypes",
     "networkx",
     "msgspec",
     "hypothesis.stateful",

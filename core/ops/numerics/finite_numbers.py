@@ -6,7 +6,7 @@ from cmath import isfinite
 
 import numpy as np
 
-from gradstep.core.graph.number_kinds import kind_of
+from gradstep.core.graph.number_kinds import kind_of, widened
 
 
 def has_nonfinite(value: np.ndarray) -> bool:
@@ -14,4 +14,5 @@ def has_nonfinite(value: np.ndarray) -> bool:
     of the time that NumPy takes."""
     if kind_of(value.dtype) not in "fc":
         return False
+    value = widened(value)
     return not (isfinite(value.item()) if value.size == 1 else bool(np.isfinite(value).all()))

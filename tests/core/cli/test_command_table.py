@@ -226,7 +226,7 @@ from contextlib import redirect_stdout, suppress
 from gradstep.core.cli.command_line import VERBS, main
 from gradstep.main import Gradstep
 
-HEAVY = {"numpy", "PySide6", "msgspec"}
+HEAVY = {"numpy", "ml_dtypes", "PySide6", "msgspec"}
 HEAVY |= {f"gradstep.core.{room}" for room in ("engine", "debug", "ops")}
 for words in (["--version"], ["--help"], *([verb, "--help"] for verb in VERBS), ["rn", "x.pb"]):
     with redirect_stdout(io.StringIO()), suppress(SystemExit):

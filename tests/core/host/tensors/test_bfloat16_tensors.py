@@ -20,6 +20,8 @@ from gradstep.core.host.tensors.element_numbers import (
 from gradstep.core.host.tensors.tensor_difference import subtract
 from gradstep.core.host.tensors.tensor_files import contents
 from gradstep.core.io.native import npy
+from gradstep.core.ops.numerics.finite_numbers import has_nonfinite
+from gradstep.gui.look import number_text
 
 NUMBERS = np.random.default_rng(4).normal(size=(3, 40)).astype(BFLOAT16)
 ODD = np.array([1, np.nan, np.inf, -np.inf, 0, -2.5], BFLOAT16)
@@ -34,6 +36,17 @@ def test_they_are_summed_up_as_float32_is(array: np.ndarray) -> None:
     assert histogram(array, 8, -3, 3) == histogram(wide, 8, -3, 3)
     assert deviation(array, 0.25) == deviation(wide, 0.25)
     assert finite_of(array.reshape(-1)).dtype == np.float32
+
+
+def test_no_bits_are_warned_of() -> None:
+    """NumPy does so of a NaN that signals, which a file may hold."""
+    every = np.arange(1 << 16).astype(np.uint16).view(BFLOAT16)
+    found = summarize(every)
+    assert found is not None
+    assert (found.nans, found.infs, found.zeros) == (2 * 127, 2, 2)
+    assert has_nonfinite(every)
+    texts = number_text.elements(every[0x7F7F:0x7F82])
+    assert [text.strip() for text in texts] == ["3.390e38", "Inf", "NaN"]
 
 
 def test_a_difference_is_not_rounded() -> None:
