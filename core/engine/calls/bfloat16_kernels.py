@@ -122,11 +122,18 @@ def _of_variable(inputs: Sequence[Any], number: int) -> Any:
 
 
 def _outputs(definition: OpDef, op: Operation, inputs: Sequence[Any], own: int) -> list[bool]:
-    types = [TensorType(DType.of(x.dtype), Shape(x.shape)) for x in inputs if x is not None]
-    ctx = InferContext(definition, op, types[: len(op.inputs)], lambda index: inputs[index])
+    types = [*map(_type, inputs[: len(op.inputs)])]
+    ctx = InferContext(definition, op, types, lambda index: inputs[index])
     try:
         found = definition.infer(ctx)
     except GradstepError:  # the kernel took them: what it made of bfloat16 is that
         return [True] * own
     several = found if isinstance(found, tuple) else (found,)
     return [kind.dtype is DType.BFLOAT16 for kind in several[len(several) - own :]]
+
+
+def _type(held: Any) -> TensorType:
+    """Of an input; of a variable that holds nothing yet, what it may be."""
+    if held is None:
+        return TensorType(DType.BFLOAT16)
+    return TensorType(DType.of(held.dtype), Shape(held.shape))

@@ -207,6 +207,27 @@ def test_a_variable_is_trained_in_it() -> None:
     assert (now.dtype, now.tolist()) == (BFLOAT16, [0.75, 1.875, 0])
 
 
+@pytest.mark.parametrize("fast", [False, True])
+def test_variables_get_their_first_values_in_it(fast: bool) -> None:
+    build = GraphBuilder()
+    third = build.constant([1 / 3], "bfloat16")
+    ref = build.one("VariableV2", name="ref", dtype="bfloat16", shape=Shape.of(1))
+    handle = build.one("VarHandleOp", name="handle", dtype="bfloat16", shape=Shape.of(1))
+    build.op("Assign", ref, third, name="first")
+    build.op("AssignVariableOp", handle, third, dtype="bfloat16", name="second")
+    build.op("AssignAdd", ref, third, name="more")
+    build.op("AssignAddVariableOp", handle, third, dtype="bfloat16", name="more_there")
+    read = build.one("ReadVariableOp", handle, dtype="bfloat16", name="read")
+    session = Session(build.build(), fast=fast)
+    for targets, wanted in (
+        (["first", "second"], 0.333984375),
+        (["more", "more_there"], 0.66796875),
+    ):
+        session.run([], {}, targets)
+        for found in session.run([ref.ref, read.ref]):
+            assert (found.dtype, found.tolist()) == (BFLOAT16, [wanted])
+
+
 def test_gradients_of_a_few_functions_follow_differences() -> None:
     """In float64 the same graph gives the differences; bfloat16 keeps two digits of them."""
     x = np.array([0.5, 1.25, -0.75], BFLOAT16)
