@@ -35,7 +35,7 @@ def test_a_trace_agrees_with_its_framework(name: str) -> None:
 
 
 def test_there_is_a_trace_of_every_kind() -> None:
-    assert len(NAMES) >= 65
+    assert len(NAMES) >= 67
     kinds = {"resnet50", "vit", "lstm", "gpt", "hf_llama", "hf_t5", "no_grad", "hook", "cond"}
     assert {*NAMES} >= kinds
 

@@ -433,6 +433,21 @@ class GPT(nn.Module):
         return self.head(x + self.mlp(self.ln2(x)))
 
 
+class Autocast(nn.Module):
+    """Norms of short floats beside weights in float32, as torch.autocast leaves them."""
+
+    def __init__(self, dtype):
+        super().__init__()
+        self.dtype, self.enter = dtype, nn.Linear(4, 6, bias=False)
+        self.batch, self.layer, self.group = nn.BatchNorm1d(6), nn.LayerNorm(6), nn.GroupNorm(2, 6)
+        self.out = nn.Linear(6, 3)
+
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=self.dtype):
+            y = self.batch(self.enter(x))
+            return self.out(self.group(torch.relu(self.layer(y)))).float()
+
+
 class RMSNorm(nn.Module):
     def __init__(self, d):
         super().__init__()
@@ -928,6 +943,8 @@ def cases():
             lambda: nn.TransformerEncoder(
                 nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 2, None, False),
             torch.randn(2, 4, 8)),
+        "autocast": Case(lambda: Autocast(torch.bfloat16), torch.randn(5, 4)),
+        "autocast_half": Case(lambda: Autocast(torch.float16), torch.randn(5, 4)),
         "twelve_layers": Case(
             lambda: nn.TransformerEncoder(
                 nn.TransformerEncoderLayer(4, 2, 4, batch_first=True), 12, None, False),

@@ -28,7 +28,12 @@ from gradstep.core.lowering.lowered_graph import Lowered, lower
 from gradstep.core.lowering.lowering_table import LoweringTable, element_type
 
 _NODE = 10_000  # bytes of memory that a foreign operation takes as operations of ours, about
-_EPSILON = {"bfloat16": 2.0**-7, "float8_e4m3fn": 2.0**-3, "float8_e5m2": 2.0**-2}
+_EPSILON = {
+    "float16": 2.0**-10,
+    "bfloat16": 2.0**-7,
+    "float8_e4m3fn": 2.0**-3,
+    "float8_e5m2": 2.0**-2,
+}
 MANY = 60  # nodes; a graph of more begins with its modules folded, too
 
 

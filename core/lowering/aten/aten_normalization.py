@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
 
 import numpy as np
 
+from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.number_kinds import limits_of
 from gradstep.core.lowering.aten.aten_table import lower
 from gradstep.core.lowering.aten.aten_tensors import (
     along_axis,
+    cast,
     dims,
     ints,
     product,
@@ -22,6 +26,32 @@ from gradstep.core.lowering.lowering_table import Site, UnloweredError
 from gradstep.core.ops.build.builder import Tensor, call
 
 _FUNCTIONAL = "_native_batch_norm_legit_functional"
+_SHORT = (DType.FLOAT16, DType.BFLOAT16)
+
+
+def in_float32(lowering: Callable[..., Any]) -> Callable[..., Any]:
+    """A lowering whose sums are too long for the digits of short floats: these are computed in
+    float32 and rounded once, as PyTorch does, beside weights in float32 (as autocast leaves them)
+    and in their own type alike."""
+
+    @wraps(lowering)
+    def lower_in_float32(site: Site, input: Tensor, *args: Any, **named: Any) -> Any:
+        if input.dtype not in _SHORT:
+            return lowering(site, input, *args, **named)
+        found = lowering(site, *map(_widened, (input, *args)), **_each(_widened, named))
+        outputs = found if isinstance(found, list) else [found]
+        short = [cast(y, site.dtype(index)) for index, y in enumerate(outputs)]
+        return short if isinstance(found, list) else short[0]
+
+    return lower_in_float32
+
+
+def _each(change: Callable[[Any], Any], named: dict[str, Any]) -> dict[str, Any]:
+    return {name: change(value) for name, value in named.items()}
+
+
+def _widened(x: Any) -> Any:
+    return cast(x, DType.FLOAT32) if isinstance(x, Tensor) and x.dtype in _SHORT else x
 
 
 @lower(
@@ -34,6 +64,7 @@ _FUNCTIONAL = "_native_batch_norm_legit_functional"
     "_batch_norm_with_update_functional",
     ignores=("cudnn_enabled",),
 )
+@in_float32
 def batch_norm(
     site: Site,
     input: Tensor,
@@ -128,6 +159,7 @@ def scaled(y: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
 
 
 @lower("layer_norm", "native_layer_norm", ignores=("cudnn_enable",))
+@in_float32
 def layer_norm(
     site: Site,
     input: Tensor,
@@ -148,9 +180,16 @@ def rms_norm(
     normalized_shape: Sequence[int],
     weight: Tensor | None = None,
     eps: float | None = None,
+) -> Any:
+    small = float(limits_of(input.dtype.numpy).eps) if eps is None else eps
+    return _by_squares(site, input, normalized_shape, weight, small)
+
+
+@in_float32
+def _by_squares(
+    site: Site, input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None, small: float
 ) -> list[Tensor]:
     axes = list(range(rank(input) - len(normalized_shape), rank(input)))
-    small = float(limits_of(input.dtype.numpy).eps) if eps is None else eps
     squares = call("Mean", call("Square", input), ints(axes), keep_dims=True)
     inverse = call("Rsqrt", call("AddV2", squares, scalar(input, small)))
     y = scaled(call("Mul", input, inverse), weight, None)
@@ -158,6 +197,7 @@ def rms_norm(
 
 
 @lower("group_norm", ignores=("cudnn_enabled",))
+@in_float32
 def group_norm(
     site: Site,
     input: Tensor,
@@ -170,6 +210,7 @@ def group_norm(
 
 
 @lower("native_group_norm", ignores=("N", "C", "HxW"))
+@in_float32
 def native_group_norm(
     site: Site, input: Tensor, weight: Tensor | None, bias: Tensor | None, group: int, eps: float
 ) -> list[Tensor]:
@@ -192,6 +233,7 @@ def _by_channel(y: Tensor, weight: Tensor | None, bias: Tensor | None, count: in
 
 
 @lower("instance_norm", ignores=("momentum", "cudnn_enabled"))
+@in_float32
 def instance_norm(
     site: Site,
     input: Tensor,
