@@ -173,19 +173,23 @@ class EngineService:
         sent of that."""
         backend = self._devices.open_backend(request.device)
         functions, problems = _compiled(document, request)
-        edited = None if self._loaded is None else self._loaded.threads.program
+        edited = None if self._loaded is None else self._loaded.whole.threads.program
         program = derive(document, functions, previous=edited)
         program = drop_unfinished(program)
+        base, resting = (None, None) if before is None else before.base_of(program)
         program = replace(program, problems=(*problems, *program.problems))
 
         def make(before: Scheduler | None = None) -> Scheduler:
             with self._cancellable():  # initial operations run here
-                return begin(program, backend, request.recorded_limit, before)
+                rest = resting is not None and resting is base
+                return begin(program, backend, request.recorded_limit, before, rest)
 
         courses = courses if before is None else courses_of(before.sessions)
-        sessions = begin_all(make, courses, None if before is None else before.sessions)
+        sessions = begin_all(make, courses, None if base is None else base.sessions)
+        if resting is not None and resting is base:
+            resting.rest()
         gradients = of_kind(document, functions, CodeKind.GRADIENT)
-        self._loaded = Loaded(document, request.revision, sessions, make, gradients)
+        self._loaded = Loaded(document, request.revision, sessions, make, gradients, resting)
         if courses is not None:
             follow_all(sessions, courses)
         refused: list[m.ProblemInfo] = []

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.session_registry import Sessions
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.history.timeline import Timeline
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.io.disk.memory_budget import Budget
@@ -17,6 +19,7 @@ from gradstep.core.protocol import messages as m
 from gradstep.core.protocol.framing import Buffer
 
 NO_REVISION = -1
+MOST_AT_REST = 256 << 20  # bytes
 
 
 class OtherRevisionError(Exception):
@@ -25,18 +28,49 @@ class OtherRevisionError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """An open document: its sessions, what makes another one, its custom gradients by name."""
+    """An open document: its sessions, what makes another one, its custom gradients by name.
+
+    resting: what was open before an edit after which most of the program waits for a wire or a
+    feed: the edit that finishes it goes on from there, and nothing has to be made again.
+    """
 
     document: Document
     revision: int
     sessions: Sessions
     make: Callable[[], Scheduler]
     gradients: Mapping[str, Function]
+    resting: Loaded | None = None
 
     @property
     def threads(self) -> Scheduler:
         """The current session's."""
         return self.sessions.session
+
+    @property
+    def whole(self) -> Loaded:
+        """This one, or what rests while it waits."""
+        return self.resting or self
+
+    def base_of(self, program: Program) -> tuple[Loaded, Loaded | None]:
+        """What goes on as `program`, which an edit has made of this one, and what rests then."""
+        if not program.is_cut:
+            return self.whole, None
+        if self.resting is None and not self.threads.program.is_cut and self._can_rest():
+            return self, self
+        return self, self.resting
+
+    def _can_rest(self) -> bool:
+        """Whether its sessions take little memory without the runs that they keep."""
+        return sum(timeline.nbytes_at_rest for timeline in self._timelines) <= MOST_AT_REST
+
+    def rest(self) -> None:
+        """Let go of the runs that its sessions keep."""
+        for timeline in self._timelines:
+            timeline.rest()
+
+    @property
+    def _timelines(self) -> list[Timeline]:
+        return [s.timeline for t in self.sessions.by_name.values() for s in t.sessions]
 
 
 def opened_document(request: m.Open, buffers: Sequence[Buffer]) -> Document:

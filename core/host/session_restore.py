@@ -23,19 +23,20 @@ def begin(
     backend: Backend,
     limit_bytes: int = 2 << 30,
     before: Scheduler | None = None,
+    rest: bool = False,
 ) -> Scheduler:
     """The program's threads before run 0, which keep so many bytes of recorded runs, and take over
-    what they can from `before`. When the program's `init` fails, or is cancelled, it starts
-    without, and that is among its problems."""
+    what they can from `before`, which may have to `rest`: see Scheduler. When the program's `init`
+    fails, or is cancelled, it starts without, and that is among its problems."""
     try:
-        return Scheduler(program, backend, limit_bytes, before)
+        return Scheduler(program, backend, limit_bytes, before, rest)
     except (GradstepError, Cancelled) as error:
         if not program.init:
             raise
         why = _CANCELLED if isinstance(error, Cancelled) else error
         problems = (*program.problems, Problem.of(why, "init"))
         program = replace(program, init="", problems=problems)
-        return Scheduler(program, backend, limit_bytes, before)
+        return Scheduler(program, backend, limit_bytes, before, rest)
 
 
 _CANCELLED = GradstepError(
@@ -98,7 +99,9 @@ def begin_all(make: Make, courses: Courses | None, before: Sessions | None = Non
     yet. before: the sessions before an edit. make: `begin` but for its last argument."""
     if courses is None:
         return Sessions({FIRST: make(None)})
-    made = {name: make(None if before is None else before[name]) for name in courses.by_name}
+    made = {
+        name: make(None if before is None else before.by_name.get(name)) for name in courses.by_name
+    }
     return Sessions(made, courses.current)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.engine.plan.compile_plan import compile_plan
 from gradstep.core.engine.plan.execution_plan import Plan
-from gradstep.core.engine.plan.races import Race, races
+from gradstep.core.engine.plan.races import Race, may_race, races
 from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.problems import Problem
@@ -42,12 +42,19 @@ def problems_of(session: DebugSession) -> list[Problem]:
 
 def races_of(program: Program) -> list[Problem]:
     """`race_problems` of the runs that the program makes; none where it cannot be run at all."""
+    if not may_race(program.graph, program.forward.operations, _run_by(program)):
+        return []  # no plan has to be made for this
     try:
         types = infer_fed_types(feed_arrays(program.graph, program.feeds))
         plan = compile_plan(program.graph, program.fetches, program.targets, types)
     except GradstepError:
         return []
     return race_problems(program, plan)
+
+
+def _run_by(program: Program) -> Iterator[str]:
+    """The operations that runs are asked for."""
+    return chain(program.targets, (ref.op for ref in program.fetches))
 
 
 def _writer(race: Race) -> str:

@@ -35,6 +35,7 @@ def drop_unfinished(program: Program) -> Program:
         fetches=fetches,
         targets=tuple(dict.fromkeys((*targets, *_frontier(program.graph, held, waits)))),
         threads=threads,
+        is_cut=True,
         problems=(*program.problems, *_unfed(waits), *races_of(program)),
     )
 

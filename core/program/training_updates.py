@@ -58,7 +58,8 @@ def with_training(
     of = [ref for request in asked if _is_run(document, request) for ref in request.of]
     there = [ref for ref in of if ref.op in program.graph]
     fetches = tuple(dict.fromkeys((*there, *program.fetches)))
-    program = replace(program, request=asked[0], remembered=last, fetches=fetches)
+    updates = {} if previous is None else previous.updates
+    program = replace(program, request=asked[0], remembered=last, updates=updates, fetches=fetches)
     derived, problems = _derived(program, document, broken, rules, asked)
     problems += idle
     if not derived:
@@ -202,7 +203,8 @@ def _with_updates(program: Program, document: Document, previous: Program | None
     updated: Counter[str] = Counter()
     derived = {d.of: d for d in program.derived}
     last = {} if previous is None else previous.updates
-    made: dict[int, UpdateRecord] = {}
+    # Those that cannot be made now are remembered for when they can.
+    made = {n: last[n] for n in range(len(document.optimizers)) if n in last}
     for number, optimizer in enumerate(document.optimizers):
         of = loss_of(document, optimizer)
         if of not in derived:
@@ -218,6 +220,8 @@ def _with_updates(program: Program, document: Document, previous: Program | None
         program = _with_operations(program, graph, updates, optimizer.enabled)
         if (record := updates.record(graph, base)) is not None:
             made[number] = record
+        else:
+            made.pop(number, None)
         updated.update(updates.variables if optimizer.enabled else ())
     return replace(program, updates=made), [*problems, *_updated_twice(updated)]
 

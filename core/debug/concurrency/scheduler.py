@@ -41,7 +41,8 @@ class Scheduler:
     """Drives a program that may have threads. Not thread-safe, but for `pause`.
 
     limit_bytes: how much memory recorded runs may keep, those of all threads together. before: the
-    threads of the program before an edit, whose memory goes over to these.
+    threads of the program before an edit, whose memory goes over to these; unless they are to
+    `rest`, and be gone on from later.
     Raises GradstepError as DebugSession does, and for a name that two threads have.
     """
 
@@ -51,6 +52,7 @@ class Scheduler:
         backend: Backend | None = None,
         limit_bytes: int = 2 << 30,
         before: Scheduler | None = None,
+        rest: bool = False,
     ) -> None:
         self.program = program
         backend = backend or NumpyBackend()
@@ -58,7 +60,8 @@ class Scheduler:
         self._first: FirstVariables = FirstVariables(program, backend, first)
         self._shared = SharedVariables(self._first.store)
         main = Thread(MAIN, program.targets, program.fetches)
-        old = {} if before is None else {m.name: m.session for m in before._members.values()}
+        members = {} if before is None or rest else before._members
+        old = {member.name: member.session for member in members.values()}
         limit = limit_bytes // (1 + len(program.threads))
         self._members: dict[str, ScheduledThread] = {}
         for thread in (main, *program.threads):

@@ -50,7 +50,9 @@ class Program:
                same tensor, `gradients` has the first one's.
     remembered: those of before an edit, while they cannot be derived: for the edit after it.
     updates:   how the updates of each optimizer were made (an UpdateRecord of gradstep.core.train),
-               by the number of the optimizer: for the edit after it.
+               by the number of the optimizer: for the edit after it. Of those that cannot be made
+               now, how they were the last time.
+    is_cut:    whether it runs only a part of what it was asked for: the rest waits.
     rates:     the learning rates of the optimizers that every run executes.
     recorded:  what another framework computed of the forward graph.
     """
@@ -76,6 +78,7 @@ class Program:
     derived: tuple[Differentiation, ...] = ()
     remembered: tuple[Differentiation, ...] = ()
     updates: Mapping[int, Any] = field(default_factory=_nothing)
+    is_cut: bool = False
     rates: tuple[TensorRef, ...] = ()
     recorded: RecordedRun | None = None
 

@@ -110,6 +110,19 @@ class Timeline:
         self._feed(self._live, 0)
         self._live.begin(self.start)
 
+    @property
+    def nbytes_at_rest(self) -> int:
+        """`nbytes` after `rest`."""
+        return self._live.nbytes + self._loops.used
+
+    def rest(self) -> None:
+        """Let go of all runs but the last: this is only gone on from, after some edit."""
+        self._kept.clear()
+        self._fed_at.clear()
+        self._quick.clear()
+        self._kept_bytes, self._replayed, self._spare = 0, None, None
+        self.starts = RunStarts(0, self.start)
+
     name, count = "", None  # it is no loop, and a run follows every other
 
     def length_of(self, number: int) -> int:

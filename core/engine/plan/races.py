@@ -25,7 +25,9 @@ from gradstep.core.engine.plan.liveness_conditions import ALWAYS, NEVER, Conditi
 from gradstep.core.engine.plan.steps import TAKE_EMPTY, Step
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
+from gradstep.core.graph.model import Graph
 from gradstep.core.ops.declare.table import find
+from gradstep.core.ops.typing.inference import has_loops
 
 # What these give follows from the variable's type, whatever it holds.
 _OF_THE_TYPE = frozenset({"Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike"})
@@ -73,12 +75,27 @@ def races(plan: Plan, drawn: Container[str]) -> list[Race]:
     return [*_races(plan, plan.variables, lambda number: steps[number].op.name in drawn)]
 
 
+def may_race(graph: Graph, drawn: Container[str], asked: Iterable[str]) -> bool:
+    """Whether a plan of `graph` that executes what is `asked` for may have any, as far as can be
+    told without one."""
+    if has_loops(graph):
+        return True
+    writers = [*filter(drawn.__contains__, _writers(graph))]
+    return bool(writers) and not graph.ancestors(filter(graph.__contains__, asked)).isdisjoint(
+        writers
+    )
+
+
 def _has_writers(plan: Plan, drawn: Container[str]) -> bool:
     """Whether a step that may write to a variable is among `drawn`."""
-    types = ((type, find(type)) for type in plan.graph.by_type)
+    return any(map(drawn.__contains__, filter(plan.step_of.__contains__, _writers(plan.graph))))
+
+
+def _writers(graph: Graph) -> Iterator[str]:
+    """The operations that may write to variables."""
+    types = ((type, find(type)) for type in graph.by_type)
     writing = [type for type, known in types if known is None or known.state.writes]
-    names = chain.from_iterable(map(plan.graph.by_type.__getitem__, writing))
-    return any(map(drawn.__contains__, filter(plan.step_of.__contains__, names)))
+    return chain.from_iterable(map(graph.by_type.__getitem__, writing))
 
 
 def _races(plan: Plan, names: Iterable[str], is_drawn: Callable[[int], bool]) -> Iterator[Race]:
