@@ -172,7 +172,8 @@ def remove_control(document: Document, name: str, first: str) -> Document:
 def rename_operation(document: Document, old: str, new: str) -> Document:
     """Rename a node wherever the document mentions it. Raises GradstepError."""
     graph = edits.rename(document.graph, old, new)
-    return rename_node(replace(document, graph=graph), lambda n: new if n == old else n)
+    renamed = replace(document, graph=graph)
+    return rename_node(renamed, lambda n: new if n == old else n, names=(old,))
 
 
 def rename_scope(document: Document, old: str, new: str) -> Document:

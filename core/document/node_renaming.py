@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from gradstep.core.autodiff.recognition.imported_request import ImportedGradients
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, OverrideKind
@@ -17,34 +18,52 @@ from gradstep.core.document.queue_threads import relabel_thread
 from gradstep.core.graph.model import Edge, TensorRef
 
 Names = Callable[[str], str]
+_T = TypeVar("_T")
 
 
 def _same(name: str) -> str:
     return name
 
 
-def rename_node(document: Document, name_of: Names, scope_of: Names = _same) -> Document:
+def rename_node(
+    document: Document, name_of: Names, scope_of: Names = _same, names: Collection[str] = ()
+) -> Document:
     """Everything outside the graph, with operation names put through `name_of`, and those of
-    scopes through `scope_of`."""
+    scopes through `scope_of`. names: the only ones that become others, if it is known."""
     request, view, breakpoints = document.request, document.view, document.breakpoints
-    places = {_place_of(k, name_of, scope_of): v for k, v in view.positions.items()}
+    places = _rekeyed(view.positions, lambda k: _place_of(k, name_of, scope_of), names)
     return replace(
         document,
         request=_relabelled_request(request, name_of, scope_of),
         imported=tuple(_relabelled_imported(one, name_of, scope_of) for one in document.imported),
         optimizers=tuple(_relabelled_optimizer(o, name_of) for o in document.optimizers),
-        initial={name_of(k): v for k, v in document.initial.items()},
+        initial=_rekeyed(document.initial, name_of, names),
         feeds={str(_ref(TensorRef.parse(k), name_of)): v for k, v in document.feeds.items()},
         data=document.data and relabel_dataset(document.data, name_of),
         breakpoints=tuple(_relabelled_breakpoint(b, name_of, scope_of) for b in breakpoints),
         init=name_of(document.init),
-        fetches=tuple(_ref(r, name_of) for r in document.fetches),
+        fetches=_renamed(document.fetches, name_of),
         targets=tuple(name_of(t) for t in document.targets),
         threads=tuple(relabel_thread(t, name_of) for t in document.threads),
         expectations=tuple(_relabelled_expectation(e, name_of) for e in document.expectations),
         recorded=relabel_recorded(document.recorded, name_of),
         view=View(places, frozenset(map(scope_of, view.collapsed))),
     )
+
+
+def _rekeyed(mapping: Mapping[str, _T], key_of: Names, names: Collection[str]) -> Mapping[str, _T]:
+    """By other keys; the very same where they are known to stay."""
+    if not names:
+        return {key_of(key): value for key, value in mapping.items()}
+    if mapping.keys().isdisjoint(names):
+        return mapping
+    return {key_of(key) if key in names else key: value for key, value in mapping.items()}
+
+
+def _renamed(refs: tuple[TensorRef, ...], name_of: Names) -> tuple[TensorRef, ...]:
+    """The very same where none gets another name."""
+    found = tuple([_ref(ref, name_of) for ref in refs])
+    return refs if found == refs else found
 
 
 def _place_of(key: str, name_of: Names, scope_of: Names) -> str:
@@ -58,8 +77,8 @@ def _relabelled_request(
     change = {OverrideKind.OP: name_of, OverrideKind.SCOPE: scope_of}
     return replace(
         request,
-        of=tuple(_ref(r, name_of) for r in request.of),
-        wrt=tuple(_ref(r, name_of) for r in request.wrt),
+        of=_renamed(request.of, name_of),
+        wrt=_renamed(request.wrt, name_of),
         grad_ys=tuple(r and _ref(r, name_of) for r in request.grad_ys),
         stops=frozenset(_ref(r, name_of) for r in request.stops),
         stopped_edges=frozenset(Edge(name_of(e.op), e.index) for e in request.stopped_edges),

@@ -40,7 +40,7 @@ def threads_without(threads: tuple[Thread, ...], gone: Collection[str]) -> tuple
 def enqueuers(graph: Graph) -> tuple[Thread, ...]:
     """A thread for each operation that puts something into a queue and that no other needs, as
     TensorFlow's QueueRunners are. GraphDef does not hold those: they are guessed."""
-    ends = [op for op in graph if op.type in PUT]
+    ends = [*map(graph.operations.__getitem__, graph.of_types(PUT))]
     if ends:
         used = {name for op in graph for name in predecessors(op)}
         ends = [op for op in ends if op.name not in used]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import itemgetter
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops.build.variable import VARIABLES, is_trainable
 
+_OP = itemgetter(0)  # of a TensorRef
 _TRAINABLE = "trainable"  # kept with the graph,
 _REQUESTS = "requests"  # and with the document
 
@@ -78,7 +80,9 @@ def trained_variables(document: Document, optimizer: Optimizer) -> tuple[TensorR
     graph = document.graph
     if optimizer.wrt:
         return optimizer.wrt
-    asked = [r for r in document.request.wrt if r.op in graph and graph[r.op].type in VARIABLES]
+    wrt = document.request.wrt
+    there = map(graph.operations.get, map(_OP, wrt))
+    asked = [r for r, op in zip(wrt, there, strict=True) if op and op.type in VARIABLES]
     return tuple(asked) or trainable_variables(graph)
 
 

@@ -15,7 +15,7 @@ from itertools import filterfalse
 from weakref import ref as weak
 
 from gradstep.core.graph.changes import Changes, keep_sequence, share_and_diff
-from gradstep.core.graph.model import Edge, Graph, Operation, predecessors
+from gradstep.core.graph.model import Edge, Graph, Operation, marked_among, predecessors
 
 _EDIT = "edit"
 
@@ -63,6 +63,10 @@ def remember_edit(graph: Graph, before: Graph, changes: Changes) -> None:
             there["readers"] = readers
     if "by_type" in known and "by_type" not in there:
         there["by_type"] = _by_type_after(graph, before, changes)
+    if "marked" in known and "marked" not in there:
+        gone, new = changes.removed | changes.changed, (*changes.added, *changes.changed)
+        came = marked_among(graph.operations, new)
+        there["marked"] = {mark: n - gone | came[mark] for mark, n in before.marked.items()}
     if "unwired" in known and "unwired" not in there:
         new = (*changes.added, *changes.changed)
         found = before.unwired - changes.removed - changes.changed

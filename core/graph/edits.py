@@ -21,7 +21,7 @@ from gradstep.core.graph.loop import (
     within,
 )
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
-from gradstep.core.graph.relabel import relabel, relabel_operation
+from gradstep.core.graph.relabel import relabel, relabel_one, relabel_operation
 from gradstep.core.graph.scopes import is_inside, move_name
 
 
@@ -188,7 +188,7 @@ def rename(graph: Graph, old: str, new: str) -> Graph:
         return graph
     if new.lower() != old.lower() and new.lower() in collect_names(graph):
         raise _taken(new, old)
-    return relabel(graph, lambda name: new if name == old else name)
+    return relabel_one(graph, old, new)
 
 
 def rename_scope(graph: Graph, old: str, new: str) -> Graph:

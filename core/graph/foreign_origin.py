@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from gradstep.core.graph.model import FOREIGN_SCOPE as FOREIGN_SCOPE
 from gradstep.core.graph.model import Graph, Operation
 
 # Attributes; they say nothing of what is computed.
-FOREIGN_OP, FOREIGN_SCOPE, SOURCE_LINE = "_foreign_op", "_foreign_scope", "_source"
+FOREIGN_OP, SOURCE_LINE = "_foreign_op", "_source"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,6 @@ def foreign_results(graph: Graph) -> Mapping[str, str]:
 
 def _own_scopes(graph: Graph) -> dict[str, str]:
     """Of what was lowered itself."""
-    operations = graph.operations.items()
-    marked = [(name, op) for name, op in operations if FOREIGN_SCOPE in op.attrs]
-    return {name: str(op.attrs[FOREIGN_SCOPE]) for name, op in marked}
+    marked, operations = graph.marked[FOREIGN_SCOPE], graph.operations
+    names = filter(marked.__contains__, operations) if marked else ()
+    return {name: str(operations[name].attrs[FOREIGN_SCOPE]) for name in names}

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from itertools import count
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.loop import within
+from gradstep.core.graph.loop import LOOP, loop_of, within
 from gradstep.core.graph.model import Graph
 from gradstep.core.graph.scopes import parents
 
@@ -60,7 +60,11 @@ def check_name(name: str) -> None:
 
 def collect_names(graph: Graph) -> set[str]:
     """The names of all operations, those in loops too, in small letters."""
-    return {op.name.lower() for op in within(graph)}
+    found = {*map(str.lower, graph.operations)}
+    for name in graph.marked[LOOP]:
+        if (loop := loop_of(graph[name])) is not None:
+            found |= collect_names(loop.graph)
+    return found
 
 
 def _moved_scopes(graph: Graph, names: Collection[str]) -> dict[str, str]:

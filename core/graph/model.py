@@ -14,12 +14,15 @@ import numpy as np
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape
-from gradstep.core.graph.loop import out_of_reach
+from gradstep.core.graph.loop import ACROSS, LOOP, out_of_reach
 from gradstep.core.graph.splat_array import element_of, fold_splat, is_splat
 from gradstep.core.graph.suggestions import unknown_name
 from gradstep.core.graph.topological_order import predecessors, topological
 
 GRADIENT_OP_TYPE = "_gradient_op_type"
+FOREIGN_SCOPE = "_foreign_scope"  # see foreign_origin
+# Attributes that few operations have, which are found without a look at all: see Graph.marked.
+MARKS = frozenset({GRADIENT_OP_TYPE, LOOP, ACROSS, FOREIGN_SCOPE})
 # Op types whose forward is a Python function.
 PYTHON_OPS = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
 
@@ -189,6 +192,14 @@ class Operation:
         return replace(self, attrs={**self.attrs, **attrs})
 
 
+def marked_among(
+    operations: Mapping[str, Operation], names: Iterable[str]
+) -> Mapping[str, frozenset[str]]:
+    """For each of MARKS those of the names whose operations have it."""
+    found = [name for name in names if not MARKS.isdisjoint(operations[name].attrs)]
+    return {mark: frozenset(n for n in found if mark in operations[n].attrs) for mark in MARKS}
+
+
 @dataclass(frozen=True, eq=False)
 class Graph:
     """Operations by name, in order of creation. Compared by identity; see changes.diff."""
@@ -247,6 +258,11 @@ class Graph:
         for op in self:
             found.setdefault(op.type, []).append(op.name)
         return {type: tuple(names) for type, names in found.items()}
+
+    @cached_property
+    def marked(self) -> Mapping[str, frozenset[str]]:
+        """For each of MARKS the names of the operations that have it."""
+        return marked_among(self.operations, self.operations)
 
     @cached_property
     def unwired(self) -> frozenset[str]:

@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from operator import attrgetter
 
 from gradstep.core.graph.loop import ACROSS, LOOP, Loop, loop_of
 from gradstep.core.graph.model import Graph, Operation, TensorRef
+
+_NAME = attrgetter("name")
 
 
 def relabel(graph: Graph, name_of: Callable[[str], str]) -> Graph:
     """Every name, those in loops too, and every mention of it, put through `name_of`. What mentions
     none that changes stays the very same."""
-    operations = [relabel_operation(op, name_of) for op in graph]
-    same = all(new is old for new, old in zip(operations, graph, strict=True))
-    return graph if same else Graph.of(operations)
+    return _with(graph, [(op, relabel_operation(op, name_of)) for op in graph])
+
+
+def relabel_one(graph: Graph, old: str, new: str) -> Graph:
+    """The same for one operation: only what may mention it is looked at."""
+    names = {old, *(edge.op for edge in graph.consumers.get(old, ()))}
+    names |= graph.marked[LOOP] | graph.marked[ACROSS]
+    others = [
+        op
+        for op in graph
+        if op.name in names or op.origin == old or (op.control_inputs and old in op.control_inputs)
+    ]
+    return _with(
+        graph, [(op, relabel_operation(op, lambda n: new if n == old else n)) for op in others]
+    )
+
+
+def _with(graph: Graph, pairs: Iterable[tuple[Operation, Operation]]) -> Graph:
+    """With the second of each pair in the place of the first; the very same where none differ."""
+    made = {old.name: new for old, new in pairs if new is not old}
+    if not made:
+        return graph
+    operations = list(map(made.get, graph.operations, graph))
+    return Graph(dict(zip(map(_NAME, operations), operations, strict=True)))
 
 
 def relabel_loop(loop: Loop, name_of: Callable[[str], str]) -> Loop:

@@ -35,10 +35,12 @@ class FirstVariables:
         if known is not None and self._is_as(known):
             self.store: VariableStore = known.store
             self._owners = known._owners
-        elif program.init:
-            self.store = self._initialized()
-        else:
+        elif not program.init:
             self.store = self._given(known)
+        elif known is not None and self._inits_as(known) and self._starts_init_as(known):
+            self.store = self._given_over(known)
+        else:
+            self.store = self._initialized()
 
     def _is_as(self, before: FirstVariables) -> bool:
         """Whether all would come out as before."""
@@ -50,6 +52,25 @@ class FirstVariables:
             and _are_same(now.graph.operations, then.graph.operations, now.initial)
             and (not now.init or self._inits_as(before))
         )
+
+    def _starts_init_as(self, before: FirstVariables) -> bool:
+        """Whether all variables that `init` has to do with start as they did."""
+        now, then, init = self._program, before._program, self._init
+        assert init is not None
+        needed = {storage_name(now.graph[name]) for name in init.needs}
+        names = {*now.initial, *then.initial}
+        others = [name for name in names if now.initial.get(name) is not then.initial.get(name)]
+        graphs = now.graph.operations, then.graph.operations
+        found = (graph[name] for name in others for graph in graphs if name in graph)
+        return needed.isdisjoint(map(storage_name, found))
+
+    def _given_over(self, before: FirstVariables) -> VariableStore:
+        """The program's own values, over what `init` made before, and would make again."""
+        there = self._given(before)
+        for storage, array in before.store.items():
+            if storage not in before._owners and storage not in self._owners:
+                there.hold(storage, array)
+        return there
 
     def _inits_as(self, before: FirstVariables) -> bool:
         """Whether `init` does what it did. A feed of what it does not run is none of its affair."""
@@ -89,7 +110,7 @@ class FirstVariables:
     def _gave(self, storage: str, declared: Operation, value: np.ndarray) -> bool:
         """Whether these have that variable's value."""
         name, program = declared.name, self._program
-        is_own = not program.init and self._owners.get(storage) == name
+        is_own = self._owners.get(storage) == name
         same = program.initial.get(name) is value
         return is_own and same and program.graph.operations.get(name) is declared
 

@@ -16,7 +16,7 @@ from msgspec import field
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document.document import Document, View
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.changes import alike
+from gradstep.core.graph.changes import alike, find_others, keep_sequence
 from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.native import file_schema, npy
@@ -122,7 +122,8 @@ def differences(before: Document, after: Document) -> Difference:
     look at each name. Raises GradstepError for what the format cannot hold."""
     old, new = before.graph.operations, after.graph.operations
     same = old is new
-    put = {} if same else {n: op for n, op in new.items() if n not in old or not alike(op, old[n])}
+    others = () if same else find_others(old, new)
+    put = {n: new[n] for n in others if n not in old or not alike(new[n], old[n])}
     parts: dict[str, Any] = {n: _changed(getattr(before, n), getattr(after, n)) for n in KEYED}
     places, nowhere = _placed(before.view, after.view)
     replaced = [n for n in _WHOLE if not _same(getattr(before, n), getattr(after, n))]
@@ -192,7 +193,7 @@ def _with(
 def _keep_order(
     record: DifferenceRecord, old: Mapping[str, Operation], new: Mapping[str, Operation]
 ) -> None:
-    if [n for n in old if n in new] != [n for n in new if n in old]:
+    if not keep_sequence(old, new):
         record.order = list(new)
         return
     if old.keys() >= new.keys():
@@ -243,11 +244,12 @@ def _woven(merged: Iterable[str], inserted: Mapping[str, list[str]]) -> list[str
 def _changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     if old is new:
         return {}
-    return {n: v for n, v in new.items() if n not in old or not _same(old[n], v)}
+    others = find_others(old, new)
+    return {n: new[n] for n in others if n not in old or not _same(old[n], new[n])}
 
 
 def _gone(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    return [] if old is new else [name for name in old if name not in new]
+    return [] if old is new else [*filterfalse(new.__contains__, old)]
 
 
 def _merged(old: Mapping[str, Any], gone: Iterable[str], came: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from gradstep.core.autodiff.reverse.gradient_request import (
     OverrideTable,
     native_name,
 )
-from gradstep.core.graph.model import Graph, Operation
+from gradstep.core.graph.model import GRADIENT_OP_TYPE, Graph, Operation
 
 
 def find_badges(
@@ -29,8 +29,9 @@ def _may_differ(graph: Graph, overrides: Sequence[Override]) -> Iterator[Operati
     if any(one.kind is OverrideKind.SCOPE for one in enabled):
         yield from graph
         return
-    names = {op.name for op in graph if op.attrs and op.gradient_op_type}
+    names = {*graph.marked[GRADIENT_OP_TYPE]}
     names.update(one.target_name for one in enabled if one.kind is OverrideKind.OP)
     types = {one.target_name for one in enabled if one.kind is OverrideKind.TYPE}
     names.update(graph.of_types(types))
-    yield from map(graph.operations.__getitem__, filter(names.__contains__, graph.operations))
+    found = filter(names.__contains__, graph.operations) if names else ()
+    yield from map(graph.operations.__getitem__, found)

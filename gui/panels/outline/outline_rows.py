@@ -151,13 +151,13 @@ class Outline:
         self._graph = flatten_loops(document.graph)
         self._asked = frozenset(ref.op for ref in whole_request(document).of)
         self._problems = dict(reversed(faults(inference.problems, program)))
-        found = self._find_roles() | _added(self._index, document.graph)
+        found = {**self._find_roles(), **_added(self._index, document.graph)}
         if words:
             found = {title: _matching(words, names, self._type) for title, names in found.items()}
         rows = [self._group(title, found[title], bool(words)) for title in found if found[title]]
         return Groups(rows, self._titles)
 
-    def _find_roles(self) -> dict[str, list[str]]:
+    def _find_roles(self) -> Mapping[str, Sequence[str]]:
         known, graph, asked = self._roles, self._graph, self._asked
         if known is None or known[0] is not graph or known[1] != asked:
             known = self._roles = graph, asked, _by_role(graph, asked)
@@ -231,11 +231,16 @@ def _by_role(graph: Graph, asked: Collection[str]) -> dict[str, list[str]]:
     }
 
 
-def _added(index: ProgramIndex, graph: Graph) -> dict[str, list[str]]:
+def _added(index: ProgramIndex, graph: Graph) -> dict[str, Sequence[str]]:
     """The operations that differentiation and the optimizer added."""
-    is_drawn = graph.operations.__contains__
-    phases = ((title, index.by_phase.get(phase, ())) for title, phase in _ADDED.items())
-    return {title: [*filterfalse(is_drawn, names)] for title, names in phases}
+    drawn = graph.operations
+    phases = ((title, index.by_phase.get(phase, [])) for title, phase in _ADDED.items())
+    return {
+        title: names
+        if drawn.keys().isdisjoint(names)  # nearly always so, and found in C
+        else [*filterfalse(drawn.__contains__, names)]
+        for title, names in phases
+    }
 
 
 def _matching(words: str, names: Sequence[str], type_of: Callable[[str], str]) -> list[str]:

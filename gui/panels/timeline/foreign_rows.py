@@ -12,7 +12,7 @@ class ForeignRows:
     """Of one graph; nothing in it is foreign where nothing was traced."""
 
     def __init__(self, graph: Graph) -> None:
-        self._graph = graph
+        self.graph = graph
         self._scopes = foreign_scopes(graph)
 
     def key(self, name: str) -> str:
@@ -25,7 +25,7 @@ class ForeignRows:
         result = self.result(key)
         if not result:
             return ""
-        op = str(self._graph[result].attrs.get(FOREIGN_OP, ""))
+        op = str(self.graph[result].attrs.get(FOREIGN_OP, ""))
         return f"{key.removesuffix('/')} ({op.removesuffix('.default')})"
 
     def result(self, key: str) -> str:
@@ -34,4 +34,4 @@ class ForeignRows:
 
     @cached_property
     def _results(self) -> dict[str, str]:
-        return {**foreign_results(self._graph)}
+        return {**foreign_results(self.graph)}

@@ -63,6 +63,7 @@ class TimelinePanel(Panel):
         self.unfold = Link(lambda: workspace.theme, self.tr("Open its box"), "timeline.unfold")
         self.unfold.hide()
         self._groups: Rows = StepRows(())  # of the program
+        self._traced: ForeignRows | None = None  # what they are grouped by
         self._loop = ""  # whose steps the table shows; "" for the run's own
         self._reached: list[int] = [0]
         self._session = workspace.sessions.current
@@ -114,7 +115,10 @@ class TimelinePanel(Panel):
         self.show_position()
 
     def _foreign(self) -> ForeignRows:
-        return ForeignRows(self.workspace.document.graph)
+        graph, known = self.workspace.document.graph, self._traced
+        if known is None or known.graph is not graph:
+            known = self._traced = ForeignRows(graph)
+        return known
 
     def _captions(self, program: ProgramInfo) -> dict[str, str]:
         """What to write below a stretch of each phase; {} is the number of its operations."""

@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.carry_over import continue_graph, edit_before
-from gradstep.core.graph.model import Graph, Operation, TensorRef, predecessors
+from gradstep.core.graph.model import (
+    GRADIENT_OP_TYPE,
+    MARKS,
+    Graph,
+    Operation,
+    TensorRef,
+    predecessors,
+)
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.build.used_names import names_of
 from gradstep.core.ops.typing.inference import infer, infer_declared
@@ -34,11 +41,17 @@ def _find_all(graph: Graph) -> tuple[object, ...]:
     consumers = list(graph.consumers.items())
     by_type = {type: sorted(names) for type, names in graph.by_type.items()}
     places = list(graph.places.items())
-    return order, consumers, graph.readers[1], by_type, graph.unwired, places, known
+    found = graph.readers[1], by_type, graph.unwired, graph.marked
+    return order, consumers, *found, places, known
 
 
 def _edited(graph: Graph, data: st.DataObject) -> Graph:
-    """After an edit that may leave an input without a wire."""
+    """After an edit that may leave an input without a wire, or mark an operation."""
+    if len(graph) and data.draw(st.integers(0, 4)) == 0:
+        op = data.draw(st.sampled_from([*graph]))
+        attrs = {key: value for key, value in op.attrs.items() if key not in MARKS}
+        mark = {} if len(attrs) < len(op.attrs) else {GRADIENT_OP_TYPE: "Mine"}
+        return Graph({**graph.operations, op.name: replace(op, attrs={**attrs, **mark})})
     wired = [op for op in graph if op.inputs]
     if not wired or data.draw(st.booleans()):
         return edited(graph, set(), data.draw)

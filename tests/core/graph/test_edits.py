@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
@@ -11,9 +14,13 @@ from gradstep.core.graph import edits
 from gradstep.core.graph.changes import diff
 from gradstep.core.graph.loop import within
 from gradstep.core.graph.model import Edge, Graph, TensorRef
+from gradstep.core.graph.relabel import relabel, relabel_one
 from gradstep.core.graph.scopes import children, is_inside, parents
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
+from tests.support.edited_graphs import edited
+from tests.support.layouts import Case
+from tests.support.random_networks import networks
 
 
 def two() -> Graph:
@@ -48,6 +55,25 @@ def test_renaming_leaves_what_does_not_mention_it_the_very_same() -> None:
     renamed = edits.rename(graph, inner, "more")
     assert renamed[loop] is not graph[loop]
     assert "more" in [op.name for op in within(renamed)]
+
+
+@given(networks(), st.data())
+def test_renaming_one_is_renaming_it_wherever_it_is_mentioned(
+    case: Case, data: st.DataObject
+) -> None:
+    graph = case.graph
+    for _ in range(data.draw(st.integers(0, 3))):
+        graph = edited(graph, set(), data.draw)
+    if not len(graph):
+        return
+    old = data.draw(st.sampled_from([*graph.operations]))
+    origin = data.draw(st.sampled_from([*graph.operations]))
+    graph = Graph({**graph.operations, origin: replace(graph[origin], origin=old)})
+    found = relabel_one(graph, old, "renamed")
+    wanted = relabel(graph, lambda name: "renamed" if name == old else name)
+    assert [*found.operations.items()] == [*wanted.operations.items()]
+    others = [op for op in found if op not in [*graph]]
+    assert all(op is graph[op.name] for op in found if op not in others)
 
 
 def test_a_wire_that_closes_a_cycle_is_refused() -> None:

@@ -114,3 +114,18 @@ def test_another_first_value_is_that_variables_alone() -> None:
     assert first.store["w"].tolist() == [1, 1]
     fewer = FirstVariables(replace(again._program, initial={"w": initial["w"]}), BACKEND, again)
     assert [*fewer.store] == ["w"]
+
+
+def test_values_that_init_has_nothing_to_do_with_come_and_go_without_it(runs: list[str]) -> None:
+    first = FirstVariables(_program(), BACKEND)
+    program = replace(first._program, initial={})
+    without = FirstVariables(program, BACKEND, first)
+    assert {name: x.tolist() for name, x in without.store.items()} == {"v": [1, 1]}
+    other = FirstVariables(replace(program, initial={"w": np.full(2, 7.0)}), BACKEND, without)
+    assert {name: x.tolist() for name, x in other.store.items()} == {"v": [1, 1], "w": [7, 7]}
+    assert runs == ["init"]
+    over = FirstVariables(replace(program, initial={"v": np.full(2, 9.0)}), BACKEND, other)
+    assert {name: x.tolist() for name, x in over.store.items()} == {"v": [9, 9]}
+    back = FirstVariables(program, BACKEND, over)
+    assert {name: x.tolist() for name, x in back.store.items()} == {"v": [1, 1]}
+    assert runs == ["init"] * 3
