@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress, count
+from itertools import compress, count, islice
 from operator import is_not
 
 from gradstep.core.graph.model import Graph, Operation
@@ -45,6 +45,15 @@ def common_ends(a: Sequence[object], b: Sequence[object]) -> tuple[int, int]:
     first, most = common_start(a, b), min(len(a), len(b))
     others = compress(count(), map(is_not, reversed(a), reversed(b)))
     return first, min(next(others, most), most - first)
+
+
+def changed_places(a: Sequence[object], b: Sequence[object], most: int) -> list[int] | None:
+    """The places at which two sequences of one length have other objects; None where they are of
+    different lengths, or differ in more than so many places. In C."""
+    if len(a) != len(b):
+        return None
+    found = [*islice(compress(count(), map(is_not, a, b)), most + 1)]
+    return None if len(found) > most else found
 
 
 def keep_sequence(then: Iterable[str], now: Iterable[str]) -> bool:

@@ -8,11 +8,13 @@ from itertools import compress, count, islice, pairwise
 from operator import attrgetter, is_not, ne
 from typing import Any, NamedTuple, TypeVar
 
+from gradstep.core.graph.changes import changed_places
 from gradstep.core.graph.model import Edge
 from gradstep.core.protocol.messages import EdgeGradient, ProgramInfo, StepInfo
 from gradstep.core.protocol.vocabulary import PhaseName
 
 _OP, _PHASE, _WRITES = attrgetter("op"), attrgetter("phase"), attrgetter("writes")
+FEW = 64  # entries that an edit exchanged, wherever they are
 E = TypeVar("E")
 K = TypeVar("K")
 V = TypeVar("V")
@@ -135,8 +137,7 @@ def _revise(
     """dict(pairs(now)); `made` is that of `old`."""
     if old is now:
         return made
-    first, last = common_ends(old, now)
-    gone, come = old[first : len(old) - last], now[first : len(now) - last]
+    gone, come = _exchanged(old, now)
     if len(gone) + len(come) > len(now):
         return dict(pairs(now))
     found = dict(made)
@@ -144,6 +145,15 @@ def _revise(
         found.pop(key, None)
     found.update(pairs(come))
     return found
+
+
+def _exchanged(old: Sequence[E], now: Sequence[E]) -> tuple[Sequence[E], Sequence[E]]:
+    """What the one has in the place of what the other has; all else is the same in both."""
+    places = changed_places(old, now, FEW)
+    if places is not None:
+        return [old[i] for i in places], [now[i] for i in places]
+    first, last = common_ends(old, now)
+    return old[first : len(old) - last], now[first : len(now) - last]
 
 
 def common_ends(old: Sequence[object], now: Sequence[object]) -> tuple[int, int]:

@@ -41,8 +41,9 @@ class ScopeRows(RowList):
         inside: the scope, with its slash, although operations of other names may be in it.
         before: those of the same scope before an edit."""
         self._key, self._members, self._describe, self._inside = key, names, describe, inside
-        was_split = before is not None and "_split" in before.__dict__
-        self._before = before if was_split else None
+        if before is not None and "_split" not in before.__dict__:
+            before = before._before  # nobody has asked for it yet
+        self._before: ScopeRows | None = before
         self._below: dict[str, ScopeRows] = {}
 
     def __bool__(self) -> bool:
@@ -166,7 +167,7 @@ class Outline:
     def _titles(self, name: str) -> Collection[str]:
         """The groups in which an operation may be."""
         if name not in self._graph:
-            return _ADDED
+            return _ADDED if name in self._index.steps else ()
         return (_role(self._graph[name], self._asked),)
 
     def _group(self, title: str, names: Sequence[str], searched: bool) -> Row:

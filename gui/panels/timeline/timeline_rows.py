@@ -10,8 +10,10 @@ from itertools import chain
 from operator import add, attrgetter
 from typing import overload
 
+from gradstep.core.graph.changes import changed_places
 from gradstep.core.graph.model import Graph
 from gradstep.core.protocol.messages import ProgramInfo, StepInfo
+from gradstep.core.protocol.vocabulary import PhaseName
 from gradstep.gui.model.program_index import (
     ProgramIndex,
     Stretch,
@@ -23,6 +25,7 @@ from gradstep.gui.panels.timeline.foreign_rows import ForeignRows
 
 _TYPE, _ORIGIN, _PHASE = attrgetter("type"), attrgetter("origin"), attrgetter("phase")
 _GRADIENT = attrgetter("gradient")
+FEW = 64  # steps that an edit exchanged, which are looked at one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,17 +131,47 @@ class GroupRows(Rows):
         self._index = index or ProgramIndex(program)
         self._program = program
         steps = program.steps
+        self._lengths: list[int] = []
+        if isinstance(before, GroupRows) and before.stop == len(steps):
+            places = changed_places(before.steps, steps, FEW)
+            if places is not None:
+                super().__init__(steps, before.starts)
+                self._lengths = before._lengths
+                self._put(places)
+                return
         first = last = 0  # how many steps at both ends are the same
         if isinstance(before, GroupRows):
             first, last = common_ends(before.steps, steps)
         stop = len(steps) - last
         starts = [*_starts(steps, first, min(stop + 1, len(steps)), self._foreign.key)]
         super().__init__(steps, starts)
-        self._lengths: list[int] = []
         if isinstance(before, GroupRows):
             self._take_over(before, first, last)
         else:
             self._lengths = self._measure(range(len(starts)))
+
+    def _put(self, places: Sequence[int]) -> None:
+        """Other steps are at these places than before the edit: rows begin or end there, and
+        nowhere else, where they did not before."""
+        starts, lengths = [*self.starts], [*self._lengths]
+        for place in sorted({p for i in places for p in (i, i + 1) if 0 < p < self.stop}):
+            at = bisect_left(starts, place)
+            was = at < len(starts) and starts[at] == place
+            if self._kind(place - 1) != self._kind(place):
+                if not was:
+                    starts.insert(at, place)
+                    lengths.insert(at, 0)
+            elif was:
+                del starts[at], lengths[at]
+        self.starts, self._lengths = starts, lengths
+        around = {p for i in places for p in (i - 1, i, i + 1) if 0 <= p < self.stop}
+        for row in {*map(self.at, around)}:
+            (lengths[row],) = self._measure(range(row, row + 1))
+
+    def _kind(self, place: int) -> tuple[str, PhaseName]:
+        """What the steps of a row have in common."""
+        step = self.steps[place]
+        return self._foreign.key(step.origin), step.phase
 
     def _take_over(self, before: GroupRows, first: int, last: int) -> None:
         """Rows of steps that are the same at both ends; `starts` has those between."""

@@ -16,6 +16,7 @@ from gradstep.core.autodiff.notation.step_notation import Notation, Sentence
 from gradstep.core.graph.model import Operation
 from gradstep.core.protocol.message_parts import LoopPlace
 from gradstep.core.protocol.messages import Notate, ProgramInfo, StepInfo
+from gradstep.gui.model.program_index import ProgramIndex
 from gradstep.gui.panels.timeline.timeline_model import (
     NUMBER,
     OPERATION,
@@ -25,6 +26,7 @@ from gradstep.gui.panels.timeline.timeline_model import (
 )
 from gradstep.gui.panels.timeline.timeline_panel import TimelinePanel
 from gradstep.gui.panels.timeline.timeline_rows import GroupRows, StepRow, StepRows
+from tests.support.work import lines_run
 
 STEPS = st.lists(
     st.builds(
@@ -71,6 +73,33 @@ def test_groups_after_an_edit_are_those_made_anew(
     assert again.longest_name == anew.longest_name
     further = GroupRows(program_of([*tail, *came]), before=again)
     assert [*further] == [*GroupRows(program_of([*tail, *came]))]
+
+
+@given(STEPS, STEPS, st.data())
+def test_groups_with_other_steps_in_some_places_are_those_made_anew(
+    steps: list[StepInfo], others: list[StepInfo], data: st.DataObject
+) -> None:
+    rows = GroupRows(program_of(steps))
+    for _ in range(2):
+        steps = [data.draw(st.sampled_from([step, *others])) for step in steps]
+        rows, anew = GroupRows(program_of(steps), before=rows), GroupRows(program_of(steps))
+        assert [*rows] == [*anew]
+        assert rows.longest_name == anew.longest_name
+
+
+def test_a_few_steps_in_other_places_are_all_that_is_looked_at() -> None:
+    """Forward and backward of one operation lie far apart."""
+    names = [f"op{number}" for number in range(400)]
+    steps = [StepInfo(op=n, type="Neg", phase="forward", origin=n) for n in names]
+    before = GroupRows(program_of(steps))
+    again = [*steps]
+    for place in (3, 390):
+        again[place] = msgspec.structs.replace(steps[place], type="Exp")
+    program = program_of(again)
+    index = ProgramIndex(program)
+    assert index.steps
+    done = lines_run(lambda: GroupRows(program, index, before))
+    assert sum(done.values()) < 200
 
 
 @given(STEPS, st.lists(st.integers(0, 12), max_size=4))
