@@ -177,16 +177,16 @@ class EngineService:
         program = derive(document, functions, previous=edited)
         program = drop_unfinished(program)
         base, resting = (None, None) if before is None else before.base_of(program)
+        rest = resting is not None and resting is base
         program = replace(program, problems=(*problems, *program.problems))
 
         def make(before: Scheduler | None = None) -> Scheduler:
             with self._cancellable():  # initial operations run here
-                rest = resting is not None and resting is base
                 return begin(program, backend, request.recorded_limit, before, rest)
 
         courses = courses if before is None else courses_of(before.sessions)
         sessions = begin_all(make, courses, None if base is None else base.sessions)
-        if resting is not None and resting is base:
+        if resting is not None and rest:
             resting.rest()
         gradients = of_kind(document, functions, CodeKind.GRADIENT)
         self._loaded = Loaded(document, request.revision, sessions, make, gradients, resting)

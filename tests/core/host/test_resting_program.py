@@ -3,6 +3,9 @@ is as if the result had been opened."""
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -89,6 +92,21 @@ def test_what_takes_much_memory_does_not_rest(
     assert loaded.resting is None
     user.undo()
     require_as_opened_afresh(user)
+
+
+def test_what_rested_is_let_go_of(document: Document) -> None:
+    user = opened(document)
+    held = []
+    for _ in range(3):
+        user.edit("disconnect", (Edge(MIDDLE, 1),))
+        user.undo()
+        loaded = user.service._service._loaded
+        assert loaded is not None
+        assert loaded.resting is None
+        held.append(weakref.ref(loaded))
+        del loaded
+    gc.collect()
+    assert [ref() is None for ref in held] == [True, True, False]
 
 
 DOINGS = st.sampled_from(
