@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from functools import cache
 
-_POLYNOMIAL = 0x82F63B78  # of CRC-32C, the lowest bit first
-_MASK = 0xA282EAD8
+from gradstep.core.io.checksum import masked_checksum
+
 _HEADER = 12  # bytes: a length and its checksum
-_CHECKED = 1 << 20  # bytes of a record whose own checksum is looked at: it takes 0.2 s
 
 
 def record(data: bytes) -> bytes:
@@ -42,35 +40,8 @@ class Records:
                 self.ended = f"cut off at byte {at}"
                 return
             content = data[start:end]
-            if length <= _CHECKED and masked_checksum(content) != data[end : end + 4]:
+            if masked_checksum(content) != data[end : end + 4]:
                 self.ended = f"damaged at byte {start}"
                 return
             yield content
             at = end + 4
-
-
-def crc32c(data: bytes) -> int:
-    """The checksum by Castagnoli's polynomial."""
-    table, crc = _table(), 0xFFFFFFFF
-    for byte in data:
-        crc = table[(crc ^ byte) & 0xFF] ^ crc >> 8
-    return crc ^ 0xFFFFFFFF
-
-
-@cache
-def _table() -> list[int]:
-    return [_remainder(byte) for byte in range(256)]
-
-
-def _remainder(crc: int) -> int:
-    for _ in range(8):
-        crc = crc >> 1 ^ (_POLYNOMIAL if crc & 1 else 0)
-    return crc
-
-
-def masked_checksum(data: bytes) -> bytes:
-    """What stands behind a record's parts: masked, since the checksum of what holds its own
-    checksum says little."""
-    crc = crc32c(data)
-    rotated = crc >> 15 | crc << 17
-    return struct.pack("<I", rotated + _MASK & 0xFFFFFFFF)

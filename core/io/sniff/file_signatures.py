@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable
 from pathlib import PurePath
 
-from gradstep.core.io.record_framing import masked_checksum
+from gradstep.core.io.checksum import masked_checksum
 from gradstep.core.io.sniff.file_sample import Field, Sample
 
 Sign = Callable[[Sample], bool]

@@ -13,7 +13,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 
 # message -> "name number type"; [] marks a repeated field, {} a map from strings (or from what is
-# in the braces), a type in capitals is a message.
+# in the braces), ? one of which it is known whether it is there; a type in capitals is a message.
 _MESSAGES = {
     "GraphDef": (
         "node 1 NodeDef[]", "library 2 FunctionDefLibrary", "version 3 int32",
@@ -76,6 +76,13 @@ _MESSAGES = {
         "has_minimum 5 bool", "minimum 6 int64", "allowed_values 7 AttrValue",
     ),
     "GraphDebugInfo": (),
+    "BundleHeaderProto": ("num_shards 1 int32", "endianness 2 int32", "version 3 VersionDef"),
+    "BundleEntryProto": (
+        "dtype 1 DataType", "shape 2 TensorShapeProto", "shard_id 3 int32", "offset 4 int64",
+        "size 5 int64", "crc32c 6 fixed32", "slices 7 TensorSliceProto[]",
+    ),
+    "TensorSliceProto": ("extent 1 Extent[]",),
+    "Extent": ("start 1 int64", "length 2 int64?"),
     "FullTypeDef": ("type_id 1 FullTypeId", "args 2 FullTypeDef[]", "s 3 string", "i 4 int64"),
 }  # fmt: skip
 
@@ -177,7 +184,10 @@ def _add_message(file: Any, name: str, fields: tuple[str, ...]) -> None:
         if kind.endswith("}"):
             _add_map(made, field, *kind[:-1].split("{"))
         else:
-            _set_type(field, kind.removesuffix("[]"))
+            _set_type(field, kind.removesuffix("[]").removesuffix("?"))
+        if kind.endswith("?"):
+            made.oneof_decl.add(name=f"has_{field_name}")
+            field.oneof_index = len(made.oneof_decl) - 1
         if name == "AttrValue":
             field.oneof_index = 0
 
@@ -191,8 +201,8 @@ def _add_map(made: Any, field: Any, kind: str, key: str) -> None:
 
 
 _SCALARS = {
-    "double": 1, "float": 2, "int64": 3, "uint64": 4, "int32": 5, "bool": 8, "string": 9,
-    "bytes": 12, "uint32": 13,
+    "double": 1, "float": 2, "int64": 3, "uint64": 4, "int32": 5, "fixed32": 7, "bool": 8,
+    "string": 9, "bytes": 12, "uint32": 13,
 }  # fmt: skip
 
 

@@ -16,23 +16,23 @@ _LONGEST = 10  # bytes of a varint: 64 bits, seven in each
 
 def bytes_field(number: int, content: bytes) -> bytes:
     """A text, a message or a packed list."""
-    return _varint(number << 3 | _LENGTH) + _varint(len(content)) + content
+    return varint(number << 3 | _LENGTH) + varint(len(content)) + content
 
 
 def int_field(number: int, value: int) -> bytes:
     """A whole number, not negative."""
-    return _varint(number << 3 | _VARINT) + _varint(value)
+    return varint(number << 3 | _VARINT) + varint(value)
 
 
 def float_field(number: int, value: float) -> bytes:
     """A float32, zero too."""
-    return _varint(number << 3 | _FLOAT) + struct.pack("<f", value)
+    return varint(number << 3 | _FLOAT) + struct.pack("<f", value)
 
 
 def double_field(number: int, value: float) -> bytes:
     """A float64; nothing for zero (-0.0 is none), which is what a reader takes it for."""
     content = struct.pack("<d", value)
-    return _varint(number << 3 | _DOUBLE) + content if any(content) else b""
+    return varint(number << 3 | _DOUBLE) + content if any(content) else b""
 
 
 def doubles_field(number: int, values: Sequence[float]) -> bytes:
@@ -53,7 +53,7 @@ def every_field(message: bytes) -> Iterator[tuple[int, bytes | int | float]]:
     a whole number as 64 bits without a sign. Raises ValueError when it is no message."""
     at = 0
     while at < len(message):
-        key, at = _read_varint(message, at)
+        key, at = read_varint(message, at)
         start, at = _end(message, at, key & 7)
         if at > len(message) or not key >> 3:
             raise ValueError("not a protobuf message")
@@ -62,7 +62,7 @@ def every_field(message: bytes) -> Iterator[tuple[int, bytes | int | float]]:
 
 def _value(kind: int, message: bytes, start: int, end: int) -> bytes | int | float:
     if kind == _VARINT:
-        return _read_varint(message, start)[0]
+        return read_varint(message, start)[0]
     if kind == _LENGTH:
         return message[start:end]
     found: float = struct.unpack("<d" if kind == _DOUBLE else "<f", message[start:end])[0]
@@ -72,17 +72,18 @@ def _value(kind: int, message: bytes, start: int, end: int) -> bytes | int | flo
 def _end(message: bytes, at: int, kind: int) -> tuple[int, int]:
     """Where the content of a value begins that stands at `at`, and where it ends."""
     if kind == _VARINT:
-        return at, _read_varint(message, at)[1]
+        return at, read_varint(message, at)[1]
     if kind == _LENGTH:
-        size, at = _read_varint(message, at)
+        size, at = read_varint(message, at)
         return at, at + size
     if kind not in _SIZES:
         raise ValueError("not a protobuf message")
     return at, at + _SIZES[kind]
 
 
-def _varint(value: int) -> bytes:
-    """Seven bits a byte, the lowest first; the top bit says that more follow."""
+def varint(value: int) -> bytes:
+    """A number, not negative: seven bits a byte, the lowest first; the top bit says that more
+    follow."""
     found = bytearray()
     while value > 0x7F:
         found.append(value & 0x7F | 0x80)
@@ -91,8 +92,8 @@ def _varint(value: int) -> bytes:
     return bytes(found)
 
 
-def _read_varint(message: bytes, at: int) -> tuple[int, int]:
-    """The number at `at`, and where it ends."""
+def read_varint(message: bytes, at: int) -> tuple[int, int]:
+    """The number at `at`, and where it ends. Raises ValueError where there is none."""
     value = 0
     for shift, byte in enumerate(message[at : at + _LONGEST]):
         value |= (byte & 0x7F) << 7 * shift

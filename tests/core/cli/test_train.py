@@ -17,10 +17,10 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.cli import train
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.io.checksum import crc32c
 from gradstep.core.io.event_files import EventFile
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.open_document import read
-from gradstep.core.io.record_framing import crc32c
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.formats.protobuf import length_fields
 from tests.core.cli.conftest import Cli
