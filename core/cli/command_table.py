@@ -212,9 +212,10 @@ def _train(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--logdir", metavar="DIR", help="folder for an event file of TensorBoard")
     parser.add_argument(
         "--checkpoint",
-        metavar="DIR",
+        metavar="DIR[/NAME.ckpt]",
         help="folder for checkpoints: all that the next step starts from, Adam's moments and draws "
-        "of random numbers included; the one of the lowest loss stays as best.npz",
+        "of random numbers included; the one of the lowest loss stays as best.npz. With NAME.ckpt "
+        "they are TensorFlow's: NAME.ckpt-120.index and its data",
     )
     parser.add_argument(
         "--checkpoint-every",

@@ -24,7 +24,8 @@ from gradstep.core.data.opened_data import OpenedData
 from gradstep.core.document.placeholder_substitution import with_feeds
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.workers.work_link import link, stopped
-from gradstep.core.io.checkpoint_files import Checkpoint, CheckpointFolder
+from gradstep.core.io.checkpoint_files import CheckpointFolder
+from gradstep.core.io.checkpoints.training_state import Checkpoint
 from gradstep.core.io.disk.atomic_write import replace_file
 from gradstep.core.program.questions.loaded_document import Loaded, start
 from gradstep.core.program.questions.run_choice import Values

@@ -12,7 +12,8 @@ from gradstep.core.cli.arguments.shared_arguments import budget, require_with
 from gradstep.core.cli.command_table import KEPT
 from gradstep.core.cli.runs.training_steps import Training
 from gradstep.core.errors import GradstepError
-from gradstep.core.io.checkpoint_files import Checkpoint, CheckpointFolder
+from gradstep.core.io.checkpoint_files import CheckpointFolder
+from gradstep.core.io.checkpoints.training_state import Checkpoint
 
 _OF_CHECKPOINTS = ("resume", "checkpoint_every", "keep")
 _TIMES = 10  # that a checkpoint is written where --checkpoint-every says nothing

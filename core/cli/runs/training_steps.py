@@ -225,13 +225,14 @@ class Training:
         return {name: np.array(store.backend.get(array)) for name, array in self._arrays.items()}
 
     def resume(self, step: int, state: Mapping[str, np.ndarray]) -> None:
-        """Go on from what `state` was after so many steps. Raises GradstepError where that is not
-        of this document, with nothing changed."""
+        """Go on from what `state` was after so many steps; what another program keeps there besides
+        is left. Raises GradstepError where that is not of this document, with nothing changed."""
         store = self._session.store
         for name, held in self._arrays.items():
             _require_alike(name, held, state.get(name))
-        for name, array in state.items():
-            store.set(name, store.backend.put(array))
+        ours = {*self._arrays, *map(storage_name, self._session.graph)}
+        for name in ours & state.keys():
+            store.set(name, store.backend.put(state[name]))
         self.done = step
 
     @property
