@@ -345,6 +345,7 @@ def _convert(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="IN", help=opens())
     shared_arguments.memory(parser)
     shared_arguments.code(parser)
+    shared_arguments.restore(parser)
     parser.add_argument("out", metavar="OUT", help=writes("- for the screen"))
 
 

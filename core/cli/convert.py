@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from gradstep.core.cli.application_protocol import Answer, Application
+from gradstep.core.cli.arguments.restore_args import with_restored
 from gradstep.core.cli.arguments.shared_arguments import budget
 from gradstep.core.cli.output.command_output import usage
 from gradstep.core.errors import GradstepError
@@ -19,7 +20,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     """Write OUT. Nothing in the document is run, so it need not be trusted."""
     if args.out != "-":
         _check(Path(args.out))
-    document = read(args.file, budget(args))
+    document = with_restored(read(args.file, budget(args)), args)
     if args.code:
         code = {**document.code, **code_from(document, args.code)}
         document = document.with_(code=code)

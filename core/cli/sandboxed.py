@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import glob
 import os
 from collections.abc import Iterator
 
@@ -43,10 +44,21 @@ def named_files(args: argparse.Namespace) -> Iterator[str]:
     yield args.file
     for name in ("code", "script"):
         yield getattr(args, name, None) or ""
+    yield from _checkpoint(getattr(args, "restore", None))
     for given in (*getattr(args, "feed", ()), *getattr(args, "data", ())):
         value = given.partition("=")[2].partition("|")[0].strip()
         if value.startswith("@"):
-            yield fixed_folder(split_place(value[1:])[0])
+            yield from _checkpoint(fixed_folder(split_place(value[1:])[0]))
+
+
+def _checkpoint(path: str | None) -> Iterator[str]:
+    """A file or folder, and the files whose names begin so."""
+    if path is None:
+        return
+    yield path
+    prefix = path.removesuffix(".index")
+    yield from glob.glob(f"{glob.escape(prefix)}.index")
+    yield from glob.glob(f"{glob.escape(prefix)}.data-*")
 
 
 def _made(folder: str | None) -> Iterator[str]:

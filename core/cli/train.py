@@ -305,6 +305,7 @@ def _where_to_look(args: argparse.Namespace, done: int) -> str:
     words += ["--feed", *args.feed] if args.feed else []
     words += ["--allow-nan"] if args.allow_nan else []
     words += ["--init", args.init] if args.init else []
+    words += ["--restore", args.restore] if args.restore and not args.out else []
     words += ["--device", args.device] if args.device != "cpu" else []
     there = f", then run_to {done}:0," if done and not args.out else ""
     return f"`{shlex.join(words)}`{there} stands before this step"

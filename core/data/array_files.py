@@ -1,4 +1,4 @@
-"""Arrays in files: .npy, .npz, .safetensors, tables and images; known by what is in them."""
+"""Arrays in files: NumPy's, .safetensors, checkpoints, tables and images; known by their bytes."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from gradstep.core.data.file_place import split_place
 from gradstep.core.data.image_files import IMAGE_SUFFIXES, is_image
 from gradstep.core.data.image_paths import image_paths
 from gradstep.core.data.image_rows import read_images
+from gradstep.core.data.named_tensors import CheckpointTensors
 from gradstep.core.data.parquet_file import PARQUET, read_parquet
 from gradstep.core.data.safetensors_file import SafetensorsFile, is_safetensors
 from gradstep.core.data.tables import FLOAT64, TableRules, read_table
@@ -27,8 +28,9 @@ from gradstep.core.io.disk.regular_file import RegularFile
 from gradstep.core.io.file_errors import inside
 from gradstep.core.io.native import npy
 from gradstep.core.io.native.zip_archive import Archive
+from gradstep.core.io.tensorflow.tensor_bundle import INDEX
 
-_ARRAYS = (".npy", ".npz", ".csv", ".tsv", ".txt", ".safetensors", ".parquet")
+_ARRAYS = (".npy", ".npz", ".csv", ".tsv", ".txt", ".safetensors", ".parquet", ".index")
 SUFFIXES = (*_ARRAYS, *IMAGE_SUFFIXES)
 _ZIP, _NPY = b"PK", b"\x93NUMPY"
 _HEAD = 16  # bytes that tell one format from another
@@ -119,6 +121,8 @@ def _read(file: RegularFile, part: str, reading: Reading) -> tuple[np.ndarray, b
         return _npz(file, part, reading), False
     if is_safetensors(head, file.size):
         return _safetensors(file, part, reading), False
+    if suffix == INDEX:
+        return _checkpoint(file, part, reading), False
     if head.startswith(PARQUET):
         rules = TableRules(file.name, part, "", reading.dtype, reading.allow_nan)
         return read_parquet(file.from_(0), rules, reading.budget), True
@@ -181,6 +185,15 @@ def _safetensors(file: RegularFile, key: str, reading: Reading) -> np.ndarray:
     reading.check(header.shape)
     reading.budget.take(header.size, f"the tensor '{name}'")
     return held.read(header)
+
+
+def _checkpoint(file: RegularFile, key: str, reading: Reading) -> np.ndarray:
+    held = CheckpointTensors(reading.folder / Path(file.name).expanduser(), reading.budget)
+    if key not in held.names and (key or len(held.names) != 1):
+        raise _no_such(file.name, "tensor", key, held.names)
+    name = key or held.names[0]
+    reading.check(held.shape_of(name))
+    return held.read(name)
 
 
 def _table(file: RegularFile, columns: str, reading: Reading) -> np.ndarray:

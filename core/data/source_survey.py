@@ -9,12 +9,14 @@ import numpy as np
 from gradstep.core.data.array_files import Reading, map_array
 from gradstep.core.data.built_in_sets import SETS
 from gradstep.core.data.file_place import split_place
+from gradstep.core.data.named_tensors import CheckpointTensors
 from gradstep.core.data.safetensors_file import SafetensorsFile, is_safetensors
 from gradstep.core.data.tables import names_columns
 from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.io.disk.file_bytes import read_open_file, unreadable
 from gradstep.core.io.disk.regular_file import RegularFile
 from gradstep.core.io.native.zip_archive import Archive
+from gradstep.core.io.tensorflow.tensor_bundle import INDEX
 
 _TABLES = (".csv", ".tsv", ".txt")
 _HEAD = 16  # bytes
@@ -93,6 +95,8 @@ def _names(path: str, reading: Reading) -> list[str]:
                 return [name.removesuffix(".npy") for name in archive if name.endswith(".npy")]
             if is_safetensors(head, file.size):
                 return [*SafetensorsFile(file, reading.budget).names]
+            if path.endswith(INDEX):
+                return CheckpointTensors(reading.folder / path, reading.budget).names
     except OSError as error:
         raise unreadable(path, error) from None
     return [""]

@@ -71,6 +71,7 @@ from gradstep.gui.commands.node_commands import (
     set_note,
     to_pyfunc,
 )
+from gradstep.gui.commands.restore_variables import is_checkpoint, restore_variables
 from gradstep.gui.commands.reveal import (
     open_scope,
     reveal,
@@ -187,6 +188,7 @@ __all__ = [
     "go_to_trained_step",
     "holds_values",
     "insert_node",
+    "is_checkpoint",
     "is_elsewhere",
     "keep_recorded",
     "load_value",
@@ -212,6 +214,7 @@ __all__ = [
     "remove_nodes",
     "rename",
     "restart_engine",
+    "restore_variables",
     "reveal",
     "reveal_end",
     "reveal_start",

@@ -15,6 +15,11 @@ def open_filter() -> str:
     return f"{_line('Graphs', suffixes_opened())};;All files (*)"
 
 
+def checkpoint_filter() -> str:
+    """Files that hold variables by name."""
+    return f"{_line('Checkpoints', ('.index', '.npz', '.safetensors'))};;All files (*)"
+
+
 def save_filter() -> str:
     """Gradstep's own documents."""
     return _lines(titles(each for each in formats() if each.is_native))

@@ -198,6 +198,9 @@ GRAPH = (
     Action("graph.code", "Edit Python…", window("code"),
            "Edit the document's functions, or write one that its graph names", (), "code",
            when.has_code, "Graph", 2),
+    Action("graph.restore", "Restore variables…", window("restore"),
+           "Let variables start as a checkpoint has them, by their names: TensorFlow's, one of "
+           "gradstep train, .npz or .safetensors", (), "", when.is_open, "Graph", 2),
     Action("graph.no_optimizer", "No optimizer", _optimizer(""), "End each run after the gradients",
            (), "", when.is_open, "Graph", 4, checked=when.optimizer_is("")),
     Action("graph.adam", "Adam", _optimizer("Adam", learning_rate=0.001, beta1=0.9, beta2=0.999,

@@ -13,6 +13,7 @@ from PySide6.QtGui import QDesktopServices
 from gradstep.core.autodiff.reverse.gradient_request import OverrideKind
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.layers.block_table import Block
+from gradstep.gui import commands
 from gradstep.gui.canvas.interact.canvas_requests import ANSWERS
 from gradstep.gui.frame.action_record import selected_operation
 from gradstep.gui.frame.dialog_table import DIALOGS, DialogRecord
@@ -36,6 +37,7 @@ class Views:
             "new": lambda _: window.files.new(),
             "new_window": lambda _: window.open_beside(),
             "open": lambda target: window.files.open(Path(target) if target else None),
+            "restore": lambda _: self._restore(),
             "save": lambda _: window.files.save(),
             "save_as": lambda _: window.files.save_as(),
             "export": lambda _: window.files.export(window.canvas.as_picture),
@@ -95,6 +97,14 @@ class Views:
         if field is not None:
             field.setFocus()
             field.selectAll()
+
+    def _restore(self) -> None:
+        from gradstep.gui.dialogs.file_choice import ask_open
+        from gradstep.gui.dialogs.file_filters import checkpoint_filter
+
+        path = ask_open(self._window, "data", "Restore variables", checkpoint_filter())
+        if path is not None:
+            commands.restore_variables(self._workspace, path)
 
     def _gradient(self) -> None:
         from gradstep.gui.dialogs.override_dialog import write_gradient

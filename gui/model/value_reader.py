@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
 
@@ -11,8 +12,12 @@ from gradstep.core.data.array_files import Reading
 from gradstep.core.data.value_text import is_quick, typed_value
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import TensorType
-from gradstep.core.graph.model import Constant
+from gradstep.core.graph.model import Constant, Graph
+from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.gui.model.background_work import Background
+
+if TYPE_CHECKING:
+    from gradstep.core.data.restored_variables import Restored
 
 
 def read_now(text: str, kind: TensorType, name: str) -> Constant | None:
@@ -46,16 +51,41 @@ class ValueReader(QObject):
         failed: Callable[[GradstepError], None],
     ) -> None:
         """Of the value of `name`. folder: in which a relative path begins."""
-        number = self._number
-        self._running += 1
 
         def work() -> Constant:
             return Constant.taking(typed_value(text, kind, name, Reading(folder)))
 
-        def made(value: Constant) -> None:
+        self._run(work, then, failed)
+
+    def read_variables(
+        self,
+        graph: Graph,
+        path: Path,
+        then: Callable[[Restored], None],
+        failed: Callable[[GradstepError], None],
+    ) -> None:
+        """Of all variables of a graph, as a checkpoint has them."""
+
+        def work() -> Restored:
+            from gradstep.core.data.restored_variables import restore_variables
+
+            return restore_variables(graph, path, Budget())
+
+        self._run(work, then, failed)
+
+    def _run(
+        self,
+        work: Callable[[], Any],
+        then: Callable[[Any], None],
+        failed: Callable[[GradstepError], None],
+    ) -> None:
+        number = self._number
+        self._running += 1
+
+        def made(found: Any) -> None:
             if number == self._number:
                 self._running -= 1
-                then(value)
+                then(found)
 
         def gave_up(error: GradstepError) -> None:
             if number == self._number:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Literal
 
 FrameRequest = Literal[
-    "new", "new_window", "open", "save", "save_as", "export", "close", "quit", "reset_layout",
-    "palette", "find", "edit_value", "gradient", "code", "log",
+    "new", "new_window", "open", "restore", "save", "save_as", "export", "close", "quit",
+    "reset_layout", "palette", "find", "edit_value", "gradient", "code", "log",
 ]  # fmt: skip
 CanvasRequest = Literal[
     "fit", "fit_selection", "show_selected", "reveal", "current", "zoom_in", "zoom_out", "zoom_100",

@@ -6,6 +6,7 @@ import argparse
 
 from gradstep.core.cli.arguments.feed_args import read_feeds
 from gradstep.core.cli.arguments.request_args import query_of
+from gradstep.core.cli.arguments.restore_args import with_restored
 from gradstep.core.cli.arguments.shared_arguments import budget
 from gradstep.core.cli.output.command_output import warn
 from gradstep.core.document.document import Document
@@ -19,10 +20,11 @@ from gradstep.core.program.trust.permission_levels import Permission
 
 
 def load(args: argparse.Namespace) -> Loaded:
-    """The document of `args.file` with its feeds, init, and gradient request as the arguments
-    say. Raises GradstepError."""
+    """The document of `args.file` with its variables, feeds, init, and gradient request as the
+    arguments say. Raises GradstepError."""
     document = read(args.file, budget(args))
     may = _permission(document, args)
+    document = with_restored(document, args)
     arrays = read_feeds(document.graph, args)
     if arrays:
         document = with_feeds(document, arrays)

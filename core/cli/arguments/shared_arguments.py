@@ -86,6 +86,17 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """Feeds, initialisation, the device, and how long it may take."""
     add_feed_arguments(parser)
     parser.add_argument("--init", metavar="OP", help="operation to run once before the first run")
+    restore(parser)
+
+
+def restore(parser: argparse.ArgumentParser) -> None:
+    """A checkpoint to take the variables from; `with_restored` gives the document with them."""
+    parser.add_argument(
+        "--restore",
+        metavar="CHECKPOINT",
+        help="let variables start as a checkpoint has them, by name: TensorFlow's model.ckpt-120, "
+        "an .npz or .safetensors file, or the newest in a folder",
+    )
 
 
 def add_feed_arguments(parser: argparse.ArgumentParser) -> None:

@@ -28,7 +28,7 @@ from gradstep.core.io.format_table import suffixes_opened
 _LOOK = 0.2  # seconds after which it is looked whether to end
 _INTERRUPTED = 130  # exit status, as shells have it
 _OWN = ("workers", "lines", "json", "help", "timeout")
-_OF_ONE = ("node", "of", "wrt", "feed", "init")  # arguments that are about one document
+_OF_ONE = ("node", "of", "wrt", "feed", "init", "restore")  # arguments that are about one document
 
 
 class Checked(msgspec.Struct, frozen=True):

@@ -29,8 +29,13 @@ _META = (
     + WRITE_GRAPH.format("tf.compat.v1.get_default_graph()")
 )
 _CHECKPOINT = (
-    "it has the values of variables and no graph: open the .meta beside it, or the saved_model.pb "
-    "of its folder, to be told how to write its graph"
+    "it has the values of variables and no graph: open the graph that was trained, and Graph > "
+    "Restore variables takes them (--restore {path}); open the .meta beside it, or the "
+    "saved_model.pb of its folder, to be told how to write its graph"
+)
+_CHECKPOINT_1 = (
+    "it has the values of variables and no graph, in a form that TensorFlow 0.12 gave up: save it "
+    "again in TensorFlow; open the .meta beside it to be told how to write its graph"
 )
 _EVENTS = (
     "if a graph was written to it, take it out in TensorFlow: open('graph.pb', 'wb').write(next("
@@ -59,7 +64,7 @@ FORMATS = (
     Format("checkpoint_index", "the index of a TensorFlow checkpoint",
            signs.is_checkpoint_index, todo=_CHECKPOINT),
     Format("checkpoint_1", "a TensorFlow checkpoint of the first version", signs.is_table,
-           todo=_CHECKPOINT),
+           todo=_CHECKPOINT_1),
     Format("checkpoint_data", "a part of a TensorFlow checkpoint", signs.is_checkpoint_data,
            todo=_CHECKPOINT),
     Format("checkpoint_state", "a list of TensorFlow checkpoints",

@@ -20,8 +20,8 @@ _DRAGGED = (QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop)
 
 
 class ValueDrop:
-    """Files of values over nodes that have a value; on an empty place, rows of data. at: the place
-    in the scene of a pixel."""
+    """Files of values over nodes that have a value; on an empty place, rows of data, or all
+    variables of a checkpoint. at: the place in the scene of a pixel."""
 
     def __init__(
         self,
@@ -48,12 +48,13 @@ class ValueDrop:
     def words(self, path: Path, pixel: QPoint) -> str:
         """What a drop would do; "" for nothing."""
         name = self.target(pixel)
-        what = f"the value of {name}" if name else "data" if self.is_empty(pixel) else ""
+        rows = "variables by name" if commands.is_checkpoint(path) else "data"
+        what = f"the value of {name}" if name else rows if self.is_empty(pixel) else ""
         return what and f"{path.name}: {what}"
 
     def drop(self, path: Path, pixel: QPoint) -> None:
         """Give what a file holds to the operation under a pixel, if that takes values; where there
-        is nothing, feed the placeholders from its rows."""
+        is nothing, feed the placeholders from its rows, or restore variables."""
         name = self.target(pixel)
         if name:
             self._workspace.select([name])
@@ -63,6 +64,8 @@ class ValueDrop:
             self._workspace.say(
                 f"Drop {path.name} on {where}; on an empty place, its rows are data", "warning"
             )
+        elif commands.is_checkpoint(path):
+            commands.restore_variables(self._workspace, path)
         else:
             commands.begin_data(self._workspace, commands.place_of_file(path), self._at(pixel))
 

@@ -12,6 +12,7 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication
 
+from gradstep.core.io.tensorflow.bundle_writer import write_bundle
 from gradstep.gui.panels.palette_panel import MIME_TYPE
 
 
@@ -148,3 +149,43 @@ def test_another_number_of_rows_can_be_taken(canvas: Any, qtbot: Any, tmp_path: 
     canvas.space.undo_stack.undo()
     assert canvas.space.document.graph["x"].attrs["shape"] == before.graph["x"].attrs["shape"]
     assert canvas.space.document.feeds["x:0"] == before.feeds["x:0"]
+
+
+def test_a_checkpoint_becomes_the_variables(canvas: Any, qtbot: Any, tmp_path: Path) -> None:
+    """On an empty place all of them, by name; on one of them its own."""
+    canvas.open("tutorial")
+    before = canvas.space.document
+    values = {"c": np.float32([5, 6]), "k": np.float32([7, 8]), "other": np.float64(1)}
+    write_bundle(str(tmp_path / "m.ckpt-3"), values)
+    index = files(tmp_path / "m.ckpt-3.index")
+    drop_at(canvas, QPoint(2, 2), index)
+    qtbot.waitUntil(lambda: not canvas.space.values.is_reading)
+    initial = canvas.space.document.initial
+    assert {name: initial[name].array.tolist() for name in ("c", "k")} == {"c": [5, 6], "k": [7, 8]}
+    level, said = canvas.said[-1]
+    assert level == "note"
+    assert said == (
+        "2 variables of m.ckpt-3 are taken; one tensor of m.ckpt-3 belongs to no variable here: "
+        "other"
+    )
+    assert canvas.space.undo_stack.undoText() == "Variables of m.ckpt-3"
+    canvas.space.undo_stack.undo()
+    assert canvas.space.document == before
+    drop_at(canvas, canvas.middle("c"), index)
+    qtbot.waitUntil(lambda: not canvas.space.values.is_reading)
+    assert canvas.space.document.initial["c"].array.tolist() == [5, 6]
+    assert canvas.space.document.initial["k"] == before.initial["k"]
+
+
+def test_a_checkpoint_that_is_damaged_changes_nothing(
+    canvas: Any, qtbot: Any, tmp_path: Path
+) -> None:
+    canvas.open("tutorial")
+    before = canvas.space.document
+    write_bundle(str(tmp_path / "m.ckpt"), {"c": np.float32([5, 6])})
+    (tmp_path / "m.ckpt.data-00000-of-00001").write_bytes(b"damaged!")
+    drop_at(canvas, QPoint(2, 2), files(tmp_path / "m.ckpt.index"))
+    qtbot.waitUntil(lambda: not canvas.space.values.is_reading)
+    assert canvas.said[-1][0] == "error"
+    assert "m.ckpt.index: is damaged: 'c' has another checksum" in canvas.said[-1][1]
+    assert canvas.space.document is before
