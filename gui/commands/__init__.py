@@ -124,6 +124,7 @@ from gradstep.gui.commands.training_commands import (
     follow_selected,
     follow_training,
     go_to_trained_step,
+    open_events,
     show_batch_row,
     train,
 )
@@ -196,6 +197,7 @@ __all__ = [
     "move_nodes",
     "new_session",
     "offered_columns",
+    "open_events",
     "open_path",
     "open_scope",
     "open_source",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gradstep.core.debug.breaks.layer_curves import Family
@@ -10,10 +11,13 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.gui.commands.run_commands import pause
 from gradstep.gui.look.theme import Tone
+from gradstep.gui.model.earlier_trainings import MOST
+from gradstep.gui.model.followed_training import shown_training
 from gradstep.gui.model.training import Curve
 from gradstep.gui.model.workspace import Workspace
 
 if TYPE_CHECKING:
+    from gradstep.gui.model.event_trainings import EventTraining
     from gradstep.gui.model.training_search import FoundTraining
 
 NONE_TO_FOLLOW = (
@@ -75,6 +79,34 @@ def follow_training(workspace: Workspace, found: FoundTraining) -> None:
     """Draw a PyTorch training that runs elsewhere on this machine, and show the panel."""
     workspace.followed.follow(found)
     workspace.ask_window("show", "training")
+
+
+def open_events(workspace: Workspace, path: Path) -> None:
+    """Draw what event files tell of beside what the Training panel shows, soon."""
+
+    def opened(found: list[EventTraining]) -> None:
+        there = [each for each in found if each.points]
+        source = shown_training(workspace)
+        for each in there[-MOST:]:
+            source.earlier.add_events(each.name, each.points)
+        source.changed.emit()
+        workspace.ask_window("show", "training")
+        _tell_of_events(workspace, path, found, len(there))
+
+    workspace.events.read(path, opened, workspace.complain)
+
+
+def _tell_of_events(
+    workspace: Workspace, path: Path, found: list[EventTraining], count: int
+) -> None:
+    notes = [note for each in found for note in each.notes]
+    if not count:
+        notes.insert(0, f"{path.name} has event files without curves")
+    elif count > MOST:
+        notes.insert(0, f"{path.name} has {count} trainings: the last {MOST} are drawn")
+    if notes:
+        more = f"; and {len(notes) - 2} more" if len(notes) > 2 else ""
+        workspace.say("; ".join(notes[:2]) + more, "note")
 
 
 def find_training(workspace: Workspace, choose: Callable[[], None]) -> None:

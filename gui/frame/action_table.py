@@ -229,6 +229,9 @@ RUN = (
     Action("run.follow_training", "Follow a training…", _follow_training,
            "Draw a PyTorch loop that runs on this machine inside gradstep.watch, step by step", (),
            "", when.always, "Run", 1),
+    Action("run.events", "Open event files…", window("events"),
+           "Draw the curves of TensorBoard's event files in a folder beside those of trainings "
+           "here", (), "", when.always, "Run", 1),
     Action("run.first_broken", "Go to the first NaN or infinity", commands.go_to_first_broken,
            "Back, or forward, to the step that made it, in whatever run, and to its node", (), "",
            when.is_broken, "Run", 1),

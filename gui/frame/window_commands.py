@@ -38,6 +38,7 @@ class Views:
             "new_window": lambda _: window.open_beside(),
             "open": lambda target: window.files.open(Path(target) if target else None),
             "restore": lambda _: self._restore(),
+            "events": lambda _: self._open_events(),
             "save": lambda _: window.files.save(),
             "save_as": lambda _: window.files.save_as(),
             "export": lambda _: window.files.export(window.canvas.as_picture),
@@ -105,6 +106,13 @@ class Views:
         path = ask_open(self._window, "data", "Restore variables", checkpoint_filter())
         if path is not None:
             commands.restore_variables(self._workspace, path)
+
+    def _open_events(self) -> None:
+        from gradstep.gui.dialogs.file_choice import ask_folder
+
+        path = ask_folder(self._window, "events", "Open a folder of event files")
+        if path is not None:
+            commands.open_events(self._workspace, path)
 
     def _gradient(self) -> None:
         from gradstep.gui.dialogs.override_dialog import write_gradient

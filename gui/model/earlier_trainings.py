@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gradstep.gui.model.curve_points import Points
@@ -20,17 +20,22 @@ AnyPoints = Points | SampledPoints
 @dataclass(eq=False)
 class EarlierTraining:
     """name: for people; points: by the expression that they are of; shown: under the curves of
-    this one."""
+    this one; tags: what event files call them, of one that was read out of such, by expression."""
 
     number: int
     name: str
     points: Mapping[str, AnyPoints]
     shown: bool = True
+    tags: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def last(self) -> int:
         """The last step that a point is known of; -1 for none."""
         return max((points.stop - 1 for points in self.points.values()), default=-1)
+
+    def points_of(self, text: str) -> AnyPoints | None:
+        """Those of an expression; event files know no ":0"."""
+        return self.points.get(short_text(text) if self.tags else text)
 
 
 class EarlierTrainings:
@@ -51,13 +56,28 @@ class EarlierTrainings:
         points = {curve.text: curve.points for curve in curves if len(curve.points)}
         if points:
             name = f"{self.number} · {words}" if words else str(self.number)
-            new = EarlierTraining(self.number, name, points)
-            self._kept = [new, *self._kept[: MOST - 1]]
-            self.number += 1
+            self._keep(EarlierTraining(self.number, name, points))
+
+    def add_events(self, name: str, points: Mapping[str, AnyPoints]) -> None:
+        """One that event files tell of. points: by tag."""
+        tags = {f'x["{tag}"]': tag for tag in points}
+        by_text = {text: points[tag] for text, tag in tags.items()}
+        called = f"{self.number} · {name}"
+        self._keep(EarlierTraining(self.number, called, by_text, tags=tags))
+
+    def _keep(self, new: EarlierTraining) -> None:
+        self._kept = [new, *self._kept[: MOST - 1]]
+        self.number += 1
 
     def drop(self, training: EarlierTraining) -> None:
         """Forget it."""
         self._kept = [kept for kept in self._kept if kept is not training]
+
+    def drop_tag(self, text: str) -> None:
+        """Forget what event files say of an expression."""
+        for kept in self._kept:
+            if kept.tags:
+                kept.points = {key: each for key, each in kept.points.items() if key != text}
 
     def clear(self) -> None:
         """Forget all: another document."""
@@ -65,5 +85,14 @@ class EarlierTrainings:
 
     def points_of(self, text: str) -> list[AnyPoints]:
         """Those of an expression that are to be shown, the newest first."""
-        found = (kept.points.get(text) for kept in self._kept if kept.shown)
+        found = (kept.points_of(text) for kept in self._kept if kept.shown)
         return [points for points in found if points is not None]
+
+    def points_beside(self, curve: Curve) -> list[AnyPoints]:
+        """Those that are to be shown with a curve, but its own."""
+        return [points for points in self.points_of(curve.text) if points is not curve.points]
+
+
+def short_text(text: str) -> str:
+    """The expression of a tensor as event files name it: `x["loss"]` for `x["loss:0"]`."""
+    return text.replace(':0"]', '"]')

@@ -24,7 +24,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.gui.model.earlier_trainings import EarlierTrainings
 from gradstep.gui.model.followed_curves import FollowedCurves
 from gradstep.gui.model.followed_histograms import FollowedHistograms
-from gradstep.gui.model.training import Curve
+from gradstep.gui.model.training import Curve, Training
 
 if TYPE_CHECKING:
     from gradstep.gui.model.training_call import TrainingCall
@@ -198,6 +198,14 @@ class FollowedTraining(QObject):
         """The document is trained: that is what one wants to see now."""
         if self._workspace.training.busy:
             self.show(False)
+
+
+def shown_training(workspace: Workspace) -> Training | FollowedTraining:
+    """What the panel shows: the training of the document, or one elsewhere that is followed."""
+    followed = workspace.followed
+    if followed.greeting is None or not (followed.shown or not workspace.is_open):
+        return workspace.training
+    return followed
 
 
 def _words_of_end(name: str, end: EndOfTraining) -> str:

@@ -53,7 +53,8 @@ TONES: Mapping[Family, Tone] = {"gradient": "backward", "ratio": "update"}
 class Curve:
     """text: the expression; title: its name in the panel; op: where it is on the canvas; tone: the
     colour; family: what it is of layers; validates: the tensor whose mean it is over the rows that
-    are held back; points: of this training."""
+    are held back; tag: what event files call it, of one that they alone have; points: of this
+    training."""
 
     text: str
     title: str
@@ -61,6 +62,7 @@ class Curve:
     tone: Tone = "forward"
     family: Family = "value"
     validates: str = ""
+    tag: str = ""
     points: Points | SampledPoints = field(init=False)
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Literal
 
 FrameRequest = Literal[
-    "new", "new_window", "open", "restore", "save", "save_as", "export", "close", "quit",
+    "new", "new_window", "open", "restore", "events", "save", "save_as", "export", "close", "quit",
     "reset_layout", "palette", "find", "edit_value", "gradient", "code", "log",
 ]  # fmt: skip
 CanvasRequest = Literal[

@@ -43,6 +43,7 @@ from gradstep.gui.model.clicked_step import ClickedStep
 from gradstep.gui.model.data_view import DataView
 from gradstep.gui.model.debugger import Debugger
 from gradstep.gui.model.engine_bridge import EngineBridge, EngineState
+from gradstep.gui.model.event_trainings import EventReader
 from gradstep.gui.model.expectation_state import Expected
 from gradstep.gui.model.explanations import Explanations
 from gradstep.gui.model.file_loader import Reader, infer_fed
@@ -110,6 +111,7 @@ class Workspace(QObject):
     expected:       what it expects of its runs, and what came.
     sessions:       its sessions, and which of them is shown.
     training:       training it, and the curves of that.
+    events:         reads event files, as TensorBoard shows them.
     followed:       a PyTorch training elsewhere on this machine, if one is followed.
     data:           its data: what that offers, and what a run is fed of it.
     soundness:      whether the run that is looked at holds NaN or infinity.
@@ -163,6 +165,7 @@ class Workspace(QObject):
         self.profiler = Profiler(self)
         self.training = Training(self)
         self.followed = FollowedTraining(self)
+        self.events = EventReader(self)
         self.data = DataView(self)
         self.clicked = ClickedStep(self)
         self.expected = Expected(self)

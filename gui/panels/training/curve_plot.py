@@ -151,7 +151,7 @@ class CurvePlot(QWidget):
 
     def all_points(self, curve: Curve) -> list[AnyPoints]:
         """Of this training, and of those before it that are shown."""
-        return [curve.points, *self.earlier.points_of(curve.text)]
+        return [curve.points, *self.earlier.points_beside(curve)]
 
     def fit_heights(self, group: str) -> None:
         """Small multiples of one kind have one axis of numbers."""
@@ -347,13 +347,16 @@ class _Plot:
         """One curve; between which numbers it lies."""
         before, raw, smooth = lines
         bins = max(_FINE * int(self.item.vb.width()), 1)
-        earlier = self._owner.earlier.points_of(curve.text)
+        earlier = self._owner.earlier.points_beside(curve)
         while len(before) < len(earlier):
             pale = mix(color, self._theme.panel, 0.6 + 0.05 * len(before))
             before.append(self._line(pale, 1))
+        heights = []
         for line, points in zip_longest(before, earlier):
             known = None if points is None else points.stretch(start, stop, bins)
-            _show(line, self._shown(_middle(known)) if known else (_NONE, _NONE))
+            drawn = self._shown(_middle(known)) if known else (_NONE, _NONE)
+            heights.append(drawn[1])
+            _show(line, drawn)
         stretch = curve.points.stretch(start - smoothing, stop, bins)
         shown = self._shown(_envelope(stretch))
         self._thin(raw, color, _is_dense(shown[1]), bool(smoothing))
@@ -361,7 +364,8 @@ class _Plot:
         every = slice(None, None, max(_FINE * len(stretch.steps) // bins, 1))
         mean = smoothed(stretch, smoothing) if smoothing else stretch.mean[:0]
         _show(smooth, self._shown((stretch.steps[: len(mean)][every], mean[every])))
-        numbers = shown[1][np.isfinite(shown[1])]
+        every_one = np.concatenate([shown[1], *heights])
+        numbers = every_one[np.isfinite(every_one)]
         return (float(numbers.min()), float(numbers.max())) if len(numbers) else None
 
     def _thin(self, line: pg.PlotCurveItem, color: QColor, dense: bool, pale: bool) -> None:
@@ -392,7 +396,7 @@ class _Plot:
         spots = []
         if there:
             self._here.setValue(step + 1)
-            known = [curve.points.at(step) for curve in self._curves]
+            known = [curve.points.at(step) for curve in self._curves if not curve.tag]
             _, heights = self._shown(([step] * len(known), known))
             spots = [{"pos": (step + 1, y)} for y in heights if np.isfinite(y)]
         self._dot.setData(spots)
@@ -416,7 +420,7 @@ class _Plot:
     @property
     def _title(self) -> str:
         """What is said over it."""
-        title = TITLES[self._key.group]
+        title = TITLES.get(self._key.group, "")
         if not title:
             return " · ".join(curve.title for curve in self._curves)
         if self._key.group in MARKS:

@@ -104,7 +104,7 @@ class _Row(QWidget):
 
 def _last(training: EarlierTraining, text: str) -> str:
     """What a curve ended at."""
-    points = training.points.get(text)
+    points = training.points_of(text)
     if points is None or not len(points) or is_not_there(points.numbers[-1:])[0]:
         return ""
     return scalar(float(points.numbers[-1]))

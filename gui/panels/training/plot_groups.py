@@ -37,7 +37,9 @@ class PlotKey(NamedTuple):
 
 
 def group_of(curve: Curve) -> str:
-    """A key of TITLES."""
+    """A key of TITLES; of what only event files have, one of its own."""
+    if curve.tag:
+        return f"tag {curve.tag}"
     return _BY_TONE.get(curve.tone, "value") if curve.family == "value" else curve.family
 
 
@@ -49,7 +51,8 @@ def group_curves(curves: Sequence[Curve], split: bool) -> dict[PlotKey, list[Cur
             if group_of(curve) == group:
                 key = PlotKey(group, scope_of(curve.op) if split else "")
                 found.setdefault(key, []).append(curve)
-    return found
+    lone = {PlotKey(group_of(curve)): [curve] for curve in curves if curve.tag}
+    return found | lone
 
 
 def scope_of(op: str) -> str:

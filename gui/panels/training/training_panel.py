@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QGuiApplication
+from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QMenu,
@@ -21,8 +22,10 @@ from gradstep.core.graph.model import TensorRef
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import add_row
 from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.event_trainings import are_events
 from gradstep.gui.model.followed_histograms import KINDS
-from gradstep.gui.model.followed_training import FollowedTraining
+from gradstep.gui.model.followed_training import FollowedTraining, shown_training
+from gradstep.gui.model.lone_curves import LoneCurves
 from gradstep.gui.model.training import Curve, Training
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.training.curve_colors import colors
@@ -79,6 +82,8 @@ class TrainingPanel(Panel):
         self.hint = Wrapped(lambda: self.theme, "training.hint", "muted")
         self.hint.setContentsMargins(12, GRID, 12, GRID)
         self._hovered = -1
+        self.lone = LoneCurves()
+        self.setAcceptDrops(True)
         self.column.addWidget(self.followed)
         self.column.addWidget(self.head)
         self.column.addLayout(self._body(), 1)
@@ -136,7 +141,7 @@ class TrainingPanel(Panel):
             each.named.connect(lambda row: commands.reveal(space, row.op))
         head.copied.connect(self._copy)
         head.follow.menu().aboutToShow.connect(self._offer)
-        self.curves.dropped.connect(lambda curve: self.source.drop(curve))
+        self.curves.dropped.connect(self._drop)
         self.curves.found.connect(lambda curve: commands.reveal(space, curve.op))
 
     # -- what is shown -------------------------------------------------------------------------
@@ -144,10 +149,13 @@ class TrainingPanel(Panel):
     @property
     def source(self) -> Training | FollowedTraining:
         """What is shown: the training of the document, or one elsewhere that is followed."""
-        followed = self.workspace.followed
-        if followed.greeting is None or not (followed.shown or not self.workspace.is_open):
-            return self.training
-        return followed
+        return shown_training(self.workspace)
+
+    @property
+    def drawn(self) -> list[Curve]:
+        """The curves of what is shown, and those that only event files beside it have."""
+        curves = self.source.curves
+        return [*curves, *self.lone.beside(curves, self.source.earlier)]
 
     def show_followed(self) -> None:
         """More is known of the training that is followed."""
@@ -159,8 +167,9 @@ class TrainingPanel(Panel):
         """Show what is followed, and how to begin."""
         space, source = self.workspace, self.source
         self.followed.refresh()
-        self.head.setVisible(source is self.training)
-        if not len(space.document.graph) and source is self.training:
+        self.head.setVisible(source is self.training and space.is_open)
+        own = len(space.document.graph) > 0 or source is not self.training
+        if not own and not len(source.earlier):
             self.show_empty(
                 self.tr(
                     "Training appears here: how far it is, and the loss step by step. Open a "
@@ -171,7 +180,7 @@ class TrainingPanel(Panel):
         self.head.refresh()
         if self.earlier.trainings is not source.earlier:
             self._show_source(source)
-        self.curves.show_curves(source.curves, self._colors())
+        self.curves.show_curves(self.drawn, self._colors())
         self.hint.setText(self._how())
         self.show_points()
         self.show_content()
@@ -187,7 +196,7 @@ class TrainingPanel(Panel):
     def show_points(self) -> None:
         """Draw what there is by now."""
         self.head.say()
-        curves = self.source.curves
+        curves = self.drawn
         loss = next((curve.text for curve in curves), "")
         self.earlier.refresh(loss)
         if self.views.is_spread:
@@ -208,7 +217,7 @@ class TrainingPanel(Panel):
     def _are_there(self, curves: Sequence[Curve]) -> bool:
         """Whether there is a point of any, now or of an earlier training."""
         earlier = self.source.earlier
-        return any(len(c.points) or earlier.points_of(c.text) for c in curves)
+        return any(len(c.points) or earlier.points_beside(c) for c in curves)
 
     def _show_map(self) -> None:
         curves = self.source.follows(self.views.measure)
@@ -252,7 +261,12 @@ class TrainingPanel(Panel):
         elif 0 <= here <= self.source.last:
             self.curves.show_step(here, self.tr("step {} · debugger here"))
         else:
-            self.curves.show_step(self.source.last, self.tr("step {} · last"))
+            self.curves.show_step(self._last, self.tr("step {} · last"))
+
+    @property
+    def _last(self) -> int:
+        """The last step that is known of what is drawn; -1 for none."""
+        return max((curve.points.stop - 1 for curve in self.drawn), default=-1)
 
     def show_card(self) -> None:
         """What made the step different that was clicked."""
@@ -279,7 +293,7 @@ class TrainingPanel(Panel):
 
     def _colors(self) -> list[QColor]:
         """The colour of each curve's line."""
-        return colors(self.theme, self.source.curves)
+        return colors(self.theme, self.drawn)
 
     def _how(self) -> str:
         if self.source is not self.training:
@@ -297,6 +311,25 @@ class TrainingPanel(Panel):
 
     # -- the user ------------------------------------------------------------------------------
 
+    def _drop(self, curve: Curve) -> None:
+        """Draw it no longer."""
+        if curve.tag:
+            self.source.earlier.drop_tag(curve.text)
+            self.refresh()
+        else:
+            self.source.drop(curve)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if dropped_events(event) is not None:
+            event.setDropAction(Qt.DropAction.CopyAction)
+            event.accept()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        path = dropped_events(event)
+        if path is not None:
+            event.acceptProposedAction()
+            commands.open_events(self.workspace, path)
+
     def _hover(self, step: int) -> None:
         self._hovered = step
         if self.plot is not None:
@@ -311,7 +344,11 @@ class TrainingPanel(Panel):
             words = self.tr("Step {:,} is in another process; step={} in its watch(…) keeps it")
             self.workspace.say(words.format(step + 1, step + 1))
             return
-        commands.go_to_trained_step(self.workspace, step)
+        if step > self.training.last and any(each.tags for each in self.training.earlier):
+            words = self.tr("Step {:,} is known from event files alone: no training here was there")
+            self.workspace.say(words.format(step + 1))
+        else:
+            commands.go_to_trained_step(self.workspace, step)
 
     def _offer(self) -> None:
         """What can be followed now."""
@@ -333,6 +370,7 @@ class TrainingPanel(Panel):
         self._offer_histograms(menu, chosen)
         menu.addSeparator()
         menu.addAction(self.tr("An expression…"), self._ask_expression)
+        menu.addAction(self.tr("Curves of event files…"), lambda: space.ask_window("events"))
         always = menu.addAction(self.tr("All of it in every step, however long that takes"))
         always.setCheckable(True)
         always.setChecked(self.training.always)
@@ -406,7 +444,7 @@ class TrainingPanel(Panel):
     def _copy(self, what: str) -> None:
         clipboard = QGuiApplication.clipboard()
         if what == "csv":
-            clipboard.setText(curves_as_csv(self.source.curves))
+            clipboard.setText(curves_as_csv(self.drawn))
             self.workspace.say(self.tr("the curves were copied as CSV"))
         elif self.plot is not None:
             clipboard.setImage(self.plot.picture())
@@ -414,7 +452,7 @@ class TrainingPanel(Panel):
 
     def restyle(self) -> None:
         super().restyle()
-        self.curves.show_curves(self.source.curves, self._colors())
+        self.curves.show_curves(self.drawn, self._colors())
         self.earlier.refresh("", anew=True)
         self.map.update()
         self.spread.update()
@@ -422,6 +460,13 @@ class TrainingPanel(Panel):
             self.plot.restyle()
         self.show_place()
         self.show_card()
+
+
+def dropped_events(event: QDropEvent) -> Path | None:
+    """The event file, or folder of them, that is dropped; None for what the window takes."""
+    urls = [url for url in event.mimeData().urls() if url.isLocalFile()]
+    path = Path(urls[0].toLocalFile()) if len(urls) == 1 else None
+    return path if path is not None and are_events(path) else None
 
 
 def curves_as_csv(curves: list[Curve]) -> str:
