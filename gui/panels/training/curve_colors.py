@@ -11,9 +11,11 @@ from gradstep.gui.model.training import Curve
 
 
 def colors(theme: Theme, curves: Sequence[Curve]) -> list[QColor]:
-    """One for each of `curves`."""
-    kinds = {tone: [c for c in curves if c.tone == tone] for tone in {c.tone for c in curves}}
-    return [_shade(theme, curve, kinds[curve.tone]) for curve in curves]
+    """One for each of `curves`; what only event files have is drawn by itself, and of no kind."""
+    kinds: dict[tuple[str, str], list[Curve]] = {}
+    for curve in curves:
+        kinds.setdefault((curve.tone, curve.tag), []).append(curve)
+    return [_shade(theme, curve, kinds[curve.tone, curve.tag]) for curve in curves]
 
 
 def _shade(theme: Theme, curve: Curve, kind: Sequence[Curve]) -> QColor:

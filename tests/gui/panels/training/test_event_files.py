@@ -16,6 +16,7 @@ from gradstep.core.io.event_files import EventFile
 from gradstep.core.ops.formats.summary_proto import number
 from gradstep.gui import commands
 from gradstep.gui.frame import action_table
+from gradstep.gui.panels.training.curve_colors import colors
 from gradstep.gui.panels.training.training_panel import TrainingPanel
 
 
@@ -143,3 +144,15 @@ def test_the_menu_asks_for_a_folder(
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(tmp_path))
     assert action_table.run("run.events", driver.workspace)
     driver.wait(lambda: len(driver.workspace.training.earlier), "the curves")
+
+
+def test_each_is_listed_in_the_colour_that_it_is_drawn_in(
+    panel: Any, bench: Any, qtbot: Any, tmp_path: Path
+) -> None:
+    write(tmp_path / "one", accuracy=[0.5, 0.75], speed=[7.0])
+    commands.open_events(bench.space, tmp_path)
+    opened(panel, qtbot)
+    listed = panel._colors()
+    for curve, color in zip(panel.drawn, listed, strict=True):
+        (drawn,) = colors(panel.theme, [curve])
+        assert color == drawn
