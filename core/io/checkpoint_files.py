@@ -58,7 +58,7 @@ class CheckpointFolder:
 
 def _form(path: Path, budget: Budget) -> Form:
     prefix = Path(prefix_of(path))
-    if Path(f"{prefix}{INDEX}").exists():
+    if Path(f"{prefix}{INDEX}").exists() and not path.is_dir():
         raise GradstepError(
             f"{path} is a checkpoint, and no folder of them",
             kind=USAGE,

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,7 +53,13 @@ def file(tmp_path: Path) -> Path:
 def np_save(path: Path) -> None:
     import numpy as np
 
-    np.save(path, np.array([1.0, 2.0], np.float32))
+    np.save(path, np_array([1.0, 2.0]))
+
+
+def np_array(numbers: list[float]) -> Any:
+    import numpy as np
+
+    return np.array(numbers, np.float32)
 
 
 def gradstep(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -82,6 +89,21 @@ def test_a_folder_that_a_pattern_names_is_read(file: Path, tmp_path: Path) -> No
     fed = f"data=@{tmp_path / 'images'}/*.png"
     done = gradstep("run", str(file), "--fetch", "loss", "--feed", fed, "--sandbox")
     assert "0.png has 1×3 pixels, which do not fit [2]" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["kept/m.ckpt-2", "kept/m.ckpt-2.index", "kept"])
+def test_a_checkpoint_is_read_with_its_data(file: Path, tmp_path: Path, place: str) -> None:
+    from gradstep.core.io.tensorflow.bundle_writer import write_bundle
+    from gradstep.core.io.tensorflow.checkpoint_state import write_state
+
+    (tmp_path / "kept").mkdir()
+    write_bundle(str(tmp_path / "kept/m.ckpt-2"), {"c": np_array([0.25, 0.5])})
+    write_state(tmp_path / "kept", ["m.ckpt-2"])
+    words = ("--restore", str(tmp_path / place), "--fetch", "c", "--sandbox", "--json")
+    done = gradstep("run", str(file), *words)
+    assert done.returncode == 0, done.stderr
+    assert '"data": [0.25, 0.5]' in done.stdout
 
 
 @pytest.mark.slow
