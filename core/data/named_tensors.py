@@ -65,9 +65,10 @@ def _tensors(file: RegularFile, budget: Budget) -> NamedTensors:
 
 
 def _newest(folder: Path) -> Path:
-    """Of a training's, or the one that is there, as in a SavedModel's folder of variables."""
+    """Of a training's, or the one that is there; of a SavedModel that of its variables."""
     found = newest_in(folder)
-    steps, indexes = NpzCheckpoints(folder, Budget()).by_step(), [*folder.glob(f"*{INDEX}")]
+    steps = NpzCheckpoints(folder, Budget()).by_step()
+    indexes = [*folder.glob(f"*{INDEX}"), *folder.glob(f"variables/variables{INDEX}")]
     if found is None and steps:
         found = steps[max(steps)]
     if found is None and len(indexes) == 1:

@@ -68,6 +68,16 @@ def test_objects_variables_by_what_they_call_themselves(
     assert "save_counter" in found.err
 
 
+@pytest.mark.parametrize("folder", ["saved_1", "saved_1/variables"])
+def test_a_saved_models_variables(cli: Cli, tmp_path: Path, folder: str) -> None:
+    with zipfile.ZipFile(SAMPLES.parents[1] / "foreign" / "samples.zip") as archive:
+        archive.extractall(tmp_path)
+    file, out = save_variables(tmp_path / "d.gradstep", w=(2, 1)), tmp_path / "out.gradstep"
+    found = cli("convert", file, out, "--restore", tmp_path / folder)
+    assert (found.status, found.err) == (0, "")
+    assert gradstep_file.load(out).initial["w"].array.all()
+
+
 def test_what_does_not_fit_is_said_and_stays(cli: Cli, theirs: Path, tmp_path: Path) -> None:
     file = save_variables(tmp_path / "d.gradstep", layer__w=(2, 3), layer__b=(2,), other=(1,))
     out = tmp_path / "out.gradstep"
