@@ -137,6 +137,6 @@ class SafeTensors:
         try:
             header = self._held.header(name)
             self._budget.take(header.size, f"the tensor '{name}'")
-            return self._held.read(name, header)
+            return self._held.read(header)
         except OSError as error:
             raise unreadable(self.path, error) from None

@@ -29,7 +29,6 @@ from gradstep.core.io.tensorflow.ordered_code import SLICE, slice_key
 from gradstep.core.io.tensorflow.sorted_table import damaged, read_table
 
 INDEX = ".index"
-_BFLOAT16 = 14  # DT_BFLOAT16: the upper half of a float32
 _TEXT = 60  # bytes that a text takes besides its own
 _OBJECTS = (DType.RESOURCE, DType.VARIANT)
 
@@ -76,7 +75,7 @@ class TensorBundle:
             raise self._said(error) from None
 
     def read(self, name: str) -> np.ndarray:
-        """A tensor; bfloat16 as float32, texts as bytes. Raises GradstepError."""
+        """A tensor; texts as bytes. Raises GradstepError."""
         try:
             entry = self._entry(name)
             return self._joined(name, entry) if entry.slices else self._read(name, entry)
@@ -121,9 +120,6 @@ class TensorBundle:
             raise damaged(f"is damaged: '{name}' has another checksum")
         if dtype.hasobject:
             return objects(texts, entry.shape)
-        if entry.number == _BFLOAT16:
-            halves = np.frombuffer(data, "<u2").astype(np.uint32)
-            return (halves << np.uint32(16)).view(np.float32).reshape(entry.shape)
         return np.frombuffer(data, dtype).reshape(entry.shape)
 
     def _bytes(self, name: str, entry: Entry) -> bytes:
@@ -132,13 +128,11 @@ class TensorBundle:
         needed, texts = entry_size(entry, dtype, name), math.prod(entry.shape)
         if dtype.hasobject and entry.size >= texts:  # a length takes a byte or more
             needed = entry.size
-        if entry.number == _BFLOAT16:
-            needed //= 2
         if needed != entry.size or entry.offset < 0 or not 0 <= entry.shard < self._shards:
             raise damaged(
                 f"gives '{name}', {type_name(entry.number)}{list(entry.shape)}, {entry.size} bytes"
             )
-        self._budget.take(needed * (1 + (entry.number == _BFLOAT16)), f"the tensor '{name}'")
+        self._budget.take(needed, f"the tensor '{name}'")
         if dtype.hasobject:
             self._budget.take(_TEXT * texts, f"the tensor '{name}'")
         return self._from_data(name, entry)
@@ -168,8 +162,6 @@ def entry_size(entry: Entry, dtype: np.dtype, name: str) -> int:
 
 def _dtype(entry: Entry, name: str) -> np.dtype:
     """NumPy's, of an element type. Raises GradstepError where it has none."""
-    if entry.number == _BFLOAT16:
-        return np.dtype(np.float32)
     try:
         found = dtype_of(entry.number)
     except KeyError:
