@@ -126,7 +126,7 @@ REQUEST = DialogRecord(
     "Choose of what, and with respect to what, gradients are derived",
     "Graph",
     section=3,
-    after="graph.trust",
+    after="graph.restore",
 )
 OPTIMIZERS = DialogRecord(
     "optimizers",
