@@ -12,15 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.host.tensor_reads import read
 from gradstep.core.host.tensor_statistics import summarize
 from gradstep.core.protocol.messages import Read
 from gradstep.core.protocol.tensor_bytes import unpack
+from tests.support.drawn_arrays import number_arrays
 
-numeric = st.sampled_from([d.value for d in DType if not d.numpy.hasobject])
-arrays = npst.arrays(numeric, npst.array_shapes(min_dims=0, min_side=0))
+arrays = number_arrays(npst.array_shapes(min_dims=0, min_side=0))
 
 
 def frame(array: np.ndarray | None) -> Any:

@@ -27,6 +27,7 @@ from gradstep.core.io.tensorflow.ordered_code import Extent, slice_key
 from gradstep.core.io.tensorflow.sorted_table import TRAILER
 from gradstep.core.io.tensorflow.sorted_table_writer import table_bytes
 from gradstep.core.io.tensorflow.tensor_bundle import TensorBundle
+from tests.support.drawn_arrays import number_arrays
 
 SAMPLES = Path(__file__).parents[3] / "data" / "checkpoints" / "bundles.zip"
 THEIRS = {
@@ -39,11 +40,7 @@ THEIRS = {
 INDEX, DATA = ".index", ".data-00000-of-00001"
 DTYPES = [kind.numpy for kind in DType if not kind.numpy.hasobject]
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)
-BFLOAT16 = DType.BFLOAT16.numpy  # which Hypothesis does not know: any 16 bits are one
-PLAIN = st.sampled_from([dtype for dtype in DTYPES if dtype != BFLOAT16])
-NUMBERS = PLAIN.flatmap(lambda dtype: hnp.arrays(dtype, SHAPES)) | hnp.arrays(
-    np.uint16, SHAPES
-).map(lambda bits: bits.view(BFLOAT16))
+NUMBERS = number_arrays(SHAPES)
 TEXTS = hnp.arrays(object, SHAPES, elements=st.binary(max_size=9))
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lambda n: n[0] > "\0")
 
