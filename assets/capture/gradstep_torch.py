@@ -248,9 +248,9 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
 
     It is asked after `backward`, before the optimizer moves: the weights are still those of the
     step. Buffers and the random state are kept from before its forward pass, and so is what
-    torch.autocast does there. The trace is of the
-    last call of the model before `backward`, with its arguments and targets, all values and
-    gradients; it remarks if the loss, computed again, is another. `saved` has the files' names.
+    torch.autocast does there. The trace is of the last call of the model before `backward`, with
+    its arguments and targets, all values and gradients; it remarks if the loss, computed again, is
+    another. `saved` has the files' names.
     """
 
     def __init__(

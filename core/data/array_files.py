@@ -178,9 +178,7 @@ def _npz(file: RegularFile, key: str, reading: Reading) -> np.ndarray:
 
 def _safetensors(file: RegularFile, key: str, reading: Reading) -> np.ndarray:
     held = SafetensorsFile(file, reading.budget)
-    if not key and len(held.names) != 1:
-        raise _no_such(file.name, "tensor", key, held.names)
-    name = key or held.names[0]
+    name = _tensor_name(file, key, held.names)
     header = held.header(name)
     reading.check(header.shape)
     reading.budget.take(header.size, f"the tensor '{name}'")
@@ -189,11 +187,16 @@ def _safetensors(file: RegularFile, key: str, reading: Reading) -> np.ndarray:
 
 def _checkpoint(file: RegularFile, key: str, reading: Reading) -> np.ndarray:
     held = CheckpointTensors(reading.folder / Path(file.name).expanduser(), reading.budget)
-    if key not in held.names and (key or len(held.names) != 1):
-        raise _no_such(file.name, "tensor", key, held.names)
-    name = key or held.names[0]
+    name = _tensor_name(file, key, held.names)
     reading.check(held.shape_of(name))
     return held.read(name)
+
+
+def _tensor_name(file: RegularFile, key: str, names: list[str]) -> str:
+    """The one that is asked for; of a file of one, that."""
+    if key not in names and (key or len(names) != 1):
+        raise _no_such(file.name, "tensor", key, names)
+    return key or names[0]
 
 
 def _table(file: RegularFile, columns: str, reading: Reading) -> np.ndarray:

@@ -9,6 +9,8 @@ from operator import is_not
 
 from gradstep.core.graph.model import Graph, Operation
 
+_FEW = 64  # places, which whoever asks looks at one by one
+
 NONE: frozenset[str] = frozenset()
 
 
@@ -47,13 +49,13 @@ def common_ends(a: Sequence[object], b: Sequence[object]) -> tuple[int, int]:
     return first, min(next(others, most), most - first)
 
 
-def changed_places(a: Sequence[object], b: Sequence[object], most: int) -> list[int] | None:
-    """The places at which two sequences of one length have other objects; None where they are of
-    different lengths, or differ in more than so many places. In C."""
+def changed_places(a: Sequence[object], b: Sequence[object]) -> list[int] | None:
+    """The few places at which two sequences of one length have other objects, wherever they are;
+    None where they are of different lengths, or differ in many places. In C."""
     if len(a) != len(b):
         return None
-    found = [*islice(compress(count(), map(is_not, a, b)), most + 1)]
-    return None if len(found) > most else found
+    found = [*islice(compress(count(), map(is_not, a, b)), _FEW + 1)]
+    return None if len(found) > _FEW else found
 
 
 def keep_sequence(then: Iterable[str], now: Iterable[str]) -> bool:

@@ -45,6 +45,7 @@ class DType(StrEnum):
         """They are asked for several times of every operation that is made."""
         self.numpy = np.dtype(_PYTHON.get(name, name))
         self.is_floating = name.startswith(("float", "bfloat"))
+        self.is_short = name in ("float16", "bfloat16")
         self.is_complex = name.startswith("complex")
         self.is_integer = name.startswith(("int", "uint"))
 

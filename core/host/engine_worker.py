@@ -17,10 +17,7 @@ import time
 from typing import BinaryIO
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.garbage_collection import (
-    collect_rarely,
-    keep_what_is_loaded,
-)
+from gradstep.core.garbage_collection import collect_rarely, keep_what_is_loaded
 from gradstep.core.host.device_services import CpuOnly, DeviceServices
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.host.process.event_outlet import Outlet

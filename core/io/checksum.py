@@ -1,7 +1,7 @@
 """CRC-32C, the checksum in TensorFlow's files, and how it is masked there.
 
-Of what is long the parts are looked at side by side, 100 MB a second; which loads NumPy, and what
-tells files apart does not.
+Of what is long the parts are looked at side by side, which loads NumPy; what tells files apart does
+not.
 """
 
 from __future__ import annotations

@@ -35,7 +35,11 @@ class EventReader(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._background = Background(self)
-        self.reading = 0  # how many are under way
+        self._running = 0
+
+    @property
+    def is_reading(self) -> bool:
+        return self._running > 0
 
     def read(
         self,
@@ -44,7 +48,7 @@ class EventReader(QObject):
         failed: Callable[[GradstepError], None],
     ) -> None:
         """A file, or all folders in one; those that have curves."""
-        self.reading += 1
+        self._running += 1
 
         def work() -> list[EventTraining]:
             from gradstep.core.io.event_curves import read_event_runs
@@ -53,11 +57,11 @@ class EventReader(QObject):
             return [_training(run, path) for run in runs]
 
         def made(found: list[EventTraining]) -> None:
-            self.reading -= 1
+            self._running -= 1
             then(found)
 
         def gave_up(error: GradstepError) -> None:
-            self.reading -= 1
+            self._running -= 1
             failed(error)
 
         self._background.run(work, made, gave_up)

@@ -14,7 +14,6 @@ from gradstep.core.protocol.messages import EdgeGradient, ProgramInfo, StepInfo
 from gradstep.core.protocol.vocabulary import PhaseName
 
 _OP, _PHASE, _WRITES = attrgetter("op"), attrgetter("phase"), attrgetter("writes")
-FEW = 64  # entries that an edit exchanged, wherever they are
 E = TypeVar("E")
 K = TypeVar("K")
 V = TypeVar("V")
@@ -149,7 +148,7 @@ def _revise(
 
 def _exchanged(old: Sequence[E], now: Sequence[E]) -> tuple[Sequence[E], Sequence[E]]:
     """What the one has in the place of what the other has; all else is the same in both."""
-    places = changed_places(old, now, FEW)
+    places = changed_places(old, now)
     if places is not None:
         return [old[i] for i in places], [now[i] for i in places]
     first, last = common_ends(old, now)

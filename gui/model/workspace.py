@@ -218,7 +218,8 @@ class Workspace(QObject):
     @property
     def is_idle(self) -> bool:
         """Whether all that was asked of the engine is answered and shown."""
-        is_reading = bool(self.reader.name or self.data.reading) or self.values.is_reading
+        is_reading = self.values.is_reading or self.events.is_reading
+        is_reading |= bool(self.reader.name or self.data.reading)
         return self.debugger.is_idle and self.whys.is_idle and not is_reading
 
     @property

@@ -26,7 +26,6 @@ from gradstep.core.lowering.lowering_table import Site, UnloweredError
 from gradstep.core.ops.build.builder import Tensor, call
 
 _FUNCTIONAL = "_native_batch_norm_legit_functional"
-_SHORT = (DType.FLOAT16, DType.BFLOAT16)
 
 
 def in_float32(lowering: Callable[..., Any]) -> Callable[..., Any]:
@@ -36,9 +35,10 @@ def in_float32(lowering: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(lowering)
     def lower_in_float32(site: Site, input: Tensor, *args: Any, **named: Any) -> Any:
-        if input.dtype not in _SHORT:
+        if not input.dtype.is_short:
             return lowering(site, input, *args, **named)
-        found = lowering(site, *map(_widened, (input, *args)), **_each(_widened, named))
+        wide = {name: _widened(value) for name, value in named.items()}
+        found = lowering(site, *map(_widened, (input, *args)), **wide)
         outputs = found if isinstance(found, list) else [found]
         short = [cast(y, site.dtype(index)) for index, y in enumerate(outputs)]
         return short if isinstance(found, list) else short[0]
@@ -46,12 +46,8 @@ def in_float32(lowering: Callable[..., Any]) -> Callable[..., Any]:
     return lower_in_float32
 
 
-def _each(change: Callable[[Any], Any], named: dict[str, Any]) -> dict[str, Any]:
-    return {name: change(value) for name, value in named.items()}
-
-
 def _widened(x: Any) -> Any:
-    return cast(x, DType.FLOAT32) if isinstance(x, Tensor) and x.dtype in _SHORT else x
+    return cast(x, DType.FLOAT32) if isinstance(x, Tensor) and x.dtype.is_short else x
 
 
 @lower(

@@ -40,6 +40,11 @@ def cast(x: TensorLike, dtype: DType | str) -> Tensor:
     return x if x.dtype is target else call("Cast", x, DstT=target)
 
 
+def make_precise(x: Tensor) -> Tensor:
+    """In float32 what is too coarse for sums, of squares or of exponentials: float16, bfloat16."""
+    return cast(x, DType.FLOAT32) if x.dtype.is_short else x
+
+
 def one_hot(
     indices: TensorLike,
     depth: int,

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.dtypes import Shape
 from gradstep.core.ops.api.tf_activations import axis_in, one_of
-from gradstep.core.ops.api.tf_creation import alike, constant
+from gradstep.core.ops.api.tf_creation import alike, constant, make_precise
 from gradstep.core.ops.build.tensor import Tensor, TensorLike, builder_of, call, call_many
 from gradstep.core.ops.typing.static_values import select, shape_of
 
@@ -57,7 +57,7 @@ def _whole(labels: TensorLike) -> bool:
 
 
 def _softmax_loss(labels: Tensor, logits: Tensor, axis: int, scope: str) -> Tensor:
-    precise = _precise(logits)
+    precise = make_precise(logits)
     if labels.dtype is not precise.dtype:
         labels = call("Cast", labels, DstT=precise.dtype)
     if axis != -1:
@@ -65,12 +65,6 @@ def _softmax_loss(labels: Tensor, logits: Tensor, axis: int, scope: str) -> Tens
         precise, labels = call("Transpose", precise, order), call("Transpose", labels, order)
     loss = call_many("SoftmaxCrossEntropyWithLogits", precise, labels, name=f"{scope}/")[0]
     return _as_before(loss, logits)
-
-
-def _precise(logits: Tensor) -> Tensor:
-    """float16 and bfloat16 are too coarse for a sum of exponentials."""
-    half = logits.dtype in (DType.FLOAT16, DType.BFLOAT16)
-    return call("Cast", logits, DstT=DType.FLOAT32) if half else logits
 
 
 def _as_before(loss: Tensor, logits: Tensor) -> Tensor:
@@ -92,7 +86,7 @@ def sparse_softmax_cross_entropy_with_logits(
     with builder_of((logits, labels)).scope(name or "SparseSoftmaxCrossEntropyWithLogits"):
         labels, logits = constant(labels), constant(logits)
         _check_ranks(labels, logits)
-        precise = _precise(logits)
+        precise = make_precise(logits)
         if logits.shape.rank == 2:
             return _as_before(_sparse(precise, labels), logits)
         rows = call("Reshape", precise, _matrix_of(logits))

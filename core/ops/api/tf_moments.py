@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradstep.core.graph.dtypes import DType
-from gradstep.core.ops.api.tf_creation import Axes, alike, constant
+from gradstep.core.ops.api.tf_creation import Axes, alike, constant, make_precise
 from gradstep.core.ops.build.tensor import Tensor, TensorLike, builder_of, call, call_many
 from gradstep.core.ops.catalogue.math.complex_numbers import complex_of, part
 from gradstep.core.ops.typing.static_values import all_axes
@@ -24,7 +23,7 @@ def moments(
     """Mean and variance over `axes`; `shift` is ignored, as in TensorFlow."""
     with builder_of((x,)).scope(name or "moments"):
         x = constant(x)
-        y = _precise(x)
+        y = make_precise(x)
         mean = call("Mean", y, _axes(axes), keep_dims=True, name="mean")
         squares = call("SquaredDifference", y, call("StopGradient", mean))
         variance = call("Mean", squares, _axes(axes), keep_dims=True, name="variance")
@@ -44,7 +43,7 @@ def weighted_moments(
     """Mean and variance over `axes`, where some elements count more than others."""
     with builder_of((x, frequency_weights)).scope(name or "weighted_moments"):
         x = constant(x)
-        y = _precise(x)
+        y = make_precise(x)
         weights = alike(frequency_weights, y)
         if weights.dtype is not y.dtype:
             weights = call("Cast", weights, DstT=y.dtype)
@@ -145,12 +144,6 @@ def _inverse_norm(squares: Tensor, axes: Axes, epsilon: float) -> Tensor:
     over = all_axes(squares) if axes is None else _axes(axes)
     total = call("Sum", squares, over, keep_dims=True)
     return call("Rsqrt", call("Maximum", total, alike(epsilon, total)))
-
-
-def _precise(x: Tensor) -> Tensor:
-    """float16 and bfloat16 are too coarse for sums of squares."""
-    half = x.dtype in (DType.FLOAT16, DType.BFLOAT16)
-    return call("Cast", x, DstT=DType.FLOAT32) if half else x
 
 
 def _like(value: Tensor, x: Tensor) -> Tensor:

@@ -25,7 +25,6 @@ from gradstep.gui.panels.timeline.foreign_rows import ForeignRows
 
 _TYPE, _ORIGIN, _PHASE = attrgetter("type"), attrgetter("origin"), attrgetter("phase")
 _GRADIENT = attrgetter("gradient")
-FEW = 64  # steps that an edit exchanged, which are looked at one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +132,7 @@ class GroupRows(Rows):
         steps = program.steps
         self._lengths: list[int] = []
         if isinstance(before, GroupRows) and before.stop == len(steps):
-            places = changed_places(before.steps, steps, FEW)
+            places = changed_places(before.steps, steps)
             if places is not None:
                 super().__init__(steps, before.starts)
                 self._lengths = before._lengths

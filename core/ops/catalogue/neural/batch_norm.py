@@ -42,8 +42,7 @@ def check_element_types(ctx: InferContext, x: DType, vectors: DType) -> None:
     """float16 and bfloat16 images are normalized with float32 vectors; others with their own."""
     if not x.is_floating:
         raise wrong_type(ctx, x, "real floating-point images")
-    short = x in (DType.FLOAT16, DType.BFLOAT16)
-    half = short and ctx.op.type not in ("FusedBatchNorm", "FusedBatchNormGrad")
+    half = x.is_short and ctx.op.type not in ("FusedBatchNorm", "FusedBatchNormGrad")
     wanted = DType.FLOAT32 if half else x
     if vectors is not wanted:
         raise wrong_type(ctx, vectors, f"{wanted.value} vectors with {x.value} images")

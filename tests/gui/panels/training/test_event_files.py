@@ -51,7 +51,7 @@ def drop(panel: Any, path: Path) -> bool:
 
 
 def opened(panel: Any, qtbot: Any) -> None:
-    qtbot.waitUntil(lambda: not panel.workspace.events.reading, timeout=20_000)
+    qtbot.waitUntil(lambda: not panel.workspace.events.is_reading, timeout=20_000)
 
 
 def test_their_loss_lies_under_ones_own(panel: Any, bench: Any, qtbot: Any, tmp_path: Path) -> None:
