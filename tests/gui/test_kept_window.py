@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog
 from shiboken6 import isValid
 
@@ -45,6 +46,22 @@ def test_what_opening_a_document_takes_back_costs_no_window(
     assert not again.workspace.undo_stack.canUndo()
     assert window.docks.current_layout() == layout
     assert not isValid(dialog)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_dropped", [False, True])
+def test_the_mouse_is_not_where_another_test_left_it(
+    lend_window: Lend, window_keeper: WindowKeeper, document: Path, is_dropped: bool
+) -> None:
+    """Over the canvas, where a paste would hang on it; in the same window, and in a new one."""
+    port = lend_window(document).window.canvas.viewport()
+    QTest.mouseMove(port, port.rect().center())
+    assert port.underMouse()
+    if is_dropped:
+        window_keeper.drop()
+    else:
+        window_keeper.give_back()
+    assert not lend_window(document).window.canvas.viewport().underMouse()
 
 
 def _use_another_device(driver: Driver) -> None:

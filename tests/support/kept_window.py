@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
+from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
@@ -38,6 +39,7 @@ from tests.support.deleting import delete
 Facts = Mapping[str, object]
 
 _MANY = 8
+_NOWHERE = QPoint(10, 10)  # on the menu bar, where it is at first
 _gone = itertools.count(1)
 _kept: list[MainWindow] = []
 
@@ -58,7 +60,9 @@ class WindowKeeper:
         self._lasting: Facts = {}  # how it was whatever it shows
 
     def take(self, shown: Path | None = None) -> Driver:
-        """A window that shows a file, or the start page."""
+        """A window that shows a file, or the start page; the mouse is where no test has left it,
+        which new windows would find it as well."""
+        QCursor.setPos(_NOWHERE)
         if self._window is not None and _lasting(self._window) == self._lasting:
             with suppress(GradstepError):  # it does not answer
                 driver = _turn(self._window, shown)
