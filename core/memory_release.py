@@ -19,10 +19,11 @@ def forget_with_document(forget: Callable[[], object]) -> None:
     _forgetting.append(forget)
 
 
-def memo_of_document(maxsize: int) -> Callable[[Function], Function]:
+def memo_of_document(maxsize: int | None) -> Callable[[Function], Function]:
     """A decorator: functools.lru_cache for what is found out about a document, or is kept because a
     document asked for it. It is emptied when another one is open, which else stays as long as few
-    others are asked about."""
+    others are asked about. What is kept of kinds of operations is little, but it is made among what
+    is made of the document, and one small thing holds a mebibyte of Python's memory."""
 
     def remember(function: Function) -> Function:
         remembering: Any = lru_cache(maxsize)(function)
@@ -36,6 +37,14 @@ def forget_memos() -> None:
     """Empty what this process remembers of the documents it has seen. Any thread may be asking."""
     for forget in _forgetting:
         forget()
+    _forget_looked_up_names()
+
+
+def _forget_looked_up_names() -> None:
+    """Python remembers the last 4096 names that were looked up in classes. Some were made for it,
+    as `visit_` with a name behind it, among what was made of a document."""
+    forget = getattr(sys, "_clear_internal_caches", None) or sys._clear_type_cache
+    forget()
 
 
 def release_memory() -> None:

@@ -136,9 +136,9 @@ class EngineService:
     # -- requests ------------------------------------------------------------------------------
 
     def _open(self, request: m.Open, buffers: Sequence[Buffer]) -> Answer:
-        document = opened_document(request, buffers)
         if not request.keep_position:
             self._forget()
+        document = opened_document(request, buffers)
         before = self._loaded
         courses = course_bytes.read(buffers[1]) if len(buffers) > 1 and buffers[1] else None
         problems, sent = self._load(request, document, before, courses)

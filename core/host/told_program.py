@@ -18,18 +18,19 @@ class ToldProgram:
     """Every program that is told is to go through it."""
 
     def __init__(self) -> None:
-        self._told = Told()
+        self._told: Told | None = None
         self._last: ProgramInfo | None = None
         self._number = 0
 
     def forget(self) -> None:
         """What was told is of another document."""
-        self._told, self._last = Told(), None
+        self._told = self._last = None
 
     @collector_paused()
     def whole(self, session: DebugSession, problems: Sequence[ProblemInfo] = ()) -> ProgramInfo:
         """All that there is to tell. problems: beside those that the program knows of."""
         self._number += 1
+        self._told = self._told or Told()
         info = program_info(session, self._told)
         info = structs.replace(info, number=self._number, problems=[*info.problems, *problems])
         self._last = info

@@ -15,6 +15,7 @@ from typing import Any
 from gradstep.core.document.document import CodeItem, CodeKind
 from gradstep.core.document.function_lookup import meant
 from gradstep.core.errors import GradstepError, Interrupted
+from gradstep.core.memory_release import forget_with_document
 from gradstep.core.ops.state.print_output import Print, say
 from gradstep.core.program.sandbox import is_confined
 
@@ -53,7 +54,7 @@ def compile_item(item: CodeItem, trusted: bool, output: Print = say) -> Function
         )
     filename = _file(item)
     name = _function(item, filename)
-    linecache.cache[filename] = (len(item.source), None, item.source.splitlines(True), filename)
+    _show_in_tracebacks(filename, item.source)
     namespace = _namespace(item)
     _guarded(item, output, exec, compile(item.source, filename, "exec"), namespace)
     function = namespace.get(name)
@@ -117,14 +118,29 @@ def _refused(item: CodeItem, error: OSError, what: str) -> GradstepError:
 
 def _line_in(item: CodeItem, error: BaseException) -> int | None:
     """The deepest line of the item's own source that the error went through."""
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == _file(item)]
+    frames = traceback.walk_tb(error.__traceback__)
+    lines = [line for frame, line in frames if frame.f_code.co_filename == _file(item)]
     return lines[-1] if lines else None
 
 
 def _file(item: CodeItem) -> str:
     """What stands for the file in tracebacks; the name is the user's, or a graph's."""
     return f"<{item.name.encode('unicode_escape').decode()}>"
+
+
+def _show_in_tracebacks(filename: str, source: str) -> None:
+    """Let Python find its lines, until another document is open."""
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    _shown.add(filename)
+
+
+def _forget_shown() -> None:
+    while _shown:
+        linecache.cache.pop(_shown.pop(), None)
+
+
+_shown: set[str] = set()
+forget_with_document(_forget_shown)
 
 
 def _code_error(item: CodeItem, what: str, line: int | None = None) -> GradstepError:

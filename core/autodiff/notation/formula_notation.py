@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
+
+from gradstep.core.memory_release import memo_of_document
 
 
 def render(
@@ -23,7 +24,7 @@ def render(
     return _Renderer(names, attrs or {}, real).visit(_parsed(formula))
 
 
-@cache
+@memo_of_document(None)
 def _parsed(formula: str) -> ast.expr:
     """There are as many as ops in the table; a graph has each of them over and over."""
     return ast.parse(formula, mode="eval").body

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.errors import GradstepError, unforeseen
 from gradstep.core.graph.dtypes import DType, Shape, TensorType, array_bytes
 from gradstep.core.graph.model import Operation
+from gradstep.core.memory_release import memo_of_document
 from gradstep.core.ops.declare.definition import InferContext
 from gradstep.core.ops.declare.host_arrays import home
 from gradstep.core.ops.declare.resource_handles import handle_of
@@ -191,7 +192,7 @@ def _with_keywords(
     return partial(_with_host_inputs, bound, backend, on_host)
 
 
-@cache
+@memo_of_document(None)
 def host_inputs(definition: OpDef, count: int) -> frozenset[int]:
     """Which of `count` inputs the kernel reads on the host, as shapes and axes are, and the
     counter after them."""
@@ -215,7 +216,7 @@ def _with_host_inputs(
     return kernel(*moved, **out)
 
 
-@cache
+@memo_of_document(None)
 def _keyword_names(kernel: Callable[..., Any]) -> tuple[str, ...]:
     parameters = inspect.signature(kernel).parameters.values()
     return tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)

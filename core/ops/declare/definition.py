@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -12,6 +11,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.model import Operation
 from gradstep.core.graph.opaque_attributes import Unread
+from gradstep.core.memory_release import memo_of_document
 from gradstep.core.ops.declare.arithmetic_class import Arithmetic
 from gradstep.core.ops.declare.declared_gradient import Gradient
 from gradstep.core.ops.declare.input_spec import InputSpec
@@ -116,7 +116,7 @@ class OpDef:
             if name in given or name in self.attrs
         }
 
-    @lru_cache(maxsize=4096)  # noqa: B019, records are there for good
+    @memo_of_document(4096)
     def arity(self, count: int) -> tuple[str, ...]:
         """Names of `count` actual inputs. Raises GradstepError when the op cannot take them."""
         fixed = [s for s in self.inputs if not s.variadic]

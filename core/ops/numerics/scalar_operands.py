@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import numpy as np
+
+from gradstep.core.memory_release import memo_of_document
 
 _LONGEST = 1 << 14  # elements of a vector of zeros: what a block has
 
@@ -16,7 +17,7 @@ def one(xp: Any, like: Any) -> Any:
     return number(1, like.dtype) if xp is np else 1
 
 
-@cache
+@memo_of_document(None)
 def number(value: float, dtype: np.dtype) -> np.ndarray:
     """`value` as an array of rank 0 that nobody writes to."""
     return _kept(np.full((), value, dtype))
@@ -36,7 +37,7 @@ def beside_zeros(x: np.ndarray, out: np.ndarray) -> Iterator[tuple[np.ndarray, .
         yield x[rows:], _zeros(x.dtype)[: x.size - rows], out[rows:]
 
 
-@cache
+@memo_of_document(None)
 def _zeros(dtype: np.dtype) -> np.ndarray:
     memory = np.zeros(_LONGEST * dtype.itemsize + 64, np.uint8)
     start = -memory.ctypes.data % 64

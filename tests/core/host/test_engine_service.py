@@ -402,12 +402,12 @@ def test_before_a_document_is_open(ask: Ask, request_: m.Message) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"not a zip", b"PK\x03\x04 cut off"])
-def test_a_file_that_cannot_be_read_leaves_the_old_one(
+def test_a_file_that_cannot_be_read_leaves_nothing_open(
     ask: Ask, opened: m.Opened, data: bytes
 ) -> None:
     control(ask, "step")
     assert failure(ask(m.Open(), data)).message
-    assert control(ask, "step_back").step == 0
+    assert "no document is open" in failure(ask(m.Control(command="step_back"))).message
 
 
 def test_an_unknown_device_is_refused(ask: Ask, example: Callable[[str], bytes]) -> None:
