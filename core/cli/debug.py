@@ -34,9 +34,12 @@ def execute(args: argparse.Namespace, app: Application) -> Answer | int:
     """Run the script (with --json and without one, what stands on standard input), or talk to
     the terminal until its end."""
     loaded = load(args)
-    program = drop_unfinished(derive(loaded.document, loaded.functions))
+    document = loaded.document
+    program = drop_unfinished(derive(document, loaded.functions))
     threads = begin(program, app.devices().open_backend(args.device))
-    console = Console(threads, partial(_other_program, args), loaded.document.breakpoints)
+    console = Console(
+        threads, partial(_other_program, args), document.breakpoints, document.watches
+    )
     if args.script is not None or args.json:
         lines = script_lines(sys.stdin.read() if args.script is None else args.script)
         return run_script(console, lines, problems_of(threads.session))

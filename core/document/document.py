@@ -87,6 +87,7 @@ class Document:
     data:      rows of which every run is fed a batch, in the place of feeds; None for none.
     optimizers: updates to derive, in the order in which a run makes them.
     code:      custom Python by name; see CodeItem.
+    watches:   expressions that are shown wherever the debugger stops; see debug.breaks.expression.
     init:      operation to run once before the first run (imported graphs); "" for none.
     fetches, targets: what a run computes besides the gradients and updates.
     threads:   what runs beside that, again and again: what fills queues.
@@ -108,6 +109,7 @@ class Document:
     optimizers: tuple[Optimizer, ...] = ()
     code: Mapping[str, CodeItem] = field(default_factory=_frozen_map)
     breakpoints: tuple[Breakpoint, ...] = ()
+    watches: tuple[str, ...] = ()
     init: str = ""
     fetches: tuple[TensorRef, ...] = ()
     targets: tuple[str, ...] = ()

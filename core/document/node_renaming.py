@@ -41,6 +41,7 @@ def rename_node(
         feeds={str(_ref(TensorRef.parse(k), name_of)): v for k, v in document.feeds.items()},
         data=document.data and relabel_dataset(document.data, name_of),
         breakpoints=tuple(_relabelled_breakpoint(b, name_of, scope_of) for b in breakpoints),
+        watches=tuple(rename_operations(text, name_of) for text in document.watches),
         init=name_of(document.init),
         fetches=_renamed(document.fetches, name_of),
         targets=tuple(name_of(t) for t in document.targets),

@@ -9,8 +9,8 @@ from gradstep.core.document.document import Document
 from gradstep.core.graph.changes import share_operations
 
 # Kept in the file, but part of looking at a document and not of the document: what the debugger
-# stops at, and which scopes are folded.
-_LOOKED_AT = ("breakpoints", "view")
+# stops at, what is watched there, and which scopes are folded.
+_LOOKED_AT = ("breakpoints", "watches", "view")
 _VALUES = ("initial", "feeds")  # may be large: compared last
 _WORK = tuple(
     field.name for field in fields(Document) if field.name not in ("graph", *_LOOKED_AT, *_VALUES)
@@ -18,8 +18,9 @@ _WORK = tuple(
 
 
 def has_work(document: Document, on_disk: Document) -> bool:
-    """Whether anything would be lost if `document` was given up for `on_disk`. Breakpoints and
-    folded scopes are not work; where the user put a node is. Cheap where the two share parts."""
+    """Whether anything would be lost if `document` was given up for `on_disk`. Breakpoints,
+    watches and folded scopes are not work; where the user put a node is. Cheap where the two share
+    parts."""
     return (
         _differ(document, on_disk, _WORK)
         or document.view.positions != on_disk.view.positions

@@ -57,6 +57,7 @@ from gradstep.core.host.tensors.other_tensor import Place
 from gradstep.core.host.tensors.tensor_answers import ANSWERS, Question, answer
 from gradstep.core.host.told_program import ToldProgram
 from gradstep.core.host.training_answers import train
+from gradstep.core.host.watch_answers import read_watches
 from gradstep.core.io.native.document_diff import differences
 from gradstep.core.memory_release import forget_memos
 from gradstep.core.ops.state.print_output import printing_to, say
@@ -318,6 +319,9 @@ class EngineService:
     def _notate(self, request: m.Notate, buffers: Sequence[Buffer]) -> Answer:
         return notate(self._session, request.ops), ()
 
+    def _watch(self, request: m.Watch, buffers: Sequence[Buffer]) -> Answer:
+        return read_watches(self._session, request), ()
+
     def _why(self, request: m.Why, buffers: Sequence[Buffer]) -> Answer:
         session = self._session
         explainer = Explainer(
@@ -399,6 +403,7 @@ class EngineService:
         m.CheckExpectations: _check_expectations,
         m.Expect: _expect,
         m.Notate: _notate,
+        m.Watch: _watch,
         m.Why: _why,
         m.FindBottlenecks: _find_bottlenecks,
         m.FindRepeats: _find_repeats,

@@ -64,6 +64,8 @@ from gradstep.core.protocol.queries import (
     Profile,
     Profiled,
     Repeats,
+    Watch,
+    Watched,
     Why,
 )
 from gradstep.core.protocol.result_rows import (
@@ -79,6 +81,7 @@ from gradstep.core.protocol.result_rows import (
     ProfileRow,
     SideResult,
     UncheckedNode,
+    WatchRow,
 )
 from gradstep.core.protocol.step_queries import (
     CompareStep,
@@ -497,6 +500,9 @@ __all__ = [
     "UncheckedNode",
     "UpdateInfo",
     "Values",
+    "Watch",
+    "WatchRow",
+    "Watched",
     "WeighRows",
     "Why",
     "WorstRow",

@@ -19,6 +19,7 @@ from gradstep.core.protocol.result_rows import (
     PassInfo,
     ProfileRow,
     UncheckedNode,
+    WatchRow,
 )
 from gradstep.core.protocol.vocabulary import NonFinite, PhaseName, RunMode, Supported
 
@@ -39,6 +40,20 @@ class GradientTable(Reply, frozen=True, kw_only=True):
     unchecked: list[UncheckedNode] = []
     supports: Supported
     text: str
+
+
+class Watch(Request, frozen=True, kw_only=True):
+    """What are these expressions where the debugger stands, and what were they at the end of up to
+    `most` earlier runs? Replied to with Watched."""
+
+    texts: list[str]
+    most: int = 0
+
+
+class Watched(Reply, frozen=True, kw_only=True):
+    """In the order in which they were asked for."""
+
+    rows: list[WatchRow]
 
 
 class CheckExpectations(Request, frozen=True, kw_only=True):

@@ -93,6 +93,20 @@ class CheckedExpectation(msgspec.Struct, frozen=True, kw_only=True):
     came: str
 
 
+class WatchRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A watched expression. said: what it is here, in a line; "" where it is not computed yet, and
+    where `error` says why it cannot be. numbers: see gradstep.core.debug.watches.Watched. wrong: it
+    has a NaN or an infinity."""
+
+    text: str
+    said: str = ""
+    error: str = ""
+    hint: str = ""
+    wrong: bool = False
+    is_norm: bool = False  # that is what `numbers` are
+    numbers: list[float | None] = []
+
+
 class CauseLink(msgspec.Struct, frozen=True, kw_only=True):
     """One of the things that led to a value; see
     gradstep.core.autodiff.explain.missing_gradient.Link."""

@@ -136,6 +136,12 @@ from gradstep.gui.commands.value_commands import (
     load_value,
     put_value,
 )
+from gradstep.gui.commands.watch_commands import (
+    add_watch,
+    remove_watch,
+    set_watch,
+    watch_selected,
+)
 
 __all__ = [
     "ANY_ROWS",
@@ -144,6 +150,7 @@ __all__ = [
     "add_loss",
     "add_node",
     "add_source",
+    "add_watch",
     "ask_sweep",
     "ask_why",
     "ask_why_value",
@@ -214,6 +221,7 @@ __all__ = [
     "remove_control",
     "remove_expectation",
     "remove_nodes",
+    "remove_watch",
     "rename",
     "restart_engine",
     "restore_variables",
@@ -239,6 +247,7 @@ __all__ = [
     "set_request",
     "set_theme",
     "set_threads",
+    "set_watch",
     "show_batch_row",
     "show_path",
     "show_row",
@@ -254,6 +263,7 @@ __all__ = [
     "trust",
     "use_device",
     "use_native_gradient",
+    "watch_selected",
     "why_selected",
     "why_value_selected",
 ]

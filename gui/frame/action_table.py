@@ -232,6 +232,9 @@ RUN = (
     Action("run.events", "Open event files…", window("events"),
            "Draw the curves of TensorBoard's event files in a folder beside those of trainings "
            "here", (), "", when.always, "Run", 1),
+    Action("run.watch", "Watch", commands.watch_selected,
+           "Show what the selected nodes give wherever the debugger stops, in the Watches panel",
+           ("Shift+F9",), "", when.any_selected, "Run", 1),
     Action("run.first_broken", "Go to the first NaN or infinity", commands.go_to_first_broken,
            "Back, or forward, to the step that made it, in whatever run, and to its node", (), "",
            when.is_broken, "Run", 1),

@@ -105,6 +105,9 @@ PANELS = (
         "gradstep.gui.panels.breakpoints_panel",
         "BreakpointsPanel",
     ),
+    Place(
+        "watches", "Watches", BOTTOM, "gradstep.gui.panels.watches.watches_panel", "WatchesPanel"
+    ),
     Place("threads", "Threads", BOTTOM, "gradstep.gui.panels.threads_panel", "ThreadsPanel"),
     Place(
         "profile", "Profile", BOTTOM, "gradstep.gui.panels.profile.profile_panel", "ProfilePanel"

@@ -36,6 +36,7 @@ from gradstep.core.protocol.messages import (
     ReadTable,
     SaveTensor,
     Train,
+    Watch,
     WeighRows,
     Why,
 )
@@ -66,7 +67,7 @@ DOING = {  # what is asked of the engine, as the status bar says it
     Classify: "Looking at rows",
 }
 LOOKING = (
-    Read | ReadTable | Notate | FindBroken | LookAtBatch
+    Read | ReadTable | Notate | FindBroken | LookAtBatch | Watch
 )  # what is recorded; done in no time, and nothing to wait for
 
 Answer = Callable[[Message, tuple[Buffer, ...]], None]

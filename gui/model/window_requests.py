@@ -33,4 +33,5 @@ ShownPanel = Literal[
     "sweep",
     "tensor",
     "training",
+    "watches",
 ]

@@ -11,6 +11,7 @@ from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
 from gradstep.core.cli.console.move_commands import move_commands, needs
 from gradstep.core.cli.console.session_commands import SESSION_COMMANDS
 from gradstep.core.cli.console.value_commands import VALUE_COMMANDS
+from gradstep.core.cli.console.watch_commands import WATCH_COMMANDS, watch_lines, watch_objects
 from gradstep.core.cli.output.command_output import error_object, table
 from gradstep.core.cli.output.thread_table import thread_objects, thread_table
 from gradstep.core.debug.breaks.breakpoint_targets import require_targets
@@ -20,6 +21,7 @@ from gradstep.core.debug.concurrency.session_registry import FIRST, Sessions
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.stopped_state import Reason
+from gradstep.core.document.watch_edits import watched_expression
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.suggestions import did_you_mean, near
 from gradstep.core.host.program_reports import program_info, report_stop
@@ -38,11 +40,13 @@ class Console:
         threads: Scheduler,
         program_of: Callable[[str], Program],
         breakpoints: tuple[Breakpoint, ...] = (),
+        watches: tuple[str, ...] = (),
     ) -> None:
-        """program_of: of another file, for sessions of other graphs."""
+        """program_of: of another file, for sessions of other graphs. watches: expressions."""
         self.sessions = Sessions({FIRST: threads})
         self.program_of = program_of
         self._breakpoints = list(breakpoints)
+        self.watches = [*watches]
         self._last = "step"
         self._commands = [*console_commands()]
         found = {each.name: each for each in self._commands}
@@ -86,7 +90,11 @@ class Console:
             data["inside"] = msgspec.to_builtins(said.inside)
         if stop.error is not None:
             data["error"] = error_object(stop.error)
-        return Reply(stop_text(self.threads, said), {"stop": data})
+        found: dict[str, Any] = {"stop": data}
+        if self.watches:
+            found["watches"] = watch_objects(self)
+        lines = filter(None, [stop_text(self.threads, said), watch_lines(self)])
+        return Reply("\n".join(lines), found)
 
     def list_steps(self, rest: str = "") -> Reply:
         """The steps around the current one; `list all`: every step."""
@@ -167,6 +175,19 @@ class Console:
         ]
         return Reply(table(rows) or "no breakpoints", {"breakpoints": found})
 
+    # -- watches -------------------------------------------------------------------------------
+
+    def watch(self, text: str) -> None:
+        """Say what an expression is wherever it stops from now on. Raises GradstepError for what
+        cannot be read."""
+        text = watched_expression(self.session.program.graph, text)
+        if text not in self.watches:
+            self.watches.append(text)
+
+    def unwatch(self, place: int | None) -> None:
+        """Not this one any more; with None, none."""
+        self.watches = [] if place is None else [*self.watches[:place], *self.watches[place + 1 :]]
+
     def _set(self, breakpoints: list[Breakpoint]) -> None:
         self.sessions.set_breakpoints(breakpoints)
         self._breakpoints = breakpoints
@@ -212,4 +233,11 @@ _LAST = (
 def console_commands() -> Iterator[ConsoleCommand]:
     """All commands, as `help` lists them."""
     yield from move_commands()
-    yield from (*_AT_BREAKPOINTS, *VALUE_COMMANDS, *_LOOKING, *SESSION_COMMANDS, *_LAST)
+    yield from (
+        *_AT_BREAKPOINTS,
+        *VALUE_COMMANDS,
+        *WATCH_COMMANDS,
+        *_LOOKING,
+        *SESSION_COMMANDS,
+        *_LAST,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,22 +10,41 @@ import numpy as np
 from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
 from gradstep.core.cli.output.command_output import tensor_object, tensor_text
 from gradstep.core.debug.history.program_tensors import find_gradients, find_tensor
+from gradstep.core.debug.watches import watch
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.loop import way_to
 from gradstep.core.graph.model import TensorRef
 
 if TYPE_CHECKING:
     from gradstep.core.cli.console.console import Console
 
 _OF = " of "
+_WRITTEN = re.compile(r"[^\w./:<>-]")  # what is in expressions, and in no name
 
 
 def print_value(console: Console, rest: str) -> Reply:
-    """`print NAME`: the value as of now; `print grad NAME`: its gradient."""
+    """`print NAME`: the value as of now; `print grad NAME`: its gradient; `print EXPRESSION`: what
+    it is."""
     asked, _, name = rest.partition(" ")
     if asked in ("grad", "gradient") and name:
         return gradient(console, name.strip())
+    if rest and way_to(console.session.program.graph, TensorRef.parse(rest).op) is None:
+        return _expression(console, rest)
     ref = _tensor(console, rest, "print")
     return _reply(console, rest, ref)
+
+
+def _expression(console: Console, text: str) -> Reply:
+    """What is no tensor's name. Raises the error of a tensor's name where it could be one."""
+    if not _WRITTEN.search(text):
+        find_tensor(console.session.program, text)
+    [found] = watch(console.session, [text], 0)
+    if found.error is not None:
+        raise found.error
+    if isinstance(found.value, tuple):
+        return Reply(f"{text}  {found.value}", {"name": text, "value": [*found.value]})
+    array = None if found.value is None else np.asarray(found.value)
+    return _value(text, array, "not computed yet")
 
 
 def gradient(console: Console, rest: str) -> Reply:
@@ -72,7 +92,7 @@ def _value(name: str, array: np.ndarray | None, otherwise: str) -> Reply:
 
 
 VALUE_COMMANDS = (
-    ConsoleCommand("print", print_value, "NAME: its value as of now", ("p",)),
+    ConsoleCommand("print", print_value, "NAME or EXPRESSION: its value as of now", ("p",)),
     ConsoleCommand(
         "gradient",
         gradient,

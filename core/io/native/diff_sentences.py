@@ -19,6 +19,7 @@ _PARTS = {
     "optimizers": "optimizers",
     "data": "data",
     "breakpoints": "breakpoints",
+    "watches": "watches",
     "init": "initial operation",
     "fetches": "fetches",
     "targets": "targets",

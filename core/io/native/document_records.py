@@ -61,6 +61,7 @@ def take_apart(document: Document, files: TensorFiles | None = None) -> Written:
         optimizers=[_optimizer_record(optimizer) for optimizer in document.optimizers],
         code=code,
         breakpoints=[_breakpoint_record(b) for b in document.breakpoints],
+        watches=[*document.watches],
         init=document.init,
         fetches=[str(ref) for ref in document.fetches],
         targets=list(document.targets),
@@ -80,6 +81,8 @@ def take_apart(document: Document, files: TensorFiles | None = None) -> Written:
         record.version = file_schema.TEST if document.data.test else file_schema.DATA
     if recorded is not None:
         record.version = file_schema.RECORDED
+    if document.watches:
+        record.version = file_schema.WATCHES
     return Written(record, _view_record(document.view), {**files.members, **sources, **lines})
 
 
@@ -97,6 +100,7 @@ def put_together(
         optimizers=tuple(map(_optimizer, _optimizer_records(record))),
         code={c.name: CodeItem(c.name, c.kind, members.text(c.file)) for c in record.code},
         breakpoints=tuple(_breakpoint(b) for b in record.breakpoints),
+        watches=tuple(record.watches),
         init=record.init,
         fetches=_refs(record.fetches),
         targets=tuple(record.targets),

@@ -15,10 +15,10 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Phase
 
 # 2: a tensor may be written as its one value (TensorRecord.splat). 3: data (DatasetRecord). 4: rows
-# of it to test on; a recorded run (RecordedRecord). Else files are as they were, and are written as
-# 1, which older versions of the program read.
-VERSION = 4
-SPLATS, DATA, TEST, RECORDED = 2, 3, 4, 4  # since when there are these
+# of it to test on; a recorded run (RecordedRecord). 5: watches. Else files are as they were, and
+# are written as 1, which older versions of the program read.
+VERSION = 5
+SPLATS, DATA, TEST, RECORDED, WATCHES = 2, 3, 4, 4, 5  # since when there are these
 ALIKE = 1  # from this version on, these records read a file as it stands
 
 
@@ -244,6 +244,7 @@ class DocumentRecord(Record):
     optimizers: list[OptimizerRecord] = []
     code: list[CodeRecord] = []
     breakpoints: list[BreakpointRecord] = []
+    watches: list[str] = []
     init: str = ""
     fetches: list[str] = []
     targets: list[str] = []

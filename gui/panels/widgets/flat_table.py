@@ -19,6 +19,7 @@ from gradstep.gui.look.theme import BODY, Theme, mono, sans
 from gradstep.gui.panels.widgets import panel_marks
 from gradstep.gui.panels.widgets.flat_header import MARGIN, FlatHeader
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
+from gradstep.gui.panels.widgets.sparkline import paint_sparkline
 from gradstep.gui.panels.widgets.table_cells import Cell, CellRole, Index
 
 ROW_HEIGHT = 24
@@ -55,6 +56,8 @@ class CellDelegate(QStyledItemDelegate):
         if cell.sign:
             place = QRect(room.x(), room.y(), 14, room.height())
             panel_marks.problem_sign(painter, place, theme, cell.sign)
+        elif cell.numbers:
+            paint_sparkline(painter, room, cell.numbers, theme)
         else:
             paint_text(painter, room, cell, self._theme())
         painter.restore()

@@ -1,0 +1,71 @@
+"""The console's commands for watches: expressions that are said wherever the debugger stops."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
+from gradstep.core.cli.output.command_output import table
+from gradstep.core.errors import GradstepError
+from gradstep.core.host.watch_answers import read_watches
+from gradstep.core.protocol.messages import Watch, WatchRow
+
+if TYPE_CHECKING:
+    from gradstep.core.cli.console.console import Console
+
+
+def add(console: Console, rest: str) -> Reply:
+    """`watch EXPRESSION`, or a tensor's name; `watch` alone: all of them."""
+    if rest:
+        console.watch(rest)
+    return show(console)
+
+
+def show(console: Console, rest: str = "") -> Reply:
+    """All watches, by number."""
+    rows = [[str(i), *row] for i, row in enumerate(_rows(console), 1)]
+    return Reply(table(rows) or "no watches", {"watches": watch_objects(console)})
+
+
+def remove(console: Console, rest: str) -> Reply:
+    """`unwatch N`, by the number in the list; `unwatch` alone: all."""
+    count = len(console.watches)
+    if rest and rest not in map(str, range(1, count + 1)):
+        meant = f"a number from 1 to {count}" if count else "a watch, and there is none"
+        raise GradstepError(f"unwatch needs {meant}", kind="ValueError", hint="watch lists them")
+    console.unwatch(int(rest) - 1 if rest else None)
+    return show(console)
+
+
+def watch_lines(console: Console) -> str:
+    """What is watched, as it is here: a line each; "" where nothing is."""
+    return table(_rows(console))
+
+
+def watch_objects(console: Console) -> list[dict[str, str]]:
+    """The same for JSON: the expression with its value in words, or why there is none."""
+    return [
+        {"watch": row.text, "error": row.error}
+        if row.error
+        else {"watch": row.text, "is": row.said}
+        for row in _read(console)
+    ]
+
+
+def _rows(console: Console) -> list[list[str]]:
+    return [
+        [row.text, f"error: {row.error}" if row.error else row.said or "not computed yet"]
+        for row in _read(console)
+    ]
+
+
+def _read(console: Console) -> list[WatchRow]:
+    if not console.watches:
+        return []
+    return read_watches(console.session, Watch(texts=console.watches)).rows
+
+
+WATCH_COMMANDS = (
+    ConsoleCommand("watch", add, "NAME or EXPRESSION: said wherever it stops; alone: all of them"),
+    ConsoleCommand("unwatch", remove, "N, or all"),
+)
