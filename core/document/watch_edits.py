@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from gradstep.core.debug.breaks.expression import parse
 from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
 from gradstep.core.graph.loop import way_to
 from gradstep.core.graph.model import Graph, TensorRef
 
@@ -35,8 +36,15 @@ def watched_expression(graph: Graph, text: str) -> str:
     """`text`, or, where it is nothing but the name of a tensor, x["text"]. Raises GradstepError for
     what cannot be read."""
     text = text.strip()
-    ref = TensorRef.parse(text) if text else None
-    if ref is not None and way_to(graph, ref.op) is not None:
-        text = f'x["{ref}"]'
+    if names_tensor(graph, text):
+        text = f'x["{TensorRef.parse(text)}"]'
     parse(text)
     return text
+
+
+def names_tensor(graph: Graph, text: str) -> bool:
+    """Whether it is the name of a tensor, and no expression: one of an operation that is there."""
+    try:
+        return way_to(graph, TensorRef.parse(text).op) is not None
+    except GradstepError:
+        return False

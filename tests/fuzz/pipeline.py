@@ -216,6 +216,7 @@ class Asking:
         self.ask(m.Read(refs=wanted))
         self.ask(m.Read(refs=wanted[:_LOOKED_AT], run=0, step=0))
         self.ask(m.FindBroken())
+        self.ask(m.Watch(texts=[*document.watches, *(f'x["{ref}"]' for ref in wanted)], most=2))
         self.ask(m.ManageSessions(command="list"))
         names = [step.op for step in program.steps[-_LOOKED_AT:]]
         self.ask(m.FindRepeats(names=names[:3]))

@@ -68,6 +68,7 @@ def _breakpoints(dice: Random, tree: Tree) -> None:
         }
         for _ in range(dice.randrange(1, 4))
     ]
+    tree["watches"] = [expression(dice, names) for _ in range(dice.randrange(3))]
 
 
 def _values(dice: Random, tree: Tree) -> None:

@@ -329,6 +329,7 @@ class Walk:
             m.Why(of=ref), m.Why(of=ref, wrt=other), m.FindBroken(), m.Notate(ops=[name]),
             m.FindBottlenecks(of=ref, wrt=other), m.FindRepeats(names=[name]),
             m.CheckGradients(node=name), m.Profile(runs=1),
+            m.Watch(texts=[f'norm(x["{ref}"])', f'grad["{other}"]'], most=8),
             m.Compare(left="cpu", against=["emulate:tf-gpu"]),
         ))  # fmt: skip
         self._say(repr(question)[:100])

@@ -11,8 +11,8 @@ from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
 from gradstep.core.cli.output.command_output import tensor_object, tensor_text
 from gradstep.core.debug.history.program_tensors import find_gradients, find_tensor
 from gradstep.core.debug.watches import watch
+from gradstep.core.document.watch_edits import names_tensor
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.loop import way_to
 from gradstep.core.graph.model import TensorRef
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def print_value(console: Console, rest: str) -> Reply:
     asked, _, name = rest.partition(" ")
     if asked in ("grad", "gradient") and name:
         return gradient(console, name.strip())
-    if rest and way_to(console.session.program.graph, TensorRef.parse(rest).op) is None:
+    if rest and not names_tensor(console.session.program.graph, rest):
         return _expression(console, rest)
     ref = _tensor(console, rest, "print")
     return _reply(console, rest, ref)

@@ -16,7 +16,7 @@ from gradstep.core.errors import GradstepError
 
 # What its Python never gets to see: how a document is looked at, stepped through and told of.
 _BESIDE = Document()
-_WORDS = ("view", "breakpoints", "title", "note", "claim", "truth", "group")
+_WORDS = ("view", "breakpoints", "watches", "title", "note", "claim", "truth", "group")
 
 _known: WeakKeyDictionary[Document, str] = WeakKeyDictionary()
 
@@ -25,7 +25,7 @@ def fingerprint(document: Document) -> str:
     """SHA-256 (hex) of a document's Python and of all that decides with what it is called: graph,
     feeds, initial values, gradients asked for, optimizers, threads, what a run computes, and what
     expectations change of that. "" without Python. Documents that are the same but for places,
-    breakpoints, words and what is expected have the same one.
+    breakpoints, watches, words and what is expected have the same one.
 
     It costs as much as writing the document; the second time nothing. Raises GradstepError
     (FileError) for a document that no file can hold.

@@ -253,3 +253,44 @@ def test_a_wire_from_nowhere_is_a_problem_and_no_traceback(cli: Cli, tmp_path: P
     assert result.status == 0, "what it does not concern runs"
     assert result.json["commands"][1]["value"]["data"] == 1
     assert "input zz:0 does not exist" in cli("check", path).out
+
+
+def test_watches_are_said_wherever_it_stops(cli: Cli) -> None:
+    script = 'watch loss; watch norm(grad["c"]); continue; watch nosuch'
+    result = cli("debug", TUTORIAL, "--script", script, "--json")
+    *_, stopped = done = result.json["commands"]
+    assert done[0]["watches"] == [{"watch": 'x["loss:0"]', "is": ""}]
+    assert [each["is"] for each in stopped["watches"]] == ["0.663694", "1.14491"]
+    assert "nosuch" in result.json["error"]["message"]
+
+
+def test_watches_are_taken_away_by_number(cli: Cli) -> None:
+    script = "watch loss; watch c; unwatch 1; watch; unwatch; watch; unwatch 1"
+    result = cli("debug", TUTORIAL, "--script", script, "--json")
+    done = result.json["commands"]
+    assert [each["watch"] for each in done[3]["watches"]] == ['x["c:0"]']
+    assert done[5]["watches"] == []
+    assert "there is none" in result.json["error"]["message"]
+
+
+def test_watches_of_the_document_are_there(cli: Cli, tmp_path: Path) -> None:
+    document = gradstep_file.from_bytes(TUTORIAL.read_bytes()).with_(watches=('x["c"]',))
+    path = tmp_path / "watched.gradstep"
+    path.write_bytes(gradstep_file.to_bytes(document))
+    assert 'x["c"]  [0.06 -0.04]' in cli("debug", path, "--script", "where").out
+
+
+@pytest.mark.parametrize(
+    ("asked", "value"), [('norm(x["c"])', 0.0721110), ('x["c"][1]', -0.04), ("1 + 1", 2.0)]
+)
+def test_an_expression_can_be_printed(cli: Cli, asked: str, value: float) -> None:
+    done = cli("debug", TUTORIAL, "--script", f"print {asked}", "--json").json["commands"]
+    assert done[0]["value"]["data"] == pytest.approx(value, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"), [("los", "no operation"), ("d[0]", "'d' is not known"), ('x["los"]', "los")]
+)
+def test_what_cannot_be_printed_says_why(cli: Cli, asked: str, why: str) -> None:
+    result = cli("debug", TUTORIAL, "--script", f"print {asked}", "--json")
+    assert why in result.json["error"]["message"]

@@ -73,7 +73,9 @@ def require_as_opened_afresh(user: Editor) -> None:
 def as_run(document: Document) -> bytes:
     """All that is run by; breakpoints can be set without an edit."""
     words = dict.fromkeys(("title", "note", "claim", "truth", "group"), "")
-    plain = document.with_(view=Document().view, expectations=(), breakpoints=(), **words)
+    plain = document.with_(
+        view=Document().view, expectations=(), breakpoints=(), watches=(), **words
+    )
     return gradstep_file.to_bytes(plain)
 
 

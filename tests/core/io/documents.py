@@ -142,6 +142,7 @@ documents = st.builds(
     ).map(tuple),
     code=code,
     breakpoints=st.lists(breakpoints, max_size=2).map(tuple),
+    watches=st.lists(st.sampled_from(['x["a:0"]', "1 > 2"]) | text, max_size=2).map(tuple),
     init=text,
     fetches=st.lists(refs, max_size=2).map(tuple),
     targets=st.lists(text, max_size=2).map(tuple),
@@ -174,7 +175,8 @@ def parts(document: Document) -> dict[str, Any]:
         ],
         "code": dict(document.code),
         "rest": (
-            document.breakpoints, document.init, document.fetches, document.targets,
+            document.breakpoints, document.watches,
+            document.init, document.fetches, document.targets,
             document.title, document.note, document.claim, document.truth, document.group,
             document.expectations, document.view,
         ),

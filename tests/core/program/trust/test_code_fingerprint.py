@@ -15,7 +15,7 @@ from gradstep.core.program.trust.code_fingerprint import fingerprint
 from tests.core.io.documents import documents
 
 FEW = settings(max_examples=20, deadline=None)
-BESIDE = {"view", "breakpoints", "title", "note", "claim", "truth", "group"}
+BESIDE = {"view", "breakpoints", "watches", "title", "note", "claim", "truth", "group"}
 CODE = {"f": CodeItem("f", CodeKind.PYFUNC, "def f(x):\n    return x\n")}
 
 

@@ -1,0 +1,35 @@
+"""What watched expressions are, in a line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradstep.core.host.watch_answers import value_text
+
+F = np.float32
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (F(0.25), "0.25"),
+        (np.float64("nan"), "NaN"),
+        (F("-inf"), "-Inf"),
+        (True, "True"),
+        (np.bool_(False), "False"),
+        (np.int64(2**62), "4611686018427387904"),
+        (1 + 2j, "(1+2j)"),
+        ((2, 3), "(2, 3)"),
+        (np.array([1.5, np.nan], F), "[1.5 NaN]"),
+        (np.array([[1, 2]]), "[1 2]1×2"),
+        (np.zeros((0, 3)), "0×3 empty"),
+        (np.arange(9.0), "[9]  0 … 8"),
+        (np.full((3, 4), np.nan), "3×4  12 NaN"),
+        (np.array([1, np.inf] * 5), "[10]  1 … 1  5 Inf"),
+    ],
+)
+def test_a_value_in_a_line(value: Any, text: str) -> None:
+    assert value_text(value) == text
