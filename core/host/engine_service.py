@@ -46,7 +46,7 @@ from gradstep.core.host.held_document import (
 )
 from gradstep.core.host.profile_answers import Wish, profile_runs
 from gradstep.core.host.program_reports import broken_numbers, report_stop
-from gradstep.core.host.session_answers import manage_sessions
+from gradstep.core.host.session_answers import assign_variable, manage_sessions
 from gradstep.core.host.session_restore import Courses, begin, begin_all, courses_of, follow_all
 from gradstep.core.host.step_answers import compare_with_before, leave_out, weigh_rows
 from gradstep.core.host.step_words import notate
@@ -79,7 +79,7 @@ _PROGRESS = 0.1  # seconds between two reports of progress
 
 
 # What a pause leaves where it is by then, to be gone on with.
-_MOVES = (m.Open, m.Edit, m.Control, m.Train, m.ManageSessions)
+_MOVES = (m.Open, m.Edit, m.Control, m.Train, m.ManageSessions, m.Assign)
 _CANCELLED = GradstepError("it was cancelled", kind="CancelledError")
 
 
@@ -249,6 +249,12 @@ class EngineService:
             return reply, ()
         return reply, course_bytes.written(courses_of(loaded.sessions))
 
+    def _assign(self, request: m.Assign, buffers: Sequence[Buffer]) -> Answer:
+        sessions = self._open_document.sessions
+        return assign_variable(sessions, request, buffers), course_bytes.written(
+            courses_of(sessions)
+        )
+
     def _set_breakpoints(self, request: m.SetBreakpoints, buffers: Sequence[Buffer]) -> Answer:
         self._open_document.sessions.set_breakpoints(
             [_breakpoint(spec) for spec in request.breakpoints]
@@ -390,6 +396,7 @@ class EngineService:
         m.Control: _control,
         m.Train: _train,
         m.ManageSessions: _manage_sessions,
+        m.Assign: _assign,
         m.SetBreakpoints: _set_breakpoints,
         m.Read: _read,
         m.LookAtBatch: _look_at_batch,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from msgspec import structs
@@ -11,8 +12,17 @@ from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.session_registry import Sessions, read_variables
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
 from gradstep.core.host.program_reports import report_stop
-from gradstep.core.protocol.messages import ManageSessions, ProgramInfo, SessionInfo, SessionList
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import (
+    Assign,
+    ManageSessions,
+    ProgramInfo,
+    SessionInfo,
+    SessionList,
+)
+from gradstep.core.protocol.tensor_bytes import elements
 
 _SHOWN = 4  # elements of a variable
 
@@ -47,6 +57,25 @@ def _manage(sessions: Sessions, request: ManageSessions, make: Make) -> str:
         raise GradstepError(f"sessions have no command '{request.command}'", kind="ProtocolError")
     commands[request.command]()
     return ""
+
+
+def assign_variable(sessions: Sessions, request: Assign, buffers: Sequence[Buffer]) -> SessionList:
+    """Give a variable of the current session another value, and say so. Raises GradstepError."""
+    if not buffers or request.dtype not in {each.value for each in DType}:
+        raise GradstepError("no value was sent", kind="ProtocolError")
+    flat = elements(buffers[0], DType(request.dtype).numpy)
+    if flat.size != math.prod(request.shape):
+        raise GradstepError("the value is not of its shape", kind="ProtocolError")
+    value = flat.reshape(request.shape)
+    threads = sessions.session
+    threads.assign({request.name: value})
+    text = f"{request.name} is {brief(value)} from here on"
+    return SessionList(
+        sessions=infos(sessions),
+        current=sessions.current,
+        stopped=report_stop(threads),
+        text=text,
+    )
 
 
 def copy_variables(sessions: Sessions, source: str, target: str, wanted: list[str]) -> str:

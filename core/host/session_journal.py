@@ -16,6 +16,7 @@ from msgspec.structs import replace as replace_fields
 from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
+    Assign,
     Control,
     Done,
     Edit,
@@ -68,8 +69,8 @@ class SessionJournal:
             more = (*self.edits, *map(bytes, buffers))
             where = replace_fields(reply.stopped, seen=None)
             return SessionJournal(opened, self.document, more, told, where=where)
-        if isinstance(request, ManageSessions) and isinstance(reply, SessionList):
-            if request.command == "list":
+        if isinstance(request, ManageSessions | Assign) and isinstance(reply, SessionList):
+            if isinstance(request, ManageSessions) and request.command == "list":
                 return self
             moves = self._set_before(reply.stopped)
             return replace(self, where=reply.stopped, courses=told, restarted=False, moves=moves)

@@ -290,6 +290,16 @@ class ManageSessions(Request, frozen=True, kw_only=True):
     wanted: list[str] = []
 
 
+class Assign(Request, frozen=True, kw_only=True):
+    """Give a variable another value where the debugger stands, for what is run from there on. The
+    value is raw buffer 0, of this shape. Replied to with SessionList, and a raw buffer as of Open.
+    """
+
+    name: str
+    dtype: str
+    shape: list[int]
+
+
 class SessionList(Reply, frozen=True, kw_only=True):
     """current: the one that commands move and values are read of; it is `stopped` there.
     text: what was done, in words."""
@@ -391,6 +401,7 @@ class TrainingProgress(Event, frozen=True, kw_only=True):
 
 
 __all__ = [
+    "Assign",
     "BatchSeen",
     "BlockedEdge",
     "Bottlenecks",

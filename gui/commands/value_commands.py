@@ -62,6 +62,9 @@ def load_value(workspace: Workspace, name: str, path: Path) -> None:
 @says_why
 def put_value(workspace: Workspace, place: ValuePlace, value: Constant) -> None:
     """Put a value into its place."""
+    if place.is_here:
+        workspace.sessions.assign(place.name, value.array)
+        return
     workspace.edit(place.label, place.put(workspace.document, value), place.merge_key)
 
 

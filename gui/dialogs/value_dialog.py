@@ -23,7 +23,7 @@ from gradstep.gui.dialogs.dialog_base import Dialog, words
 from gradstep.gui.dialogs.file_choice import ask_folder, ask_open
 from gradstep.gui.look.plain_text import Label, plain
 from gradstep.gui.look.theme import GRID, mono
-from gradstep.gui.model.value_place import place_of
+from gradstep.gui.model.value_place import ValuePlace, place_here, place_of
 from gradstep.gui.model.value_reader import ValueReader, read_now
 from gradstep.gui.model.workspace import Workspace
 
@@ -40,20 +40,22 @@ class ValueDialog(Dialog):
     """Numbers, a paste, a generator or a file: checked against dtype and shape while it is typed. A
     number alone is that for every element, where the shape is known."""
 
+    _id = "value_dialog"
+
     def __init__(self, workspace: Workspace, op: Operation, parent: QWidget | None = None) -> None:
-        self._place = place_of(workspace, op)
+        self._place = self._find_place(workspace, op)
         title = f"{self._place.words} {op.name}"
-        super().__init__(workspace, "value_dialog", title, parent)
+        super().__init__(workspace, self._id, title, parent)
         self._kind = self.add_text(str(self._place.kind), "muted")
         self._kind.setFont(mono())
-        self.text = CodeView(workspace.theme, _shown(self._place.value), "value_dialog.text")
+        self.text = CodeView(workspace.theme, _shown(self._place.value), f"{self._id}.text")
         self.text.setAccessibleName(title)
         self.text.setPlaceholderText(_replaced(self._place.value) + _EXAMPLES)
         self.text.setAcceptDrops(False)  # the dialog takes files
         self.setAcceptDrops(True)
         self.column.addWidget(self.text, 1)
         self._fits = Label()
-        self._fits.setObjectName("value_dialog.fits")
+        self._fits.setObjectName(f"{self._id}.fits")
         self._fits.setWordWrap(True)
         self.column.addWidget(self._fits)
         self.column.addLayout(self._build_sources())
@@ -66,6 +68,10 @@ class ValueDialog(Dialog):
         self.resize(480, 320)
         self._check()
         self.text.selectAll()
+
+    @staticmethod
+    def _find_place(workspace: Workspace, op: Operation) -> ValuePlace:
+        return place_of(workspace, op)
 
     def apply(self) -> str:
         if self._value is None:
@@ -94,18 +100,18 @@ class ValueDialog(Dialog):
         row = QHBoxLayout()
         row.setSpacing(GRID)
         load = QPushButton(self.tr("Load…"))
-        load.setObjectName("value_dialog.load")
+        load.setObjectName(f"{self._id}.load")
         load.setToolTip(self.tr("A file: NumPy's, a table, an image, safetensors; or drop it here"))
         load.clicked.connect(self._ask_file)
         folder = QPushButton(self.tr("Folder…"))
-        folder.setObjectName("value_dialog.folder")
+        folder.setObjectName(f"{self._id}.folder")
         folder.setToolTip(self.tr("A folder of images, of which each is a row; or drop it here"))
         folder.clicked.connect(self._ask_folder)
         generate = QPushButton(self.tr("Generate"))
-        generate.setObjectName("value_dialog.generate")
+        generate.setObjectName(f"{self._id}.generate")
         generate.setMenu(self._build_generators(generate))
         self._any_rows = QPushButton(self.tr(commands.ANY_ROWS))
-        self._any_rows.setObjectName("value_dialog.any_rows")
+        self._any_rows.setObjectName(f"{self._id}.any_rows")
         self._any_rows.setToolTip(self.tr("Leave the first size of the placeholder open"))
         self._any_rows.clicked.connect(self._take_any_rows)
         for button in (load, folder, generate):
@@ -192,6 +198,16 @@ class ValueDialog(Dialog):
         self._fits.setText(text)
         self._color(self._fits, tone)
         self._apply.setEnabled(self._value is not None)
+
+
+class ValueHereDialog(ValueDialog):
+    """The same for what a variable has from where the debugger stands on."""
+
+    _id = "value_here_dialog"
+
+    @staticmethod
+    def _find_place(workspace: Workspace, op: Operation) -> ValuePlace:
+        return place_here(workspace, op)
 
 
 _CALLS = {"full": "full(0.5)", "range": "range(0, 10)", "linspace": "linspace(0, 1, 11)",

@@ -12,6 +12,7 @@ from gradstep.core.autodiff.reverse.gradient_request import gradient_name, nativ
 from gradstep.core.document.requests import every_request
 from gradstep.core.document.required_python import missing_code
 from gradstep.core.graph.model import Operation
+from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.gui.model.selection import selected_unit
 from gradstep.gui.model.window_requests import ShownPanel, WindowRequest
 from gradstep.gui.model.workspace import Workspace
@@ -198,6 +199,14 @@ def one_with_value(workspace: Workspace) -> bool:
     """Whether the selected operation's value is the user's to give."""
     op = selected_operation(workspace)
     return op is not None and op.type in VALUED
+
+
+@needs("select a variable first, outside of loops")
+def one_variable_here(workspace: Workspace) -> bool:
+    """Whether it is a variable that is selected, and there is a run to change it in."""
+    op = selected_operation(workspace)
+    stop = workspace.stop
+    return op is not None and op.type in VARIABLES and stop is not None and not stop.inside
 
 
 @needs("select a node whose gradient is overridden first")

@@ -79,6 +79,19 @@ VALUE = DialogRecord(
     enabled=when.one_with_value,
     of_operation=True,
 )
+VALUE_HERE = DialogRecord(
+    "value_here",
+    "gradstep.gui.dialogs.value_dialog",
+    "ValueHereDialog",
+    "Set value here…",
+    "Give the selected variable another value for what runs from here on, and not in the document",
+    "Run",
+    section=1,
+    after="run.watch",
+    keys=("Ctrl+Alt+E",),
+    enabled=when.one_variable_here,
+    of_operation=True,
+)
 OVERRIDE = DialogRecord(
     "override",
     "gradstep.gui.dialogs.override_dialog",
@@ -210,8 +223,8 @@ ABOUT = DialogRecord(
 )
 
 DIALOGS: tuple[DialogRecord, ...] = (
-    NOTE, VALUE, OVERRIDE, PYFUNC, TRUST, REQUEST, OPTIMIZERS, SWEEP, FOLLOWED, COPY_VALUES,
-    SHORTCUTS, DOCTOR, TRUSTED, ABOUT,
+    NOTE, VALUE, VALUE_HERE, OVERRIDE, PYFUNC, TRUST, REQUEST, OPTIMIZERS, SWEEP, FOLLOWED,
+    COPY_VALUES, SHORTCUTS, DOCTOR, TRUSTED, ABOUT,
 )  # fmt: skip
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import QObject, Signal
 
+from gradstep.core.graph.dtypes import DType
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
+    Assign,
     Failed,
     ManageSessions,
     Message,
@@ -15,6 +18,7 @@ from gradstep.core.protocol.messages import (
     SessionInfo,
     SessionList,
 )
+from gradstep.core.protocol.tensor_bytes import pack
 
 if TYPE_CHECKING:
     from gradstep.gui.model.workspace import Workspace
@@ -57,6 +61,12 @@ class SessionModel(QObject):
     def ask(self, request: ManageSessions) -> None:
         """Ask for a change; `changed` follows, or the workspace says why not."""
         self._workspace.request(request, (), self._moved)
+
+    def assign(self, variable: str, value: np.ndarray) -> None:
+        """Give a variable of the session that is shown another value, where it stands."""
+        dtype = DType.of(value.dtype).value
+        request = Assign(name=variable, dtype=dtype, shape=[*value.shape])
+        self._workspace.request(request, (pack(value),), self._moved)
 
     def _moved(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
         if isinstance(reply, SessionList):

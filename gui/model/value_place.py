@@ -18,7 +18,8 @@ class ValuePlace:
     """name: of the operation. words: what the value is, before the name ("Fed to"). kind: what it
     has to be. value: the one that the document has, if any. put: gives the document with another
     one; label, merge_key: of that edit. rows_are_free: whether the number of rows can be left open,
-    as `with_any_rows` does."""
+    as `with_any_rows` does. is_here: it is given to the variable where the debugger stands, and the
+    document stays as it is."""
 
     name: str
     words: str
@@ -28,6 +29,7 @@ class ValuePlace:
     label: str
     merge_key: str
     rows_are_free: bool = False
+    is_here: bool = False
 
     def with_any_rows(self) -> ValuePlace:
         """The same for any number of rows: with a value it gets a shape that says so."""
@@ -58,6 +60,15 @@ def place_of(workspace: Workspace, op: Operation) -> ValuePlace:
         f"Initial value of {name}",
         f"initial:{name}",
     )
+
+
+def place_here(workspace: Workspace, op: Operation) -> ValuePlace:
+    """Of what a variable has from where the debugger stands on."""
+    known = workspace.value(f"{op.name}:0")
+    whole = known is not None and known.state == "known" and known.head.size == known.size
+    value = Constant(known.head.reshape(known.shape)) if known is not None and whole else None
+    words = "From here on, value of"
+    return replace(place_of(workspace, op), words=words, value=value, is_here=True)
 
 
 def fed_place(workspace: Workspace, ref: TensorRef, kind: TensorType | None = None) -> ValuePlace:

@@ -27,7 +27,7 @@ from gradstep.gui.dialogs.code_dialog import CodeDialog, syntax_problem
 from gradstep.gui.dialogs.override_dialog import NEW, OverrideDialog, template
 from gradstep.gui.dialogs.py_func_conversion_dialog import PyFuncDialog
 from gradstep.gui.dialogs.request_dialog import RequestDialog
-from gradstep.gui.dialogs.value_dialog import ValueDialog, _shown
+from gradstep.gui.dialogs.value_dialog import ValueDialog, ValueHereDialog, _shown
 from gradstep.gui.model.value_place import place_of
 
 
@@ -74,6 +74,27 @@ def test_editing_an_initial_value(tutorial: Driver) -> None:
     np.testing.assert_array_equal(
         tutorial.workspace.document.initial["c"].array, np.array([0.5, np.nan], np.float32)
     )
+
+
+@pytest.mark.slow
+def test_a_variable_gets_another_value_where_the_debugger_stands(tutorial: Driver) -> None:
+    space = tutorial.workspace
+    space.control("continue_")
+    tutorial.settle()
+    space.select(["c"])
+    tutorial.key("Ctrl+Alt+E")
+    dialog = found(tutorial, ValueHereDialog)
+    assert dialog.text.toPlainText() != "[0.06, -0.04]"  # it was trained since
+    dialog.text.setPlainText("[1, 2]")
+    dialog.finish()
+    tutorial.settle()
+    value = space.value("c:0")
+    assert value is not None
+    assert value.head.tolist() == [1.0, 2.0]
+    assert space.document.initial["c"].array.tolist() == pytest.approx([0.06, -0.04])
+    space.control("continue_")
+    tutorial.settle()
+    assert space.value("loss:0").head.item() < 0.01
 
 
 @pytest.mark.slow

@@ -9,11 +9,15 @@ import numpy as np
 
 from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
 from gradstep.core.cli.output.command_output import tensor_object, tensor_text
+from gradstep.core.data.array_files import Reading
+from gradstep.core.data.value_text import typed_value
 from gradstep.core.debug.history.program_tensors import find_gradients, find_tensor
 from gradstep.core.debug.watches import watch
 from gradstep.core.document.watch_edits import names_tensor
+from gradstep.core.engine.run.variable_map import variables
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.graph.model import TensorRef, unknown_name
 
 if TYPE_CHECKING:
     from gradstep.core.cli.console.console import Console
@@ -91,6 +95,22 @@ def _value(name: str, array: np.ndarray | None, otherwise: str) -> Reply:
     return Reply(f"{name}  {text}", {"name": name, "value": tensor_object(array)})
 
 
+def assign(console: Console, rest: str) -> Reply:
+    """`set NAME VALUE`: a variable has another value from here on; VALUE as after --feed."""
+    name, _, text = rest.partition(" ")
+    if not text.strip():
+        raise GradstepError(
+            "set needs a variable and a value", kind="ValueError", hint="set w [1, 2]"
+        )
+    there = variables(console.session.program.graph)
+    if name not in there:
+        raise unknown_name(name, there)
+    attrs = there[name].attrs
+    kind = TensorType(attrs["dtype"], attrs["shape"])
+    console.threads.assign({name: typed_value(text.strip(), kind, name, Reading())})
+    return print_value(console, name)
+
+
 VALUE_COMMANDS = (
     ConsoleCommand("print", print_value, "NAME or EXPRESSION: its value as of now", ("p",)),
     ConsoleCommand(
@@ -99,4 +119,5 @@ VALUE_COMMANDS = (
         "NAME [of LOSS]: the gradient with respect to it as of now",
         ("g", "grad"),
     ),
+    ConsoleCommand("set", assign, "VARIABLE VALUE: what it has from here on, such as [1, 2]"),
 )

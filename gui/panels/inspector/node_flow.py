@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from gradstep.core.document.requests import every_request
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.protocol.messages import StepInfo
+from gradstep.gui.frame import action_record as when
+from gradstep.gui.frame.dialog_table import VALUE_HERE, open_dialog
 from gradstep.gui.look import number_text
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model import variable_change
@@ -68,6 +70,12 @@ class ValueFlow(Flow):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace, "inspector.value_flow")
         self._workspace = workspace
+        self.set_here = Link(
+            lambda: workspace.theme, self.tr("Set it here…"), "inspector.value_flow.set"
+        )
+        self.set_here.setToolTip(self.tr("Another value for what runs from here on"))
+        self.set_here.clicked.connect(lambda: open_dialog(workspace, VALUE_HERE))
+        self.column.addWidget(self.set_here)
 
     def show_node(self, op: Operation) -> None:
         """Show output 0 as of the current step; hidden without a program."""
@@ -81,6 +89,7 @@ class ValueFlow(Flow):
         known = value is not None and value.state == "known"
         shape = f"{value.dtype}[{', '.join(map(str, value.shape))}]" if value and known else ""
         marked = marked_indexes(self._workspace, op.name)
+        self.set_here.setVisible(when.one_variable_here(self._workspace))
         self.show_tensor(self.tr("Value"), shape, value, text, marked)
 
 

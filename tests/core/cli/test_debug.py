@@ -294,3 +294,26 @@ def test_an_expression_can_be_printed(cli: Cli, asked: str, value: float) -> Non
 def test_what_cannot_be_printed_says_why(cli: Cli, asked: str, why: str) -> None:
     result = cli("debug", TUTORIAL, "--script", f"print {asked}", "--json")
     assert why in result.json["error"]["message"]
+
+
+def test_a_variable_is_set_where_it_stands(cli: Cli) -> None:
+    script = "continue; step; set c [1, 2]; continue; print loss"
+    done = cli("debug", TUTORIAL, "--script", script, "--json").json["commands"]
+    assert done[2]["value"]["data"] == [1.0, 2.0]
+    initial = gradstep_file.from_bytes(TUTORIAL.read_bytes())
+    assert done[4]["value"]["data"] < 0.01  # 0.663 as it was
+    assert initial.initial["c"].array.tolist() == pytest.approx([0.06, -0.04])
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("set c", "set needs"),
+        ("set nowhere 1", "nowhere"),
+        ("set c [1, 2, 3]", "does not fit"),
+        ("continue; step_back; set c 1", "is in the past"),
+    ],
+)
+def test_what_cannot_be_set_says_why(cli: Cli, command: str, why: str) -> None:
+    result = cli("debug", TUTORIAL, "--script", command, "--json")
+    assert why in result.json["error"]["message"]

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
@@ -212,3 +213,38 @@ def test_what_cannot_be_done_says_why(engine: Engine, request_: m.Message, words
     engine.sessions("delete", "other")
     only = engine.ask(m.ManageSessions(command="delete", name="main"))
     assert only.error.message == "'main' is the only session"
+
+
+def test_a_variable_has_another_value_from_here_on(engine: Engine) -> None:
+    engine.sessions("switch", "main")
+    engine.ask(m.Control(command="step"))  # into a run that has not begun
+    value = np.array([1, 2], np.float32)
+    reply = engine.ask(m.Assign(name="c", dtype="float32", shape=[2]), value.tobytes())
+    assert isinstance(reply, m.SessionList)
+    assert reply.text == "c is [1. 2.] from here on"
+    assert engine.held()["main"][2]["c"] == "[1. 2.]"
+    engine.ask(m.Control(command="continue_"))
+    after = engine.held()
+    assert after["main"][2]["c"] != "[1. 2.]"  # it is trained from there
+    assert Engine(engine.journal).held() == after  # as one that died comes back
+
+
+@pytest.mark.parametrize(
+    ("request_", "buffer", "why"),
+    [
+        (m.Assign(name="nowhere", dtype="float32", shape=[]), bytes(4), "nowhere"),
+        (m.Assign(name="c", dtype="float32", shape=[3]), bytes(12), "[3]"),
+        (m.Assign(name="c", dtype="int32", shape=[2]), bytes(8), "int32"),
+        (m.Assign(name="c", dtype="float32", shape=[2]), bytes(4), "not of its shape"),
+        (m.Assign(name="c", dtype="float31", shape=[2]), bytes(8), "no value"),
+    ],
+)
+def test_what_a_variable_cannot_be_given_is_refused(
+    engine: Engine, request_: m.Assign, buffer: bytes, why: str
+) -> None:
+    engine.sessions("switch", "main")
+    before = engine.held()
+    reply = engine.ask(request_, buffer)
+    assert isinstance(reply, m.Failed)
+    assert why in reply.error.message
+    assert engine.held() == before

@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import Document
+from gradstep.core.engine.run.variable_map import variables
 from gradstep.core.graph.loop import within
 from gradstep.core.graph.model import Constant
 from gradstep.core.host.device_services import CpuOnly
@@ -81,6 +82,22 @@ class Sessions(RuleBasedStateMachine):
         reply = self.ask(request)
         if isinstance(reply, m.SessionList):
             self.here = reply.stopped
+
+    @rule(data=st.data())
+    def assign(self, data: st.DataObject) -> None:
+        """Another value for a variable, where that can be; else nothing happens."""
+        assert self.document is not None
+        there = variables(self.document.graph)
+        name = data.draw(st.sampled_from([*there, "nowhere"]))
+        shape = there[name].attrs["shape"].static() if name in there else ()
+        value = np.full(shape, data.draw(st.sampled_from([0.0, 0.25, -1.0])), np.float32)
+        before = self.journal
+        request = m.Assign(name=name, dtype="float32", shape=[*shape])
+        reply = self.ask(request, value.tobytes())
+        if isinstance(reply, m.SessionList):
+            self.here = reply.stopped
+        else:
+            assert self.journal == before
 
     @rule(data=st.data())
     def edit(self, data: st.DataObject) -> None:
