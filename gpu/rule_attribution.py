@@ -6,6 +6,7 @@ import numpy as np
 
 from gradstep.core.engine.backend import Backend
 from gradstep.core.graph.number_kinds import is_bfloat16
+from gradstep.core.ops.declare.host_arrays import holds_bfloat16
 from gradstep.core.ops.declare.system_rules import NoRoom, OutOfRange
 from gradstep.core.ops.declare.table import lookup
 from gradstep.gpu.emulation import flushes
@@ -46,7 +47,7 @@ def reason(turn: Turn, creates: bool, backend: Backend) -> str:
         if definition.arithmetic == "reducing":
             outcome = _SCATTERED[rules.scatter]
         return _said(backend, f"an index out of range {outcome}", "gather")
-    if backend.xp is not np and _has_bfloat16(turn):
+    if not holds_bfloat16(backend.xp) and _has_bfloat16(turn):
         return f"{backend.name}: {_NO_BFLOAT16}"
     if not (turn.left.ok and turn.isolated.ok) or _same(turn):
         return ""

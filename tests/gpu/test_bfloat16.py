@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,10 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.calls.op_evaluation import run_op
+from gradstep.core.engine.memory.host_values import host_values, short_values
 from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.plan.compile_plan import compile_plan
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.graph.dtypes import Shape
 from gradstep.core.graph.model import TensorRef
@@ -24,10 +29,26 @@ from gradstep.gpu.emulation import EmulatedBackend
 from gradstep.gpu.tensor_distance import measure
 from gradstep.gpu.tolerances import tolerance
 from tests.support.fake_cupy import FakeCupy
+from tests.support.fake_xp import FakeArray
 
 
 def card() -> CupyBackend:
     return CupyBackend(TF_ON_GPU, "gpu", "a card that does not exist", FakeCupy())
+
+
+class WithBfloat16(FakeCupy):
+    """A library of arrays that knows bfloat16, as PyTorch does."""
+
+    holds_bfloat16 = True
+
+
+class HoldingBackend(CupyBackend):
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+        return self.xp.empty(shape, dtype)
+
+
+def holding() -> CupyBackend:
+    return HoldingBackend(TF_ON_GPU, "torch:cpu", "a card that does not exist", WithBfloat16())
 
 
 def program() -> Program:
@@ -56,9 +77,15 @@ def program() -> Program:
     )
 
 
-@pytest.mark.parametrize("name", ["card", *PROFILES])
+def opened(name: str) -> Backend:
+    """A card without bfloat16, one with it, or an emulated device."""
+    made = {"card": card, "holding": holding}
+    return made[name]() if name in made else EmulatedBackend(PROFILES[name])
+
+
+@pytest.mark.parametrize("name", ["card", "holding", *PROFILES])
 def test_three_runs_give_what_numpy_gives(name: str) -> None:
-    backend: Backend = card() if name == "card" else EmulatedBackend(PROFILES[name])
+    backend = opened(name)
     sessions = [DebugSession(program(), b) for b in (backend, NumpyBackend())]
     for _ in range(3):
         there, here = (session.continue_() for session in sessions)
@@ -72,10 +99,11 @@ def test_three_runs_give_what_numpy_gives(name: str) -> None:
             assert a.tobytes() == b.tobytes()
 
 
-def test_fast_runs_on_a_card_are_the_same() -> None:
+@pytest.mark.parametrize("name", ["card", "holding"])
+def test_fast_runs_on_a_card_are_the_same(name: str) -> None:
     made = program()
     found = []
-    for backend in (card(), NumpyBackend()):
+    for backend in (opened(name), NumpyBackend()):
         session = Session(made.graph, backend, initial=made.initial, fast=True)
         feeds = {str(ref): array for ref, array in made.feeds.items()}
         runs = [session.run(made.fetches, feeds, made.targets) for _ in range(3)]
@@ -92,6 +120,28 @@ def test_a_card_says_at_the_node_that_it_has_none() -> None:
     assert rows["loss"].rule == ""
     emulated = compare(program(), NumpyBackend(), EmulatedBackend(TF_ON_GPU)).nodes
     assert {node.rule for node in emulated} == {""}
+
+
+def test_a_device_that_has_it_computes_there() -> None:
+    backend = holding()
+    short = backend.put(np.array([1.0, 2.5], BFLOAT16))
+    assert isinstance(short, FakeArray)
+    b = GraphBuilder()
+    x = b.placeholder("x", "bfloat16", (2,))
+    b.one("Exp", x, name="it")
+    (found,) = run_op(backend, b.operation("it"), [short])
+    assert isinstance(found, FakeArray)
+    (wanted,) = run_op(NumpyBackend(), b.operation("it"), [short.get()])
+    assert found.get().tobytes() == wanted.tobytes()
+
+
+def test_of_a_device_that_has_it_nothing_is_said_and_nothing_lies_on_the_host() -> None:
+    rows = compare(program(), NumpyBackend(), holding()).nodes
+    assert {(row.verdict, row.rule) for row in rows} == {("equal", "")}
+    made = program()
+    plan = compile_plan(made.graph, made.fetches, made.targets)
+    assert short_values(plan) <= host_values(plan)
+    assert host_values(plan, has_bfloat16=True).isdisjoint(short_values(plan))
 
 
 def test_how_far_two_may_be_apart() -> None:

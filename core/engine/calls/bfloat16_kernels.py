@@ -18,6 +18,7 @@ from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.graph.model import Operation
 from gradstep.core.graph.number_kinds import BFLOAT16, is_bfloat16, widened
 from gradstep.core.ops.declare.definition import InferContext, OpDef
+from gradstep.core.ops.declare.host_arrays import on_host
 from gradstep.core.ops.state.opaque_state import OpaqueState
 
 Kernel = Callable[..., Any]
@@ -123,7 +124,7 @@ def _of_variable(inputs: Sequence[Any], number: int) -> Any:
 
 def _outputs(definition: OpDef, op: Operation, inputs: Sequence[Any], own: int) -> list[bool]:
     types = [*map(_type, inputs[: len(op.inputs)])]
-    ctx = InferContext(definition, op, types, lambda index: inputs[index])
+    ctx = InferContext(definition, op, types, lambda index: on_host(inputs[index]))
     try:
         found = definition.infer(ctx)
     except GradstepError:  # the kernel took them: what it made of bfloat16 is that

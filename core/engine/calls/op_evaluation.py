@@ -19,7 +19,7 @@ from gradstep.core.graph.dtypes import DType, Shape, TensorType, array_bytes
 from gradstep.core.graph.model import Operation
 from gradstep.core.memory_release import memo_of_document
 from gradstep.core.ops.declare.definition import InferContext
-from gradstep.core.ops.declare.host_arrays import home
+from gradstep.core.ops.declare.host_arrays import holds_bfloat16, home
 from gradstep.core.ops.declare.resource_handles import handle_of
 from gradstep.core.ops.declare.table import OpDef, lookup
 from gradstep.core.ops.state.opaque_state import OpaqueState
@@ -55,7 +55,7 @@ def bind(
     make = partial(_adapted, definition, backend, functions)
     if not short:
         return make(op)
-    if backend.xp is np:
+    if holds_bfloat16(backend.xp):
         return rounding_kernel(definition, op, make)
     on_host = bind(NumpyBackend(backend.rules, backend.name), op, functions)
     return kernel_beside(backend, op, make(op), on_host)

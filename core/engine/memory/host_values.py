@@ -24,27 +24,29 @@ OF_SIZES = frozenset({"Shape", "ShapeN", "Size", "Rank"})  # they look at no ele
 _MOST = 64  # elements
 
 
-def host_values(plan: Plan) -> frozenset[int]:
+def host_values(plan: Plan, has_bfloat16: bool = False) -> frozenset[int]:
     """Those that are read on the host, and what they are made of: short values of whole numbers
-    and booleans, as far back as they are made of such alone, or of sizes."""
+    and booleans, as far back as they are made of such alone, or of sizes; and those of bfloat16
+    where the device has none."""
     wanted = _wanted(plan, _read_on_host(plan), _able(plan, _candidates(plan, ())), ())
-    return wanted | short_values(plan)
+    return wanted if has_bfloat16 else wanted | short_values(plan)
 
 
 def short_values(plan: Plan) -> frozenset[int]:
-    """Those of bfloat16, which no other device has: they are computed where they lie."""
+    """Those of bfloat16, which not every device has: they are computed where they lie."""
     values = enumerate(plan.values)
     return frozenset(i for i, value in values if value.type.dtype is DType.BFLOAT16)
 
 
-def iteration_host_values(iteration: Iteration) -> frozenset[int]:
+def iteration_host_values(iteration: Iteration, has_bfloat16: bool = False) -> frozenset[int]:
     """The same of an iteration of a loop, whose condition is read there too, and which is given
     what it is given from either side."""
     pairs = [*zip(iteration.carried, iteration.results, strict=True)]
     able = _candidates(iteration.plan, (*iteration.carried, *iteration.plan.fed))
     able = _able(iteration.plan, able, pairs)
     read = [iteration.cond, *_read_on_host(iteration.plan)]
-    return _wanted(iteration.plan, read, able, pairs) | short_values(iteration.plan)
+    wanted = _wanted(iteration.plan, read, able, pairs)
+    return wanted if has_bfloat16 else wanted | short_values(iteration.plan)
 
 
 def reads_on_host(step: Step) -> frozenset[int]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.op_evaluation import Functions
 from gradstep.core.engine.kernels.kernel_choice import REFERENCE_KERNELS, Kernels, with_kernels
@@ -14,6 +12,7 @@ from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.run.fast_run import FastRun
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.variable_store import VariableStore
+from gradstep.core.ops.declare.host_arrays import holds_bfloat16
 
 Rewrite = Callable[[Plan], Plan]
 
@@ -42,7 +41,7 @@ def laid_out(
 
 def _is_mixed(plan: Plan, backend: Backend) -> bool:
     """Whether numbers of the plan lie on the host, and others on a device."""
-    return backend.xp is not np and bool(short_values(plan))
+    return not holds_bfloat16(backend.xp) and bool(short_values(plan))
 
 
 def has_values(plan: Plan, store: VariableStore) -> bool:

@@ -38,6 +38,7 @@ from gradstep.core.engine.run.variable_store import uninitialised_error, wants_v
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.dtypes import DType
+from gradstep.core.ops.declare.host_arrays import holds_bfloat16
 from gradstep.core.ops.state.opaque_state import OpaqueState
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Binding:
         continued = None if before is None else before._continued(plan, backend)
         on_host = frozenset[int]()
         if backend.xp is not np and continued is None and layout is None:
-            on_host = host_values(plan)
+            on_host = host_values(plan, holds_bfloat16(backend.xp))
         self.layout = continued or layout or RecordLayout(plan, on_host=on_host)
         self._failures = dict(plan.failures)
         self._arena, self._room = Arena(), Scratch(backend)
@@ -301,7 +302,8 @@ class Binding:
         lacking.update([new for new, old in new_versions(self.plan, step) if old in lacking])
         layout = None
         if self.backend.xp is not np:
-            layout = RecordLayout(iteration.plan, on_host=iteration_host_values(iteration))
+            on_host = iteration_host_values(iteration, holds_bfloat16(self.backend.xp))
+            layout = RecordLayout(iteration.plan, on_host=on_host)
         recording = self._make_recording(iteration.plan, self.backend, self.functions, layout)
         fed = ((iteration.plan.tensors[ref], step.reads[n]) for ref, n in iteration.fed.items())
         pairs = ((inside, value) for inside, value in fed if isinstance(inside, int))

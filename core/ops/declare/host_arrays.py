@@ -9,7 +9,7 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.number_kinds import BFLOAT16
 
-_OF_THE_HOST = (np.dtype(object), BFLOAT16)
+_TEXT = np.dtype(object)
 
 
 def integers(x: Any) -> tuple[int, ...]:
@@ -34,6 +34,11 @@ def integer(x: Any) -> int:
     return int(x.item())
 
 
+def on_host(x: Any) -> np.ndarray:
+    """An array of any namespace as one of NumPy's: itself, or a copy of few elements."""
+    return x if isinstance(x, np.ndarray) else np.array(x.tolist(), x.dtype)
+
+
 def is_integer(x: Any) -> bool:
     """Whether an array holds integers (booleans are none)."""
     return bool(x.dtype.kind in "iu")
@@ -41,5 +46,14 @@ def is_integer(x: Any) -> bool:
 
 def home(xp: Any, value: Any) -> Any:
     """The array namespace that can hold `value`: `xp`, but NumPy for text, which no device has,
-    and for bfloat16, which CuPy has not."""
-    return np if xp is np or getattr(value, "dtype", None) in _OF_THE_HOST else xp
+    and for bfloat16 where the device has none."""
+    if xp is np:
+        return np
+    dtype = getattr(value, "dtype", None)
+    return np if dtype == _TEXT or (dtype == BFLOAT16 and not holds_bfloat16(xp)) else xp
+
+
+def holds_bfloat16(xp: Any) -> bool:
+    """Whether arrays of a namespace may be of bfloat16: NumPy's, and those of one that says so.
+    CuPy's may not."""
+    return xp is np or getattr(xp, "holds_bfloat16", False)

@@ -17,7 +17,7 @@ from gradstep.core.graph.model import Operation
 from gradstep.core.graph.number_kinds import widened
 from gradstep.core.ops.declare.attribute_kinds import attribute
 from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
-from gradstep.core.ops.declare.host_arrays import integer, integers
+from gradstep.core.ops.declare.host_arrays import holds_bfloat16, integer, integers
 from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.op_state import Counter
 from gradstep.core.ops.declare.samples import ints
@@ -69,9 +69,8 @@ def _kernel(draw: Draw) -> Callable[..., Any]:
         own = attribute(op, DRAWN_AS, DType, dtype).numpy
         numbers = draw(seeds_of(seed, seed2, op.name), integer(counter), count, own)
         result = numbers.reshape(sizes).astype(DType(dtype).numpy)
-        return xp.asarray(
-            result if xp is np else widened(result)
-        ), counter + streams.RESERVED * count
+        held = result if holds_bfloat16(xp) else widened(result)
+        return xp.asarray(held), counter + streams.RESERVED * count
 
     return kernel
 
