@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import time
+
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.engine.backend import Backend
-from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.errors import GradstepError
 from gradstep.core.protocol.messages import Comparison, DeviceInfo
 from gradstep.gpu.compare import compare
-from gradstep.gpu.emulated_systems import CUPY_NATIVE, NUMPY_NATIVE, PROFILES, TF_ON_GPU
-from gradstep.gpu.emulation import EmulatedBackend
-from gradstep.gpu.probe import probe
+from gradstep.gpu.device_status import DeviceStatus
+from gradstep.gpu.device_table import DeviceEntry, entries, find
+from gradstep.gpu.emulated_systems import PROFILES
 from gradstep.gpu.recorded_comparison import RECORDED, compare_recorded
 
 
@@ -19,20 +20,18 @@ class Devices:
 
     def open_backend(self, name: str) -> Backend:
         """The backend called `name`. Raises GradstepError for one that is unknown or missing."""
-        kind, _, option = name.partition(":")
-        if name in ("", "cpu"):
-            return NumpyBackend()
-        if name == "cpu:native":
-            return NumpyBackend(NUMPY_NATIVE, name)
-        if kind == "emulate" and option in PROFILES:
-            return EmulatedBackend(PROFILES[option])
-        if name in ("gpu", "gpu:native"):
-            return self._gpu(name)
-        raise GradstepError(
-            f"there is no device '{name}'",
-            kind="ValueError",
-            hint=f"cpu, gpu, either with :native, or emulate: with one of {', '.join(PROFILES)}",
-        )
+        entry = find(name or "cpu")
+        if entry is None:
+            raise GradstepError(
+                f"there is no device '{name}'",
+                kind="ValueError",
+                hint="cpu, gpu, torch:cpu, each with :native, or emulate: with one of "
+                f"{', '.join(PROFILES)}",
+            )
+        status = entry.probe(entry.patience_s)
+        if not status.available:
+            raise _missing(entry, status)
+        return entry.open(status)
 
     def compare(self, program: Program, left: str, right: str) -> Comparison:
         """`program` on two devices by name, node by node; what was recorded is one."""
@@ -41,43 +40,38 @@ class Devices:
             return compare_recorded(program, live)
         return compare(program, self.open_backend(left), self.open_backend(right))
 
-    def describe(self) -> list[DeviceInfo]:
+    def describe(self, patience_s: float) -> list[DeviceInfo]:
         """All devices: what is there, and for what is not, how to get it."""
-        gpu = probe()
-        cpu = "NumPy under TensorFlow's CPU rules"
-        listed = [
-            DeviceInfo(name="cpu", kind="cpu", available=True, text=cpu),
-            DeviceInfo(name="cpu:native", kind="cpu", available=True, text=NUMPY_NATIVE.source),
-        ]
-        listed += [
-            DeviceInfo(
-                name=name,
-                kind="gpu",
-                available=gpu.available,
-                text=gpu.text,
-                commands=list(gpu.commands),
-            )
-            for name in ("gpu", "gpu:native")
-        ]
-        for rules in PROFILES.values():
-            text = f"documented rules of {rules.name}, on NumPy; never measured"
-            name = f"emulate:{rules.name}"
-            listed.append(
-                DeviceInfo(
-                    name=name, kind="emulated", available=True, text=text, source=rules.source
-                )
-            )
-        return listed
+        until = time.monotonic() + patience_s
+        found = []
+        for entry in entries().values():
+            if entry.listed():
+                status = entry.probe(max(0.0, until - time.monotonic()))
+                found.append(_info(entry, status))
+        return found
 
-    def _gpu(self, name: str) -> Backend:
-        status = probe()
-        if not status.available:
-            raise GradstepError(
-                f"this machine has no GPU that Gradstep can use: {status.text}",
-                kind="DeviceNotFoundError",
-                hint="emulate:tf-gpu imitates one by its documented rules",
-            )
-        from gradstep.gpu.cupy_backend import CupyBackend
 
-        rules = CUPY_NATIVE if name == "gpu:native" else TF_ON_GPU
-        return CupyBackend(rules, name, status.name)
+def _info(entry: DeviceEntry, status: DeviceStatus) -> DeviceInfo:
+    return DeviceInfo(
+        name=entry.name,
+        kind=entry.kind,
+        available=status.available,
+        text=status.text,
+        source=status.source,
+        commands=list(status.commands),
+        asking=status.asking,
+    )
+
+
+def _missing(entry: DeviceEntry, status: DeviceStatus) -> GradstepError:
+    if entry.kind == "gpu":
+        return GradstepError(
+            f"this machine has no GPU that Gradstep can use: {status.text}",
+            kind="DeviceNotFoundError",
+            hint="emulate:tf-gpu imitates one by its documented rules",
+        )
+    return GradstepError(
+        f"there is no {entry.name} here: {status.text}",
+        kind="DeviceNotFoundError",
+        hint="cpu is always there, and emulate:torch imitates PyTorch by its documented rules",
+    )

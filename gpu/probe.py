@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import subprocess
-import sys
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, partial
 
 from gradstep.core.installation import extra_command
+from gradstep.gpu.canary import PATIENCE_S, Awaited, sing
+from gradstep.gpu.device_status import DeviceStatus
 
-_TIMEOUT_S = 60.0  # a first context and four kernel compilations, on a slow machine
+TIMEOUT_S = 60.0  # a first context and four kernel compilations, on a slow machine
 
 _LOOK = ("nvidia-smi",)
 _DRIVERS = {"cuda13": 580, "cuda12": 525}  # the oldest that each of our extras works with
 _RESTART = "check 'nvidia-smi', and restart the machine if that hangs or fails, too"
+_STILL_ASKING = DeviceStatus(
+    False, text="CuPy is installed; still asking whether there is a GPU for it.", asking=True
+)
 
 _CANARY = """
 import json, sys
@@ -35,63 +37,50 @@ except BaseException as error:
 """
 
 
-@dataclass(frozen=True, slots=True)
-class GpuStatus:
-    """available: a kernel was compiled, run and gave the right numbers. name: the card's.
-    text: what is there, or what is missing and how to get it. commands: what to type for that, one
-    of them where there are several."""
-
-    available: bool
-    name: str = ""
-    text: str = ""
-    commands: tuple[str, ...] = ()
-
-
-@lru_cache(maxsize=1)
-def probe() -> GpuStatus:
-    """Look once a process; takes milliseconds without CuPy, seconds with it."""
+def probe(patience_s: float = PATIENCE_S) -> DeviceStatus:
+    """What is there, after so many seconds at most: milliseconds without CuPy, and once it has been
+    asked; seconds for the first time with it."""
     if importlib.util.find_spec("cupy") is None:
         text = f"CuPy is not installed. With an NVIDIA GPU: {_how_to_install()}."
-        return GpuStatus(False, text=text, commands=tuple(_installing()))
-    return ask(_CANARY, _TIMEOUT_S)
+        return DeviceStatus(False, text=text, commands=tuple(_installing()))
+    return asked().within(patience_s) or _STILL_ASKING
 
 
-def ask(canary: str, timeout_s: float) -> GpuStatus:
+@cache
+def asked() -> Awaited[DeviceStatus]:
+    """The canary of this process, that sings once."""
+    return Awaited(partial(ask, _CANARY, TIMEOUT_S))
+
+
+def ask(canary: str, timeout_s: float) -> DeviceStatus:
     """Run `canary` (Python text) in a process of its own, for at most so many seconds."""
-    try:
-        done = subprocess.run(
-            [sys.executable, "-P", "-c", canary],
-            capture_output=True,
-            text=True,
-            timeout=timeout_s,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
+    said = sing(canary, timeout_s)
+    if said is None:
         text = f"CuPy is installed, but the GPU did not answer within {timeout_s:g} s: {_RESTART}."
-        return GpuStatus(False, text=text, commands=_LOOK)
-    return read_canary(done.stdout, done.returncode)
+        return DeviceStatus(False, text=text, commands=_LOOK)
+    return read_canary(*said)
 
 
-def read_canary(output: str, status: int) -> GpuStatus:
+def read_canary(output: str, status: int) -> DeviceStatus:
     """What the canary's last line says."""
     lines = output.strip().splitlines()
     try:
         said = dict(json.loads(lines[-1]))
     except (IndexError, TypeError, ValueError):
         text = f"CuPy ended the process that tried it (exit status {status}): {_RESTART}."
-        return GpuStatus(False, text=text, commands=_LOOK)
+        return DeviceStatus(False, text=text, commands=_LOOK)
     if "error" in said:
         return _remedy(said["error"], said["text"])
-    return GpuStatus(True, said["name"], f"{said['name']}, CuPy {said['version']}")
+    return DeviceStatus(True, said["name"], f"{said['name']}, CuPy {said['version']}")
 
 
-def _remedy(kind: str, text: str) -> GpuStatus:
+def _remedy(kind: str, text: str) -> DeviceStatus:
     for sign, (remedy, commands) in _remedies().items():
         if sign in f"{kind} {text}":
-            return GpuStatus(False, text=f"CuPy is installed, but {remedy}.", commands=commands)
+            return DeviceStatus(False, text=f"CuPy is installed, but {remedy}.", commands=commands)
     first = text.splitlines()[0] if text else ""
     failed = f"CuPy is installed, but a first computation failed: {kind}: {first}"
-    return GpuStatus(False, text=failed)
+    return DeviceStatus(False, text=failed)
 
 
 def _remedies() -> dict[str, tuple[str, tuple[str, ...]]]:

@@ -31,6 +31,7 @@ _QT = (
     "app = QGuiApplication(['doctor', '-platform', 'offscreen']); "
     "print(len(QFontDatabase.families()))"
 )
+_PATIENCE_S = 2.0  # for what devices say of themselves
 _APT = "sudo apt-get install"
 _FONTS = "fonts-dejavu-core"
 # What Qt loads and a fresh Debian or Ubuntu lacks, under names that all of them know; as in ./dev.
@@ -165,5 +166,5 @@ def _kernels() -> Iterator[MachineFact]:
 
 
 def _devices(devices: DeviceServices) -> Iterator[MachineFact]:
-    for device in devices.describe():
+    for device in devices.describe(_PATIENCE_S):
         yield MachineFact(device.name, device.available, device.text, commands=device.commands)

@@ -20,8 +20,9 @@ class DeviceServices(Protocol):
     def compare(self, program: Program, left: str, right: str) -> Comparison:
         """The program on both, node by node. Raises GradstepError as `open_backend` does."""
 
-    def describe(self) -> list[DeviceInfo]:
-        """Every device there could be, and what the unavailable ones lack."""
+    def describe(self, patience_s: float) -> list[DeviceInfo]:
+        """Every device there could be, and what the unavailable ones lack, after so many seconds at
+        most: one that has not answered says so."""
 
 
 class CpuOnly:
@@ -35,7 +36,7 @@ class CpuOnly:
     def compare(self, program: Program, left: str, right: str) -> Comparison:
         raise _unavailable(next((d for d in (left, right) if d != "cpu"), right))
 
-    def describe(self) -> list[DeviceInfo]:
+    def describe(self, patience_s: float) -> list[DeviceInfo]:
         source = NumpyBackend().source
         return [DeviceInfo(name="cpu", kind="cpu", available=True, text="NumPy", source=source)]
 

@@ -76,6 +76,7 @@ Answer = tuple[m.Message, tuple[Buffer, ...]]
 Emit = Callable[[m.Event], None]
 
 _PROGRESS = 0.1  # seconds between two reports of progress
+_PATIENCE_S = 0.2  # for devices to say whether they are there; the window asks again
 
 
 # What a pause leaves where it is by then, to be gone on with.
@@ -388,7 +389,7 @@ class EngineService:
         return found, ()
 
     def _list_devices(self, request: m.Devices, buffers: Sequence[Buffer]) -> Answer:
-        return m.DeviceList(devices=self._devices.describe()), ()
+        return m.DeviceList(devices=self._devices.describe(_PATIENCE_S)), ()
 
     _HANDLERS: ClassVar[dict[type, Callable[[EngineService, Any, Sequence[Buffer]], Answer]]] = {
         m.Open: _open,

@@ -223,7 +223,7 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 class DeviceInfo(msgspec.Struct, frozen=True, kw_only=True):
     """available, and if not, `text` says what to do, and `commands` are what to type for that, one
-    of them where there are several."""
+    of them where there are several. asking: more will be known of it when it is asked again."""
 
     name: str
     kind: DeviceKind
@@ -231,3 +231,4 @@ class DeviceInfo(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     source: str = ""
     commands: list[str] = []
+    asking: bool = False

@@ -27,7 +27,7 @@ ValueState = Literal["known", "waiting", "none", "dead", "dropped"]
 ExplainedState = Literal["none", "zero", "nan", "inf", "ok"]
 NonFinite = Literal["nan", "inf"]
 
-DeviceKind = Literal["cpu", "gpu", "emulated", "recorded"]
+DeviceKind = Literal["cpu", "torch", "gpu", "emulated", "recorded"]
 HistoryKind = Literal["element", "norm", "mean", "minimum", "maximum"]  # of a tensor over steps
 RunMode = Literal["recorded", "fast"]  # the layout that the debugger runs, or that of training
 

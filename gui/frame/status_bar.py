@@ -278,10 +278,12 @@ def size_words(count: int) -> str:
 
 
 def device_words(device: str) -> str:
-    """A device in few words: "CPU", "GPU", "tf-gpu (emulated)", "recorded"."""
+    """A device in few words: "CPU", "GPU", "tf-gpu (emulated)", "torch:cpu", "recorded"."""
     if device == RECORDED_DEVICE:
         return device
     kind, _, profile = device.partition(":")
     if kind == "emulate":
         return f"{profile} (emulated)"
+    if kind == "torch":
+        return device
     return f"{kind.upper()} ({profile})" if profile else kind.upper()

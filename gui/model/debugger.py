@@ -61,6 +61,7 @@ from gradstep.gui.model.value_cache import (
 
 SETTLE = 120  # milliseconds without an edit before the engine gets the document
 TICK = 10  # milliseconds in which what the engine sends is shown together
+ASK_AGAIN = 2000  # milliseconds until a device that has not answered is asked about again
 SURVEY = 0.002  # seconds in which the engine may look for NaN before it says where it stands
 DEATH = "EngineDied"
 
@@ -470,6 +471,8 @@ class Debugger(QObject):
         if isinstance(reply, DeviceList):
             self.devices = tuple(reply.devices)
             self.devices_changed.emit()
+            if any(device.asking for device in self.devices):
+                QTimer.singleShot(ASK_AGAIN, self, self.ask_devices)
 
 
 def _is_death(reply: Message) -> bool:

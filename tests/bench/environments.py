@@ -41,13 +41,15 @@ def _uv(*packages: str) -> tuple[str, ...]:
 # the plain package brings gigabytes of CUDA.
 _TORCH = "torch==2.13.0"
 _ML_DTYPES = "ml_dtypes>=0.5.1,<0.6"
+_PIP = ("{python}", "-m", "pip", "install", "--quiet")
+_CORE = (_NUMPY, _ML_DTYPES, "networkx>=3.4,<4", "msgspec>=0.20,<0.23")  # what operations import
 ENVIRONMENTS = {
     each.name: each
     for each in (
         Environment(
             "torch",
             (
-                ("{python}", "-m", "pip", "install", "--quiet", f"{_TORCH}+cpu", _NUMPY),
+                (*_PIP, f"{_TORCH}+cpu", _NUMPY),
                 _uv("--torch-backend", "cpu", _TORCH, _NUMPY),
             ),
         ),
@@ -86,6 +88,15 @@ ENVIRONMENTS = {
                     *("Cython>=3.2,<3.3", "setuptools>=80", "scipy==1.17.1", _NUMPY),
                     *(_ML_DTYPES, "networkx>=3.4,<4", "msgspec>=0.20,<0.23"),
                 ),
+            ),
+            ours=True,
+        ),
+        # PyTorch as a device of Gradstep's (./dev torch).
+        Environment(
+            "torch-device",
+            (
+                (*_PIP, f"{_TORCH}+cpu", *_CORE),
+                _uv("--torch-backend", "cpu", _TORCH, *_CORE),
             ),
             ours=True,
         ),

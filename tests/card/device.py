@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from gradstep.core.ops.declare.system_rules import Rules
+from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
 from gradstep.gpu.cupy_backend import CupyBackend
 from gradstep.gpu.emulated_systems import TF_ON_GPU
 
-KINDS = ("card", "host", "fake")
+KINDS = ("card", "host", "fake", "torch")
 COUNTED = ("launches", "waits", "copies")
 
 
@@ -28,9 +29,11 @@ class Device:
     xp: Any
     count: Callable[[], dict[str, int]] = _nothing
 
-    def backend(self, rules: Rules = TF_ON_GPU) -> CupyBackend:
+    rules: Rules = TF_ON_GPU
+
+    def backend(self) -> Any:
         """Gradstep's own backend on it."""
-        return CupyBackend(rules, "gpu", self.name, self.xp)
+        return CupyBackend(self.rules, "gpu", self.name, self.xp)
 
     def sync(self) -> None:
         """Wait for it. Raises whatever went wrong there and was not heard of yet."""
@@ -46,6 +49,22 @@ class Device:
         return {name: n - before[name] for name, n in self.count().items()}
 
 
+@dataclass(frozen=True)
+class TorchDevice(Device):
+    """The processor, by PyTorch. Counted is how often it computed, and the host waited."""
+
+    def backend(self) -> Any:
+        from gradstep.gpu.torch_backend import open_torch
+
+        return open_torch(self.rules, "torch:cpu", "cpu", self.name)
+
+    def sync(self) -> None:
+        """Nothing is ever under way."""
+
+    def free(self) -> None:
+        """Memory is given back at once."""
+
+
 def open_device(kind: str) -> Device:
     """Raises whatever the library says where there is none; RuntimeError for a stand-in that is
     not built."""
@@ -58,6 +77,13 @@ def open_device(kind: str) -> Device:
 
         xp = hostcuda.install()
         return Device(kind, _name(xp), xp, hostcuda.counters)
+    if kind == "torch":
+        from dataclasses import asdict
+
+        from gradstep.gpu.torch_device.counts import COUNTS
+
+        count = partial(asdict, COUNTS)
+        return TorchDevice(kind, "this processor", None, count, rules=TF_CPU)
     import cupy
 
     return Device(kind, _name(cupy), cupy)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from gradstep.core.engine.calls.bfloat16_kernels import any_bfloat16
 from gradstep.core.engine.calls.op_evaluation import bind_out, run_op
 from gradstep.core.engine.device_transfer import get, put
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.number_kinds import BFLOAT16
+from gradstep.core.ops.declare.system_rules import Rules
 from gradstep.core.ops.declare.table import OpDef, all_ops, lookup
-from gradstep.gpu.cupy_backend import CupyBackend
 from gradstep.gpu.device_run import Outcome
 from gradstep.gpu.lockstep import Turn
 from gradstep.gpu.result_agreement import verdict_on
@@ -23,6 +25,11 @@ from tests.support.op_cases import Case, make
 # Every op has samples in these; what it does not take in the others, no row tells of.
 _DECLARED = (np.float16, np.float32, np.float64)
 _OTHERS = (np.complex64, np.int32)
+# What PyTorch has beside: every element type that Gradstep knows.
+_ALL_OTHERS = (
+    *(BFLOAT16, np.complex64, np.complex128, np.int8, np.int16, np.int32, np.int64),
+    *(np.uint8, np.uint16, np.uint32, np.uint64),
+)
 _SHOWN = ("equal", "nan_mismatches", "max_abs", "rel_l2", "ulp_p99", "scaled")
 _CPU = NumpyBackend()
 
@@ -39,7 +46,8 @@ def try_one(device: Device, task: str) -> dict[str, Any]:
     found: dict[str, Any] = {"rows": []}
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        for case, named in trials(definition):
+        others = _ALL_OTHERS if device.kind == "torch" else _OTHERS
+        for case, named in trials(definition, others):
             found["rows"] += [{**named, **row} for row in _rows(device, case)]
             try:
                 device.sync()
@@ -49,16 +57,18 @@ def try_one(device: Device, task: str) -> dict[str, Any]:
     return found
 
 
-def trials(definition: OpDef) -> Iterator[tuple[Case, dict[str, Any]]]:
+def trials(
+    definition: OpDef, others: Sequence[Any] = _OTHERS
+) -> Iterator[tuple[Case, dict[str, Any]]]:
     """Every sample in every element type that makes another case of it, and its name."""
     assert definition.samples is not None
     for index, sample in enumerate(definition.samples(np.random.default_rng(7))):
         seen: set[str] = set()
-        for dtype in (*_DECLARED, *_OTHERS):
+        for dtype in (*_DECLARED, *others):
             try:
                 case = make(definition, sample, dtype)
             except GradstepError:
-                if dtype in _OTHERS or dtype is np.float16:
+                if dtype in others or dtype is np.float16:
                     continue
                 raise
             said = repr(([x.dtype.name for x in case.inputs], sorted(case.operation.attrs.items())))
@@ -84,11 +94,11 @@ def _rows(device: Device, case: Case) -> Iterator[dict[str, Any]]:
         return made
 
     counted: dict[str, int] = {}
-    yield {**_judged(case, inputs, wanted, _outcome(plain, backend)), **counted}
+    yield {**_judged(case, inputs, wanted, _outcome(plain, backend), backend.rules), **counted}
     function = bind_out(backend, case.operation)
-    if function is not None and wanted.ok:
+    if function is not None and wanted.ok and not any_bfloat16((*inputs, *wanted.outputs)):
         found = _outcome(lambda: _given_out(backend, function, inputs, wanted), backend)
-        yield {**_judged(case, inputs, wanted, found), "form": "out"}
+        yield {**_judged(case, inputs, wanted, found, backend.rules), "form": "out"}
 
 
 def _is_refusal(error: GradstepError) -> bool:
@@ -96,7 +106,7 @@ def _is_refusal(error: GradstepError) -> bool:
     return error.kind == "InternalError" or isinstance(error.__cause__, TypeError)
 
 
-def _given_out(backend: CupyBackend, function: Any, inputs: list[Any], wanted: Outcome) -> Any:
+def _given_out(backend: Any, function: Any, inputs: list[Any], wanted: Outcome) -> Any:
     outs = [backend.empty(x.shape, x.dtype) for x in wanted.outputs]
     function(*(put(backend, x) for x in inputs), out=outs[0] if len(outs) == 1 else tuple(outs))
     return outs
@@ -113,10 +123,13 @@ def _outcome(run: Any, backend: Any) -> Outcome:
         return Outcome(error=refusal)
 
 
-def _judged(case: Case, inputs: list[Any], wanted: Outcome, found: Outcome) -> dict[str, Any]:
-    """By the tolerances of the comparison that users see (gpu/tolerances.py)."""
+def _judged(
+    case: Case, inputs: list[Any], wanted: Outcome, found: Outcome, rules: Rules
+) -> dict[str, Any]:
+    """By the tolerances of the comparison that users see (gpu/tolerances.py). rules: those that
+    the device runs under."""
     turn = Turn(case.operation, wanted, found, found, Outcome(available=False), tuple(inputs))
-    verdict = verdict_on(turn, (_CPU.rules, device_rules()))
+    verdict = verdict_on(turn, (_CPU.rules, rules))
     if found.error is not None:
         same = wanted.error is not None and wanted.error.kind == found.error.kind
         cause = found.error.__cause__ or found.error
@@ -130,13 +143,6 @@ def _judged(case: Case, inputs: list[Any], wanted: Outcome, found: Outcome) -> d
     if verdict.verdict == "differs":
         row["text"] = _sides(wanted.outputs[verdict.output], found.outputs[verdict.output])
     return row
-
-
-def device_rules() -> Any:
-    """Those that the backend runs under."""
-    from gradstep.gpu.emulated_systems import TF_ON_GPU
-
-    return TF_ON_GPU
 
 
 def _sides(a: np.ndarray, b: np.ndarray) -> str:

@@ -12,20 +12,21 @@ from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.ops.declare.system_rules import OutOfRange
-from gradstep.gpu import devices as module
+from gradstep.gpu import device_table, torch_probe
+from gradstep.gpu.device_status import DeviceStatus
 from gradstep.gpu.devices import Devices
 from gradstep.gpu.emulated_systems import PROFILES
 from gradstep.gpu.emulation import EmulatedBackend
-from gradstep.gpu.probe import GpuStatus
 
 ROOT = Path(__file__).parents[2]
-MISSING = GpuStatus(False, text="CuPy is not installed. With an NVIDIA GPU: ./dev setup --gpu")
-THERE = GpuStatus(True, "NVIDIA H100", "NVIDIA H100, CuPy 14.2.0")
+MISSING = DeviceStatus(False, text="CuPy is not installed. With an NVIDIA GPU: ./dev setup --gpu")
+THERE = DeviceStatus(True, "NVIDIA H100", "NVIDIA H100, CuPy 14.2.0")
 
 
 @pytest.fixture
 def no_gpu(monkeypatch: pytest.MonkeyPatch) -> DeviceServices:
-    monkeypatch.setattr(module, "probe", lambda: MISSING)
+    monkeypatch.setattr(device_table, "probe", lambda patience_s: MISSING)
+    monkeypatch.setattr(torch_probe, "is_installed", lambda: False)
     return Devices()
 
 
@@ -61,7 +62,7 @@ def test_a_gpu_that_is_there(monkeypatch: pytest.MonkeyPatch, name: str, rule: O
     from gradstep.gpu import cupy_backend
     from tests.support.fake_cupy import FakeCupy
 
-    monkeypatch.setattr(module, "probe", lambda: THERE)
+    monkeypatch.setattr(device_table, "probe", lambda patience_s: THERE)
     monkeypatch.setattr(cupy_backend, "_cupy", FakeCupy)
     backend = Devices().open_backend(name)
     assert (backend.name, backend.measured) == (name, True)
@@ -78,11 +79,13 @@ def test_a_name_that_means_nothing(name: str) -> None:
 
 
 def test_what_there_is_and_is_not_is_told(no_gpu: DeviceServices) -> None:
-    told = {device.name: device for device in no_gpu.describe()}
-    assert set(told) == {"cpu", "cpu:native", "gpu", "gpu:native"} | {
+    told = {device.name: device for device in no_gpu.describe(0)}
+    torch = {"torch:cpu", "torch:cpu:native"}
+    assert set(told) == {"cpu", "cpu:native", "gpu", "gpu:native"} | torch | {
         f"emulate:{name}" for name in PROFILES
     }
-    assert {name for name, device in told.items() if not device.available} == {"gpu", "gpu:native"}
+    missing = {name for name, device in told.items() if not device.available}
+    assert missing == {"gpu", "gpu:native"} | torch
     assert told["gpu"].text == MISSING.text
     for name in PROFILES:
         assert told[f"emulate:{name}"].kind == "emulated"
@@ -97,11 +100,12 @@ import sys
 from gradstep.gpu.devices import Devices
 from gradstep.gpu.emulated_systems import PROFILES
 devices = Devices()
-devices.describe()
+devices.describe(0)
 for name in ("cpu", "cpu:native", *(f"emulate:{p}" for p in PROFILES)):
     devices.open_backend(name)
 import gradstep.gpu.cupy_backend
-assert not {name.partition(".")[0] for name in sys.modules} & {"cupy", "cupyx", "cupy_backends"}
+heavy = {"cupy", "cupyx", "cupy_backends", "torch"}
+assert not {name.partition(".")[0] for name in sys.modules} & heavy
 """
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import threading
 from collections.abc import Iterator
 
 import pytest
 
 from gradstep.core.installation import extra_command
 from gradstep.gpu import probe as module
-from gradstep.gpu.probe import ask, probe, read_canary
+from gradstep.gpu.device_status import DeviceStatus
+from gradstep.gpu.probe import ask, asked, probe, read_canary
 
 
 @pytest.fixture(autouse=True)
 def _forgotten() -> Iterator[None]:
-    probe.cache_clear()
+    asked.cache_clear()
     yield
-    probe.cache_clear()
+    asked.cache_clear()
 
 
 def failing(kind: str, text: str) -> str:
@@ -103,11 +105,27 @@ def test_the_real_canary_reports_a_missing_cupy_itself(tmp_path) -> None:
     assert "ModuleNotFoundError" in status.text
 
 
-def test_it_looks_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[str] = []
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: looked.append(name))
-    assert probe() is probe()
-    assert looked == ["cupy"]
+def test_it_asks_once_and_nobody_waits_longer_than_he_wants(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answered, calls = threading.Event(), list[str]()
+
+    def slowly(canary: str, timeout_s: float) -> DeviceStatus:
+        calls.append(canary)
+        answered.wait(60)
+        return DeviceStatus(True, "a card", "a card, CuPy 14")
+
+    monkeypatch.setattr(module, "ask", slowly)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
+    waiting = probe(0)
+    assert waiting.asking
+    assert not waiting.available
+    assert "still asking" in waiting.text
+    assert probe(0.01) == waiting
+    answered.set()
+    assert probe(60).name == "a card"
+    assert not probe(0).asking
+    assert calls == [module._CANARY]
 
 
 def test_output_without_a_last_line() -> None:

@@ -117,7 +117,7 @@ def add_feed_arguments(parser: argparse.ArgumentParser) -> None:
         "--device",
         metavar="D",
         default="cpu",
-        help="cpu, gpu, either with :native, or emulate:PROFILE (see gradstep doctor)",
+        help="cpu, gpu, torch:cpu, each with :native, or emulate:PROFILE (see gradstep doctor)",
     )
     parser.add_argument(
         "--timeout",

@@ -14,6 +14,7 @@ from gradstep.gui.panels.device_diff.device_diff_model import device_label
 
 _GROUPS = (
     (RECORDED_DEVICE, "recorded elsewhere"),
+    ("torch", "measured here, by PyTorch"),
     ("gpu", "measured here"),
     ("cpu", "this processor"),
     ("emulated", "emulated by rule"),
