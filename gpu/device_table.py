@@ -105,7 +105,7 @@ def _torch(kind: str, name: str, rules: Rules) -> DeviceEntry:
 
 def _open_torch(kind: str, name: str, rules: Rules, status: DeviceStatus) -> Backend:
     try:
-        from gradstep.gpu.torch_backend import open_torch
+        from gradstep.gpu.torch_device.torch_backend import open_torch
     except Exception as error:  # whatever a broken installation raises
         said = " ".join(str(error).splitlines()[:1])
         raise GradstepError(

@@ -1,1 +1,5 @@
-"""PyTorch as a device: an array namespace for kernels over its tensors, and the backend of it."""
+"""PyTorch as a device; the only package that imports it.
+
+`torch_backend.py` is the door; `namespace.py` is what kernels are given, over the arrays of
+`torch_array.py`. `promotion.py` and `index_parts.py` are NumPy's rules, and know no PyTorch.
+"""

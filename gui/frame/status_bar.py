@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStatusBar, QWid
 
 from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.protocol.device_names import RECORDED_DEVICE
+from gradstep.core.protocol.messages import DeviceInfo
 from gradstep.gui.look.count_text import count_of
 from gradstep.gui.look.plain_text import Label, plain
 from gradstep.gui.look.theme import SMALL, sans
@@ -137,7 +138,7 @@ class StatusBar(QStatusBar):
 
     def _lacks_gpu(self) -> bool:
         devices = self._workspace.devices
-        return bool(devices) and not any(d.kind == "gpu" and d.available for d in devices)
+        return bool(devices) and not any(d.available and _is_gpu(d) for d in devices)
 
     def _trust(self) -> str:
         if not self._workspace.is_open or not self._workspace.document.code:
@@ -275,6 +276,12 @@ def size_words(count: int) -> str:
             break
         size /= 1024
     return f"{size:.0f} {unit}" if size >= 100 or size == int(size) else f"{size:.1f} {unit}"
+
+
+def _is_gpu(device: DeviceInfo) -> bool:
+    return device.kind == "gpu" or (
+        device.kind == "torch" and not device.name.startswith("torch:cpu")
+    )
 
 
 def device_words(device: str) -> str:

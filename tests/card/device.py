@@ -54,7 +54,7 @@ class TorchDevice(Device):
     """The processor, by PyTorch. Counted is how often it computed, and the host waited."""
 
     def backend(self) -> Any:
-        from gradstep.gpu.torch_backend import open_torch
+        from gradstep.gpu.torch_device.torch_backend import open_torch
 
         return open_torch(self.rules, "torch:cpu", "cpu", self.name)
 

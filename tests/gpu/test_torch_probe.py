@@ -133,7 +133,7 @@ def test_a_pytorch_that_cannot_be_imported_is_told_in_one_line(
 ) -> None:
     monkeypatch.setattr(module, "ask", lambda canary, timeout_s: ANSWER)
     monkeypatch.setitem(sys.modules, "torch", None)
-    for name in [m for m in sys.modules if m.startswith("gradstep.gpu.torch_backend")]:
+    for name in [m for m in sys.modules if m.startswith("gradstep.gpu.torch_device.torch_backend")]:
         monkeypatch.delitem(sys.modules, name)
     with pytest.raises(GradstepError, match="PyTorch cannot be imported: ") as caught:
         Devices().open_backend("torch:cpu")

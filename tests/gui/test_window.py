@@ -370,6 +370,7 @@ def test_words_of_the_status_bar() -> None:
     assert [size_words(n) for n in (0, 1023, 3174, 2 << 30)] == ["0 B", "1023 B", "3.1 KB", "2 GB"]
     assert device_words("emulate:tf-gpu") == "tf-gpu (emulated)"
     assert device_words("gpu:native") == "GPU (native)"
+    assert device_words("torch:cpu:native") == "torch:cpu:native"
 
 
 @pytest.mark.slow

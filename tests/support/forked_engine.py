@@ -27,6 +27,7 @@ from typing import Any, NoReturn
 
 ROOT = Path(__file__).parents[2]
 _MOST = 1 << 20  # bytes of a request
+_LATE = "gradstep.gpu.torch_device."  # what imports PyTorch, where that is and is wanted
 
 
 class ForkedEngine:
@@ -127,7 +128,7 @@ def _load() -> None:
     for package in ("gradstep.core", "gradstep.gpu"):
         module = importlib.import_module(package)
         for found in pkgutil.walk_packages(module.__path__, f"{package}."):
-            if not found.name.endswith("__main__"):
+            if not found.name.endswith("__main__") and not found.name.startswith(_LATE):
                 importlib.import_module(found.name)
 
 

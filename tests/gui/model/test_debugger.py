@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec import UNSET
 
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import Document
@@ -18,6 +19,7 @@ from gradstep.core.io.native import gradstep_file
 from gradstep.core.program.trust.example_index import EXAMPLES
 from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.protocol import messages as m
+from gradstep.gui.model import debugger as debugger_module
 from gradstep.gui.model.debugger import Debugger
 
 
@@ -219,3 +221,35 @@ def test_an_answer_about_another_program_brings_the_whole(
     edit(debugger, stopped)
     assert holds(debugger, stopped)
     assert bridge_of(debugger).given() == [m.Open, m.Edit, m.Open]
+
+
+class StillAsking(CpuOnly):
+    """The devices of a machine one of which answers the second time."""
+
+    answers = 0
+
+    def describe(self, patience_s: float) -> list[m.DeviceInfo]:
+        self.answers += 1
+        waits = self.answers == 1
+        text = "still asking" if waits else "PyTorch 2.13"
+        torch = m.DeviceInfo(
+            name="torch:cuda", kind="torch", available=not waits, text=text, asking=waits or UNSET
+        )
+        return [*super().describe(patience_s), torch]
+
+
+def test_a_device_that_has_not_answered_is_asked_about_again_and_then_no_more(
+    qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(debugger_module, "ASK_AGAIN", 1)
+    bridge, devices = Bridge(), StillAsking()
+    bridge.service = EngineService(devices)
+    debugger = Debugger(bridge)
+    said: list[str] = []
+    debugger.devices_changed.connect(lambda: said.append(debugger.devices[-1].text))
+    debugger.ask_devices()
+    assert not debugger.devices[-1].available
+    qtbot.waitUntil(lambda: debugger.devices[-1].available, timeout=20_000)
+    qtbot.wait(20)
+    assert said == ["still asking", "PyTorch 2.13"]
+    assert devices.answers == 2

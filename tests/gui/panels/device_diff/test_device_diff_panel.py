@@ -123,11 +123,15 @@ def test_without_a_gpu_it_says_what_is_missing(bench: Any, show: Callable[..., A
         DeviceInfo(name="cpu", kind="cpu", available=True, text="NumPy"),
         DeviceInfo(name="gpu", kind="gpu", available=False, text=missing),
         DeviceInfo(name="gpu:native", kind="gpu", available=False, text=missing),
+        DeviceInfo(
+            name="torch:cpu", kind="torch", available=False, text="PyTorch is not installed"
+        ),
     )
     bench.space.devices_changed.emit()
     panel = show(DeviceDiffPanel(bench.space), 900, 240)
     assert panel.remarks.text().count(missing) == 1
     assert "GPU, gpu:native" in panel.remarks.text()
+    assert "torch:cpu: PyTorch is not installed" in panel.remarks.text()
     actions = [a for a in panel.devices.menu().actions() if a.isCheckable()]
-    assert [a.isEnabled() for a in actions] == [False, False]
+    assert [a.isEnabled() for a in actions] == [False, False, False]
     assert not panel.run.isEnabled()
