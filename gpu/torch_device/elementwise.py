@@ -11,7 +11,7 @@ import torch
 from gradstep.gpu.torch_device import complex_order, element_types
 from gradstep.gpu.torch_device.operands import closed, device_of, lifted
 from gradstep.gpu.torch_device.promotion import kind, loop
-from gradstep.gpu.torch_device.torch_array import TorchArray
+from gradstep.gpu.torch_device.torch_array import TorchArray, index_tensor
 from gradstep.gpu.torch_device.uint64_division import DIVIDED
 
 Compute = Callable[..., torch.Tensor]
@@ -64,8 +64,7 @@ _NATIVE_OUT = frozenset(_SAME_NAME) - {"signbit", "isnan", "isinf", "isfinite"} 
 
 
 class Elementwise:
-    """One such function: `(*arrays or numbers, out=None)`, NumPy's promotion before it; `at` for
-    the one that adds where indices point, however often they name a place."""
+    """One such function: `(*arrays or numbers, out=None)`, NumPy's promotion before it."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -90,18 +89,6 @@ class Elementwise:
             found = element_types.reversed_order(found)
         return closed(found, gives, place)
 
-    def at(self, target: TorchArray, index: Any, values: Any) -> None:
-        """target[index] += values, in place. Raises TypeError for all but add."""
-        if self._name != "add":
-            raise TypeError(f"there is no {self._name}.at")
-        picked = target[index]
-        added = lifted(values, target.dtype, target.t.device)
-        added = element_types.narrowed(added, target.dtype).expand(picked.shape)
-        from gradstep.gpu.torch_device.torch_array import _index_tensor
-
-        places = tuple(map(_index_tensor, index if isinstance(index, tuple) else (index,)))
-        target.t.index_put_(places, added, accumulate=True)
-
     def _of_uint64(self, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
         if self._name in _ORDERED:
             return [element_types.reversed_order(x) for x in tensors]
@@ -119,6 +106,15 @@ class Elementwise:
             and all(x.ndim == 0 or x.shape == place.t.shape for x in tensors)
             and (place.t.ndim == 0 or any(x.shape == place.t.shape for x in tensors))
         )
+
+
+def add_at(target: TorchArray, index: Any, values: Any) -> None:
+    """target[index] += values, in place, as often as the index names a place."""
+    picked = target[index]
+    added = lifted(values, target.dtype, target.t.device)
+    added = element_types.narrowed(added, target.dtype).expand(picked.shape)
+    places = tuple(map(index_tensor, index if isinstance(index, tuple) else (index,)))
+    target.t.index_put_(places, added, accumulate=True)
 
 
 FUNCTIONS: dict[str, Elementwise] = {name: Elementwise(name) for name in COMPUTED}

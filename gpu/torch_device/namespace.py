@@ -58,5 +58,5 @@ _FUNCTIONS = _told(
         **linear_algebra.FUNCTIONS,
     }
 )
-_FUNCTIONS["add"].at = refusing("add.at", elementwise.FUNCTIONS["add"].at)  # type: ignore[attr-defined]
+_FUNCTIONS["add"].at = refusing("add.at", elementwise.add_at)  # type: ignore[attr-defined]
 TorchArray.functions.update(_FUNCTIONS)

@@ -10,10 +10,15 @@ import torch
 from gradstep.gpu.torch_device import element_types
 from gradstep.gpu.torch_device.torch_array import TorchArray
 
+_HOST = torch.device("cpu")
+
 
 def device_of(values: Any) -> torch.device:
     """Where the first array among the operands lies."""
-    return next((x.t.device for x in values if isinstance(x, TorchArray)), torch.device("cpu"))
+    for x in values:
+        if isinstance(x, TorchArray):
+            return x.t.device
+    return _HOST
 
 
 def lifted(value: Any, dtype: np.dtype, device: torch.device) -> torch.Tensor:

@@ -99,13 +99,13 @@ class TorchArray:
 
     @refused("indexing")
     def __getitem__(self, index: Any) -> TorchArray:
-        parts, turned = index_parts.parts(index, self.t.shape, _index_tensor)
+        parts, turned = index_parts.parts(index, self.t.shape, index_tensor)
         found = self.t[parts]
         return self.like(found.flip(turned) if turned else found)
 
     @refused("indexing")
     def __setitem__(self, index: Any, value: Any) -> None:
-        parts, turned = index_parts.parts(index, self.t.shape, _index_tensor)
+        parts, turned = index_parts.parts(index, self.t.shape, index_tensor)
         tensor = stored_value(value, self.dtype, self.t.device)
         if turned:
             tensor = tensor.expand(self.t[parts].shape).flip(turned)
@@ -153,7 +153,7 @@ for _name, _of in _ARITHMETIC.items():
     setattr(TorchArray, f"__r{_name}__", _operator(_of, swapped=True))
 
 
-def _index_tensor(part: Any) -> Any:
+def index_tensor(part: Any) -> Any:
     """A part of a subscript as PyTorch takes it: bytes would be masks there."""
     if isinstance(part, TorchArray):
         return part.t if part.dtype == bool else element_types.numbers(part.t, part.dtype).long()
