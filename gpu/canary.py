@@ -14,12 +14,13 @@ from typing import Generic, TypeVar
 
 Answer = TypeVar("Answer")
 
+CONFINED = "it cannot be tried here, where no process may be started"
 PATIENCE_S = 2.0  # what somebody waits for a list of devices
 
 
 def sing(canary: str, timeout_s: float) -> tuple[str, int] | None:
     """What `canary` prints, and its exit status; None where it ran out of time, and was ended. It
-    ends with this process, too."""
+    ends with this process, too. Raises OSError where no process may be started: in a sandbox."""
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", canary],
         stdin=subprocess.DEVNULL,

@@ -96,11 +96,18 @@ def _torch(kind: str, name: str, rules: Rules) -> DeviceEntry:
     return DeviceEntry(
         name,
         "torch",
-        partial(probe_torch, kind),
+        partial(_probe_torch, kind, rules),
         partial(_open_torch, kind, name, rules),
         0.0 if kind == "cpu" else TIMEOUT_S,
         lambda: kind in built_for(),
     )
+
+
+def _probe_torch(kind: str, rules: Rules, patience_s: float) -> DeviceStatus:
+    """What is said of it, and by whose rules it takes indices where these are PyTorch's own."""
+    status = probe_torch(kind, patience_s)
+    own = status.available and rules is PROFILES["torch"]
+    return replace(status, text=f"{status.text}; indices as PyTorch has them") if own else status
 
 
 def _open_torch(kind: str, name: str, rules: Rules, status: DeviceStatus) -> Backend:

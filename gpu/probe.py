@@ -7,7 +7,7 @@ import json
 from functools import cache, partial
 
 from gradstep.core.installation import extra_command
-from gradstep.gpu.canary import PATIENCE_S, Awaited, sing
+from gradstep.gpu.canary import CONFINED, PATIENCE_S, Awaited, sing
 from gradstep.gpu.device_status import DeviceStatus
 
 TIMEOUT_S = 60.0  # a first context and four kernel compilations, on a slow machine
@@ -54,7 +54,10 @@ def asked() -> Awaited[DeviceStatus]:
 
 def ask(canary: str, timeout_s: float) -> DeviceStatus:
     """Run `canary` (Python text) in a process of its own, for at most so many seconds."""
-    said = sing(canary, timeout_s)
+    try:
+        said = sing(canary, timeout_s)
+    except OSError:
+        return DeviceStatus(False, text=f"CuPy is installed, but {CONFINED}.")
     if said is None:
         text = f"CuPy is installed, but the GPU did not answer within {timeout_s:g} s: {_RESTART}."
         return DeviceStatus(False, text=text, commands=_LOOK)

@@ -11,7 +11,7 @@ from functools import cache, partial
 from typing import Any
 
 from gradstep.core.installation import extra_command
-from gradstep.gpu.canary import PATIENCE_S, Awaited, sing
+from gradstep.gpu.canary import CONFINED, PATIENCE_S, Awaited, sing
 from gradstep.gpu.device_status import DeviceStatus
 
 TIMEOUT_S = 120.0  # an import on a cold disk, and a first context
@@ -60,11 +60,12 @@ except BaseException as error:
 @dataclass(frozen=True)
 class TorchAnswer:
     """version: PyTorch's; devices: our name of each that it is built for -> what trying it gave;
-    error: why it cannot be imported, "" where it can."""
+    error: why it cannot be imported, "" where it can; confined: it could not be asked."""
 
     version: str = ""
     devices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     error: str = ""
+    confined: bool = False
 
 
 def is_installed() -> bool:
@@ -89,6 +90,8 @@ def status_of(name: str, answer: TorchAnswer) -> DeviceStatus:
         return DeviceStatus(False, text=f"PyTorch is installed, but {answer.error}")
     tried = answer.devices.get(name)
     with_it = f"PyTorch {answer.version}"
+    if tried is None and answer.confined:
+        return DeviceStatus(False, text=f"{with_it} is installed, but {CONFINED}")
     if tried is None:
         return DeviceStatus(False, text=f"{with_it} is not built for {_HARDWARE[name]}")
     if "error" in tried:
@@ -115,7 +118,11 @@ def asked() -> Awaited[TorchAnswer]:
 
 def ask(canary: str, timeout_s: float) -> TorchAnswer:
     """Run `canary` (Python text) in a process of its own, for at most so many seconds."""
-    said = sing(canary, timeout_s)
+    try:
+        said = sing(canary, timeout_s)
+    except OSError:
+        version = importlib.metadata.version("torch")
+        return TorchAnswer(version, {"cpu": {"name": ""}}, confined=True)
     if said is None:
         return TorchAnswer(error=f"did not answer within {timeout_s:g} s")
     return read_answer(*said)

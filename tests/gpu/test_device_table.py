@@ -83,6 +83,17 @@ def test_a_plugin_takes_no_device_of_ours_away(plugins: Any) -> None:
     assert entries()["cpu"].probe(0).text != READY.text
 
 
+def test_devices_by_pytorchs_own_rules_say_so(
+    plugins: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugins()
+    there = DeviceStatus(True, text="PyTorch 2.13 on this processor")
+    monkeypatch.setattr(device_table, "probe_torch", lambda kind, patience_s: there)
+    told = {device.name: device.text for device in Devices().describe(0)}
+    assert told["torch:cpu"] == there.text
+    assert told["torch:cpu:native"] == f"{there.text}; indices as PyTorch has them"
+
+
 def test_every_name_is_one_of_a_kind_and_says_what_it_is(plugins: Any) -> None:
     plugins()
     found = entries()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import subprocess
 import threading
 from collections.abc import Iterator
 
@@ -126,6 +127,16 @@ def test_it_asks_once_and_nobody_waits_longer_than_he_wants(
     assert probe(60).name == "a card"
     assert not probe(0).asking
     assert calls == [module._CANARY]
+
+
+def test_where_no_process_may_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    status = ask("print('{}')", 30)
+    assert not status.available
+    assert "where no process may be started" in status.text
 
 
 def test_output_without_a_last_line() -> None:

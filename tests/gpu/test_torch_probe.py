@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -125,6 +126,22 @@ def test_the_real_canary_reports_what_keeps_pytorch_from_being_imported() -> Non
     """Its own text runs, as far as that goes without PyTorch."""
     hidden = "import sys; sys.modules['torch'] = None\n" + module._CANARY
     assert "cannot be imported: ModuleNotFoundError" in ask(hidden, 60).error
+
+
+@pytest.mark.usefixtures("_installed")
+def test_in_a_sandbox_the_processor_is_there_and_nothing_else_can_be_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    assert probe_torch("cpu", 60).available
+    card = probe_torch("cuda", 60)
+    assert not card.available
+    assert card.text == (
+        "PyTorch 2.13.0 is installed, but it cannot be tried here, where no process may be started"
+    )
 
 
 @pytest.mark.usefixtures("_installed")
