@@ -66,7 +66,7 @@ class Needed:
         old, new = self.graph.operations, graph.operations
         if any(old.get(name) is not new.get(name) for name in self._cut):
             other = Needed(graph, self._fed, wanted)  # other wires may be cut
-            other.left = {*(self.counts.keys() - other.counts.keys())}
+            other.left = {n for n in self.counts.keys() - other.counts.keys() if n in old}
             return other
         changed = self._find_changed(graph)
         other = Needed(graph, self._fed, ())
@@ -83,7 +83,8 @@ class Needed:
             other._drop(self.asked_by(name))
         other._drop((then - now).elements())
         other.entered = {n for n in other.entered if n in other.counts and n not in self.counts}
-        other.left = {n for n in other.left if n in self.counts and n not in other.counts}
+        left = (n for n in other.left if n in self.counts and n not in other.counts)
+        other.left = {*filter(old.__contains__, left)}  # what was missing had no step
         if not other.entered and not other.left and graph.order == self.graph.order:
             other.names = self.names
         absent = chain(self.missing, changed, other.entered)

@@ -332,3 +332,25 @@ def test_what_is_fed_stays_where_its_operation_begins_to_fail() -> None:
     run.to(graph, case.fetches)
     plan, _ = run.to(Graph.of(op for op in graph if op.name != "inner"), case.fetches)
     assert set(plan.failures) == {"y"}
+
+
+def test_what_was_waited_for_and_is_gone_is_not_waited_for_any_more() -> None:
+    """Nothing that is missing has a step to be given up."""
+    build = GraphBuilder()
+    gate = build.constant(1.0, name="gate")
+    last = chain(build, 20)
+    y = build.one("Neg", last, name="y")
+    graph = build.build()
+
+    def waiting(*names: str) -> list[Operation]:
+        return [replace(op, control_inputs=names) if op.name == "sum3" else op for op in graph]
+
+    feeds = {TensorRef("x"): np.ones(4, np.float32)}
+    run = Edited(Case(graph, (y.ref,), (), feeds, {"v": np.ones(4, np.float32)}))
+    for operations in (
+        waiting("gate"),
+        [op for op in waiting("gate") if op.name != gate.ref.op],
+        [op for op in waiting("v") if op.name != gate.ref.op],
+        waiting("gate"),
+    ):
+        run.to(Graph.of(operations), (y.ref,))
