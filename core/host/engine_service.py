@@ -28,7 +28,6 @@ from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import CodeKind, Document
 from gradstep.core.errors import GradstepError, unforeseen
-from gradstep.core.garbage_collection import collect_if_little
 from gradstep.core.graph.problems import Problem
 from gradstep.core.graph.repeated_blocks import blocks_around
 from gradstep.core.graph.scopes import parents
@@ -88,15 +87,25 @@ def _nobody(event: m.Event) -> None:
     pass
 
 
+def _seldom() -> None:
+    """Leave it to Python when to look for garbage."""
+
+
 class EngineService:
     """Answers requests one after another. Only `pause` may be called from another thread.
 
     emit: gets the events: what user code prints, and the progress of long work.
+    collect: called when a document was let go and the next is not there yet. What was left in
+    cycles is a matter of the process: of one that holds more than this, a collection takes longer
+    than most requests.
     """
 
-    def __init__(self, devices: DeviceServices, emit: Emit = _nobody) -> None:
+    def __init__(
+        self, devices: DeviceServices, emit: Emit = _nobody, collect: Callable[[], None] = _seldom
+    ) -> None:
         self._devices = devices
         self._emit = emit
+        self._collect = collect
         self._loaded: Loaded | None = None
         self._told = ToldProgram()
         self._surveyor: Surveyor | None = None
@@ -154,7 +163,7 @@ class EngineService:
         self._loaded = self._surveyor = None
         self._told.forget()
         forget_memos()
-        collect_if_little()
+        self._collect()
 
     def _edit(self, request: m.Edit, buffers: Sequence[Buffer]) -> Answer:
         document = edited_document(self._loaded, request.base, request.members, buffers)

@@ -17,7 +17,7 @@ import time
 from typing import BinaryIO
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.garbage_collection import collect_rarely, keep_what_is_loaded
+from gradstep.core.garbage_collection import collect_if_little, collect_rarely, keep_what_is_loaded
 from gradstep.core.host.device_services import CpuOnly, DeviceServices
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.host.process.event_outlet import Outlet
@@ -58,7 +58,7 @@ class Worker:
         self._finished = threading.Event()
         self._has_opened = False
         self._outlet = Outlet(self._emit)
-        self._service = EngineService(devices, emit=self._outlet.offer)
+        self._service = EngineService(devices, self._outlet.offer, collect_if_little)
 
     def serve(self) -> None:
         """Answer requests until their stream ends or nobody reads the answers."""
