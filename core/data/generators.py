@@ -56,15 +56,19 @@ class Target:
             )
         return self.room(self.kind.shape.static())
 
-    def room(self, sizes: tuple[int, ...]) -> tuple[int, ...]:
-        """`sizes`, if there is room for so many numbers. Raises GradstepError."""
+    def room(self, sizes: tuple[int, ...], made_of: DType | None = None) -> tuple[int, ...]:
+        """`sizes`, if there is room for so many numbers, of the type that they are made of where
+        that is wider. Raises GradstepError."""
+        kind = self.kind.dtype
+        if made_of is not None and made_of.numpy.itemsize > self.dtype.itemsize:
+            kind = made_of
         try:
-            size = array_bytes(sizes, self.dtype.itemsize)
+            size = array_bytes(sizes, kind.numpy.itemsize)
         except ValueError as error:
             raise wrong_call(str(error), "write a smaller shape") from None
         limit = self._budget.limit
         if size > limit:
-            what = f"{self.kind.dtype.value}{Shape(sizes)}"
+            what = f"{kind.value}{Shape(sizes)}"
             raise wrong_call(
                 f"{what} takes {in_words(size)} of memory, and a value may take {in_words(limit)}",
                 "write a smaller shape",
@@ -125,7 +129,7 @@ def _range(
     if not delta or not all(map(math.isfinite, (first, end, delta))):
         raise wrong_call("range needs finite numbers, and a delta that is not 0", "write range(5)")
     count = max(0, math.ceil((end - first) / delta))
-    target.room((count,))
+    target.room((count,), DType.FLOAT64)
     return _filling(target, np.arange(count) * delta + first)
 
 
@@ -134,7 +138,7 @@ def _linspace(target: Target, start: float, stop: float, num: int | None = None)
     count = math.prod(target.shape) if num is None else num
     if count < 1:
         raise wrong_call(f"linspace cannot make {count} numbers", "write num of 1 or more")
-    target.room((count,))
+    target.room((count,), DType.FLOAT64)
     return _filling(target, np.linspace(start, stop, count))
 
 

@@ -18,6 +18,7 @@ from gradstep.core.data.generators import GENERATORS
 from gradstep.core.data.value_text import is_quick, typed_value
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.io.disk.memory_budget import Budget
 
 RECORDED = Path(__file__).parents[2] / "data" / "tensorflow" / "initializers.json"
 
@@ -106,6 +107,14 @@ def test_what_is_none_says_why(text: str, words: str, todo: str) -> None:
     error = refusal(text, 2)
     assert words in error.message
     assert todo in error.hint
+
+
+@pytest.mark.parametrize("text", ["range(1e6)", "linspace(0, 1, 1000000)"])
+def test_a_row_takes_the_memory_of_what_it_is_made_of(text: str) -> None:
+    """Whatever becomes of its numbers: a billion truths would take eight times what is allowed."""
+    kind, reading = TensorType(DType.BOOL), Reading(budget=Budget(4 << 20))
+    with pytest.raises(GradstepError, match=r"float64\[1000000\] takes 7\.6 MiB"):
+        typed_value(text, kind, "x", reading)
 
 
 @pytest.mark.parametrize("text", ["[1.5]", "[300]", "[-1]", "[1e300]", str(2**70)])
