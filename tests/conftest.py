@@ -36,6 +36,8 @@ os.environ.update(
     QT_SCALE_FACTOR="1",
     LC_ALL="C.UTF-8",
 )
+if "PYTEST_XDIST_WORKER" in os.environ:  # OpenBLAS's threads wait for each other in loops: where
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a worker has each core, for most of a test
 
 _SLOW_MACHINE = [HealthCheck.too_slow]
 _FEW = {
