@@ -36,22 +36,30 @@ def imports(code: Mapping[str, str]) -> nx.DiGraph:
     return graph
 
 
-def _named(node: ast.AST) -> Iterator[tuple[int, *tuple[str, ...]]]:
-    """The line of everything in `node` that may name a module, and the name, or else another."""
-    match node:
-        case ast.If(test=ast.Name("TYPE_CHECKING")):
-            for other in node.orelse:
-                yield from _named(other)
-            return
-        case ast.Import():
+def _named(tree: ast.AST) -> Iterator[tuple[int, *tuple[str, ...]]]:
+    """The line of everything in `tree` that may name a module, and the name, or else another."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name | ast.expr_context):
+            continue  # most of them
+        if isinstance(node, ast.If) and _is_for_types(node.test):
+            waiting += node.orelse
+            continue
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, str) and "." in node.value and node.value != MAIN:
+                yield node.lineno, node.value
+        elif isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
-        case ast.ImportFrom():
+        elif isinstance(node, ast.ImportFrom):
             of = node.module or ""
             yield from ((node.lineno, f"{of}.{alias.name}", of) for alias in node.names)
-        case ast.Constant(value=str(text)) if "." in text and text != MAIN:
-            yield node.lineno, text
-    for child in ast.iter_child_nodes(node):
-        yield from _named(child)
+        else:
+            waiting += ast.iter_child_nodes(node)
+
+
+def _is_for_types(test: ast.AST) -> bool:
+    return isinstance(test, ast.Name) and test.id == "TYPE_CHECKING"
 
 
 def circles(graph: nx.DiGraph) -> list[str]:

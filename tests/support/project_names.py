@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TOPS = ("core", "gpu", "gui")
 SPAN = re.compile(r"`([^`\n]+)`")
 _NAME = re.compile(r"\w+(\.\w+)*")
+_FIRST = re.compile(r'"""(?:[^"\\]|"(?!""))*"""\n')  # a docstring, with which most files begin
 
 
 def packages() -> list[Path]:
@@ -21,7 +22,9 @@ def packages() -> list[Path]:
 
 def docstring(module: Path) -> str:
     """ "" for none."""
-    return ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""
+    text = module.read_text(encoding="utf-8")
+    first = _FIRST.match(text)
+    return ast.get_docstring(ast.parse(first[0] if first else text)) or ""
 
 
 @cache
