@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QPoint, Qt
+from PySide6.QtCore import QBuffer, QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
@@ -15,10 +15,13 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.io.disk.atomic_write import replace_file
 from gradstep.core.io.disk.memory_budget import DEFAULT
 from gradstep.gui.frame.main_window import MainWindow
+from gradstep.gui.model.background_work import is_under_way
 
 PATIENCE = 60.0  # seconds; for a machine that is busy with other things
-SETTLED = 0.05  # seconds in which nothing may start any more,
-ROUNDS = 3  # and of the event loop: on a busy machine one may take longer than that
+SETTLED = 0.05  # seconds within which what is about to happen is waited for
+ROUNDS = (
+    3  # of the event loop in which nothing may come: one paints what the one before has changed
+)
 
 
 class Driver:
@@ -70,17 +73,33 @@ class Driver:
         self.settle()
 
     def settle(self) -> None:
-        """Wait until the engine has answered everything and all is painted."""
+        """Wait until the engine has answered everything, what is under way beside the main thread
+        or for a timer is done, and all is painted. Work that goes on for longer is not waited for,
+        once nothing else was for a while."""
         end = time.monotonic() + PATIENCE
         quiet, rounds = time.monotonic(), 0  # since when, and for how many rounds, it was idle
-        while rounds < ROUNDS or time.monotonic() - quiet < SETTLED:
+        while rounds < ROUNDS:
             QApplication.processEvents()
-            rounds += 1
             if not self.workspace.is_idle:
                 quiet, rounds = time.monotonic(), 0
+            elif time.monotonic() - quiet < SETTLED and self._expects_something():
+                rounds = 0
+            else:
+                rounds += 1
+                continue
             if quiet > end:
                 raise GradstepError("the engine does not answer", kind="DeadlineExceededError")
-            time.sleep(0.005)
+            time.sleep(0.002)
+
+    def _expects_something(self) -> bool:
+        """Whether a result is under way, or a timer runs out soon; or a window system may tell of
+        something, which does so when it likes."""
+        if QApplication.platformName() != "offscreen":
+            return True
+        tops: list[QObject] = [*QApplication.topLevelWidgets(), self.workspace]
+        timers = (timer for top in tops for timer in top.findChildren(QTimer))
+        soon = any(0 <= timer.remainingTime() <= 1000 * SETTLED for timer in timers)
+        return soon or is_under_way()
 
     def wait(self, condition: Callable[[], bool], what: str) -> None:
         """Let the window live until `condition` holds."""

@@ -40,6 +40,11 @@ class Background(QObject):
         threading.Thread(target=_do, args=(number, done), daemon=True).start()
 
 
+def is_under_way() -> bool:
+    """Whether a result of anybody's is still to come."""
+    return bool(_work)
+
+
 def _do(number: int, done: Callable[..., None]) -> None:
     result, failure = None, None
     try:
