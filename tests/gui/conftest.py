@@ -37,8 +37,8 @@ EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
 def fork_engines(
     request: pytest.FixtureRequest, engine_server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Engines are forked, except in the walks and where how they start is a test's subject."""
-    if not any(map(request.node.get_closest_marker, ("engine_process", "xvfb"))):
+    """Engines are forked, except where how they start is a test's subject."""
+    if request.node.get_closest_marker("engine_process") is None:
         spawn = spawn_with(engine_server, engine_connection._spawn, local_engine())
         monkeypatch.setattr(engine_connection, "_spawn", spawn)
 

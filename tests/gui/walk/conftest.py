@@ -1,4 +1,4 @@
-"""A user in front of the window as it starts: the start page, a real engine process."""
+"""A user in front of the window as it starts: the start page, an engine in a process of its own."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QTimer
 
-pytestmark = pytest.mark.xvfb
+pytestmark = [pytest.mark.xvfb, pytest.mark.engine_process]
 NAP = 4.0  # seconds: a busy machine needs two for what is done meanwhile
 SLEEPY = f"import time\n\ndef forward(c, k):\n    time.sleep({NAP})\n    return c + k\n"
 AWAKE = 0.25  # seconds; the longest time in which the window may not answer

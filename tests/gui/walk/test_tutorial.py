@@ -8,7 +8,7 @@ import pytest
 from tests.support import oracle
 from tests.support.rounding import Rounding, rounded_alike
 
-pytestmark = pytest.mark.xvfb
+pytestmark = [pytest.mark.xvfb, pytest.mark.engine_process]
 NATIVE = oracle.case("override_custom_add_claim")["results"]["native/float32"]
 
 
