@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 from tests.support import fewer_tests
 from tests.support.fewer_tests import pytest_addoption, pytest_ignore_collect
 from tests.support.forked_engine import Server
+from tests.support.shared_imports import import_share
 
 __all__ = ["pytest_addoption", "pytest_ignore_collect"]  # hooks
 
@@ -74,6 +75,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_xvfb_disable(config: pytest.Config) -> bool:
     return not wants_window_system(config)
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    import_share(session.config)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
