@@ -8,7 +8,8 @@ from collections import Counter
 
 import pytest
 
-from tests.support.project_names import ROOT, SPAN, docstring, is_in, packages
+from gradstep.core.reference.module_page import docstring
+from tests.support.project_names import ROOT, SPAN, is_in, packages
 
 
 def own_names(text: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ first lines of the files by `./dev docs`; a test fails where the two differ. \
 [architecture.md](architecture.md) says how they work together, [glossary.md](glossary.md) what \
 the words mean.
 """
+_DOCSTRING = re.compile(r'"""(?:[^"\\]|"(?!""))*"""\n')
 _FIRST = ("core", "gpu", "gui")
 # The rooms of core from below; what is not listed comes after, by name.
 _UPWARD = (
@@ -77,6 +79,12 @@ def _section(package: Path) -> Iterator[str]:
 
 def _docstring(path: Path) -> list[str]:
     """Its paragraphs, each on one line."""
-    file = path / "__init__.py" if path.is_dir() else path
-    text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+    text = docstring(path / "__init__.py" if path.is_dir() else path)
     return [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
+
+
+def docstring(file: Path) -> str:
+    """That of a module, or "". Where a file begins with one, no more of it is parsed."""
+    text = file.read_text(encoding="utf-8")
+    first = _DOCSTRING.match(text)
+    return ast.get_docstring(ast.parse(first[0] if first else text)) or ""

@@ -12,19 +12,11 @@ ROOT = Path(__file__).resolve().parents[2]
 TOPS = ("core", "gpu", "gui")
 SPAN = re.compile(r"`([^`\n]+)`")
 _NAME = re.compile(r"\w+(\.\w+)*")
-_FIRST = re.compile(r'"""(?:[^"\\]|"(?!""))*"""\n')  # a docstring, with which most files begin
 
 
 def packages() -> list[Path]:
     """Folders of our own code that Python can import, parents first."""
     return sorted(path.parent for top in TOPS for path in (ROOT / top).rglob("__init__.py"))
-
-
-def docstring(module: Path) -> str:
-    """ "" for none."""
-    text = module.read_text(encoding="utf-8")
-    first = _FIRST.match(text)
-    return ast.get_docstring(ast.parse(first[0] if first else text)) or ""
 
 
 @cache
