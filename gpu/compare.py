@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.engine.backend import Backend
 from gradstep.core.ops.typing.missing_inputs import Waiting, find_waiting
-from gradstep.core.protocol.messages import ComparedNode, Comparison, SideResult
-from gradstep.gpu.comparison_conclusion import brief, conclusion
+from gradstep.core.protocol.messages import ComparedNode, Comparison, NodeDifference, SideResult
+from gradstep.gpu.asked_effects import asked_for
+from gradstep.gpu.chosen_classes import changed_classes
+from gradstep.gpu.comparison_conclusion import Compared, brief, conclusion
 from gradstep.gpu.device_run import Outcome
+from gradstep.gpu.difference_detail import detail_of, plain
 from gradstep.gpu.emulation_gaps import unemulated
 from gradstep.gpu.hazards import hazards
 from gradstep.gpu.lockstep import Turn, lockstep
 from gradstep.gpu.result_agreement import Verdict, verdict_on
-from gradstep.gpu.rule_attribution import reason
+from gradstep.gpu.rule_attribution import kind_of_difference, reason
 from gradstep.gpu.tensor_distance import distance, worst_index
 
 _SHOWN = 64  # elements of each side that a comparison carries
@@ -37,7 +39,10 @@ def compare(program: Program, left: Backend, right: Backend) -> Comparison:
             verdict = verdict_on(turn, (left.rules, right.rules))
             nodes.append(row(turn, verdict, left, right))
             warnings.extend(hazards(turn.op, turn.inputs))
+    asked = asked_for(program)
     waits = _left_out(program, nodes)
+    found = Compared(nodes, left.name, right.name, program.graph, waits, asked)
+    sentences = conclusion(found)
     return Comparison(
         left=left.name,
         right=right.name,
@@ -45,8 +50,10 @@ def compare(program: Program, left: Backend, right: Backend) -> Comparison:
         source=right.source,
         nodes=nodes,
         first_divergence=next((node.name for node in nodes if node.creates), None),
-        brief=brief(nodes, waits),
-        text=conclusion(nodes, waits),
+        brief=brief(found),
+        text=" ".join(sentences),
+        sentences=sentences,
+        asked=asked,
         hazards=warnings,
     )
 
@@ -66,7 +73,9 @@ def row(turn: Turn, verdict: Verdict, left: Backend, right: Backend) -> Compared
     brought = _apart(turn.inputs, turn.inputs_right)
     if inherited is not None and brought:
         metrics["amplification"] = inherited / brought
+    metrics |= changed_classes(turn)
     unknown, terms = unemulated(turn, left, right)
+    why = reason(turn, verdict.creates, right)
     return ComparedNode(
         name=turn.op.name,
         type=turn.op.type,
@@ -78,10 +87,13 @@ def row(turn: Turn, verdict: Verdict, left: Backend, right: Backend) -> Compared
         inherited=inherited,
         differs=verdict.differs,
         creates=verdict.creates,
-        rule=reason(turn, verdict.creates, right),
+        rule="" if why is None else why.said,
+        kind=kind_of_difference(turn, verdict.creates, created, why) or "",
+        because="" if why is None else why.text,
         unknown=unknown,
         terms=terms,
         metrics={name: value for name, value in metrics.items() if math.isfinite(value)},
+        detail=_detail(turn, verdict),
     )
 
 
@@ -100,7 +112,7 @@ def side(outcome: Outcome, output: int = 0, remark: str = "") -> SideResult:
         status="ok",
         dtype=array.dtype.name,
         shape=list(array.shape),
-        values=[_plain(x) for x in array.reshape(-1)[:_SHOWN].tolist()],
+        values=[plain(x) for x in array.reshape(-1)[:_SHOWN].tolist()],
         text=remark,
     )
 
@@ -110,6 +122,16 @@ def _apart(left: Sequence[np.ndarray | None], right: Iterable[np.ndarray | None]
     pairs = ((a, b) for a, b in zip(left, right, strict=False) if a is not None and b is not None)
     found = (distance(a, b) for a, b in pairs)
     return max((d for d in found if d is not None), default=None)
+
+
+def _detail(turn: Turn, verdict: Verdict) -> NodeDifference | None:
+    """Of the output that the row shows."""
+    index, sides = verdict.output, (turn.left.outputs, turn.right.outputs)
+    if verdict.verdict not in ("close", "differs") or index >= min(map(len, sides)):
+        return None
+    reference = turn.reference.outputs
+    wide = reference[index] if index < len(reference) else None
+    return detail_of(index, sides[0][index], sides[1][index], wide)
 
 
 def _where(turn: Turn, verdict: Verdict) -> str:
@@ -122,9 +144,3 @@ def _where(turn: Turn, verdict: Verdict) -> str:
         place = worst_index(turn.left.outputs[index], turn.right.outputs[index])
         parts += [] if place is None else [f"most at index {list(place)}"]
     return ", ".join(parts)
-
-
-def _plain(x: Any) -> Any:
-    if isinstance(x, float) and not math.isfinite(x):
-        return "NaN" if math.isnan(x) else "Infinity" if x > 0 else "-Infinity"
-    return x if isinstance(x, bool | int | float) else str(x)

@@ -2,87 +2,155 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from gradstep.core.graph.model import Graph
 from gradstep.core.ops.typing.missing_inputs import Waiting
 from gradstep.core.protocol.messages import ComparedNode
-
-_NAMED = 3  # nodes; of the others, how many
+from gradstep.gpu.asked_effects import effects
+from gradstep.gpu.difference_causes import Cause, causes_of
+from gradstep.gpu.worded_lists import capital, nodes, share, size, some
 
 Rows = Sequence[ComparedNode]
-Waits = Mapping[str, Waiting]  # nodes that do not run while the graph is drawn, and for what
-NONE: Waits = MappingProxyType({})
 
 
-def brief(rows: Rows, waits: Waits = NONE) -> str:
+@dataclass(frozen=True)
+class Compared:
+    """What was compared. left, right: the devices' names. waits: nodes that do not run while the
+    graph is drawn, and for what. asked: see messages.Comparison."""
+
+    rows: Rows
+    left: str = "cpu"
+    right: str = "the other"
+    graph: Graph | None = None
+    waits: Mapping[str, Waiting] = field(default_factory=dict)
+    asked: Mapping[str, str] = field(default_factory=dict)
+
+
+def brief(found: Compared) -> str:
     """In a few words: "2 of 12 nodes differ"."""
-    differing = sum(row.differs for row in rows)
+    differing = sum(row.differs for row in found.rows)
     if differing:
-        return f"{differing} of {_nodes(len(rows))} differ{'' if differing > 1 else 's'}"
-    unknown = sum(bool(row.unknown) for row in rows)
-    missing = _missing(rows) + len(waits)
+        return f"{differing} of {nodes(len(found.rows))} differ{'' if differing > 1 else 's'}"
+    unknown = sum(bool(row.unknown) for row in found.rows)
+    missing = _missing(found.rows) + len(found.waits)
     counts = ((missing, "not compared"), (unknown, "emulated in part"))
     but = ", ".join(f"{count} {what}" for count, what in counts if count)
     return "no node differs" + (f" ({but})" if but else "")
 
 
-def conclusion(rows: Rows, waits: Waits = NONE) -> str:
-    """In sentences: who parts the devices, what comes of it, and what is left open."""
-    verdict = _verdict(rows, bool(_missing(rows) or waits))
-    return " ".join([verdict, *_uncompared(rows), *_waiting(waits), *_unknown(rows)])
+def conclusion(found: Compared) -> list[str]:
+    """In sentences: semantics or rounding, who makes the difference and what it explains, what it
+    does to what was asked for, and what is left open."""
+    return [
+        *_verdict(found),
+        *effects(found.rows, found.asked),
+        *_uncompared(found.rows),
+        *_waiting(found.waits),
+        *_unknown(found.rows),
+    ]
 
 
-def _verdict(rows: Rows, in_part: bool) -> str:
-    differing = [row for row in rows if row.differs]
-    creators = [row for row in rows if row.creates]
-    if creators:
-        others = f" and {len(creators) - 1} more" if len(creators) > 1 else ""
-        first = f"{creators[0].name} ({creators[0].type})"
-        return f"First divergence: {first}{others}. {_capital(brief(rows))}."
-    if differing:
-        return f"{_capital(brief(rows))}, none by itself{_passed_on(rows, differing)}"
-    close = [row for row in rows if row.verdict == "close"]
+def _verdict(found: Compared) -> Iterator[str]:
+    if any(row.differs for row in found.rows):
+        for number, cause in enumerate(causes_of(found.rows, found.graph)):
+            yield from _because(cause, found, bool(number))
+        yield f"{capital(brief(found))}."
+        return
+    close = [row for row in found.rows if row.verdict == "close"]
     if close:
-        _, farthest = max((row.metrics.get("rel_l2", 0.0), row.name) for row in close)
-        return (
-            f"No node differs by more than it may round: {_nodes(len(close))} "
-            f"{'are' if len(close) > 1 else 'is'} close, {farthest} the least so."
-        )
+        yield _within(close)
+        return
+    in_part = bool(_missing(found.rows) or found.waits)
     which = "No node that is compared" if in_part else "No node"
-    rules = " by the rules that are emulated" if any(row.unknown for row in rows) else ""
-    return f"{which} makes a difference{rules}."
+    rules = " by the rules that are emulated" if any(row.unknown for row in found.rows) else ""
+    yield f"{which} makes a difference{rules}."
 
 
-def _passed_on(rows: Rows, differing: Rows) -> str:
-    """Where nodes differ, and none of them beyond what its own arithmetic may round."""
-    makers = sorted((row for row in rows if row.created), key=lambda row: -(row.created or 0))
-    if not makers:
-        return "."
-    rules = dict.fromkeys(row.rule for row in makers if row.rule)
-    worst = max(differing, key=lambda row: row.inherited or 0)
-    reached = f", which reaches {worst.inherited:.2g} at {worst.name}" if worst.inherited else ""
+def _within(close: Rows) -> str:
+    """Nothing but rounding, and nowhere too much."""
+    farthest = max(close, key=lambda row: (row.metrics.get("share", 0.0), row.name))
+    used = farthest.metrics.get("share")
+    of_it = f", with {share(used)}" if used else ""
+    are = "are" if len(close) > 1 else "is"
     return (
-        f": they pass on what {_some(row.name for row in makers)} may round otherwise, by up to "
-        f"{makers[0].created:.2g}{reached}.{''.join(f' {rule}.' for rule in rules)}"
+        f"Rounding only. No node differs by more than it may round: {nodes(len(close))} {are} "
+        f"close, {farthest.name} the least so{of_it}."
     )
+
+
+def _because(cause: Cause, found: Compared, further: bool) -> Iterator[str]:
+    """further: there is a cause before it."""
+    if cause.kind == "rounding":
+        yield _rounding(cause, found, further)
+        return
+    first, more = cause.makers[0], len(cause.makers) - 1
+    if cause.kind == "semantics":
+        title, what = "Semantics, not rounding", cause.because or "it is another operation there"
+    else:
+        title = "Neither rounding nor a known rule"
+        what = "more than its arithmetic may round"
+    place = f"{first.name} ({first.type}){f' and {more} more' if more else ''}"
+    lead = "Then" if further else "First divergence"
+    yield f"{title}. {lead}: {place}: {what}{_failure(first, found)}."
+    if len(cause.explains) > len(cause.makers):
+        yield f"That explains {_explained(cause, found.rows)}{_grown(cause)}."
+
+
+def _rounding(cause: Cause, found: Compared, further: bool) -> str:
+    what = cause.because or "sums and functions round otherwise"
+    makers = sorted(cause.makers, key=lambda row: -(row.created or 0))
+    some_make = f"{some(row.name for row in cause.makers)} make{'s' if len(makers) == 1 else ''}"
+    each = " each" if len(makers) > 1 else ""
+    most = f" ({some_make} up to {size(makers[0].created)}{each})" if makers[0].created else ""
+    return (
+        f"{'Besides, rounding' if further else 'Rounding'}: {what}{most}. That explains "
+        f"{_explained(cause, found.rows)}{_grown(cause)}."
+    )
+
+
+def _failure(row: ComparedNode, found: Compared) -> str:
+    """Which side fails, and how."""
+    for name, side in ((found.left, row.left), (found.right, row.right)):
+        if side.status == "raised":
+            return f" ({name.removeprefix('emulate:')} fails: {side.text})"
+    return ""
+
+
+def _explained(cause: Cause, rows: Rows) -> str:
+    differing, count = sum(row.differs for row in rows), len(cause.explains)
+    if count < differing:
+        return f"{count} of the {differing} nodes that differ"
+    return f"all {count} nodes that differ" if count > 1 else "the node that differs"
+
+
+def _grown(cause: Cause) -> str:
+    """Where what comes in is made larger, and how large it is in the end."""
+    worst = max(cause.explains, key=lambda row: row.inherited or 0.0)
+    places = " and ".join(f"{factor:.1f}× at {name}" for factor, name in cause.grown)
+    most = f"{size(worst.inherited)} at {worst.name}" if worst.inherited else ""
+    if not (most or places):
+        return ""
+    grown = f", amplified {places}" if places else ""
+    return f"{grown}{', and' if grown else ', and it'} reaches {most}" if most else grown
 
 
 def _uncompared(rows: Rows) -> Iterator[str]:
     """Nodes that fail alike are equal in that; what needs them has nothing to be compared."""
     alike = [row.name for row in rows if row.verdict == "raises" and not row.differs]
     if alike:
-        yield f"{_some(alike)} fail{'' if len(alike) > 1 else 's'} on both alike."
+        yield f"{some(alike)} fail{'' if len(alike) > 1 else 's'} on both alike."
     if missing := _missing(rows):
         are = "are" if missing > 1 else "is"
-        yield f"{_nodes(missing)} {are} not compared: an input is not available."
+        yield f"{nodes(missing)} {are} not compared: an input is not available."
 
 
-def _waiting(waits: Waits) -> Iterator[str]:
+def _waiting(waits: Mapping[str, Waiting]) -> Iterator[str]:
     if waits:
         are, they = ("are", "they wait") if len(waits) > 1 else ("is", "it waits")
-        what = _some(dict.fromkeys(map(str, waits.values())))
-        yield f"{_nodes(len(waits))} {are} not compared: {they} for {what}."
+        what = some(dict.fromkeys(map(str, waits.values())))
+        yield f"{nodes(len(waits))} {are} not compared: {they} for {what}."
 
 
 def _missing(rows: Rows) -> int:
@@ -95,25 +163,8 @@ def _unknown(rows: Rows) -> Iterator[str]:
     others = [row.name for row in rows if row.unknown and not row.terms]
     parts = []
     if sums:
-        parts.append(f"the order of sums in {_some(f'{r.name} ({r.terms:,} terms)' for r in sums)}")
+        parts.append(f"the order of sums in {some(f'{r.name} ({r.terms:,} terms)' for r in sums)}")
     if others:
-        parts.append(f"the last bits of {_some(others)}")
+        parts.append(f"the last bits of {some(others)}")
     if parts:
         yield f"Not emulated: {'; '.join(parts)}. There a real device may round otherwise."
-
-
-def _nodes(count: int) -> str:
-    return f"{count} node{'' if count == 1 else 's'}"
-
-
-def _some(names: Iterable[str]) -> str:
-    """The first few by name."""
-    found = list(names)
-    more = len(found) - _NAMED
-    if more > 0:
-        return f"{', '.join(found[:_NAMED])} and {more} more"
-    return " and ".join(filter(None, [", ".join(found[:-1]), found[-1]]))
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

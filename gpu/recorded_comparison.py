@@ -24,8 +24,9 @@ from gradstep.core.graph.model import Phase, TensorRef
 from gradstep.core.graph.number_kinds import kind_of, limits_of
 from gradstep.core.protocol.messages import ComparedNode, Comparison, SideResult
 from gradstep.core.protocol.vocabulary import ComparedVerdict
+from gradstep.gpu.asked_effects import asked_for
 from gradstep.gpu.compare import side
-from gradstep.gpu.comparison_conclusion import brief, conclusion
+from gradstep.gpu.comparison_conclusion import Compared, brief, conclusion
 from gradstep.gpu.device_run import Outcome
 from gradstep.gpu.tensor_distance import distance, identical, measure
 
@@ -48,6 +49,9 @@ def compare_recorded(program: Program, backend: Backend) -> Comparison:
         )
     with np.errstate(all="ignore"):
         nodes = [*_Compared(program, recorded, backend).rows()]
+    asked = asked_for(program)
+    found = Compared(nodes, backend.name, RECORDED, program.graph, asked=asked)
+    sentences = _conclusion(found)
     return Comparison(
         left=backend.name,
         right=RECORDED,
@@ -55,19 +59,21 @@ def compare_recorded(program: Program, backend: Backend) -> Comparison:
         source=f"as {recorded.source} computed it",
         nodes=nodes,
         first_divergence=next((node.name for node in nodes if node.creates), None),
-        brief=brief(nodes),
-        text=_conclusion(nodes),
+        brief=brief(found),
+        text=" ".join(sentences),
+        sentences=sentences,
+        asked=asked,
         hazards=[],
     )
 
 
-def _conclusion(nodes: list[ComparedNode]) -> str:
+def _conclusion(found: Compared) -> list[str]:
     """And where the first is a gradient: whose, and what is known of it."""
-    first = next((node for node in nodes if node.creates), None)
+    first = next((node for node in found.rows if node.creates), None)
     if first is None or first.phase == Phase.FORWARD.value:
-        return conclusion(nodes)
+        return conclusion(found)
     remark = f": {first.rule}" if first.rule else ""
-    return f"{conclusion(nodes)} It is {first.right.text}{remark}."
+    return [*conclusion(found), f"It is {first.right.text}{remark}."]
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,9 @@ def _of_output(
         return Verdict("equal", index, metrics)
     if sizes is not None and kind_of(left.dtype) in "fc" and _fits(sizes, left):
         metrics["scaled"] = scaled_error(left, right, sizes)
-    close = _is_close(left, right, metrics, allowed(left.dtype))
+    room = allowed(left.dtype)
+    metrics["share"] = _share(metrics, room)
+    close = _is_close(left, right, metrics, room)
     return Verdict("close" if close else "differs", index, metrics)
 
 
@@ -144,6 +146,15 @@ def _is_close(
     return metrics["rel_l2"] <= allowed.rel_l2 or (
         0 < metrics.get("scaled", np.inf) <= allowed.scaled
     )
+
+
+def _share(metrics: dict[str, float], allowed: Tolerance) -> float:
+    """How much of what is allowed a difference takes, by the measure that takes less; infinite
+    where nothing is."""
+    if metrics["nan_mismatches"]:
+        return np.inf
+    pairs = ((metrics["rel_l2"], allowed.rel_l2), (metrics.get("scaled", np.inf), allowed.scaled))
+    return min((found / room for found, room in pairs if room), default=np.inf)
 
 
 def _fails_otherwise(left: Outcome, right: Outcome) -> bool:

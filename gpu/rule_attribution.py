@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from gradstep.core.engine.backend import Backend
@@ -9,6 +11,7 @@ from gradstep.core.graph.number_kinds import is_bfloat16
 from gradstep.core.ops.declare.host_arrays import holds_bfloat16
 from gradstep.core.ops.declare.system_rules import NoRoom, OutOfRange
 from gradstep.core.ops.declare.table import lookup
+from gradstep.core.protocol.vocabulary import DifferenceKind
 from gradstep.gpu.emulation import flushes
 from gradstep.gpu.lockstep import Turn
 
@@ -34,11 +37,27 @@ _CASTS = {
     NoRoom.XLA: "what has no room becomes the nearest number, and NaN 0",
     NoRoom.CUDA: "what has no room becomes the nearest number of 32 bits at least, and NaN 0",
 }
+_ROUNDS = ("tf32", "flush_subnormals", "bfloat16")  # rules by which the same is rounded otherwise
 
 
-def reason(turn: Turn, creates: bool, backend: Backend) -> str:
-    """The rule of `backend`, on the right, that applied to this turn, and its source; "" for
-    none. creates: the two part here, on equal inputs."""
+@dataclass(frozen=True)
+class Reason:
+    """device: whose rule it is. field: its name in Rules. text: in a few words. source: where it
+    is documented."""
+
+    device: str
+    field: str
+    text: str
+    source: str = ""
+
+    @property
+    def said(self) -> str:
+        return f"{self.device}: {self.text}{f' ({self.source})' if self.source else ''}"
+
+
+def reason(turn: Turn, creates: bool, backend: Backend) -> Reason | None:
+    """The rule of `backend`, on the right, that applied to this turn; None for none. creates: the
+    two part here, on equal inputs."""
     definition, rules = lookup(turn.op.type, turn.op.name), backend.rules
     failed = turn.left.error is not None or turn.right.error is not None
     if "rules" in definition.kernel.keywords and (failed or creates):
@@ -46,28 +65,39 @@ def reason(turn: Turn, creates: bool, backend: Backend) -> str:
         outcome = _GATHERED[rules.gather]
         if definition.arithmetic == "reducing":
             outcome = _SCATTERED[rules.scatter]
-        return _said(backend, f"an index out of range {outcome}", "gather")
+        return _of(backend, "gather", f"an index out of range {outcome}")
     if not holds_bfloat16(backend.xp) and _has_bfloat16(turn):
-        return f"{backend.name}: {_NO_BFLOAT16}"
+        return Reason(backend.name, "bfloat16", _NO_BFLOAT16)
     if not (turn.left.ok and turn.isolated.ok) or _same(turn):
-        return ""
+        return None
     if creates and definition.type in _PLACES:
-        return _said(backend, "NaN counts as an extreme: the first is found", "nan_is_found")
+        text = "NaN counts as an extreme: the first is found"
+        return _of(backend, "nan_is_found", text)
     if creates and definition.type == "Cast":
-        return _said(backend, _CASTS[rules.no_room], "no_room")
+        return _of(backend, "no_room", _CASTS[rules.no_room])
     if rules.tf32 and definition.arithmetic == "product":
-        return _said(backend, "factors are rounded to TF32, 10 bits of fraction", "tf32")
+        return _of(backend, "tf32", "factors are rounded to TF32, 10 bits of fraction")
     if flushes(rules, definition) and _meets_subnormals(turn):
-        return _said(backend, "subnormal numbers count as 0", "flush_subnormals")
-    return ""
+        return _of(backend, "flush_subnormals", "subnormal numbers count as 0")
+    return None
+
+
+def kind_of_difference(
+    turn: Turn, creates: bool, created: float | None, why: Reason | None
+) -> DifferenceKind | None:
+    """What kind of difference the operation makes by itself; None for none. What is more than a
+    tolerance is no rounding, which that leaves room for."""
+    if creates:
+        return "semantics" if why is not None and why.field not in _ROUNDS else "unexplained"
+    return "rounding" if created else None
 
 
 def _has_bfloat16(turn: Turn) -> bool:
     return any(map(is_bfloat16, (*turn.inputs, *turn.right.outputs)))
 
 
-def _said(backend: Backend, text: str, field: str) -> str:
-    return f"{backend.name}: {text} ({backend.rules.source_of(field)})"
+def _of(backend: Backend, field: str, text: str) -> Reason:
+    return Reason(backend.name, field, text, backend.rules.source_of(field))
 
 
 def _same(turn: Turn) -> bool:

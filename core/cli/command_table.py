@@ -140,7 +140,21 @@ def _compare(parser: argparse.ArgumentParser) -> None:
     """The same graph on two devices, node by node: where a difference is made, and by which
     rule."""
     shared_arguments.document(parser)
-    parser.add_argument("--against", metavar="D", required=True, help="the other device")
+    parser.add_argument(
+        "--against",
+        metavar="D",
+        action="append",
+        required=True,
+        help="the other device; again for further ones",
+    )
+    parser.add_argument("--all", action="store_true", help="show nodes that are equal, too")
+    parser.add_argument(
+        "--node",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="what differs in one node: its worst elements, ULPs, NaN; again for further ones",
+    )
     shared_arguments.gradients(parser)
     shared_arguments.add_run_arguments(parser)
 

@@ -3,42 +3,30 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 
 import msgspec
 
 from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments.document_args import load
-from gradstep.core.cli.output.command_output import table
+from gradstep.core.cli.output.comparison_text import comparison_text, detail_text
 from gradstep.core.cli.runs.derived_program import sound_program
-from gradstep.core.protocol.messages import Comparison, SideResult
+from gradstep.core.protocol.messages import Comparison
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
-    """Every node on both devices, forward and backward."""
+    """Every node on both devices, forward and backward; on several, one after the other."""
     program = sound_program(load(args))
-    found = app.devices().compare(program, args.device, args.against)
-    return Answer(msgspec.to_builtins(found), _text(found))
+    devices = app.devices()
+    found = [devices.compare(program, args.device, device) for device in args.against]
+    text = "\n\n".join(part for one in found for part in _parts(one, args))
+    data = [msgspec.to_builtins(one) for one in found]
+    return Answer(data[0] if len(data) == 1 else {"comparisons": data}, text)
 
 
-def _text(found: Comparison) -> str:
-    rows = [
-        [n.name, n.type, n.verdict, _side(n.left), _side(n.right), n.rule or n.unknown]
-        for n in found.nodes
-    ]
-    kind = "measured" if found.measured else f"emulated: {found.source}"
-    lines = [
-        table(rows, ["node", "type", "verdict", found.left, found.right, "rule"]),
-        found.text,
-        f"{found.right} is {kind}",
-        *found.hazards,
-    ]
-    return "\n".join(lines)
-
-
-def _side(side: SideResult) -> str:
-    if side.status == "dead":
-        return side.status
-    if side.status != "ok":
-        return side.text or side.status
-    shown = ", ".join(f"{v:.6g}" if isinstance(v, float) else str(v) for v in side.values[:6])
-    return f"[{shown}{', …' if len(side.values) > 6 else ''}]"
+def _parts(found: Comparison, args: argparse.Namespace) -> Iterator[str]:
+    """Of nodes that were named, only what there is of them."""
+    if not args.node:
+        yield comparison_text(found, args.all)
+    for name in args.node:
+        yield detail_text(found, name)

@@ -10,6 +10,7 @@ from msgspec import structs
 from gradstep.core.protocol.vocabulary import (
     CheckVerdict,
     ComparedVerdict,
+    DifferenceKind,
     ExpectationWord,
     ExplainedState,
     PhaseName,
@@ -149,6 +150,34 @@ class SideResult(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""
 
 
+class ElementPair(msgspec.Struct, frozen=True, kw_only=True):
+    """One element on both devices, and in float64 where that ran; numbers as in SideResult."""
+
+    index: list[int]
+    left: float | int | bool | str
+    right: float | int | bool | str
+    reference: float | int | bool | str | None = None
+
+
+class NodeDifference(msgspec.Struct, frozen=True, kw_only=True):
+    """Where and how far the two results of a node are apart.
+
+    output: which of its results. worst: the elements that differ most; those that are NaN or
+    infinite on one side only come first. ulps: how many elements (of up to 2^18, evenly) are
+    apart by how many representable numbers: by 0; by 1; by 2 and 3; by 4 to 7; and so on.
+    nonfinite_left, nonfinite_right: how many are NaN or infinite on that side alone, and both: on
+    both. mask: of up to 1,024 elements which, in order: "." finite, "l", "r", "b"; "" for none.
+    """
+
+    output: int
+    worst: list[ElementPair]
+    ulps: list[int] = []
+    nonfinite_left: int = 0
+    nonfinite_right: int = 0
+    nonfinite_both: int = 0
+    mask: str = ""
+
+
 class ComparedNode(msgspec.Struct, frozen=True, kw_only=True):
     """One node on two devices.
 
@@ -156,11 +185,15 @@ class ComparedNode(msgspec.Struct, frozen=True, kw_only=True):
     differs: it is not the same on both, beyond rounding; one that fails on both alike does not
              differ. creates: it parts the devices by itself, beyond what its arithmetic may round.
     created: relative L2 error this node makes on equal inputs; inherited: what its inputs brought.
+    kind: of what it parts by itself: "semantics", other values by a rule; "rounding"; or
+             "unexplained", more than rounding, and no rule says why. because: the rule in a few
+             words.
     unknown: what an emulated device leaves open here, such as the order of a sum; terms: of how
              many.
     metrics: equal (share of elements), max_abs, rel_p99, ulp_p99, rel_l2, cosine, scaled (of sums:
              over ε times the magnitudes), nan_mismatches, error_left, error_right (against
-             float64), amplification; those that apply.
+             float64), amplification, share (of its tolerance), classes and classes_changed (by the
+             largest of each row); those that apply.
     """
 
     name: str
@@ -174,14 +207,18 @@ class ComparedNode(msgspec.Struct, frozen=True, kw_only=True):
     differs: bool = False
     creates: bool = False
     rule: str = ""  # the documented rule that explains a difference, and its source
+    kind: DifferenceKind | Literal[""] = ""
+    because: str = ""
     unknown: str = ""
     terms: int = 0
     metrics: dict[str, float] = {}
+    detail: NodeDifference | None = None  # of numbers that are not the same
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """A program on two devices, node by node. brief, text: what follows from the rows, in a few
-    words and in sentences."""
+    words and in sentences; sentences: these, one by one. asked: node -> what it holds of what was
+    asked for: "loss", "the gradient of x"."""
 
     left: str
     right: str
@@ -191,6 +228,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     first_divergence: str | None = None
     brief: str = ""
     text: str = ""
+    sentences: list[str] = []
+    asked: dict[str, str] = {}
     hazards: list[str] = []
 
 

@@ -38,3 +38,4 @@ ExpectationWord = Literal["equals", "differs", "none", "holds", "fails"]
 
 SideStatus = Literal["ok", "raised", "unavailable", "dead"]  # "unavailable": an input was
 ComparedVerdict = Literal["equal", "close", "differs", "raises", "unavailable", "dead"]
+DifferenceKind = Literal["semantics", "rounding", "unexplained"]

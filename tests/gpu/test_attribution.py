@@ -152,7 +152,7 @@ def test_of_several_that_part_the_devices_the_first_is_named(types: set[str]) ->
     assert {node.name for node in found.nodes if node.creates} == {t.lower() for t in types}
     assert found.first_divergence == first.lower()
     more = f" and {len(types) - 1} more"
-    assert found.text.startswith(f"First divergence: {first.lower()} ({first}){more}.")
+    assert f"First divergence: {first.lower()} ({first}){more}: " in found.text
 
 
 def test_nan_on_one_side_only_is_a_divergence() -> None:
@@ -189,7 +189,8 @@ def test_the_same_failure_on_both_sides_is_no_divergence() -> None:
     assert nodes(found)["neg"].verdict == "raises"
     assert found.brief == "no node differs (2 not compared)"
     assert found.text == (
-        "No node that is compared makes a difference. neg fails on both alike. "
+        "No node that is compared makes a difference. Of what was asked for, sum cannot be "
+        "compared. neg fails on both alike. "
         "2 nodes are not compared: an input is not available."
     )
 

@@ -295,8 +295,9 @@ def test_tf32_is_named_and_is_close() -> None:
     assert half.inherited == pytest.approx(node.created, rel=1e-3)
     assert (half.verdict, half.differs, half.creates) == ("differs", True, False)
     assert found.first_divergence is None
-    assert found.text.startswith("1 of 5 nodes differs, none by itself: they pass on what y may")
-    assert "TF32" in found.text
+    assert found.text.startswith("Rounding: factors are rounded to TF32, 10 bits of fraction (y ")
+    assert "That explains the node that differs" in found.text
+    assert "half is off by " in found.sentences[2]
     assert "No node" not in found.text
 
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from gradstep.core.ops.typing.missing_inputs import Waiting
 from gradstep.core.protocol.messages import ComparedNode, SideResult
-from gradstep.gpu.comparison_conclusion import brief, conclusion
+from gradstep.gpu import comparison_conclusion
+from gradstep.gpu.comparison_conclusion import Compared
 
 OK, RAISED = SideResult(status="ok"), SideResult(status="raised", text="no")
 RULE = "emulate:jax: factors are rounded to TF32 (a manual)"
@@ -19,6 +20,14 @@ def node(name: str, verdict: str = "equal", **more: object) -> ComparedNode:
     return ComparedNode(
         name=name, type="MatMul", phase="forward", verdict=verdict, left=side, right=side, **more
     )
+
+
+def conclusion(rows: list[ComparedNode], waits: dict[str, Waiting] | None = None) -> str:
+    return " ".join(comparison_conclusion.conclusion(Compared(rows, waits=waits or {})))
+
+
+def brief(rows: list[ComparedNode], waits: dict[str, Waiting] | None = None) -> str:
+    return comparison_conclusion.brief(Compared(rows, waits=waits or {}))
 
 
 @st.composite
@@ -54,7 +63,7 @@ def test_the_words_follow_from_the_rows(rows: list[ComparedNode]) -> None:
     creators = [row.name for row in rows if row.creates]
     assert ("First divergence" in text) == bool(creators)
     if creators:
-        assert text.startswith(f"First divergence: {creators[0]} ")
+        assert f"First divergence: {creators[0]} (MatMul)" in text
     unknown = any(row.unknown for row in rows)
     missing = any(row.verdict == "unavailable" for row in rows)
     assert ("Not emulated: " in text) == unknown
@@ -68,14 +77,13 @@ def test_the_words_follow_from_the_rows(rows: list[ComparedNode]) -> None:
 
 def test_who_differs_though_nobody_does_by_itself_has_it_from_somebody() -> None:
     rows = [
-        node("m1", "close", created=2.8e-4, rule=RULE, metrics={"rel_l2": 2.8e-4}),
+        node("m1", "close", created=2.8e-4, rule=RULE, kind="rounding", because="TF32"),
         node("h", "differs", differs=True, created=0.0, inherited=8.4e-4),
-        node("gx", "differs", differs=True, created=1e-7, inherited=4.4e-3),
+        node("gx", "differs", differs=True, inherited=4.4e-3, metrics={"amplification": 5.2}),
     ]
     assert conclusion(rows) == (
-        "2 of 3 nodes differ, none by itself: they pass on what m1 and gx may round otherwise, by "
-        "up to 0.00028, which reaches 0.0044 at gx. "
-        "emulate:jax: factors are rounded to TF32 (a manual)."
+        "Rounding: TF32 (m1 makes up to 0.00028). That explains all 2 nodes that differ, amplified "
+        "5.2× at gx, and reaches 0.0044 at gx. 2 of 3 nodes differ."
     )
 
 
@@ -102,34 +110,39 @@ def close(name: str, **metrics: float) -> ComparedNode:
     [
         ([node("a")], "no node differs", "No node makes a difference."),
         (
-            [node("a"), close("b", rel_l2=1e-7)],
+            [node("a"), close("b", share=0.07)],
             "no node differs",
-            "No node differs by more than it may round: 1 node is close, b the least so.",
+            "Rounding only. No node differs by more than it may round: 1 node is close, b the "
+            "least so, with 7 % of its tolerance.",
         ),
         (
-            [close("a", rel_l2=1e-7), close("b", rel_l2=1e-6)],
+            [close("a", share=0.001), close("b", share=0.002)],
             "no node differs",
-            "No node differs by more than it may round: 2 nodes are close, b the least so.",
+            "Rounding only. No node differs by more than it may round: 2 nodes are close, b the "
+            "least so, with less than 1 % of its tolerance.",
         ),
         (
-            [close("a", rel_l2=1e-6), close("b", rel_l2=1e-7), close("c")],  # c: not to be measured
+            [close("a", share=1.0), close("b", share=0.5), close("c")],  # c: not to be measured
             "no node differs",
-            "No node differs by more than it may round: 3 nodes are close, a the least so.",
+            "Rounding only. No node differs by more than it may round: 3 nodes are close, a the "
+            "least so, with 100 % of its tolerance.",
         ),
         (
             [node("a", "differs", differs=True, creates=True), node("b")],
             "1 of 2 nodes differs",
-            "First divergence: a (MatMul). 1 of 2 nodes differs.",
+            "Neither rounding nor a known rule. First divergence: a (MatMul): more than its "
+            "arithmetic may round. 1 of 2 nodes differs.",
         ),
         (
             [node(name, "differs", differs=True, creates=name != "a") for name in "abc"],
             "3 of 3 nodes differ",
-            "First divergence: b (MatMul) and 1 more. 3 of 3 nodes differ.",
+            "Neither rounding nor a known rule. First divergence: b (MatMul) and 1 more: more than "
+            "its arithmetic may round. 3 of 3 nodes differ.",
         ),
         (
             [node("a", "differs", differs=True)],
             "1 of 1 node differs",
-            "1 of 1 node differs, none by itself.",
+            "1 of 1 node differs.",
         ),
         (
             [
@@ -139,8 +152,8 @@ def close(name: str, **metrics: float) -> ComparedNode:
                 node("c", "differs", differs=True, inherited=1e-3),
             ],
             "2 of 4 nodes differ",
-            "2 of 4 nodes differ, none by itself: they pass on what a and z may round otherwise, "
-            "by up to 2e-07, which reaches 0.001 at c.",
+            "Rounding: sums and functions round otherwise (z and a make up to 2e-07 each). That "
+            "explains all 2 nodes that differ, and it reaches 0.001 at c. 2 of 4 nodes differ.",
         ),
         (
             [node("a", "raises"), node("b", "unavailable")],

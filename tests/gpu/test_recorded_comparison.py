@@ -129,7 +129,7 @@ def test_the_first_divergence_is_the_mistake(mistake: str) -> None:
     found = compared(name, port)
     assert found.first_divergence is not None
     assert found.first_divergence.startswith(f"{scope}/")
-    assert found.text.startswith(f"First divergence: {found.first_divergence}")
+    assert f"First divergence: {found.first_divergence} " in found.text
     made = rows(found)[found.first_divergence]
     assert made.creates
     assert made.created is not None

@@ -38,7 +38,8 @@ def test_compare_gather_with_an_emulated_gpu(cli: Cli) -> None:
     assert nodes["params"]["verdict"] == "equal"
     assert {"name", "type", "phase", "verdict", "created", "inherited"} <= set(nodes["b"])
     text = cli("compare", FOLDER / "gather.gradstep", "--against", "emulate:tf-gpu").out
-    assert "First divergence: b (GatherV2). 1 of 7 nodes differs." in text
+    assert "Semantics, not rounding. First divergence: b (GatherV2): an index out of" in text
+    assert "1 of 7 nodes differs." in text
     assert "emulated" in text
 
 
@@ -306,3 +307,21 @@ def test_check_and_debug_warn_of_races(cli: Cli, tmp_path: Path) -> None:
     said = "warning: ExponentialDecay/Cast_2: no path orders 'ExponentialDecay/Cast_2', which reads"
     assert said in cli("check", file).out
     assert said in cli("debug", file, "--script", "continue").out
+
+
+def test_compare_with_several_devices_one_after_the_other(cli: Cli) -> None:
+    gather = FOLDER / "gather.gradstep"
+    against = ("--against", "emulate:tf-gpu", "--against", "emulate:jax")
+    found = cli("compare", gather, *against, "--json").json["comparisons"]
+    assert [one["right"] for one in found] == ["emulate:tf-gpu", "emulate:jax"]
+    assert found[0]["text"] == " ".join(found[0]["sentences"])
+    text = cli("compare", gather, *against).out
+    assert text.index("emulate:tf-gpu against cpu") < text.index("emulate:jax against cpu")
+
+
+def test_compare_shows_what_differs_in_a_node(cli: Cli) -> None:
+    text = cli("compare", TUTORIAL, "--against", "cpu:native", "--node", "loss").out
+    assert text.startswith("loss (SoftmaxCrossEntropyWithLogits) on cpu and cpu:native: equal")
+    wrong = cli("compare", TUTORIAL, "--against", "cpu:native", "--node", "nowhere")
+    assert wrong.status == 1
+    assert "there is no node 'nowhere'" in wrong.err
