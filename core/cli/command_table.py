@@ -409,7 +409,9 @@ def _shot(parser: argparse.ArgumentParser) -> None:
         "--profile", choices=("recorded", "fast"), help="measure such runs first, and show where "
         "the time goes"
     )  # fmt: skip
-    parser.add_argument("--colour", choices=("time", "bytes"), help="tint the nodes by that")
+    parser.add_argument(
+        "--colour", choices=("time", "bytes", "difference"), help="tint the nodes by that"
+    )
     for name, metavar, words in (
         ("--select", "NODE", "a node to select"),
         ("--show", "PANEL", "a panel to bring to the front: gradients, device_diff, …"),

@@ -42,7 +42,8 @@ def shot(
     logical pixel; it can be chosen once per process. select: operations. show: panels to bring to
     the front, by their ids. compare: devices to compare with. profile: runs to measure,
     "recorded" or "fast"; colour: what to tint the nodes by, "time" or "bytes" (of recorded runs
-    if nothing is said). memory: bytes that reading the file may take. Raises GradstepError.
+    if nothing is said), or "difference" (from what it is compared with). memory: bytes that reading
+    the file may take. Raises GradstepError.
     """
     os.environ.setdefault("QT_SCALE_FACTOR", f"{scale:g}")
     application(windowless=True)

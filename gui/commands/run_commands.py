@@ -116,11 +116,14 @@ def measure(workspace: Workspace) -> None:
 
 
 def colour_by(workspace: Workspace, what: str) -> None:
-    """Colour the canvas by "time" or "bytes"; by what it is coloured already: no longer. Measures
-    first where nothing was measured yet."""
+    """Colour the canvas by "time", "bytes" or "difference"; by what it is coloured already: no
+    longer. Measures, or compares, first where that was not done yet."""
     profiler = workspace.profiler
     profiler.colour_by("" if what == profiler.colouring else what)
-    if profiler.colouring and profiler.measured is None:
+    if profiler.colouring == "difference":
+        if not workspace.comparisons:
+            compare(workspace)
+    elif profiler.colouring and profiler.measured is None:
         measure(workspace)
 
 

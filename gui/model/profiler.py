@@ -175,7 +175,7 @@ class Profiler(QObject):
         self.changed.emit()
 
     def colour_by(self, what: str) -> None:
-        """Colour the canvas by "time" or "bytes", or "" for not at all."""
+        """Colour the canvas by "time", "bytes" or "difference", or "" for not at all."""
         self.colouring = what
         self.changed.emit()
 

@@ -17,8 +17,8 @@ def describe(stage: SceneModel, number: int) -> str:
         for word, there, of_gradient in rows:
             if there:
                 parts.append(f"{word} {facts.reading(number, of_gradient).text or 'not known'}")
-    if facts.shares is not None and (share := facts.shares.text(number)):
-        parts.append(f"{share} of the {facts.shares.by}")
+    if facts.shares is not None and (share := facts.shares.said(number)):
+        parts.append(share)
     if number in facts.badges:
         parts.append(f"gradient overridden by {facts.badges[number]}")
     if number in facts.breakpoints:

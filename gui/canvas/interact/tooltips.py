@@ -58,8 +58,8 @@ def _box(stage: SceneModel, number: int) -> str:
 def _share(stage: SceneModel, number: int) -> list[str]:
     """What part of a run's cost is a box's, where the canvas is coloured by it."""
     shares = stage.facts.shares
-    text = shares.text(number) if shares is not None else ""
-    return [f"{text} of the {shares.by}"] if shares is not None and text else []
+    text = shares.said(number) if shares is not None else ""
+    return [text] if text else []
 
 
 def _link(stage: SceneModel, number: int) -> str:

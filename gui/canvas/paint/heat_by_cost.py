@@ -41,6 +41,11 @@ class Shares:
         """ "34 %", "4.1 %"; "" for next to nothing."""
         return percent(float(self.values[box])) if self.values[box] >= LEAST else ""
 
+    def said(self, box: int) -> str:
+        """The same in a sentence: "34 % of the time"; "" for next to nothing."""
+        text = self.text(box)
+        return f"{text} of the {self.by}" if text else ""
+
     @cached_property
     def foremost(self) -> np.ndarray:
         """bool[n]: the boxes that say their share also in a far view."""

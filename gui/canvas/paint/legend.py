@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from gradstep.gui.canvas.paint import heat_colours
 from gradstep.gui.canvas.paint.heat_by_cost import percent
+from gradstep.gui.canvas.paint.heat_by_difference import DIFFERENCE, LEAST
 from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.look.theme import SMALL, fade, mono, sans
 from gradstep.gui.model.workspace import Workspace
@@ -32,6 +33,7 @@ class Legend(QWidget):
         stage.facts_changed.connect(self.refresh)
         stage.changed.connect(self.refresh)
         workspace.profiler.changed.connect(self.refresh)
+        workspace.compared.connect(self.refresh)
         workspace.theme_changed.connect(self.update)
         parent.installEventFilter(self)
         self._place()
@@ -51,13 +53,20 @@ class Legend(QWidget):
     def title(self) -> str:
         """What the colours stand for."""
         profiler = self._workspace.profiler
-        what = {"time": self.tr("Share of time"), "bytes": self.tr("Share of bytes")}
+        what = {
+            "time": self.tr("Share of time"),
+            "bytes": self.tr("Share of bytes"),
+            DIFFERENCE: self.tr("Difference (relative)"),
+        }
         return what.get(profiler.colouring, "")
 
     def remark(self) -> str:
         """Which runs they are about, whether that is still so, and what part of them belongs to no
         node, as what an optimizer keeps for itself."""
         profiler, program = self._workspace.profiler, self._workspace.program
+        if profiler.colouring == DIFFERENCE:
+            names = [c.right.removeprefix("emulate:") for c in self._workspace.comparisons]
+            return ", ".join(names) or self.tr("not compared yet")
         if program is not None and not program.measured:
             return self.tr("an emulated device has none")
         if profiler.busy:
@@ -95,6 +104,8 @@ class Legend(QWidget):
         theme = self._workspace.theme
         painter.setFont(mono(SMALL))
         ends = ("0 %", percent(shares.largest) if shares is not None else "")
+        if self._workspace.profiler.colouring == DIFFERENCE:
+            ends = (f"1e{LEAST}", "1")
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, ends[0])
         painter.drawText(room, right, ends[1])

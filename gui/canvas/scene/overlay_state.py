@@ -17,6 +17,7 @@ from gradstep.core.ops.typing.flatten_loops import shown_as
 from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 from gradstep.core.protocol.messages import BrokenNumbers
 from gradstep.gui.canvas.paint.heat_by_cost import Shares, shares_of
+from gradstep.gui.canvas.paint.heat_by_difference import DIFFERENCE, differences_of
 from gradstep.gui.canvas.scene.node_values import ROOM, NodeValues, gradient, value
 from gradstep.gui.canvas.scene.override_badges import find_badges
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
@@ -183,8 +184,11 @@ class OverlayState:
 
     @cached_property
     def shares(self) -> Shares | None:
-        """Of what a run costs, where the canvas is to be coloured by that."""
-        profiler = self._workspace.profiler
+        """Of what a run costs, or of what differs on another device, where the canvas is to be
+        coloured by that."""
+        profiler, comparisons = self._workspace.profiler, self._workspace.comparisons
+        if profiler.colouring == DIFFERENCE:
+            return differences_of(comparisons, self._visible) if comparisons else None
         if not profiler.colouring or profiler.measured is None:
             return None
         return shares_of(profiler.measured, self._visible, profiler.colouring)

@@ -67,6 +67,7 @@ class SceneModel(QObject):
         ):
             signal.connect(self._new_facts)
         workspace.profiler.changed.connect(self._note_profile)
+        workspace.compared.connect(self._note_profile)
         self.rebuild()
 
     @property

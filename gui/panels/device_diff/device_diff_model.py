@@ -28,6 +28,9 @@ _TONES: Mapping[ComparedVerdict, Tone] = {
     "dead": "faint",
 }  # fmt: skip
 _ROOM = 8  # elements written out
+_SAME = ("equal", "dead")
+_MEASURES = ("Δ", "ULP p99", "created", "inherited", "budget")
+_KEYS = ("max_abs", "ulp_p99", "created", "inherited", "share")
 
 
 @dataclass
@@ -54,10 +57,27 @@ class DiffRow:
     def left(self) -> SideResult:
         return next(iter(self.sides.values())).left
 
+    @property
+    def worst(self) -> tuple[str, ComparedNode]:
+        """The device on which it differs most, and what is said of it there."""
+        return min(self.sides.items(), key=lambda pair: _WORST.index(pair[1].verdict))
+
     def largest(self, what: str) -> float | None:
-        """The largest error `created` or `inherited` on any device."""
-        found = [getattr(node, what) for node in self.sides.values()]
+        """The largest error `created` or `inherited`, or measure, on any device."""
+        found = [getattr(n, what, n.metrics.get(what)) for n in self.sides.values()]
         return max((x for x in found if x is not None), default=None)
+
+
+@dataclass
+class Fold:
+    """Nodes in a row that are the same on all devices."""
+
+    rows: list[DiffRow] = field(default_factory=list)
+
+    @property
+    def open(self) -> int:
+        """How many of them are emulated in part."""
+        return sum(any(n.unknown for n in row.sides.values()) for row in self.rows)
 
 
 def diff_rows(comparisons: Sequence[Comparison]) -> list[DiffRow]:
@@ -70,42 +90,81 @@ def diff_rows(comparisons: Sequence[Comparison]) -> list[DiffRow]:
     return list(rows.values())
 
 
-class DiffModel(CellModel):
-    """Columns: verdict, node, type, phase, the left device, the others, created, inherited."""
+def folded(rows: Sequence[DiffRow]) -> list[DiffRow | Fold]:
+    """The rows, with those that are the same in a row as one."""
+    found: list[DiffRow | Fold] = []
+    for row in rows:
+        if row.verdict not in _SAME:
+            found.append(row)
+            continue
+        if not found or isinstance(found[-1], DiffRow):
+            found.append(Fold())
+        last = found[-1]
+        if isinstance(last, Fold):
+            last.rows.append(row)
+    return found
 
-    _FIXED = 5  # columns before the compared devices
+
+class DiffModel(CellModel):
+    """Columns: verdict, node, type, the left device, the others, and the measures of the device
+    that differs most: Δ, ULP, created, inherited, budget, rule; phase.
+
+    every: whether nodes that are the same have rows, too."""
+
+    _FIXED = 4  # columns before the compared devices
 
     def __init__(self) -> None:
         super().__init__()
-        self.rows: list[DiffRow] = []
+        self.rows: list[DiffRow | Fold] = []
+        self.every = False
+        self._all: list[DiffRow] = []
         self._right: Sequence[str] = ()
         self._measured: Mapping[str, bool] = {}
         self._first: frozenset[str | None] = frozenset()
 
     def show(self, comparisons: Sequence[Comparison]) -> None:
         self.beginResetModel()
-        self.rows = diff_rows(comparisons)
+        self._all = diff_rows(comparisons)
+        self.rows = [*self._all] if self.every else folded(self._all)
         self._right = [c.right for c in comparisons]
         self._measured = {c.right: c.measured for c in comparisons}
         self._first = frozenset(c.first_divergence for c in comparisons)
         left = comparisons[0].left if comparisons else "cpu"
         titles = [device_title(c) for c in comparisons]
-        fixed = ("", "node", "type", "phase", device_label(left))
-        self.headers = (*fixed, *titles, "created", "inherited")
+        fixed = ("", "node", "type", device_label(left))
+        self.headers = (*fixed, *titles, *_MEASURES, "rule", "phase")
         self.endResetModel()
+
+    def unfold(self, every: bool) -> None:
+        """Give nodes that are the same rows of their own, or not."""
+        self.beginResetModel()
+        self.every = every
+        self.rows = [*self._all] if every else folded(self._all)
+        self.endResetModel()
+
+    @property
+    def same(self) -> int:
+        """How many nodes are the same everywhere."""
+        return sum(row.verdict in _SAME for row in self._all)
 
     def count(self) -> int:
         return len(self.rows)
 
     def row_of(self, name: str) -> int:
-        """The row of a node, or -1."""
-        return next((i for i, row in enumerate(self.rows) if row.name == name), -1)
+        """The row of a node, or of those that it is folded with; -1 for none."""
+        for number, item in enumerate(self.rows):
+            inside = item.rows if isinstance(item, Fold) else [item]
+            if any(row.name == name for row in inside):
+                return number
+        return -1
 
     def cell(self, row: int, column: int) -> Cell:
         item = self.rows[row]
+        if isinstance(item, Fold):
+            return _fold_cell(item, column)
         last = self._FIXED + len(self._right)
         if column >= last:
-            return _error(item.largest(("created", "inherited")[column - last]))
+            return _measure(item, column - last)
         if column >= self._FIXED:
             device = self._right[column - self._FIXED]
             return self._side(item, item.sides.get(device), device)
@@ -118,11 +177,9 @@ class DiffModel(CellModel):
         if column == 1:
             tip = f"{item.name}: the first node that differs" if first else item.name
             name = f"{item.name}  ◂ first" if first else item.name
-            return Cell(name, "problem" if first else "text", strong=first, tip=tip)
+            return Cell(name, "problem" if first else "text", strong=first, name=True, tip=tip)
         if column == 2:
             return Cell(item.type, "muted")
-        if column == 3:
-            return Cell(item.phase, item.phase)
         return _result(item.left, None, failure=item.tone)
 
     def _side(self, item: DiffRow, node: ComparedNode | None, device: str) -> Cell:
@@ -192,7 +249,42 @@ def _number(value: float | int | bool | str) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _error(value: float | None) -> Cell:
+def _fold_cell(item: Fold, column: int) -> Cell:
+    count = len(item.rows)
+    if column == 0:
+        return Cell("=", "faint", tip="the same on all devices")
+    if column == 1:
+        tip = ", ".join(row.name for row in item.rows[:20]) + (", …" if count > 20 else "")
+        return Cell(f"{count} equal", "faint", tip=tip)
+    if column == 2 and item.open:
+        return Cell(f"{item.open} in part", "faint", tip="what is emulated of them is not all")
+    return Cell()
+
+
+def _measure(item: DiffRow, number: int) -> Cell:
+    """Of the columns after the devices."""
+    if number < len(_KEYS):
+        value = item.largest(_KEYS[number])
+        return _share(value) if _KEYS[number] == "share" else _error(value, _KEYS[number])
+    node = item.worst[1]
+    if number == len(_KEYS):
+        text = node.because or node.unknown
+        tone: Tone = "text" if node.because else "faint"
+        return Cell(text, tone, tip="\n".join(filter(None, (node.rule, node.unknown))))
+    return Cell(item.phase, item.phase)
+
+
+def _share(value: float | None) -> Cell:
+    """Of what its arithmetic may round."""
     if value is None:
         return Cell("–", "faint", code=True)
-    return Cell("0" if value == 0 else f"{value:.1e}", "text" if value else "faint", code=True)
+    text = f"{100 * value:.0f} %" if value < 10 else f"{value:.0f}×"
+    tone: Tone = "problem" if value > 1 else "text" if value else "faint"
+    return Cell(text, tone, code=True, tip="of what its arithmetic may round")
+
+
+def _error(value: float | None, key: str = "") -> Cell:
+    if value is None:
+        return Cell("–", "faint", code=True)
+    text = f"{value:,.0f}" if key == "ulp_p99" and value < 1e6 else f"{value:.1e}"
+    return Cell("0" if value == 0 else text, "text" if value else "faint", code=True)

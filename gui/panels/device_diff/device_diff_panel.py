@@ -2,43 +2,55 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QHBoxLayout, QPushButton
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSplitter, QStackedWidget, QWidget
 
 from gradstep.core.protocol.messages import Comparison
 from gradstep.gui import commands
+from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.device_diff.device_choice import DeviceChoice
-from gradstep.gui.panels.device_diff.device_diff_model import DiffModel, device_label
+from gradstep.gui.panels.device_diff.device_diff_model import DiffModel, Fold, device_label
+from gradstep.gui.panels.device_diff.node_pane import NodePane
+from gradstep.gui.panels.device_diff.verdict_pane import Said, VerdictPane, verdicts
+from gradstep.gui.panels.widgets.check_box import Check
 from gradstep.gui.panels.widgets.flat_table import FlatTable
 from gradstep.gui.panels.widgets.panel_base import Panel
-from gradstep.gui.panels.widgets.small_labels import Text, Wrapped
+from gradstep.gui.panels.widgets.scroll_area import scroll_area
+from gradstep.gui.panels.widgets.small_labels import Link, Text
 
-_WIDTHS = (32, 160, 128, 80, 216)
-_DEVICE, _ERROR = 200, 80
+_WIDTHS = (32, 128, 96, 136)
+_DEVICE, _MEASURES = 136, (72, 72, 72, 72, 64, 240, 80)
+_DIFFERENCE = "difference"  # what the canvas is coloured by
+_SIDE = 320  # of the verdict at first
 
 
 class DeviceDiffPanel(Panel):
-    """Emulated columns are hatched and say by which rule and source; measured ones name the
-    device. The first node that differs is marked; a click selects the node."""
+    """What comes of it, in sentences, and the table. Emulated columns are hatched and say by which
+    rule and source; measured ones name the device. The first node that differs is marked; a click
+    selects the node, and shows where its results are apart."""
 
     title = "Device diff"
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace, "device_diff")
         self.model = DiffModel()
+        self._shown: list[Comparison] | None = None
         self.table = FlatTable(lambda: workspace.theme, self.model, "device_diff.table", _WIDTHS)
         self.table.setAccessibleName(self.title)
-        self.remarks = Wrapped(lambda: workspace.theme, "device_diff.remarks", "muted")
-        self.remarks.setContentsMargins(12, GRID // 2, 12, GRID // 2)
+        self.verdict, self.node = (
+            VerdictPane(lambda: workspace.theme),
+            NodePane(lambda: workspace.theme),
+        )
         self.column.addLayout(self._head())
-        self.column.addWidget(self.remarks)
-        self.column.addWidget(self.table, 1)
+        self.column.addWidget(self._body(), 1)
         self.table.chosen.connect(self._select)
         workspace.compared.connect(self._show_comparisons)
         workspace.program_changed.connect(self.refresh)
         workspace.message.connect(self.refresh)  # a comparison that failed has said so there
         workspace.selection_changed.connect(self._follow_selection)
+        workspace.profiler.changed.connect(self._note_colour)
         workspace.devices_changed.connect(self._offer)
         workspace.document_changed.connect(self._offer_recorded)
         self._offer()
@@ -55,10 +67,53 @@ class DeviceDiffPanel(Panel):
         self.devices = DeviceChoice()
         self.devices.changed.connect(self._enable)
         self.summary = Text(lambda: self.theme, "muted")
+        self.every = Check(lambda: self.theme, "", "device_diff.every")
+        self.every.toggled.connect(self._unfold)
+        self.back = Link(lambda: self.theme, self.tr("verdict"), "device_diff.back")
+        self.back.clicked.connect(lambda: self._look_at(self.verdict))
         row.addWidget(self.run)
         row.addWidget(self.devices)
         row.addWidget(self.summary, 1)
+        self.tint = Check(lambda: self.theme, self.tr("on canvas"), "device_diff.tint")
+        self.tint.setToolTip(plain(self.tr("Tint the nodes by how far they differ")))
+        self.tint.clicked.connect(lambda: commands.colour_by(self.workspace, _DIFFERENCE))
+        row.addWidget(self.back)
+        row.addWidget(self.tint)
+        row.addWidget(self.every)
         return row
+
+    def _body(self) -> QSplitter:
+        """The verdict, or a chosen node, beside the table."""
+        self.side = QStackedWidget()
+        for pane in (self.verdict, self.node):
+            self.side.addWidget(scroll_area(pane))
+        body = QSplitter(Qt.Orientation.Horizontal)
+        body.setObjectName("device_diff.body")
+        body.setChildrenCollapsible(False)
+        body.setHandleWidth(1)
+        body.addWidget(self.side)
+        body.addWidget(self.table)
+        body.setStretchFactor(1, 1)
+        body.setSizes([_SIDE, 2 * _SIDE])
+        return body
+
+    def _look_at(self, pane: QWidget) -> None:
+        self.side.setCurrentIndex(0 if pane is self.verdict else 1)
+        self.back.setVisible(pane is self.node)
+
+    def _note_colour(self) -> None:
+        self.tint.setChecked(self.workspace.profiler.colouring == _DIFFERENCE)
+
+    def _colour(self, comparisons: list[Comparison]) -> None:
+        """Tint the canvas while there is something that differs, and it says nothing else."""
+        colouring = self.workspace.profiler.colouring
+        differs = any(node.differs for c in comparisons for node in c.nodes)
+        if (differs and not colouring) or (not comparisons and colouring == _DIFFERENCE):
+            self.workspace.profiler.colour_by(_DIFFERENCE if comparisons else "")
+
+    def _unfold(self, every: bool) -> None:
+        self.model.unfold(every)
+        self._follow_selection()
 
     def _offer(self) -> None:
         self._recorded = self.workspace.document.recorded
@@ -91,13 +146,19 @@ class DeviceDiffPanel(Panel):
             return
         comparisons = self.workspace.comparisons
         self.model.show(comparisons)
-        devices = len(comparisons)
-        self.table.set_widths((*_WIDTHS, *[_DEVICE] * devices, _ERROR, _ERROR))
+        self.table.set_widths((*_WIDTHS, *[_DEVICE] * len(comparisons), *_MEASURES))
         self.table.setVisible(bool(comparisons))
+        same = self.model.same
+        self.every.setText(self.tr("{} equal").format(same))
+        self.every.setAccessibleName(self.tr("Show the nodes that are equal, too"))
+        self.every.setVisible(bool(same))
+        self.tint.setVisible(bool(comparisons))
+        self.every.updateGeometry()
         self.summary.set_text(_summary(comparisons))
-        self.remarks.setText("\n".join(self._remarks(comparisons)))
-        self.remarks.setVisible(bool(self.remarks.text()))
-        self.column.setStretch(1, 0 if comparisons else 1)
+        self.verdict.say(self._said(comparisons))
+        if comparisons is not self._shown:
+            self._shown = comparisons
+            self._look_at(self.verdict)
         self._follow_selection()
         self.show_content()
 
@@ -106,32 +167,26 @@ class DeviceDiffPanel(Panel):
         comparisons = self.workspace.comparisons
         if comparisons:
             self.devices.follow([c.right for c in comparisons])
+        self._colour(comparisons)
         self.refresh()
         first = next((c.first_divergence for c in comparisons if c.first_divergence), "")
         row = self.model.row_of(first)
         if row >= 0:
             middle = self.table.ScrollHint.PositionAtCenter
             self.table.scrollTo(self.model.index(row, 0), middle)
+            self.table.horizontalScrollBar().setValue(0)
 
-    def _remarks(self, comparisons: list[Comparison]) -> list[str]:
-        """What comes of it, what is emulated and from which source, and what is dangerous; before a
-        comparison, what it would say and what is missing for it."""
-        if not comparisons:
-            explained = self.tr(
-                "Compare runs every node here and on the chosen devices. It tells the node that "
-                "creates a difference from those that inherit it."
-            )
-            return [explained, *self._missing()]
-        said = [f"{device_label(c.right)}: {c.text}" for c in comparisons]
-        said += [
-            f"{device_label(c.right)} is emulated: {c.source}"
-            for c in comparisons
-            if not c.measured
-        ]
-        said += [
-            f"{device_label(name)}: {text}" for name, text in self.workspace.unavailable.items()
-        ]
-        return list(dict.fromkeys(said + [hazard for c in comparisons for hazard in c.hazards]))
+    def _said(self, comparisons: list[Comparison]) -> list[Said]:
+        """What comes of it; before a comparison, what it would say and what is missing for it."""
+        if comparisons:
+            return verdicts(comparisons, self.workspace.unavailable)
+        explained = self.tr(
+            "Compare runs every node here and on the chosen devices. It tells the node that "
+            "creates a difference from those that inherit it."
+        )
+        unavailable = verdicts((), self.workspace.unavailable)
+        texts = [explained, *self._missing()]
+        return [("", "", [(text, "muted") for text in texts]), *unavailable]
 
     def _missing(self) -> list[str]:
         """Each reason for which devices are not there, once."""
@@ -142,7 +197,17 @@ class DeviceDiffPanel(Panel):
         return [f"{', '.join(names)}: {text}" for text, names in reasons.items()]
 
     def _select(self, row: int) -> None:
-        commands.reveal(self.workspace, self.model.rows[row].name)
+        """Show a node, here and everywhere; of nodes that are folded, all."""
+        item = self.model.rows[row]
+        if isinstance(item, Fold):
+            self.every.setChecked(True)
+            self.table.scrollTo(self.model.index(self.model.row_of(item.rows[0].name), 0))
+            return
+        device, node = item.worst
+        left = self.workspace.comparisons[0].left
+        self.node.show_node(node, device_label(left), device_label(device))
+        self._look_at(self.node)
+        commands.reveal(self.workspace, item.name)
 
     def _follow_selection(self) -> None:
         chosen = self.workspace.selection

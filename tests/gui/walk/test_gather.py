@@ -50,6 +50,8 @@ def test_the_comparison_lists_every_node_and_names_its_sources(gather) -> None:
     user.click("device_diff.compare")
     user.wait(lambda: len(user.workspace.comparisons) == 2, "the comparison")
     user.settle()
+    remarks = user.text("device_diff.verdict")
+    user.click("device_diff.every")
     headers, *rows = [user.headers("device_diff.table"), *user.table("device_diff.table")]
     tf, cupy = headers.index("tf-gpu · emulated"), headers.index("cupy · emulated")
     by_node = {row[1].partition(" ")[0]: row for row in rows}
@@ -59,7 +61,6 @@ def test_the_comparison_lists_every_node_and_names_its_sources(gather) -> None:
     assert by_node["b"][tf] == "[1 2 0]"
     assert by_node["b"][cupy] == "[1 2 2]"
     assert "◂ first" in by_node["b"][1]
-    remarks = user.text("device_diff.remarks")
     table = user.find("device_diff.table")
     row = rows.index(by_node["b"])
     assert table.viewport().rect().contains(table.visualRect(table.model().index(row, 1)))
