@@ -51,7 +51,8 @@ def _how(row: ComparedNode) -> str:
         return "fails on one side"
     lost = int(metrics.get("nan_mismatches", 0))
     if lost:
-        return f"has {lost} element{'s' if lost > 1 else ''} that are NaN or infinite on one side"
+        them = "1 element that is" if lost == 1 else f"{lost} elements that are"
+        return f"has {them} NaN or infinite on one side"
     if "max_abs" not in metrics:
         return "is another"
     if not row.left.dtype.startswith(_FRACTIONS):

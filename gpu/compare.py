@@ -74,7 +74,7 @@ def row(turn: Turn, verdict: Verdict, left: Backend, right: Backend) -> Compared
     if inherited is not None and brought:
         metrics["amplification"] = inherited / brought
     metrics |= changed_classes(turn)
-    unknown, terms = unemulated(turn, left, right)
+    gap = unemulated(turn, left, right)
     why = reason(turn, verdict.creates, right)
     return ComparedNode(
         name=turn.op.name,
@@ -90,8 +90,9 @@ def row(turn: Turn, verdict: Verdict, left: Backend, right: Backend) -> Compared
         rule="" if why is None else why.said,
         kind=kind_of_difference(turn, verdict.creates, created, why) or "",
         because="" if why is None else why.text,
-        unknown=unknown,
-        terms=terms,
+        unknown=gap.text,
+        unmeasured=gap.unmeasured,
+        terms=gap.terms,
         metrics={name: value for name, value in metrics.items() if math.isfinite(value)},
         detail=_detail(turn, verdict),
     )

@@ -65,6 +65,8 @@ def _verdict(found: Compared) -> Iterator[str]:
     in_part = bool(_missing(found.rows) or found.waits)
     which = "No node that is compared" if in_part else "No node"
     rules = " by the rules that are emulated" if any(row.unknown for row in found.rows) else ""
+    if any(row.unmeasured for row in found.rows):
+        rules = " by the rules that are known"
     yield f"{which} makes a difference{rules}."
 
 
@@ -159,8 +161,14 @@ def _missing(rows: Rows) -> int:
 
 def _unknown(rows: Rows) -> Iterator[str]:
     """What a device that is emulated may do otherwise, and nobody knows."""
+    whats: dict[str, list[str]] = {}
+    for row in rows:
+        if row.unmeasured:
+            whats.setdefault(row.unmeasured, []).append(row.name)
+    for what, names in whats.items():
+        yield f"{capital(what)} (in {some(names)}): there the result may be another."
     sums = sorted((row for row in rows if row.terms), key=lambda row: -row.terms)
-    others = [row.name for row in rows if row.unknown and not row.terms]
+    others = [row.name for row in rows if row.unknown not in ("", row.unmeasured) and not row.terms]
     parts = []
     if sums:
         parts.append(f"the order of sums in {some(f'{r.name} ({r.terms:,} terms)' for r in sums)}")

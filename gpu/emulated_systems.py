@@ -6,7 +6,15 @@ transcendental functions, and has no times; what it computes is always labelled 
 
 from __future__ import annotations
 
-from gradstep.core.ops.declare.system_rules import Flush, NoRoom, OutOfRange, Rules
+from gradstep.core.ops.declare.system_rules import (
+    DivideByZero,
+    Flush,
+    NanExtreme,
+    NoRoom,
+    OutOfRange,
+    Rules,
+    Shift,
+)
 
 _TF_GPU = (
     "TensorFlow 2.21 headers gather_functor_gpu.cu.h (out[i] = ValueOrVec(0)) and "
@@ -33,6 +41,20 @@ _JAX_ARGMAX = "jax.numpy.argmax is NumPy's: the first NaN"
 _TORCH_ARGMAX = "PyTorch on the CPU: NaN counts as the largest, and as the smallest"
 _CUPY_ARGMAX = "CuPy cupy_cub.cu: NaN wins, as in NumPy"
 
+_JAX_RECORDED = "JAX 0.10.2 on the CPU, recorded (tests/data/devices/jax.npz)"
+_TORCH_RECORDED = "PyTorch 2.13.0 on the CPU, recorded (tests/data/devices/torch.npz)"
+_XLA_RECORDED = "TensorFlow 2.21.0, XLA on the CPU, recorded (tests/data/devices/tf-xla.npz)"
+_CUPY_RECORDED = f"CuPy 14.2, measured on {_H200}"
+_JAX_CORNERS = (
+    "divide_by_zero shift_beyond floor_by_remainder labels empty_extreme_fails segment_negative"
+).split()
+_TORCH_CORNERS = (
+    "no_room sign_of_nan_is_zero shift_beyond floor_by_remainder segment_negative one_hot "
+    "empty_extreme_fails"
+).split()
+_XLA_CORNERS = "nan_in_extremes divide_by_zero shift_beyond labels".split()
+_CUPY_CORNERS = "divide_by_zero shift_beyond mod_by_floor one_hot empty_extreme_fails".split()
+
 PROFILES: dict[str, Rules] = {
     rules.name: rules
     for rules in (
@@ -57,7 +79,15 @@ PROFILES: dict[str, Rules] = {
             scatter=OutOfRange.ZERO,
             flush_subnormals=Flush.ARITHMETIC,
             no_room=NoRoom.XLA,
-            sources=(("flush_subnormals", _XLA_FLUSHES), ("no_room", _XLA_CASTS)),
+            nan_in_extremes=NanExtreme.XLA,
+            divide_by_zero=DivideByZero.XLA,
+            shift_beyond=Shift.OUT,
+            labels=OutOfRange.NAN,
+            sources=(
+                ("flush_subnormals", _XLA_FLUSHES),
+                ("no_room", _XLA_CASTS),
+                *((name, _XLA_RECORDED) for name in _XLA_CORNERS),
+            ),
         ),
         Rules(
             name="cupy",
@@ -68,7 +98,14 @@ PROFILES: dict[str, Rules] = {
             flush_subnormals=Flush.ELEMENTWISE,
             no_room=NoRoom.CUDA,
             nan_is_found=True,
+            divide_by_zero=DivideByZero.ZERO,
+            shift_beyond=Shift.OUT,
+            mod_by_floor=True,
+            segment_negative=OutOfRange.WRAP,
+            one_hot=OutOfRange.WRAP,
+            empty_extreme_fails=True,
             sources=(
+                *((name, _CUPY_RECORDED) for name in _CUPY_CORNERS),
                 ("flush_subnormals", _CUPY_FLUSHES),
                 ("no_room", _CUDA_CASTS),
                 ("nan_is_found", _CUPY_ARGMAX),
@@ -83,7 +120,13 @@ PROFILES: dict[str, Rules] = {
             tf32=True,
             no_room=NoRoom.XLA,
             nan_is_found=True,
+            divide_by_zero=DivideByZero.JAX,
+            shift_beyond=Shift.OUT,
+            floor_by_remainder=True,
+            labels=OutOfRange.CLAMP,
+            empty_extreme_fails=True,
             sources=(
+                *((name, _JAX_RECORDED) for name in _JAX_CORNERS),
                 ("tf32", _JAX_TF32),
                 ("no_room", _XLA_CASTS),
                 ("nan_is_found", _JAX_ARGMAX),
@@ -96,7 +139,17 @@ PROFILES: dict[str, Rules] = {
             scatter=OutOfRange.RAISE,
             negative_ok=True,
             nan_is_found=True,
-            sources=(("nan_is_found", _TORCH_ARGMAX),),
+            no_room=NoRoom.TORCH,
+            sign_of_nan_is_zero=True,
+            shift_beyond=Shift.OUT,
+            floor_by_remainder=True,
+            segment_negative=OutOfRange.RAISE,
+            one_hot=OutOfRange.RAISE,
+            empty_extreme_fails=True,
+            sources=(
+                ("nan_is_found", _TORCH_ARGMAX),
+                *((name, _TORCH_RECORDED) for name in _TORCH_CORNERS),
+            ),
         ),
         Rules(
             name="onnxruntime-cuda",

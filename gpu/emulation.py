@@ -1,6 +1,7 @@
 """A NumPy backend that computes as another system documents it.
 
-Subnormals flushed, TF32 products, casts of what does not fit, and where NaN counts as an extreme.
+Subnormals flushed, TF32 products, casts of what does not fit; beside it are the rules for integers,
+floating-point numbers and classes.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.ops.declare.system_rules import Flush, NoRoom, Rules
 from gradstep.core.ops.declare.table import OpDef
+from gradstep.gpu import float_rules, index_rules, integer_rules
 
 Kernel = Callable[..., Any]
 
@@ -21,7 +23,7 @@ _HALF_OF_TF32 = np.uint32(0x1000)  # float32 has 23 bits of fraction, TF32 the u
 _TF32_BITS = np.uint32(0xFFFFE000)
 
 # Exact, and computed nevertheless: elementwise kernels, whose operands are flushed.
-_COMPARING = frozenset(
+COMPARING = frozenset(
     "Abs Neg Maximum Minimum Greater GreaterEqual Less LessEqual Equal NotEqual Relu Relu6 "
     "Ceil Floor".split()
 )
@@ -35,6 +37,8 @@ class EmulatedBackend(NumpyBackend):
 
     def adapt(self, definition: OpDef, kernel: Kernel) -> Kernel:
         """`kernel` as the emulated system would compute it."""
+        for rules_for in (integer_rules, float_rules, index_rules):
+            kernel = rules_for.adapted(self.rules, definition.type, kernel)
         if self.rules.tf32 and definition.arithmetic == "product":
             kernel = _with_inputs(round_to_tf32, kernel)
         if flushes(self.rules, definition):
@@ -43,8 +47,6 @@ class EmulatedBackend(NumpyBackend):
             kernel = _flushing_cast(kernel)
         if self.rules.no_room is not NoRoom.X86 and definition.type == "Cast":
             kernel = _casting(kernel, self.rules.no_room)
-        if self.rules.nan_is_found and definition.type in ("ArgMax", "ArgMin"):
-            kernel = _finding_nan(kernel)
         return kernel
 
 
@@ -53,7 +55,7 @@ def flushes(rules: Rules, definition: OpDef) -> bool:
     memory is not flushed."""
     if rules.flush_subnormals is Flush.NEVER:
         return False
-    if definition.type in _COMPARING or definition.arithmetic in ("rounded", "library"):
+    if definition.type in COMPARING or definition.arithmetic in ("rounded", "library"):
         return True
     return rules.flush_subnormals is Flush.ARITHMETIC and definition.arithmetic != "exact"
 
@@ -61,6 +63,8 @@ def flushes(rules: Rules, definition: OpDef) -> bool:
 def to_integers(x: Any, target: np.dtype, no_room: NoRoom) -> Any:
     """Floating-point numbers rounded to zero into an integer type, by XLA's or CUDA's rule for
     those that it has no room for."""
+    if no_room is NoRoom.TORCH:
+        return _torch_integers(x, target)
     narrow = no_room is NoRoom.CUDA and target.itemsize < 4
     wide = np.dtype(f"{target.kind}4") if narrow else target
     limits, bits = np.iinfo(wide), 8 * wide.itemsize
@@ -72,6 +76,25 @@ def to_integers(x: Any, target: np.dtype, no_room: NoRoom) -> Any:
     found = np.where(above | below | np.isnan(x), 0, x).astype(wide)
     found = np.where(above, wide.type(limits.max), np.where(below, wide.type(limits.min), found))
     return np.where(np.isnan(x), wide.type(nan), found).astype(target)
+
+
+def _torch_integers(x: Any, target: np.dtype) -> Any:
+    """By way of int64 for uint64, of which half is taken off first, and from float64 for uint8;
+    what has no room there is the smallest number."""
+    if target == np.uint64:
+        upper = x >= 2.0**63
+        low = _x86_int64(np.where(upper, x - x.dtype.type(2.0**63), x)).view(np.uint64)
+        return np.where(upper, low ^ np.uint64(1 << 63), low)
+    return _x86_int64(x).astype(target)
+
+
+def _by_way_of_int64(kind: np.dtype, target: np.dtype) -> bool:
+    return target == np.uint64 or (target == np.uint8 and kind == np.float64)
+
+
+def _x86_int64(x: Any) -> Any:
+    fits = (x >= -(2.0**63)) & (x < 2.0**63)
+    return np.where(fits, np.where(fits, x, 0).astype(np.int64), np.iinfo(np.int64).min)
 
 
 def _flushing_cast(kernel: Kernel) -> Kernel:
@@ -91,21 +114,11 @@ def _casting(kernel: Kernel, no_room: NoRoom) -> Kernel:
         result = kernel(x)
         if kind_of(x.dtype) != "f" or kind_of(result.dtype) not in "iu":
             return result
+        if no_room is NoRoom.TORCH and not _by_way_of_int64(x.dtype, result.dtype):
+            return result
         return to_integers(x, result.dtype, no_room)
 
     return cast
-
-
-def _finding_nan(kernel: Kernel) -> Kernel:
-    def place(x: Any, axis: Any) -> Any:
-        result = kernel(x, axis)
-        if kind_of(x.dtype) != "f":
-            return result
-        lost = np.isnan(x)
-        first = lost.argmax(int(axis)).astype(result.dtype)
-        return np.where(lost.any(int(axis)), first, result)
-
-    return place
 
 
 def round_to_tf32(array: Any) -> Any:

@@ -1,4 +1,9 @@
-"""What could differ on a GPU, found in real CPU tensors without one."""
+"""What could differ on another system, found by looking at the tensors of a run on the CPU.
+
+Each hazard is a fact about actual numbers (this index lies outside, these values do not fit int32)
+and what every emulated system makes of them, by the very rules that its column is computed by. Of
+an operation in a corner in which all that is known agree, nothing is said but who is not known.
+"""
 
 from __future__ import annotations
 
@@ -14,50 +19,98 @@ from gradstep.core.graph.model import Operation
 from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.ops.declare.system_rules import TF_CPU
 from gradstep.core.ops.declare.table import find
+from gradstep.gpu.corner_cases import Corner, corners_met
 from gradstep.gpu.emulated_systems import PROFILES
-from gradstep.gpu.rule_attribution import count_subnormals
+from gradstep.gpu.emulation import EmulatedBackend, flushes
+from gradstep.gpu.emulation_gaps import complete
+from gradstep.gpu.rule_statuses import status_of
 
-Predicate = Callable[[Operation, Sequence[np.ndarray]], "str | None"]
+_UNSAID = ("tf32",)  # every product is in it
+_SAID_IF_OPEN = ("ties", "ties_in_top_k")  # not every NaN is worth a sentence
+Results = dict[str, np.ndarray | None]  # by profile; None of one that fails
 
 
 def hazards(op: Operation, inputs: Sequence[np.ndarray | None]) -> list[str]:
     """Sentences about `op` on these inputs; empty when nothing stands out."""
-    known = [x for x in inputs if x is not None]
-    if not known or len(known) < len(inputs):
+    known = complete(inputs)
+    if known is None or find(op.type) is None:
         return []
-    found = (predicate(op, known) for predicate in _PREDICATES)
-    return [f"{op.name}: {text}" for text in found if text]
+    found = [_of_corner(op, known, *met) for met in corners_met(op, known)]
+    return [f"{op.name}: {text}" for text in (*found, _duplicates(op, known)) if text]
 
 
-def _out_of_range(op: Operation, inputs: Sequence[np.ndarray]) -> str | None:
-    """An index that TensorFlow's CPU refuses, and what each profile makes of it."""
-    definition = find(op.type)
-    if definition is None or "rules" not in definition.kernel.keywords:
-        return None
+def _of_corner(op: Operation, inputs: Sequence[np.ndarray], corner: Corner, count: int) -> str:
+    if corner.name in _UNSAID:
+        return ""
+    if corner.name == "subnormals":
+        return _subnormals(op, count)
+    refusal, here = _here(op, inputs)
+    names = [p for p in PROFILES if status_of(p, op.type, corner.name).status != "unknown"]
+    results = {name: _result(EmulatedBackend(PROFILES[name]), op, inputs) for name in names}
+    open_ = [name for name in PROFILES if name not in names]
+    differ = [*results.values(), here]
+    if _agree(differ):
+        if corner.name not in _SAID_IF_OPEN or not open_:
+            return ""
+        return f"{_fact(op, inputs, corner, count)}; which wins is not known of {_listed(open_)}"
+    if corner.name in _SAID_IF_OPEN:
+        return ""  # by another corner: NaN
+    place = _first_difference([x for x in differ if x is not None])
+    said = [f"cpu {_at(here, place)}"] if not refusal else []
+    said += [f"{name} {_at(result, place)}" for name, result in results.items()]
+    where = f" at {list(place)}" if place else ""
+    unknown = f"; not known of {_listed(open_)}" if open_ else ""
+    fact = refusal or _fact(op, inputs, corner, count)
+    return f"{fact}; the result{where}: {', '.join(said)}{unknown}"
+
+
+def _fact(op: Operation, inputs: Sequence[np.ndarray], corner: Corner, count: int) -> str:
+    if corner.name == "no_room":
+        them = "1 value does" if count == 1 else f"{count} values do"
+        return f"{them} not fit {DType(op.attrs['DstT']).numpy}"
+    if corner.name == "ties":
+        extremes = "maxima" if op.type == "ArgMax" else "minima"
+        of = inputs[0].size // max(1, inputs[0].shape[int(inputs[1])])
+        return f"{count} of {of} {extremes} are tied"
+    return f"{count} × {corner.what}"
+
+
+def _here(op: Operation, inputs: Sequence[np.ndarray]) -> tuple[str, np.ndarray | None]:
+    """Why this CPU refuses, or what it gives."""
     try:
-        run_op(NumpyBackend(TF_CPU), op, inputs)
-        return None
+        return "", np.asarray(run_op(NumpyBackend(TF_CPU), op, inputs)[_shown(op)])
     except GradstepError as error:
-        refused = error.message
-    results = {name: _result(op, inputs, name) for name in PROFILES}
-    place = _first_difference([x for x in results.values() if x is not None])
-    said = (f"{name} {_at(result, place)}" for name, result in results.items())
-    where = "" if place is None else f" at {list(place)}"
-    return f"{refused}; the result{where}: {', '.join(said)}"
+        return error.message, None
 
 
-def _result(op: Operation, inputs: Sequence[np.ndarray], profile: str) -> np.ndarray | None:
+def _result(
+    backend: NumpyBackend, op: Operation, inputs: Sequence[np.ndarray]
+) -> np.ndarray | None:
     try:
-        return np.asarray(run_op(NumpyBackend(PROFILES[profile]), op, inputs)[0])
+        return np.asarray(run_op(backend, op, inputs)[_shown(op)])
     except GradstepError:
         return None
+
+
+def _shown(op: Operation) -> int:
+    """Which result is looked at: of TopKV2 the places."""
+    return 1 if op.type == "TopKV2" else 0
+
+
+def _agree(results: Sequence[np.ndarray | None]) -> bool:
+    """Whether all fail, or all give the same."""
+    given = [x for x in results if x is not None]
+    return not given or (len(given) == len(results) and _first_difference(given) is None)
 
 
 def _first_difference(results: Sequence[np.ndarray]) -> tuple[int, ...] | None:
     """The first place where not all results agree."""
     apart = np.zeros(results[0].shape, bool) if results else np.zeros(0, bool)
     for other in results[1:]:
-        apart |= results[0] != other
+        same = results[0] == other
+        if kind_of(other.dtype) == "f":
+            same |= np.isnan(results[0]) & np.isnan(other)
+        apart |= ~same
     places = np.argwhere(apart)
     return tuple(int(i) for i in places[0]) if len(places) else None
 
@@ -65,71 +118,56 @@ def _first_difference(results: Sequence[np.ndarray]) -> tuple[int, ...] | None:
 def _at(result: np.ndarray | None, place: tuple[int, ...] | None) -> str:
     if result is None:
         return "fails"
-    return "has one" if place is None else f"{result[place]:.6g}"
+    if place is None and result.size != 1:
+        return "has one"
+    value = result.item() if place is None else result[place].item()
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _duplicates(op: Operation, inputs: Sequence[np.ndarray]) -> str | None:
-    if op.type not in ("UnsortedSegmentSum", "ScatterNd"):
-        return None
-    by_row = op.type == "ScatterNd"
-    rows, values = (inputs[0], inputs[1]) if by_row else (inputs[1], inputs[0])
-    flat = rows.reshape(-1, rows.shape[-1]) if by_row else rows.reshape(-1, 1)
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names)
+
+
+def _subnormals(op: Operation, count: int) -> str:
+    definition = find(op.type)
+    statuses = {name: status_of(name, op.type, "subnormals").status for name in PROFILES}
+    if definition is None:
+        return ""
+    flushing = [
+        name for name, rules in PROFILES.items()
+        if statuses[name] != "unknown" and flushes(rules, definition)
+    ]  # fmt: skip
+    if not flushing:
+        return ""
+    take = "takes" if len(flushing) == 1 else "take"
+    return f"{count} subnormal input{'s' * (count > 1)}: {_listed(flushing)} {take} them for 0"
+
+
+def _duplicates(op: Operation, inputs: Sequence[np.ndarray]) -> str:
+    """Rows that are added to one target, of which a GPU does not keep the order."""
+    parts = _ADDING.get(op.type)
+    if parts is None:
+        return ""
+    rows, values, by_vector = parts(inputs)
+    flat = rows.reshape(-1, rows.shape[-1]) if by_vector and rows.ndim else rows.reshape(-1, 1)
     repeated = len(flat) - len(np.unique(flat, axis=0))
     if not repeated or kind_of(values.dtype) not in "fc":
-        return None
+        return ""
     return (
         f"{repeated} of {len(flat)} rows go to a target that others go to; a GPU adds them in "
         "no fixed order, so the last bits may change from run to run"
     )
 
 
-def _subnormals(op: Operation, inputs: Sequence[np.ndarray]) -> str | None:
-    definition = find(op.type)
-    if definition is None or definition.arithmetic == "exact":
-        return None
-    count = sum(map(count_subnormals, inputs))
-    return f"{count} subnormal input{'s' * (count > 1)}: a GPU takes them for 0" if count else None
-
-
-def _cast(op: Operation, inputs: Sequence[np.ndarray]) -> str | None:
-    if op.type != "Cast" or kind_of(inputs[0].dtype) != "f":
-        return None
-    target = DType(op.attrs["DstT"]).numpy
-    if target.kind not in "iu":
-        return None
-    limits, x = np.iinfo(target), np.trunc(inputs[0].astype(np.float64))
-    bad = np.count_nonzero(~((x >= limits.min) & (x <= limits.max)))
-    if not bad:
-        return None
-    them = "1 value does" if bad == 1 else f"{bad} values do"
-    return f"{them} not fit {target}: x86 wraps or gives the minimum, a GPU saturates"
-
-
-def _division(op: Operation, inputs: Sequence[np.ndarray]) -> str | None:
-    if op.type not in ("FloorDiv", "FloorMod") or kind_of(inputs[0].dtype) not in "iu":
-        return None
-    if (inputs[1] != 0).all():
-        return None
-    return "integer division by zero: TensorFlow's CPU fails, XLA gives -1, CuPy 0"
-
-
-def _ties(op: Operation, inputs: Sequence[np.ndarray]) -> str | None:
-    if op.type != "ArgMax":
-        return None
-    x, axis = inputs[0], int(inputs[1])
-    with np.errstate(invalid="ignore"):
-        winners = np.count_nonzero(x == np.max(x, axis=axis, keepdims=True), axis=axis)
-    tied = int(np.count_nonzero(winners > 1))
-    if not tied:
-        return None
-    return f"{tied} of {winners.size} maxima are tied; which position wins may differ on a GPU"
-
-
-_PREDICATES: tuple[Predicate, ...] = (
-    _out_of_range,
-    _duplicates,
-    _subnormals,
-    _cast,
-    _division,
-    _ties,
-)
+Parts = Callable[[Sequence[np.ndarray]], tuple[np.ndarray, np.ndarray, bool]]
+_ADDING: dict[str, Parts] = {
+    "UnsortedSegmentSum": lambda x: (x[1], x[0], False),
+    "ScatterNd": lambda x: (x[0], x[1], True),
+    "TensorScatterAdd": lambda x: (x[1], x[2], True),
+    "TensorScatterSub": lambda x: (x[1], x[2], True),
+    "ScatterAdd": lambda x: (x[1], x[2], False),
+    "ScatterSub": lambda x: (x[1], x[2], False),
+    "ResourceScatterAdd": lambda x: (x[1], x[2], False),
+    "ResourceScatterSub": lambda x: (x[1], x[2], False),
+    "SparseSegmentSum": lambda x: (x[2], x[0], False),
+}

@@ -189,7 +189,8 @@ class ComparedNode(msgspec.Struct, frozen=True, kw_only=True):
              "unexplained", more than rounding, and no rule says why. because: the rule in a few
              words.
     unknown: what an emulated device leaves open here, such as the order of a sum; terms: of how
-             many.
+             many. unmeasured: of that, what is not known of the device's rules, in a case that
+             these inputs are in.
     metrics: equal (share of elements), max_abs, rel_p99, ulp_p99, rel_l2, cosine, scaled (of sums:
              over ε times the magnitudes), nan_mismatches, error_left, error_right (against
              float64), amplification, share (of its tolerance), classes and classes_changed (by the
@@ -210,6 +211,7 @@ class ComparedNode(msgspec.Struct, frozen=True, kw_only=True):
     kind: DifferenceKind | Literal[""] = ""
     because: str = ""
     unknown: str = ""
+    unmeasured: str = ""
     terms: int = 0
     metrics: dict[str, float] = {}
     detail: NodeDifference | None = None  # of numbers that are not the same

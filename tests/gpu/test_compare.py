@@ -108,7 +108,7 @@ def test_scattering_out_of_range_names_the_rule_for_scatters() -> None:
     )
     node = nodes(on(ran, "emulate:tf-gpu"))["s"]
     assert node.right.values == [1, 0, 0]
-    assert "an index out of range is dropped" in node.rule
+    assert "a segment id out of range is dropped" in node.rule
 
 
 # -- whole networks ----------------------------------------------------------------------------
@@ -410,3 +410,65 @@ def test_a_difference_that_only_nan_makes(type_: str, expected: dict, device: st
         assert node.right.values == wanted
         assert node.rule.startswith(f"emulate:{device}: ")
         assert "NaN" in node.rule
+
+
+# -- corners that nobody knows -----------------------------------------------------------------
+
+
+def _greatest() -> Program:
+    b = GraphBuilder()
+    b.one("ArgMax", b.placeholder("x", shape=(3,)), np.array(0, np.int32), name="y")
+    x = np.array([1, np.nan, 3], np.float32)
+    return Program(b.build(), b.build(), fetches=(TensorRef("y"),), feeds={TensorRef("x"): x})
+
+
+def test_where_nobody_knows_no_difference_is_claimed() -> None:
+    found = on(_greatest(), "emulate:tf-gpu")
+    node = nodes(found)["y"]
+    assert node.unmeasured == "what tf-gpu does with NaN is not known"
+    assert node.unknown == node.unmeasured
+    assert found.brief == "no node differs (1 emulated in part)"
+    assert found.text == (
+        "No node makes a difference by the rules that are known. What tf-gpu does with NaN is not "
+        "known (in y): there the result may be another."
+    )
+
+
+def test_where_it_was_measured_nothing_is_open() -> None:
+    found = on(_greatest(), "emulate:tf-xla")
+    assert nodes(found)["y"].unmeasured == ""
+    assert found.text == "No node makes a difference."
+    assert on(_greatest(), "emulate:jax").first_divergence == "y"
+
+
+@pytest.mark.parametrize(
+    ("type_", "inputs", "device", "words"),
+    [
+        ("FloorDiv", ([1, 0], [0, 0]), "jax", "an integer over 0 is -2, but 0 over 0 is -1"),
+        ("FloorDiv", ([1, 0], [0, 0]), "cupy", "an integer over 0 is 0, and so is what remains"),
+        ("FloorMod", ([1, 0], [0, 0]), "tf-xla", "and itself remains"),
+        ("LeftShift", ([1, 1], [32, 1]), "torch", "a shift beyond the width leaves 0"),
+        ("FloorDiv", ([6.0, 1], [0.1, 1]), "torch", "x // y is found by way of the remainder"),
+        ("FloorMod", ([-1.0], [np.inf]), "cupy", "x % y is x - floor(x / y) · y"),
+        ("Maximum", ([1.0], [np.nan]), "tf-xla", "NaN is passed over"),
+        ("Sign", ([np.nan],), "torch", "the sign of NaN is 0"),
+    ],
+)
+def test_a_difference_names_its_rule_and_where_it_was_recorded(
+    type_: str, inputs: tuple[list[float], ...], device: str, words: str
+) -> None:
+    b, feeds, given = GraphBuilder(), {}, []
+    whole = all(isinstance(x, int) for row in inputs for x in row)
+    for index, values in enumerate(inputs):
+        array = np.array(values, np.int32 if whole else np.float32)
+        kind = DType.INT32 if whole else DType.FLOAT32
+        given.append(b.placeholder(f"x{index}", kind, array.shape))
+        feeds[TensorRef(f"x{index}")] = array
+    b.one(type_, *given, name="y")
+    ran = Program(b.build(), b.build(), fetches=(TensorRef("y"),), feeds=feeds)
+    found = on(ran, f"emulate:{device}")
+    node = nodes(found)["y"]
+    assert (node.kind, node.creates) == ("semantics", True)
+    assert words in node.because
+    assert "tests/data/devices" in node.rule or "H200" in node.rule
+    assert found.text.startswith("Semantics, not rounding. First divergence: y ")

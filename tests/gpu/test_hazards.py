@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,8 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gradstep.core.engine.calls.op_evaluation import run_op
+from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.gpu.emulated_systems import PROFILES
+from gradstep.gpu.emulation import EmulatedBackend
 from gradstep.gpu.hazards import hazards
 
 
@@ -48,9 +53,16 @@ TO_INT = {"DstT": DType.INT32}
         ("Cast", (f32(1, 3e9, np.nan, -np.inf),), TO_INT, "3 values do not fit int32"),
         ("Cast", (f32(2.0**31),), TO_INT, "1 value does not fit int32"),
         ("Cast", (f32(-1),), {"DstT": DType.UINT8}, "1 value does not fit uint8"),
-        ("FloorDiv", (i32(1, 2), i32(0, 1)), {}, "integer division by zero"),
-        ("FloorMod", (i32(1), i32(0)), {}, "integer division by zero"),
-        ("ArgMax", (f32(1, 2, 2), ZERO), {}, "1 of 1 maxima are tied"),
+        ("FloorDiv", (i32(1, 2), i32(0, 1)), {}, "Integer division by zero; the result"),
+        ("FloorMod", (i32(1), i32(0)), {}, "Integer division by zero; the result"),
+        ("ArgMax", (f32(1, 2, 2), ZERO), {}, "1 of 1 maxima are tied; which wins is not known of"),
+        ("UnsortedSegmentSum", (f32(1, 2), i32(1, -1), i32(2)[0]), {}, "torch fails; not known of"),
+        ("LeftShift", (i32(1, 1), i32(3, 32)), {}, "the result at [1]: cpu -2147483648, tf-xla 0"),
+        ("Max", (f32(1, np.nan, 3), ZERO), {}, "1 × NaN; the result: cpu nan, tf-xla 3"),
+        ("Sign", (f32(np.nan),), {}, "torch 0; not known of tf-gpu, onnxruntime-cuda"),
+        ("FloorDiv", (f32(6), f32(0.1)), {}, "cpu 60, tf-xla 60, cupy 60, jax 59, torch 59"),
+        ("Max", (f32(), ZERO), {}, "tf-xla -inf, cupy fails, jax fails, torch fails"),
+        ("TensorScatterAdd", (f32(0, 0), i32([1], [1]), f32(1, 2)), {}, "1 of 2 rows go to"),
     ],
 )
 def test_a_hazard_is_found(type_: str, inputs: tuple, attrs: dict, expected: str) -> None:
@@ -63,7 +75,6 @@ def test_a_hazard_is_found(type_: str, inputs: tuple, attrs: dict, expected: str
         ("GatherV2", (f32(10, 20, 30), i32(0, 2), ZERO), {}),
         ("GatherNd", (f32(10, 20, 30), i32([1], [0])), {}),
         ("ScatterNd", (i32([2], [0]), f32(1, 2), i32(3)), {}),
-        ("UnsortedSegmentSum", (f32(1, 2), i32(1, -1), i32(2)[0]), {}),
         ("UnsortedSegmentSum", (i32(1, 2), i32(1, 1), i32(2)[0]), {}),  # integers add exactly
         ("Mul", (f32(0, 1), f32(-0.0, np.nan)), {}),
         ("Mul", (np.array([1e-40]), np.array([1e-310])), {}),  # float64 is never flushed
@@ -104,3 +115,31 @@ def test_an_index_is_a_hazard_exactly_when_it_is_out_of_range(
     rows = np.arange(2 * size, dtype=np.float32).reshape(size, 2)
     said = found("GatherV2", rows, at[None] if nested else at, ZERO)
     assert (said != "") == any(not 0 <= i < size for i in indices)
+
+
+ASKED = st.sampled_from(
+    ("FloorDiv", "FloorMod", "LeftShift", "RightShift", "Maximum", "Minimum", "GatherV2", "Sign")
+)
+
+
+@given(ASKED, st.lists(st.integers(-40, 40), min_size=2, max_size=6), st.booleans())
+def test_a_hazard_says_what_the_columns_show(type_: str, numbers: list[int], floats: bool) -> None:
+    """Whatever is said of a system, its column of a comparison shows."""
+    one = i32(*numbers)
+    if type_ in ("Maximum", "Minimum", "Sign") or (floats and type_ == "FloorDiv"):
+        one = np.where(one % 3 == 0, np.nan, one).astype(np.float32)
+    other = one[::-1] if type_ != "GatherV2" else i32(*numbers)
+    inputs = {"Sign": (one,), "GatherV2": (f32(*range(9)), other, ZERO)}.get(type_, (one, other))
+    said = found(type_, *inputs)
+    place = re.search(r"the result at \[(\d+)\]: ", said)
+    if place is None:
+        return
+    row = Operation("op", type_, tuple(TensorRef(f"x{i}") for i, _ in enumerate(inputs)))
+    for name, text in re.findall(r"(tf-gpu|tf-xla|cupy|jax|torch|onnxruntime-cuda) ([^,;]+)", said):
+        if name in said.partition("not known of")[2]:
+            continue
+        try:
+            shown = run_op(EmulatedBackend(PROFILES[name]), row, inputs)[0][int(place.group(1))]
+            assert text == (f"{shown:.6g}" if isinstance(shown, np.floating) else str(shown))
+        except GradstepError:
+            assert text == "fails"

@@ -23,6 +23,31 @@ class NoRoom(StrEnum):
     XLA = "xla"  # the nearest number of the type; NaN gives 0
     CUDA = "cuda"  # the same, of 32 bits at least, and its low bits; NaN of or to 64 bits: 2^(w-1)
 
+    TORCH = "torch"  # X86's, of 64 bits where PyTorch converts by way of these
+
+
+class DivideByZero(StrEnum):
+    """What FloorDiv and FloorMod make of an integer over 0."""
+
+    RAISE = "raise"
+    ZERO = "zero"  # 0 and 0
+    XLA = "xla"  # -1, rounded down: -2 below 0; the dividend
+    JAX = "jax"  # -2, but -1 of 0 and without a sign; 0
+
+
+class Shift(StrEnum):
+    """What a shift by less than 0 places, or by the width and more, is."""
+
+    CLAMP = "clamp"  # by 0, and by the width less 1
+    OUT = "out"  # all bits go: 0, or the sign to the right
+
+
+class NanExtreme(StrEnum):
+    """What NaN does to a maximum or minimum, and to its place."""
+
+    WINS = "wins"  # the extreme is NaN; its place is another rule, nan_is_found
+    XLA = "xla"  # passed over; of two, the first stays; a place starts anew after it
+
 
 class Flush(StrEnum):
     """Which operations take float32 numbers below the normal range for 0, and give none."""
@@ -38,8 +63,12 @@ class Rules:
 
     negative_ok: whether -1 means the last row. tf32: matrix products round their float32 factors to
     10 bits of fraction. nan_is_found: ArgMax and ArgMin give the place of the first NaN, instead of
-    passing it over. source: where the rules are documented; sources: field -> where that one
-    is, if elsewhere.
+    passing it over. floor_by_remainder: float FloorDiv goes through the remainder, as NumPy's does.
+    mod_by_floor: float FloorMod is x - floor(x / y) · y, rounded once. segment_negative: ZERO drops
+    such rows of UnsortedSegment…, whatever `negative_ok`. one_hot: a class outside gives a row of 0
+    (ZERO), fails, or wraps. labels: of SparseSoftmaxCrossEntropyWithLogits; None follows `gather`.
+    empty_extreme_fails: of Max and Min over nothing. source: where the rules are documented;
+    sources: field -> where that one is, if elsewhere.
     """
 
     name: str = "tf-cpu"
@@ -51,6 +80,16 @@ class Rules:
     tf32: bool = False
     no_room: NoRoom = NoRoom.X86
     nan_is_found: bool = False
+    nan_in_extremes: NanExtreme = NanExtreme.WINS
+    sign_of_nan_is_zero: bool = False
+    divide_by_zero: DivideByZero = DivideByZero.RAISE
+    shift_beyond: Shift = Shift.CLAMP
+    floor_by_remainder: bool = False
+    mod_by_floor: bool = False
+    segment_negative: OutOfRange = OutOfRange.ZERO
+    one_hot: OutOfRange = OutOfRange.ZERO
+    labels: OutOfRange | None = None
+    empty_extreme_fails: bool = False
     sources: tuple[tuple[str, str], ...] = ()
 
     def source_of(self, field: str) -> str:

@@ -1,0 +1,51 @@
+"""Indices that number classes, where they are outside: of OneHot, and labels of cross entropy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradstep.core.errors import GradstepError
+from gradstep.core.ops.declare.system_rules import OutOfRange, Rules
+from gradstep.core.ops.numerics.index_bounds import bounds_hint, check, resolve
+
+Kernel = Callable[..., Any]
+LABELLED = "SparseSoftmaxCrossEntropyWithLogits"
+
+
+def adapted(rules: Rules, type_: str, kernel: Kernel) -> Kernel:
+    """`kernel` of an operation of this type under the rules for classes."""
+    if rules.one_hot is not OutOfRange.ZERO and type_ == "OneHot":
+        return _one_hot(kernel, rules.one_hot)
+    if rules.labels is OutOfRange.CLAMP and type_ == LABELLED:
+        return _clamped(kernel, rules.negative_ok)
+    return kernel
+
+
+def _one_hot(kernel: Kernel, rule: OutOfRange) -> Kernel:
+    def one_hot(indices: Any, depth: Any, *values: Any) -> Any:
+        if rule is OutOfRange.RAISE:
+            outside = (indices < 0) | (indices >= depth)
+            check(np, outside, lambda place: _no_such_class(indices, place, int(depth)))
+            return kernel(indices, depth, *values)
+        return kernel(resolve(np, indices, int(depth), rule)[0], depth, *values)
+
+    return one_hot
+
+
+def _clamped(kernel: Kernel, negative_ok: bool) -> Kernel:
+    def loss(scores: Any, labels: Any) -> Any:
+        inside, _ = resolve(np, labels, scores.shape[-1], OutOfRange.CLAMP, negative_ok)
+        return kernel(scores, inside.astype(labels.dtype))
+
+    return loss
+
+
+def _no_such_class(indices: Any, place: tuple[int, ...], depth: int) -> GradstepError:
+    return GradstepError(
+        f"indices{list(place)} = {indices[place].item()} is not in [0, {depth})",
+        index=place,
+        hint=bounds_hint(depth),
+    )

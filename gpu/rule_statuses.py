@@ -1,0 +1,186 @@
+"""What is known of each emulated system: for each operation and corner, measured, read or unknown.
+
+A cell is one system, one operation and one corner; the corner "bits" is what every operation has:
+the last bits of its result where nothing else is the matter. tests/devices holds what is measured
+to the recordings, and docs/devices.md is made from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from gradstep.core.ops.declare.arithmetic_class import Arithmetic
+from gradstep.core.ops.declare.table import all_ops, find
+from gradstep.gpu.corner_cases import all_corners
+from gradstep.gpu.emulated_systems import PROFILES
+
+Status = Literal["measured", "read", "unknown"]
+BITS = "bits"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """where: by whom it was measured, or where it can be read; "" of what is unknown."""
+
+    profile: str
+    op: str
+    corner: str
+    status: Status
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class _Known:
+    """ops: those that were asked; others of the same corner follow the same rule, if `rest` says
+    where that can be read."""
+
+    where: str
+    ops: tuple[str, ...]
+    rest: str = ""
+
+
+def cells(profile: str) -> Iterator[Cell]:
+    """All of a profile's, operation by operation."""
+    for definition in all_ops():
+        yield _bits(profile, definition.type, definition.arithmetic)
+    for corner in all_corners():
+        for op in corner.ops:
+            yield status_of(profile, op, corner.name)
+
+
+def status_of(profile: str, op: str, corner: str) -> Cell:
+    """What is known of one operation in one corner. profile: of PROFILES."""
+    if corner == BITS:
+        definition = find(op)
+        return _bits(profile, op, "library" if definition is None else definition.arithmetic)
+    known = _MEASURED.get(profile, {}).get(corner)
+    if known is not None and op in known.ops:
+        return Cell(profile, op, corner, "measured", known.where)
+    read = _READ.get(profile, {}).get(corner) or (known.rest if known is not None else "")
+    if read:
+        return Cell(profile, op, corner, "read", read)
+    return Cell(profile, op, corner, "unknown")
+
+
+def _bits(profile: str, op: str, arithmetic: Arithmetic) -> Cell:
+    where = _BITS.get(arithmetic)
+    if where is None:
+        return Cell(profile, op, BITS, "unknown")
+    return Cell(profile, op, BITS, "read", where)
+
+
+_BITS: Mapping[Arithmetic, str] = {
+    "exact": "moves, compares or chooses values",
+    "rounded": "IEEE 754: correctly rounded",
+}
+_RECORDED = {
+    "jax": "JAX 0.10.2 on the CPU, 2026-11-26",
+    "torch": "PyTorch 2.13.0 on the CPU, 2026-11-26",
+    "tf-xla": "TensorFlow 2.21.0, XLA on the CPU, 2026-11-26",
+}
+_H200 = "CuPy 14.2 on an H200, 2026-11-26"
+_ASKED: Mapping[str, tuple[str, ...]] = {  # of the recordings: tests/devices/questions.py
+    "gather": ("GatherV2", "GatherNd"),
+    "scatter": ("ScatterNd",),
+    "segments": ("UnsortedSegmentSum",),
+    "one_hot": ("OneHot",),
+    "labels": ("SparseSoftmaxCrossEntropyWithLogits",),
+    "no_room": ("Cast",),
+    "divide_by_zero": ("FloorDiv", "FloorMod"),
+    "shift_beyond": ("LeftShift", "RightShift"),
+    "float_floor": ("FloorDiv", "FloorMod"),
+    "nan_in_place": ("ArgMax", "ArgMin"),
+    "nan_in_extremes": ("Max", "Min", "Maximum", "Minimum", "Relu"),
+    "nan_in_top_k": ("TopKV2",),
+    "sign_of_nan": ("Sign",),
+    "ties": ("ArgMax", "ArgMin"),
+    "ties_in_top_k": ("TopKV2",),
+    "empty": ("Max", "Min", "Sum", "Prod", "Mean"),
+}
+_UNSPECIFIED = {"torch": ("ties_in_top_k",)}  # it promises nothing, and gave another each time
+_SAME_RULE: Mapping[str, Mapping[str, str]] = {  # who says so of operations that were not asked
+    "jax": {
+        "gather": "jax.numpy.ndarray.at: reads outside are clamped",
+        "scatter": "jax.numpy.ndarray.at: updates outside are dropped",
+        "segments": "jax.ops.segment_max: ids outside are dropped",
+    },
+    "torch": {
+        "gather": "torch.index_select and others: IndexError",
+        "scatter": "torch.Tensor.index_put_ and others: IndexError",
+        "segments": "torch.Tensor.scatter_reduce_: an index outside is an error",
+    },
+    "tf-xla": {
+        "gather": "StableHLO gather: indices are clamped",
+        "scatter": "StableHLO scatter: updates outside are dropped",
+        "segments": "tf.math.unsorted_segment_max: negative ids are dropped",
+    },
+    "cupy": {
+        "gather": "cupy.take and integer indexing wrap",
+        "scatter": "cupy.add.at and setting by integers wrap",
+    },
+}
+_CUPY_ASKED = (
+    "gather scatter no_room divide_by_zero shift_beyond float_floor nan_in_place nan_in_extremes "
+    "sign_of_nan one_hot empty"
+).split()
+_FLUSHED = (  # of the recording of a card: tests/gpu/test_recorded_card.py
+    "AddV2 Mul RealDiv Greater Equal Neg Abs Sign Maximum Sqrt Log Tanh Sin Expm1 Log1p Exp Sum "
+    "Min Cumsum MatMul"
+).split()
+_ON_CARD = {"jax": "JAX 0.11.2", "torch": "PyTorch 2.11.0"}
+
+
+def _on_h200(library: str) -> dict[str, _Known]:
+    where = f"{library} on an H200, 2026-11-26"
+    one_of_each = "one operation of each kind was measured"
+    return {
+        "subnormals": _Known(where, tuple(_FLUSHED), one_of_each),
+        "tf32": _Known(where, ("MatMul",), one_of_each),
+    }
+
+
+_MEASURED: Mapping[str, Mapping[str, _Known]] = {
+    **{
+        library: {
+            **{
+                corner: _Known(where, ops, _SAME_RULE[library].get(corner, ""))
+                for corner, ops in _ASKED.items()
+                if corner not in _UNSPECIFIED.get(library, ())
+            },
+            **(_on_h200(_ON_CARD[library]) if library in _ON_CARD else {}),
+        }
+        for library, where in _RECORDED.items()
+    },
+    "cupy": {
+        **{
+            name: _Known(_H200, _ASKED[name], _SAME_RULE["cupy"].get(name, ""))
+            for name in _CUPY_ASKED
+        },
+        "ties": _Known(_H200, ("ArgMax",)),
+        **_on_h200("CuPy 14.2"),
+    },
+}
+_TF_DOCS = "the documentation of tf.{}"
+_READ: Mapping[str, Mapping[str, str]] = {
+    "tf-gpu": {
+        "gather": PROFILES["tf-gpu"].source,
+        "scatter": PROFILES["tf-gpu"].source,
+        "no_room": PROFILES["tf-gpu"].source_of("no_room"),
+        "segments": _TF_DOCS.format("math.unsorted_segment_sum: negative ids are dropped"),
+        "one_hot": _TF_DOCS.format("one_hot: all are off_value"),
+        "tf32": PROFILES["tf-gpu"].source_of("tf32"),
+        "labels": _TF_DOCS.format("nn.sparse_softmax_cross_entropy_with_logits: NaN on a GPU"),
+    },
+    "onnxruntime-cuda": {
+        "gather": PROFILES["onnxruntime-cuda"].source,
+        "scatter": PROFILES["onnxruntime-cuda"].source,
+        "no_room": PROFILES["onnxruntime-cuda"].source_of("no_room"),
+    },
+    "tf-xla": {
+        "subnormals": PROFILES["tf-xla"].source_of("flush_subnormals"),
+        "tf32": "a CPU has none",
+    },
+    "cupy": {"segments": "by add.at, whose indices wrap"},
+}

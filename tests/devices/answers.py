@@ -1,0 +1,158 @@
+"""How each library is asked: its own function for each of our operations.
+
+Runs in the library's environment, which has no Gradstep.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Ask = Callable[..., Any]
+
+
+def jax_answers() -> tuple[dict[str, Ask], str]:
+    """Eager, with 64 bits; and the version."""
+    os.environ["JAX_PLATFORMS"] = "cpu"
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    jnp: Any = jax.numpy
+
+    def label_loss(x: Any, label: Any) -> Any:
+        return -jax.nn.log_softmax(x)[jnp.arange(1), label]
+
+    asks: dict[str, Ask] = {
+        "FloorDiv": lambda x, y: x // y,
+        "FloorMod": lambda x, y: x % y,
+        "LeftShift": lambda x, y: x << y,
+        "RightShift": lambda x, y: x >> y,
+        "Cast": lambda x, DstT: x.astype(DstT),  # noqa: N803 - as TensorFlow names it
+        "ArgMax": lambda x, axis: jnp.argmax(x),
+        "ArgMin": lambda x, axis: jnp.argmin(x),
+        "Max": lambda x, axis: jnp.max(x, 0),
+        "Min": lambda x, axis: jnp.min(x, 0),
+        "Sum": lambda x, axis: jnp.sum(x, 0),
+        "Prod": lambda x, axis: jnp.prod(x, 0),
+        "Mean": lambda x, axis: jnp.mean(x, 0),
+        "Maximum": jnp.maximum,
+        "Minimum": jnp.minimum,
+        "Relu": jax.nn.relu,
+        "Sign": jnp.sign,
+        "TopKV2": lambda x, k: jax.lax.top_k(x, 3),
+        "GatherV2": lambda x, at, axis: x[at],
+        "GatherNd": lambda x, at: x[at[..., 0]],
+        "ScatterNd": lambda at, x, size: jnp.zeros(5, x.dtype).at[at[..., 0]].add(x),
+        "UnsortedSegmentSum": lambda x, at, size: jax.ops.segment_sum(x, at, 5),
+        "OneHot": lambda at, depth, on, off: jax.nn.one_hot(at, 3, dtype=jnp.float32),
+        "SparseSoftmaxCrossEntropyWithLogits": label_loss,
+    }
+    put = {name: _with(jnp.asarray, ask) for name, ask in asks.items()}
+    return put, f"JAX {jax.__version__} on the CPU"
+
+
+def torch_answers() -> tuple[dict[str, Ask], str]:
+    import torch
+    import torch.nn.functional as f
+
+    asks: dict[str, Ask] = {
+        "FloorDiv": lambda x, y: x // y,
+        "FloorMod": lambda x, y: x % y,
+        "LeftShift": lambda x, y: x << y,
+        "RightShift": lambda x, y: x >> y,
+        "Cast": lambda x, DstT: x.to(getattr(torch, DstT)),  # noqa: N803 - as above
+        "ArgMax": lambda x, axis: torch.argmax(x),
+        "ArgMin": lambda x, axis: torch.argmin(x),
+        "Max": lambda x, axis: torch.amax(x, 0),
+        "Min": lambda x, axis: torch.amin(x, 0),
+        "Sum": lambda x, axis: torch.sum(x, 0),
+        "Prod": lambda x, axis: torch.prod(x, 0),
+        "Mean": lambda x, axis: torch.mean(x, 0),
+        "Maximum": torch.maximum,
+        "Minimum": torch.minimum,
+        "Relu": torch.relu,
+        "Sign": torch.sign,
+        "TopKV2": lambda x, k: torch.topk(x, 3),
+        "GatherV2": lambda x, at, axis: x[at.long()],
+        "GatherNd": lambda x, at: x[at[..., 0].long()],
+        "ScatterNd": lambda at, x, size: torch.zeros(5).index_put(
+            (at[..., 0].long(),), x, accumulate=True
+        ),
+        "UnsortedSegmentSum": lambda x, at, size: torch.zeros(5).scatter_add(0, at.long(), x),
+        "OneHot": lambda at, depth, on, off: f.one_hot(at.long(), 3).float(),
+        "SparseSoftmaxCrossEntropyWithLogits": lambda x, at: f.cross_entropy(
+            x, at.long(), reduction="none", ignore_index=-100
+        ),
+    }
+
+    def put(x: np.ndarray) -> Any:
+        return torch.from_numpy(np.array(x))
+
+    return {name: _with(put, ask) for name, ask in asks.items()}, (
+        f"PyTorch {torch.__version__.partition('+')[0]} on the CPU"
+    )
+
+
+def tensorflow_answers() -> tuple[dict[str, Ask], str]:
+    """Compiled by XLA."""
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+    import tensorflow as tf
+
+    def compiled(ask: Ask) -> Ask:
+        return tf.function(ask, jit_compile=True, reduce_retracing=False)
+
+    raw: Any = tf.raw_ops
+    asks: dict[str, Ask] = {
+        "FloorDiv": lambda x, y: raw.FloorDiv(x=x, y=y),
+        "FloorMod": lambda x, y: raw.FloorMod(x=x, y=y),
+        "LeftShift": lambda x, y: raw.LeftShift(x=x, y=y),
+        "RightShift": lambda x, y: raw.RightShift(x=x, y=y),
+        "ArgMax": lambda x, axis: raw.ArgMax(input=x, dimension=0),
+        "ArgMin": lambda x, axis: raw.ArgMin(input=x, dimension=0),
+        "Max": lambda x, axis: raw.Max(input=x, axis=[0]),
+        "Min": lambda x, axis: raw.Min(input=x, axis=[0]),
+        "Sum": lambda x, axis: raw.Sum(input=x, axis=[0]),
+        "Prod": lambda x, axis: raw.Prod(input=x, axis=[0]),
+        "Mean": lambda x, axis: raw.Mean(input=x, axis=[0]),
+        "Maximum": lambda x, y: raw.Maximum(x=x, y=y),
+        "Minimum": lambda x, y: raw.Minimum(x=x, y=y),
+        "Relu": lambda x: raw.Relu(features=x),
+        "Sign": lambda x: raw.Sign(x=x),
+        "TopKV2": lambda x, k: tuple(raw.TopKV2(input=x, k=3)),
+        "GatherV2": lambda x, at, axis: raw.GatherV2(params=x, indices=at, axis=0),
+        "GatherNd": lambda x, at: raw.GatherNd(params=x, indices=at),
+        "ScatterNd": lambda at, x, size: raw.ScatterNd(indices=at, updates=x, shape=[5]),
+        "UnsortedSegmentSum": lambda x, at, size: raw.UnsortedSegmentSum(
+            data=x, segment_ids=at, num_segments=5
+        ),
+        "OneHot": lambda at, depth, on, off: raw.OneHot(
+            indices=at, depth=3, on_value=1.0, off_value=0.0
+        ),
+        "SparseSoftmaxCrossEntropyWithLogits": lambda x, at: (
+            raw.SparseSoftmaxCrossEntropyWithLogits(features=x, labels=at).loss
+        ),
+    }
+
+    def put(x: np.ndarray) -> Any:
+        """Scalars are cached by value, in which -0 is 0."""
+        return tf.reshape(tf.constant(x[None]), x.shape)
+
+    found = {name: _with(put, compiled(ask)) for name, ask in asks.items()}
+    casts: dict[str, Ask] = {}
+
+    def cast(x: np.ndarray, DstT: str) -> Any:  # noqa: N803 - as above
+        if DstT not in casts:
+            casts[DstT] = compiled(lambda x: raw.Cast(x=x, DstT=DstT))
+        return casts[DstT](put(x))
+
+    return {**found, "Cast": cast}, f"TensorFlow {tf.__version__}, XLA on the CPU"
+
+
+LIBRARIES = {"jax": jax_answers, "torch": torch_answers, "tf-xla": tensorflow_answers}
+
+
+def _with(put: Callable[[np.ndarray], Any], ask: Ask) -> Ask:
+    return lambda *arrays, **attrs: ask(*map(put, arrays), **attrs)

@@ -1,0 +1,118 @@
+"""docs/devices.md: every emulated system, corner by corner, with what is known of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from gradstep.gpu.corner_cases import Corner, all_corners
+from gradstep.gpu.emulated_systems import PROFILES
+from gradstep.gpu.rule_statuses import Cell, cells, status_of
+from gradstep.gpu.rule_words import words
+from tests.devices.holding import libraries, recording
+
+_INTRODUCTION = """\
+# Devices
+
+A comparison (**Device diff**, `gradstep compare FILE --against D`) runs every node here and on \
+another device. Where there is no such device, it can be emulated: NumPy under the rules of that \
+system. This page says of each system what is known, and from where. It is made from the tables \
+in `gpu/corner_cases.py` and `gpu/rule_statuses.py` by `./dev docs`; a test fails where the two \
+differ.
+
+A cell is one system, one operation and one corner, in which systems do not agree: an index out \
+of range, an integer over 0, NaN in a maximum. Each is *measured* (a library was asked, and the \
+profile gives the same), *read* (in documentation or source) or *unknown*. Where the inputs of a \
+node are in a corner that is unknown, its row and the last sentence of the comparison say so: \
+nobody is told that there is no difference where nobody knows. What a node's tensors would come \
+to elsewhere is computed by the same rules as the columns.
+
+One corner every operation has: the last bits of its result. Operations that move, compare or \
+choose values give the same everywhere, and so do those that are rounded once (`+ - * / sqrt`); \
+in what order sums are added up, and the last bits of other functions, is unknown of every \
+emulated system, and said of every node.
+"""
+_HELD = """\
+## How it is held to the libraries
+
+`./dev devices` asks every profile what its library was asked: {questions} questions of up to \
+500 random cases each, with the answers of {libraries}; `--json` gives `{{"profiles": {{NAME: \
+{{"cells", "measured", "read", "unknown", "cases", "mismatches"}}}}}}`. A question that a \
+library leaves open is not asked (which of equal numbers PyTorch's `topk` puts first). \
+`tests/devices/record.py` asks a library anew, in an environment of its own. What CuPy, JAX and \
+PyTorch did on a card is told in [gpu](gpu.md), and held by `tests/gpu/test_recorded_card.py`.
+"""
+
+
+def page() -> str:
+    """The page as the tables make it."""
+    parts = [_INTRODUCTION, *_counts()]
+    for profile in PROFILES:
+        parts += [f"## {profile}\n", f"`emulate:{profile}`. {PROFILES[profile].source}.\n"]
+        parts += [*_table(profile), ""]
+    return "\n".join([*parts, _held()])
+
+
+def _counts() -> Iterator[str]:
+    yield "| system | cells | measured | read | unknown |"
+    yield "|---|---|---|---|---|"
+    for profile in PROFILES:
+        counts = Counter(cell.status for cell in cells(profile))
+        row = (profile, sum(counts.values()), *(counts[s] for s in ("measured", "read", "unknown")))
+        yield f"| {' | '.join(map(str, row))} |"
+    yield ""
+
+
+def _table(profile: str) -> Iterator[str]:
+    yield "| corner | what it does | measured | otherwise |"
+    yield "|---|---|---|---|"
+    for corner in all_corners():
+        known = [status_of(profile, op, corner.name) for op in corner.ops]
+        yield f"| {' | '.join(_row(profile, corner, known))} |"
+
+
+def _row(profile: str, corner: Corner, known: list[Cell]) -> tuple[str, str, str, str]:
+    asked = [cell for cell in known if cell.status == "measured"]
+    others = [cell for cell in known if cell.status != "measured"]
+    says = words(corner.name, PROFILES[profile])
+    does = "" if says is None or all(c.status == "unknown" for c in known) else says[1]
+    where = f"{_ops(asked)}: {asked[0].where}" if asked else ""
+    reads = [cell for cell in others if cell.status == "read"]
+    rest = "; ".join(filter(None, (_rest(reads), _rest(_unknown(others)))))
+    return f"{_name(corner)}", does, where, rest
+
+
+def _name(corner: Corner) -> str:
+    return f"{corner.what} ({_ops_of(corner)})"
+
+
+def _ops_of(corner: Corner) -> str:
+    names = list(corner.ops)
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _rest(others: list[Cell]) -> str:
+    if not others:
+        return ""
+    first = others[0]
+    return f"{_ops(others)}: {first.where or '**unknown**'}"
+
+
+def _unknown(others: list[Cell]) -> list[Cell]:
+    return [cell for cell in others if cell.status == "unknown"]
+
+
+def _ops(known: list[Cell]) -> str:
+    names = [cell.op for cell in known]
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _held() -> str:
+    versions = [recording(name).facts["version"] for name in libraries()]
+    asked = {
+        name.rpartition("|")[0]
+        for library in libraries()
+        for name in recording(library).arrays
+        if name.endswith("|raised")
+    }
+    return _HELD.format(questions=len(asked), libraries=", ".join(versions))
