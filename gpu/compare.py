@@ -26,8 +26,8 @@ from gradstep.gpu.tensor_distance import distance, worst_index
 _SHOWN = 64  # elements of each side that a comparison carries
 
 
-def compare(program: Program, left: Backend, right: Backend) -> Comparison:
-    """Run `program` on both, node by node; see messages.Comparison.
+def compare(program: Program, left: Backend, right: Backend, go_on: bool = False) -> Comparison:
+    """Run `program` on both, node by node; see messages.Comparison, and lockstep for `go_on`.
 
     The first divergence is the first node that parts the devices by itself, on equal inputs.
     Raises GradstepError when the program cannot start on `left`.
@@ -35,13 +35,13 @@ def compare(program: Program, left: Backend, right: Backend) -> Comparison:
     nodes: list[ComparedNode] = []
     warnings: list[str] = []
     with np.errstate(all="ignore"):
-        for turn in lockstep(program, left, right):
+        for turn in lockstep(program, left, right, go_on):
             verdict = verdict_on(turn, (left.rules, right.rules))
             nodes.append(row(turn, verdict, left, right))
             warnings.extend(hazards(turn.op, turn.inputs))
     asked = asked_for(program)
     waits = _left_out(program, nodes)
-    found = Compared(nodes, left.name, right.name, program.graph, waits, asked)
+    found = Compared(nodes, left.name, right.name, program.graph, waits, asked, go_on)
     sentences = conclusion(found)
     return Comparison(
         left=left.name,

@@ -18,7 +18,8 @@ Rows = Sequence[ComparedNode]
 @dataclass(frozen=True)
 class Compared:
     """What was compared. left, right: the devices' names. waits: nodes that do not run while the
-    graph is drawn, and for what. asked: see messages.Comparison."""
+    graph is drawn, and for what. asked: see messages.Comparison. goes_on: after a failure on one
+    side, with the other's results."""
 
     rows: Rows
     left: str = "cpu"
@@ -26,6 +27,7 @@ class Compared:
     graph: Graph | None = None
     waits: Mapping[str, Waiting] = field(default_factory=dict)
     asked: Mapping[str, str] = field(default_factory=dict)
+    goes_on: bool = False
 
 
 def brief(found: Compared) -> str:
@@ -45,6 +47,7 @@ def conclusion(found: Compared) -> list[str]:
     does to what was asked for, and what is left open."""
     return [
         *_verdict(found),
+        *_went_on(found),
         *effects(found.rows, found.asked),
         *_uncompared(found.rows),
         *_waiting(found.waits),
@@ -118,6 +121,20 @@ def _failure(row: ComparedNode, found: Compared) -> str:
         if side.status == "raised":
             return f" ({name.removeprefix('emulate:')} fails: {side.text})"
     return ""
+
+
+def _went_on(found: Compared) -> Iterator[str]:
+    for failed, other in ((found.left, found.right), (found.right, found.left)):
+        names = [row.name for row in found.rows if _fails(row, failed == found.left)]
+        if names and found.goes_on:
+            here, there = (name.removeprefix("emulate:") for name in (failed, other))
+            yield f"After {some(names)}, {here} goes on with what {there} gave."
+
+
+def _fails(row: ComparedNode, left: bool) -> bool:
+    """Whether a row fails on that side, and not on the other."""
+    side, other = (row.left, row.right) if left else (row.right, row.left)
+    return side.status == "raised" and other.status == "ok"
 
 
 def _explained(cause: Cause, rows: Rows) -> str:

@@ -112,6 +112,16 @@ class Track:
             return Outcome(error=locate_error(error, step.op, self.backend, inputs))
         return self._compute(step, arrays)[1]
 
+    def adopt(self, step: Step, other: Track) -> None:
+        """Take another track's results of `step` for this one's, which failed; not state, which
+        stays on its device."""
+        values = {index: other.host[index] for index in step.writes if index in other.host}
+        if any(isinstance(value, OpaqueState) for value in values.values()):
+            return
+        for index, array in values.items():
+            self.host[index] = kept(array, widen_array) if self.wide else array
+            self.device[index] = put(self.backend, self.host[index])
+
     def forget(self, step: Step) -> None:
         """Drop what no later step reads; variables stay, as any alias may show them."""
         for index in (*step.needs, *step.writes):

@@ -35,12 +35,12 @@ class Devices:
             raise _missing(entry, status)
         return entry.open(status)
 
-    def compare(self, program: Program, left: str, right: str) -> Comparison:
+    def compare(self, program: Program, left: str, right: str, go_on: bool = False) -> Comparison:
         """`program` on two devices by name, node by node; what was recorded is one."""
         if RECORDED in (left, right):
             live = self.open_backend(right if left == RECORDED else left)
             return compare_recorded(program, live)
-        return compare(program, self.open_backend(left), self.open_backend(right))
+        return compare(program, self.open_backend(left), self.open_backend(right), go_on)
 
     def describe(self, patience_s: float) -> list[DeviceInfo]:
         """All devices: what is there, and for what is not, how to get it."""

@@ -17,7 +17,8 @@ Rows = Sequence[ComparedNode]
 @dataclass(frozen=True)
 class Cause:
     """makers: who makes the difference by itself, in the order of the run. explains: the rows that
-    differ and need one of them, or are one; of causes that come before, only what these leave.
+    differ and need one of them, or are one, and are no makers of another cause; of causes that come
+    before, only what these leave.
     grown: those of `explains` that make what comes in larger: how often, and where; the two
     that do so most."""
 
@@ -37,9 +38,11 @@ def causes_of(rows: Rows, graph: Graph | None = None) -> list[Cause]:
         if kind is not None:
             groups.setdefault((kind, row.because), []).append(row)
     left = {row.name for row in rows if row.differs}
+    creators = {row.name for row in rows if row.creates}
     found = []
     for (kind, because), makers in sorted(groups.items(), key=lambda g: _ORDER.index(g[0][0])):
-        reached = _reached(rows, makers, graph) & left
+        elsewhere = creators - {row.name for row in makers}
+        reached = (_reached(rows, makers, graph) & left) - elsewhere
         left -= reached
         if reached or kind != "rounding":
             explained = tuple(row for row in rows if row.name in reached)

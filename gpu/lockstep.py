@@ -43,9 +43,12 @@ class Turn:
     bound: bool = False
 
 
-def lockstep(program: Program, left: Backend, right: Backend) -> Iterator[Turn]:
+def lockstep(
+    program: Program, left: Backend, right: Backend, go_on: bool = False
+) -> Iterator[Turn]:
     """Walk run 0 of `program`, in the order of its plan. All tracks start from the variables that
-    the left device starts with. Raises GradstepError when that cannot start."""
+    the left device starts with. go_on: where an operation fails on one side only, that goes on with
+    the other's results. Raises GradstepError when that cannot start."""
     feeds = feed_arrays(program.graph, program.feeds)
     plan = compile_plan(program.graph, program.fetches, program.targets, infer_fed_types(feeds))
     start = _start(plan, feeds, program, left)
@@ -60,13 +63,13 @@ def lockstep(program: Program, left: Backend, right: Backend) -> Iterator[Turn]:
     for name in program.graph.order:
         op = program.graph[name]
         if name in plan.step_of:
-            yield _turn(plan.steps[plan.step_of[name]], *tracks)
+            yield _turn(plan.steps[plan.step_of[name]], *tracks, go_on)
         elif plan.tensors.get(op.output()) in used:
             fed = Outcome((feeds[op.output()],))
             yield Turn(op, fed, fed, fed, fed)
 
 
-def _turn(step: Step, a: Track, b: Track, wide: Track) -> Turn:
+def _turn(step: Step, a: Track, b: Track, wide: Track, go_on: bool) -> Turn:
     inputs, others = a.inputs(step), b.inputs(step)
     left, right, reference = (track.advance(step) for track in (a, b, wide))
     bound = _is_bound_to(a, b, inputs)
@@ -78,6 +81,11 @@ def _turn(step: Step, a: Track, b: Track, wide: Track) -> Turn:
         isolated = left
     else:
         isolated = b.try_on(step, inputs)
+    if go_on and left.ok != right.ok and (left.error or right.error):
+        failing, other = (a, b) if right.ok else (b, a)
+        failing.adopt(step, other)
+        if not reference.ok:
+            wide.adopt(step, other)
     for track in (a, b, wide):
         track.forget(step)
     seen, seen_right = (tuple(x if x is None else shown(x) for x in xs) for xs in (inputs, others))

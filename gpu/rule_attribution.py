@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradstep.core.engine.backend import Backend
+from gradstep.core.graph.loop import within
+from gradstep.core.graph.model import Operation
 from gradstep.core.graph.number_kinds import is_bfloat16
 from gradstep.core.ops.declare.host_arrays import holds_bfloat16
 from gradstep.core.ops.declare.table import lookup
@@ -49,7 +51,7 @@ def reason(turn: Turn, creates: bool, backend: Backend) -> Reason | None:
         return Reason(backend.name, "bfloat16", _NO_BFLOAT16)
     if not (turn.left.ok and turn.isolated.ok) or _same(turn):
         return None
-    if rules.tf32 and definition.arithmetic == "product":
+    if rules.tf32 and _multiplies(turn.op):
         return _of(backend, "tf32", "factors are rounded to TF32, 10 bits of fraction")
     if flushes(rules, definition) and _meets_subnormals(turn):
         return _of(backend, "flush_subnormals", "subnormal numbers count as 0")
@@ -74,6 +76,11 @@ def kind_of_difference(
     if creates:
         return "semantics" if why is not None and why.field not in _ROUNDS else "unexplained"
     return "rounding" if created else None
+
+
+def _multiplies(op: Operation) -> bool:
+    """Whether it is a matrix product, or a loop with one in it."""
+    return any(lookup(inner.type, inner.name).arithmetic == "product" for inner in within([op]))
 
 
 def _has_bfloat16(turn: Turn) -> bool:

@@ -147,6 +147,11 @@ def _compare(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="the other device; again for further ones",
     )
+    parser.add_argument(
+        "--go-on",
+        action="store_true",
+        help="past a node that fails on one device, with the other's result",
+    )
     parser.add_argument("--all", action="store_true", help="show nodes that are equal, too")
     parser.add_argument(
         "--node",

@@ -18,7 +18,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     """Every node on both devices, forward and backward; on several, one after the other."""
     program = sound_program(load(args))
     devices = app.devices()
-    found = [devices.compare(program, args.device, device) for device in args.against]
+    found = [devices.compare(program, args.device, device, args.go_on) for device in args.against]
     text = "\n\n".join(part for one in found for part in _parts(one, args))
     data = [msgspec.to_builtins(one) for one in found]
     return Answer(data[0] if len(data) == 1 else {"comparisons": data}, text)

@@ -17,8 +17,9 @@ class DeviceServices(Protocol):
     def open_backend(self, name: str) -> Backend:
         """The backend `name`. Raises GradstepError (UnavailableError) with what is missing."""
 
-    def compare(self, program: Program, left: str, right: str) -> Comparison:
-        """The program on both, node by node. Raises GradstepError as `open_backend` does."""
+    def compare(self, program: Program, left: str, right: str, go_on: bool = False) -> Comparison:
+        """The program on both, node by node; go_on: after a failure on one side, with the other's
+        results. Raises GradstepError as `open_backend` does."""
 
     def describe(self, patience_s: float) -> list[DeviceInfo]:
         """Every device there could be, and what the unavailable ones lack, after so many seconds at
@@ -33,7 +34,7 @@ class CpuOnly:
             raise _unavailable(name)
         return NumpyBackend()
 
-    def compare(self, program: Program, left: str, right: str) -> Comparison:
+    def compare(self, program: Program, left: str, right: str, go_on: bool = False) -> Comparison:
         raise _unavailable(next((d for d in (left, right) if d != "cpu"), right))
 
     def describe(self, patience_s: float) -> list[DeviceInfo]:

@@ -382,7 +382,9 @@ class EngineService:
             text = f"Comparing {request.left} with {device}"
             self._emit(m.Progress(text=text, done=done, total=len(request.against)))
             try:
-                comparisons.append(self._devices.compare(program, request.left, device))
+                comparisons.append(
+                    self._devices.compare(program, request.left, device, request.go_on)
+                )
             except GradstepError as error:
                 unavailable[device] = "; ".join(filter(None, (error.message, error.hint)))
         return m.Compared(comparisons=comparisons, unavailable=unavailable), ()

@@ -190,10 +190,12 @@ class BrokenNumbers(Reply, frozen=True, kw_only=True):
 
 
 class Compare(Request, frozen=True, kw_only=True):
-    """Run on `left` and on each device of `against`, node by node. Replied to with Compared."""
+    """Run on `left` and on each device of `against`, node by node. go_on: where an operation fails
+    on one of the two, that goes on with the other's results. Replied to with Compared."""
 
     left: str = "cpu"
     against: list[str]
+    go_on: bool = False
 
 
 class Compared(Reply, frozen=True, kw_only=True):

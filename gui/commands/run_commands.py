@@ -83,10 +83,11 @@ def use_device(workspace: Workspace, device: str) -> None:
     workspace.debugger.use(device)
 
 
-def compare(workspace: Workspace, against: Sequence[str] = ()) -> None:
-    """Run on other devices, node by node; without any, on the one that there is to compare with."""
+def compare(workspace: Workspace, against: Sequence[str] = (), go_on: bool = False) -> None:
+    """Run on other devices, node by node; without any, on the one that there is to compare with.
+    go_on: past what fails on one of two, with the other's results."""
     workspace.ask_window("show", "device_diff")
-    workspace.debugger.compare(against or [device_to_compare_with(workspace)])
+    workspace.debugger.compare(against or [device_to_compare_with(workspace)], go_on)
 
 
 def device_to_compare_with(workspace: Workspace) -> str:

@@ -309,9 +309,10 @@ class Debugger(QObject):
         """Compare native, overridden and numeric gradients; of `node` alone, if one is named."""
         self.request(CheckGradients(node=node), (), self._add_node if node else self._tabulate)
 
-    def compare(self, against: Sequence[str]) -> None:
-        """Run on other devices, node by node."""
-        self.request(Compare(left=self.device, against=list(against)), (), self._compared)
+    def compare(self, against: Sequence[str], go_on: bool = False) -> None:
+        """Run on other devices, node by node; go_on: see messages.Compare."""
+        request = Compare(left=self.device, against=list(against), go_on=go_on)
+        self.request(request, (), self._compared)
 
     def restart(self) -> None:
         """Replace the engine process; the session comes back at the same step."""

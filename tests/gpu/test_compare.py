@@ -472,3 +472,28 @@ def test_a_difference_names_its_rule_and_where_it_was_recorded(
     assert words in node.because
     assert "tests/data/devices" in node.rule or "H200" in node.rule
     assert found.text.startswith("Semantics, not rounding. First divergence: y ")
+
+
+# -- past a failure ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_past_a_failure_the_other_sides_value_is_taken(turned: bool) -> None:
+    sides = ("emulate:tf-gpu", "cpu") if turned else ("cpu", "emulate:tf-gpu")
+    found = Devices().compare(program("gather.gradstep"), *sides, go_on=True)
+    rows = nodes(found)
+    assert rows["b"].verdict == "raises"
+    assert found.first_divergence == "b"
+    after = rows["gradients/b_grad/UnsortedSegmentSum"]
+    failing = after.right if turned else after.left
+    assert failing.status == "raised"  # the indices are out of range there, too
+    assert rows["gradients/grad_ys_0"].verdict == "equal"
+    assert not any(row.verdict == "unavailable" for row in found.nodes)
+    assert "cpu goes on with what tf-gpu gave." in found.text
+    assert "cannot be compared" not in found.text
+
+
+def test_without_asking_nothing_goes_on() -> None:
+    found = on(program("gather.gradstep"), "emulate:tf-gpu")
+    assert "goes on" not in found.text
+    assert any(row.verdict == "unavailable" for row in found.nodes)

@@ -25,8 +25,11 @@ def comparison_text(found: Comparison, every: bool = False) -> str:
     lines += [f"  {sentence}" for sentence in said]
     notes: dict[str, int] = {}
     rows = [*_rows(found.nodes, every, notes)]
-    lines += ["", table(rows, [*_HEAD[:3], found.left, found.right, *_HEAD[3:]])]
-    lines += [f"[{number}] {rule}" for rule, number in notes.items()]
+    if all(node.verdict in _FOLDED for node in found.nodes) and not every:
+        lines += ["", f"{len(found.nodes)} nodes are equal; --all shows them"]
+    else:
+        lines += ["", table(rows, [*_HEAD[:3], found.left, found.right, *_HEAD[3:]])]
+        lines += [f"[{number}] {rule}" for rule, number in notes.items()]
     lines += ["", f"{found.right} is {kind}{of}", *found.hazards]
     return "\n".join(lines)
 

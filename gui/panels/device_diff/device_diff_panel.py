@@ -77,6 +77,11 @@ class DeviceDiffPanel(Panel):
         self.tint = Check(lambda: self.theme, self.tr("on canvas"), "device_diff.tint")
         self.tint.setToolTip(plain(self.tr("Tint the nodes by how far they differ")))
         self.tint.clicked.connect(lambda: commands.colour_by(self.workspace, _DIFFERENCE))
+        self.go_on = Link(lambda: self.theme, self.tr("go on"), "device_diff.go_on")
+        tip = self.tr("Past what fails on one device, with the result that the other gives")
+        self.go_on.setToolTip(plain(tip))
+        self.go_on.clicked.connect(self._go_on)
+        row.addWidget(self.go_on)
         row.addWidget(self.back)
         row.addWidget(self.tint)
         row.addWidget(self.every)
@@ -133,6 +138,10 @@ class DeviceDiffPanel(Panel):
         self.summary.set_text(self.tr("comparing…"))
         commands.compare(self.workspace, self.devices.chosen)
 
+    def _go_on(self) -> None:
+        """Compare with the same devices again, past what fails on one of two."""
+        commands.compare(self.workspace, [c.right for c in self.workspace.comparisons], True)
+
     def refresh(self, *_: object) -> None:
         """Show the last comparison, or what a comparison would show."""
         self._enable()
@@ -153,6 +162,7 @@ class DeviceDiffPanel(Panel):
         self.every.setAccessibleName(self.tr("Show the nodes that are equal, too"))
         self.every.setVisible(bool(same))
         self.tint.setVisible(bool(comparisons))
+        self.go_on.setVisible(any(map(_stands, comparisons)))
         self.every.updateGeometry()
         self.summary.set_text(_summary(comparisons))
         self.verdict.say(self._said(comparisons))
@@ -214,6 +224,12 @@ class DeviceDiffPanel(Panel):
         row = self.model.row_of(chosen[0]) if len(chosen) == 1 else -1
         if row >= 0 and row != self.table.currentIndex().row():
             self.table.selectRow(row)
+
+
+def _stands(comparison: Comparison) -> bool:
+    """Whether something fails on one side, and what needs it was not compared."""
+    verdicts = {node.verdict for node in comparison.nodes if node.differs} & {"raises"}
+    return bool(verdicts) and any(node.verdict == "unavailable" for node in comparison.nodes)
 
 
 def _summary(comparisons: list[Comparison]) -> str:

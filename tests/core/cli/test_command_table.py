@@ -325,3 +325,10 @@ def test_compare_shows_what_differs_in_a_node(cli: Cli) -> None:
     wrong = cli("compare", TUTORIAL, "--against", "cpu:native", "--node", "nowhere")
     assert wrong.status == 1
     assert "there is no node 'nowhere'" in wrong.err
+
+
+def test_compare_goes_on_past_a_failure(cli: Cli) -> None:
+    gather = FOLDER / "gather.gradstep"
+    text = cli("compare", gather, "--against", "emulate:jax", "--go-on").out
+    assert "cpu goes on with what jax gave." in text
+    assert "an input is not available" not in text

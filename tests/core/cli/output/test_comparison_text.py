@@ -72,6 +72,15 @@ def test_every_node_is_shown_on_asking() -> None:
     assert "the last bits are not emulated" in text
 
 
+def test_where_all_are_equal_there_is_no_table() -> None:
+    found = Comparison(
+        left="cpu", right="gpu", measured=True, source="", text="No.", nodes=[node("a"), node("b")]
+    )
+    lines = comparison_text(found).split("\n")
+    assert lines[1:4] == ["  No.", "", "2 nodes are equal; --all shows them"]
+    assert "MatMul" in comparison_text(found, every=True)
+
+
 def test_a_long_name_loses_its_middle_and_is_whole_on_asking() -> None:
     name = "gradients/" + "deep/" * 20 + "MatMul"
     found = Comparison(

@@ -79,7 +79,8 @@ def test_the_action_compares_where_that_was_not_done(
 ) -> None:
     canvas.open("tutorial")
     asked: list[list[str]] = []
-    monkeypatch.setattr(canvas.space.debugger, "compare", asked.append)
+    compare = lambda against, go_on: asked.append(against)  # noqa: E731
+    monkeypatch.setattr(canvas.space.debugger, "compare", compare)
     assert action_table.run("view.colour_difference", canvas.space)
     assert len(asked) == 1
     action_table.run("view.colour_difference", canvas.space)

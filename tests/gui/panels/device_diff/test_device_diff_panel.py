@@ -114,6 +114,10 @@ def test_gather_raises_here_and_gives_zero_there(
     assert panel.model.cell(panel.model.row_of("params"), 1).text == "params"
     qtbot.mouseClick(panel.tint, Qt.MouseButton.LeftButton)
     assert bench.space.profiler.colouring == ""
+    assert panel.go_on.isVisible()
+    qtbot.mouseClick(panel.go_on, Qt.MouseButton.LeftButton)
+    assert "CPU goes on" in panel.verdict.text() or "cpu goes on" in panel.verdict.text()
+    assert not panel.go_on.isVisible()
 
 
 def test_a_chosen_node_shows_its_worst_elements_ulps_and_nan(
