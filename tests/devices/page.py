@@ -32,6 +32,24 @@ choose values give the same everywhere, and so do those that are rounded once (`
 in what order sums are added up, and the last bits of other functions, is unknown of every \
 emulated system, and said of every node.
 """
+_SAID = """\
+## What a comparison says
+
+First a verdict. *Semantics, not rounding*: a node gives something else by a rule, named with \
+its source. *Rounding*: every node stays within what its arithmetic may round, but together they \
+do not; the rule (TF32) and the nodes that make it are named. *Neither rounding nor a known \
+rule*: a node is off by more than it may round, on equal inputs. Then how many nodes that \
+explains, where it is amplified, how far what was asked for is off, how many classes change, and \
+what is unknown.
+
+A row has the largest difference (Δ), the 99th percentile of the distance in ULP, what the node \
+*created* on equal inputs and what it *inherited* (both as relative L2), and the *budget*: how \
+much of its tolerance the difference takes. Equal nodes are folded. A click on a row, or `--node \
+NAME`, shows the elements that differ most on both sides and in float64, how many elements are \
+how many ULP apart, and which are NaN or infinite. `--all` names equal nodes, too; `--against` \
+may be given several times; `--go-on` passes a node that fails on one device, with the other's \
+result.
+"""
 _HELD = """\
 ## How it is held to the libraries
 
@@ -46,7 +64,7 @@ PyTorch did on a card is told in [gpu](gpu.md), and held by `tests/gpu/test_reco
 
 def page() -> str:
     """The page as the tables make it."""
-    parts = [_INTRODUCTION, *_counts()]
+    parts = [_INTRODUCTION, _SAID, *_counts()]
     for profile in PROFILES:
         parts += [f"## {profile}\n", f"`emulate:{profile}`. {PROFILES[profile].source}.\n"]
         parts += [*_table(profile), ""]
@@ -54,6 +72,7 @@ def page() -> str:
 
 
 def _counts() -> Iterator[str]:
+    yield "## What is known\n"
     yield "| system | cells | measured | read | unknown |"
     yield "|---|---|---|---|---|"
     for profile in PROFILES:

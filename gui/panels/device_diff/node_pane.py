@@ -14,7 +14,7 @@ from gradstep.gui.panels.widgets.flat_table import ROW_HEIGHT, FlatTable
 from gradstep.gui.panels.widgets.small_labels import SectionHeader, ThemeSource, Wrapped
 from gradstep.gui.panels.widgets.table_cells import Cell, CellModel
 
-_WIDTHS = (60, 78, 78, 78)
+_WIDTHS = (62, 70, 70, 70)
 
 
 class NodePane(QWidget):
