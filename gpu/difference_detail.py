@@ -45,13 +45,21 @@ def plain(x: Any) -> Any:
 
 
 def _worst(left: np.ndarray, right: np.ndarray) -> list[tuple[int, ...]]:
-    """The places that differ most, the worst first."""
-    same = identical(left, right).reshape(-1)
-    a, b = _wide(left).reshape(-1), _wide(right).reshape(-1)
-    apart = np.where(same, -1.0, np.nan_to_num(np.abs(a - b), nan=np.inf))
-    count = min(_WORST, int(np.count_nonzero(~same)))
-    places = np.argsort(-apart, kind="stable")[:count]
-    return [tuple(int(i) for i in np.unravel_index(at, left.shape)) for at in places]
+    """The places that differ most, the worst first; in pieces, so that memory stays bounded."""
+    a, b = left.reshape(-1), right.reshape(-1)
+    found: list[tuple[float, int]] = []  # minus how far apart, and where
+    for start in range(0, a.size, _SAMPLE):
+        x, y = a[start : start + _SAMPLE], b[start : start + _SAMPLE]
+        apart = np.where(identical(x, y), -1.0, _apart(x, y))
+        worst = np.argsort(-apart, kind="stable")[:_WORST]
+        found += [(-float(apart[at]), start + int(at)) for at in worst if apart[at] >= 0]
+        found = sorted(found)[:_WORST]
+    return [tuple(int(i) for i in np.unravel_index(at, left.shape)) for _, at in found]
+
+
+def _apart(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """How far, element by element; infinite where one is NaN or infinite."""
+    return np.nan_to_num(np.abs(_wide(left) - _wide(right)), nan=np.inf)
 
 
 def _pair(

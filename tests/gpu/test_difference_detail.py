@@ -76,3 +76,12 @@ def test_everything_is_counted(pairs: list[tuple[float, float]]) -> None:
     assert 1 <= len(found.worst) <= 5
     for pair in found.worst:
         assert pair.left != pair.right
+
+
+def test_the_worst_of_many_elements_are_found_piece_by_piece() -> None:
+    left = np.zeros((600, 1000), F)
+    right = left.copy()
+    right[0, 1], right[300, 0], right[599, 999] = 1, 3, 2
+    found = detail_of(0, left, right, None)
+    assert found is not None
+    assert [pair.index for pair in found.worst] == [[300, 0], [599, 999], [0, 1]]
