@@ -59,7 +59,7 @@ def _worst(left: np.ndarray, right: np.ndarray) -> list[tuple[int, ...]]:
 
 def _apart(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """How far, element by element; infinite where one is NaN or infinite."""
-    return np.nan_to_num(np.abs(_wide(left) - _wide(right)), nan=np.inf)
+    return np.asarray(np.nan_to_num(np.abs(_wide(left) - _wide(right)), nan=np.inf))
 
 
 def _pair(

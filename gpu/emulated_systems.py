@@ -22,7 +22,7 @@ _TF_GPU = (
 )
 _H200 = "an H200 (driver 580.159, CUDA 13.0, 2026-11-26)"
 _TF_FLUSHES = "TensorFlow 2.21 on the CPU, observed: 1e-40 becomes 0; assumed of its GPU"
-_XLA_FLUSHES = "XLA on the CPU under JAX 0.10, observed: 1e-40 becomes 0"
+_XLA_FLUSHES = "XLA on the CPU, recorded: 1e-40 becomes 0, but for its sign"
 _TF_TF32 = "tf.config.experimental.enable_tensor_float_32_execution: on by default"
 _JAX_TF32 = f"jax.lax.Precision: DEFAULT is TF32 on GPUs that have it; measured on {_H200}"
 _CUPY_FLUSHES = (

@@ -14,7 +14,7 @@ from gradstep.core.ops.declare.table import OpDef, lookup
 from gradstep.gpu.corner_cases import Corner, corners_met
 from gradstep.gpu.emulated_systems import PROFILES
 from gradstep.gpu.lockstep import Turn
-from gradstep.gpu.rule_statuses import status_of
+from gradstep.gpu.rule_statuses import BITS, status_of
 from gradstep.gpu.sum_terms import terms
 
 _COMMUTES = 2  # so many terms have no order
@@ -77,13 +77,21 @@ def _rounding(turn: Turn, right: Backend) -> tuple[str, int]:
         open_ = any(_approximates(definition) or _sums(definition) for definition in inside)
         return ("the last bits of what it computes are not emulated" if open_ else ""), 0
     definition = lookup(turn.op.type, turn.op.name)
-    if _approximates(definition):
+    if _approximates(definition) or _is_open(definition, right):
         return f"the last bits of {turn.op.type} are not emulated", 0
     outcome = turn.left if turn.left.ok else turn.right
     count = terms(turn.op, turn.inputs, outcome.outputs, right.rules)
     if count <= _COMMUTES:
         return "", 0
     return f"the order of {count:,} terms is not emulated", count
+
+
+def _is_open(definition: OpDef, device: Backend) -> bool:
+    """Whether a device may round otherwise what others round correctly."""
+    profile = device.name.removeprefix(_EMULATED)
+    if profile not in PROFILES or definition.arithmetic != "rounded":
+        return False
+    return status_of(profile, definition.type, BITS).status == "unknown"
 
 
 def _computes_floats(turn: Turn) -> bool:

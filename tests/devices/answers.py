@@ -28,6 +28,8 @@ def jax_answers() -> tuple[dict[str, Ask], str]:
     asks: dict[str, Ask] = {
         "FloorDiv": lambda x, y: x // y,
         "FloorMod": lambda x, y: x % y,
+        "TruncateDiv": jax.lax.div,
+        "TruncateMod": jax.lax.rem,
         "LeftShift": lambda x, y: x << y,
         "RightShift": lambda x, y: x >> y,
         "Cast": lambda x, DstT: x.astype(DstT),  # noqa: N803 - as TensorFlow names it
@@ -41,12 +43,14 @@ def jax_answers() -> tuple[dict[str, Ask], str]:
         "Maximum": jnp.maximum,
         "Minimum": jnp.minimum,
         "Relu": jax.nn.relu,
+        "Relu6": jax.nn.relu6,
         "Sign": jnp.sign,
         "TopKV2": lambda x, k: jax.lax.top_k(x, 3),
         "GatherV2": lambda x, at, axis: x[at],
         "GatherNd": lambda x, at: x[at[..., 0]],
         "ScatterNd": lambda at, x, size: jnp.zeros(5, x.dtype).at[at[..., 0]].add(x),
         "UnsortedSegmentSum": lambda x, at, size: jax.ops.segment_sum(x, at, 5),
+        "UnsortedSegmentProd": lambda x, at, size: jax.ops.segment_prod(x, at, 5),
         "OneHot": lambda at, depth, on, off: jax.nn.one_hot(at, 3, dtype=jnp.float32),
         "SparseSoftmaxCrossEntropyWithLogits": label_loss,
     }
@@ -61,6 +65,8 @@ def torch_answers() -> tuple[dict[str, Ask], str]:
     asks: dict[str, Ask] = {
         "FloorDiv": lambda x, y: x // y,
         "FloorMod": lambda x, y: x % y,
+        "TruncateDiv": lambda x, y: torch.div(x, y, rounding_mode="trunc"),
+        "TruncateMod": torch.fmod,
         "LeftShift": lambda x, y: x << y,
         "RightShift": lambda x, y: x >> y,
         "Cast": lambda x, DstT: x.to(getattr(torch, DstT)),  # noqa: N803 - as above
@@ -74,7 +80,19 @@ def torch_answers() -> tuple[dict[str, Ask], str]:
         "Maximum": torch.maximum,
         "Minimum": torch.minimum,
         "Relu": torch.relu,
+        "Relu6": f.relu6,
         "Sign": torch.sign,
+        "AddV2": torch.add,
+        "Sub": torch.sub,
+        "Mul": torch.mul,
+        "RealDiv": torch.div,
+        "Greater": torch.gt,
+        "Less": torch.lt,
+        "Equal": torch.eq,
+        "Neg": torch.neg,
+        "Abs": torch.abs,
+        "Square": torch.square,
+        "Sqrt": torch.sqrt,
         "TopKV2": lambda x, k: torch.topk(x, 3),
         "GatherV2": lambda x, at, axis: x[at.long()],
         "GatherNd": lambda x, at: x[at[..., 0].long()],
@@ -82,6 +100,9 @@ def torch_answers() -> tuple[dict[str, Ask], str]:
             (at[..., 0].long(),), x, accumulate=True
         ),
         "UnsortedSegmentSum": lambda x, at, size: torch.zeros(5).scatter_add(0, at.long(), x),
+        "UnsortedSegmentProd": lambda x, at, size: torch.ones(5).scatter_reduce(
+            0, at.long(), x, "prod"
+        ),
         "OneHot": lambda at, depth, on, off: f.one_hot(at.long(), 3).float(),
         "SparseSoftmaxCrossEntropyWithLogits": lambda x, at: f.cross_entropy(
             x, at.long(), reduction="none", ignore_index=-100
@@ -108,6 +129,8 @@ def tensorflow_answers() -> tuple[dict[str, Ask], str]:
     asks: dict[str, Ask] = {
         "FloorDiv": lambda x, y: raw.FloorDiv(x=x, y=y),
         "FloorMod": lambda x, y: raw.FloorMod(x=x, y=y),
+        "TruncateDiv": lambda x, y: raw.TruncateDiv(x=x, y=y),
+        "TruncateMod": lambda x, y: raw.TruncateMod(x=x, y=y),
         "LeftShift": lambda x, y: raw.LeftShift(x=x, y=y),
         "RightShift": lambda x, y: raw.RightShift(x=x, y=y),
         "ArgMax": lambda x, axis: raw.ArgMax(input=x, dimension=0),
@@ -120,12 +143,27 @@ def tensorflow_answers() -> tuple[dict[str, Ask], str]:
         "Maximum": lambda x, y: raw.Maximum(x=x, y=y),
         "Minimum": lambda x, y: raw.Minimum(x=x, y=y),
         "Relu": lambda x: raw.Relu(features=x),
+        "Relu6": lambda x: raw.Relu6(features=x),
         "Sign": lambda x: raw.Sign(x=x),
+        "AddV2": lambda x, y: raw.AddV2(x=x, y=y),
+        "Sub": lambda x, y: raw.Sub(x=x, y=y),
+        "Mul": lambda x, y: raw.Mul(x=x, y=y),
+        "RealDiv": lambda x, y: raw.RealDiv(x=x, y=y),
+        "Greater": lambda x, y: raw.Greater(x=x, y=y),
+        "Less": lambda x, y: raw.Less(x=x, y=y),
+        "Equal": lambda x, y: raw.Equal(x=x, y=y),
+        "Neg": lambda x: raw.Neg(x=x),
+        "Abs": lambda x: raw.Abs(x=x),
+        "Square": lambda x: raw.Square(x=x),
+        "Sqrt": lambda x: raw.Sqrt(x=x),
         "TopKV2": lambda x, k: tuple(raw.TopKV2(input=x, k=3)),
         "GatherV2": lambda x, at, axis: raw.GatherV2(params=x, indices=at, axis=0),
         "GatherNd": lambda x, at: raw.GatherNd(params=x, indices=at),
         "ScatterNd": lambda at, x, size: raw.ScatterNd(indices=at, updates=x, shape=[5]),
         "UnsortedSegmentSum": lambda x, at, size: raw.UnsortedSegmentSum(
+            data=x, segment_ids=at, num_segments=5
+        ),
+        "UnsortedSegmentProd": lambda x, at, size: raw.UnsortedSegmentProd(
             data=x, segment_ids=at, num_segments=5
         ),
         "OneHot": lambda at, depth, on, off: raw.OneHot(

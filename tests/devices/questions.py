@@ -19,13 +19,15 @@ Arrays = tuple[np.ndarray, ...]  # each of CASES cases along the first axis
 @dataclass(frozen=True)
 class Question:
     """corner: of gradstep.gpu.corner_cases, which it is about. inputs: of all cases. fixed:
-    further inputs, the same in each."""
+    further inputs, the same in each. without: libraries whose profile
+    is that of a card, where this is another matter."""
 
     corner: str
     type: str
     inputs: Arrays
     fixed: Arrays = ()
     attrs: Mapping[str, Any] = field(default_factory=dict)
+    without: tuple[str, ...] = ()
 
     def of(self, case: int) -> Arrays:
         return (*(x[case] for x in self.inputs), *self.fixed)
@@ -35,7 +37,7 @@ def questions() -> dict[str, Question]:
     """By name, the same numbers every time."""
     found: dict[str, Question] = {}
     makers: tuple[Callable[[np.random.Generator], dict[str, Question]], ...] = (
-        _integers, _quotients, _casts, _nans, _indices, _empties,
+        _integers, _quotients, _casts, _nans, _indices, _empties, _subnormals,
     )  # fmt: skip
     for number, make in enumerate(makers):
         found |= make(np.random.default_rng(number))
@@ -51,7 +53,7 @@ def _integers(rng: np.random.Generator) -> dict[str, Question]:
         y = rng.integers(0 if kind[0] == "u" else -3, 4, CASES).astype(kind)
         if limits.min:  # by -1 it ends some processes
             x[(x == limits.min) & (y == -1)] = 1
-        for type_ in ("FloorDiv", "FloorMod"):
+        for type_ in ("FloorDiv", "FloorMod", "TruncateDiv", "TruncateMod"):
             found[f"{type_} {kind}"] = Question("divide_by_zero", type_, (x, y))
         bits = 8 * limits.dtype.itemsize
         by = rng.integers(0 if kind[0] == "u" else -3, bits + 4, CASES).astype(kind)
@@ -96,6 +98,7 @@ def _nans(rng: np.random.Generator) -> dict[str, Question]:
     for type_ in ("Maximum", "Minimum"):
         found[f"{type_} NaN"] = Question("nan_in_extremes", type_, (x[:, 0], x[:, 1]))
     found["Relu NaN"] = Question("nan_in_extremes", "Relu", (x,))
+    found["Relu6 NaN"] = Question("nan_in_extremes", "Relu6", (3 * x,))
     found["Sign NaN"] = Question("sign_of_nan", "Sign", (x,))
     top = np.array(3, np.int32)
     distinct = rng.permuted(np.tile(np.arange(5, dtype=np.float32), (CASES, 1)), axis=1)
@@ -125,11 +128,33 @@ def _indices(rng: np.random.Generator) -> dict[str, Question]:
         "UnsortedSegmentSum": Question(
             "segments", "UnsortedSegmentSum", (updates, at), (np.array(5, i32),)
         ),
+        "UnsortedSegmentProd": Question(
+            "segments", "UnsortedSegmentProd", (2 * updates, at), (np.array(5, i32),)
+        ),
         "OneHot": Question("one_hot", "OneHot", (labels,), (np.array(3, i32), on, off)),
         "SparseSoftmaxCrossEntropyWithLogits": Question(
             "labels", "SparseSoftmaxCrossEntropyWithLogits", (logits, labels)
         ),
     }
+
+
+def _subnormals(rng: np.random.Generator) -> dict[str, Question]:
+    """Numbers below the smallest normal one, and some above it."""
+    x, y = (
+        (rng.normal(size=CASES) * 10.0 ** rng.integers(-42, -36, CASES)).astype(np.float32)
+        for _ in range(2)
+    )
+    found = {}
+    one = np.ones(CASES, np.float32)
+    pairs = {
+        "AddV2": (x, y), "Sub": (x, y), "Mul": (x, one), "RealDiv": (x, one), "Maximum": (x, y),
+        "Minimum": (x, y), "Greater": (x, 0 * y), "Less": (x, 0 * y), "Equal": (x, 0 * y),
+        "Neg": (x,), "Abs": (x,), "Square": (x * np.float32(1e18),), "Sqrt": (np.abs(x),),
+        "Sign": (x,),
+    }  # fmt: skip
+    for type_, inputs in pairs.items():
+        found[f"{type_} subnormal"] = Question("subnormals", type_, inputs, without=("jax",))
+    return found
 
 
 def _empties(rng: np.random.Generator) -> dict[str, Question]:

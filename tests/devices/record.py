@@ -44,6 +44,8 @@ def record(library: str, folder: Path) -> None:
     asks, version = LIBRARIES[library]()
     arrays: dict[str, np.ndarray] = {}
     for name, question in questions().items():
+        if library in question.without:
+            continue
         found = answers_to(question, asks[question.type])
         if found is None:
             sys.stderr.write(f"it has no {name}\n")

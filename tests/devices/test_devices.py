@@ -46,7 +46,8 @@ def test_what_is_claimed_to_be_measured_was_asked(profile: str) -> None:
     if profile == "cupy":
         asked = {(corner, type_) for corner, type_, _ in card_rows.ROWS.values()}
         asked |= {("no_room", "Cast")}  # casts of every pair: tests/gpu/test_recorded_card.py
-    assert {pair for pair in claimed if pair[0] not in ON_CARD} <= asked
+    on_card = ON_CARD if profile != "tf-xla" else ()
+    assert {pair for pair in claimed if pair[0] not in on_card} <= asked
 
 
 @pytest.mark.parametrize("row", card_rows.ROWS)

@@ -27,7 +27,8 @@ class NoRoom(StrEnum):
 
 
 class DivideByZero(StrEnum):
-    """What FloorDiv and FloorMod make of an integer over 0."""
+    """What FloorDiv and FloorMod make of an integer over 0; TruncateDiv and TruncateMod, where
+    they are XLA's own: -1, and the dividend."""
 
     RAISE = "raise"
     ZERO = "zero"  # 0 and 0

@@ -75,18 +75,15 @@ def segment_rows(
         return count, ids, None  # as nearly always; on a device, looking would mean waiting
     wraps = rules.segment_negative == "wrap"
     rows, dropped = resolve(xp, ids, count, rules.scatter, wraps)
-    if not wraps:
-        rows, dropped = xp.where(ids < 0, 0, rows), (ids < 0) | _or_none(dropped)
+    if dropped is None and not wraps:  # clamped, but for those below 0
+        dropped = ids < 0
+        rows = xp.where(dropped, 0, rows)
     if rules.scatter == "raise" and data.size:  # negative ones are dropped in silence, mostly
         outside = ids >= count
         if rules.segment_negative == "raise":
             outside = outside | (ids < 0)
         check(xp, outside, lambda place: _no_such_segment(ids, place, count))
     return count, rows, dropped
-
-
-def _or_none(mask: Any) -> Any:
-    return False if mask is None else mask
 
 
 def _no_such_segment(ids: Any, place: tuple[int, ...], count: int) -> GradstepError:
