@@ -20,6 +20,7 @@ from gradstep.core.cli.command_line import verb_parser
 from gradstep.core.cli.output.check_text import text
 from gradstep.core.cli.output.problem_json import problem_object
 from gradstep.core.cli.runs.check_campaign import check_folder
+from gradstep.core.cli.runs.checked_lints import find_lints
 from gradstep.core.document.document import CodeKind
 from gradstep.core.document.requests import main_request
 from gradstep.core.document.required_python import Asked
@@ -69,6 +70,12 @@ def _check(args: argparse.Namespace, app: Application | _Here) -> Answer:
     loaded = load(args)
     program = derive(loaded.document, loaded.functions)
     problems = [*program.problems, *races_of(program)]
+    if not args.node:
+
+        def backend() -> Backend:
+            return app.devices().open_backend(args.device)
+
+        problems += find_lints(args, loaded.document, program, backend)
     checked: GradientTable | None = None
     request = main_request(loaded.document)
     if args.node:

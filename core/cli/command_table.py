@@ -85,6 +85,20 @@ def _check(parser: argparse.ArgumentParser) -> None:
         "--second-order", action="store_true", help="check the gradients of gradients, too"
     )
     parser.add_argument(
+        "--without",
+        metavar="LINT",
+        action="append",
+        default=[],
+        help="a lint that is not to look, by its code; all: none of them",
+    )
+    parser.add_argument(
+        "--lint-runs",
+        metavar="N",
+        type=shared_arguments.positive,
+        default=1,
+        help="how many runs the lints look at that are about numbers (1)",
+    )
+    parser.add_argument(
         "--workers",
         metavar="N",
         type=shared_arguments.positive,

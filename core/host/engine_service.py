@@ -43,6 +43,7 @@ from gradstep.core.host.held_document import (
     opened_document,
     sent_document,
 )
+from gradstep.core.host.lint_answers import diagnosed
 from gradstep.core.host.profile_answers import Wish, profile_runs
 from gradstep.core.host.program_reports import broken_numbers, report_stop
 from gradstep.core.host.session_answers import assign_variable, manage_sessions
@@ -352,6 +353,9 @@ class EngineService:
             return m.Explained(explanation=explainer.gradient(request.of, request.wrt)), ()
         return m.Explained(explanation=explainer.value(request.of)), ()
 
+    def _diagnose(self, request: m.Diagnose, buffers: Sequence[Buffer]) -> Answer:
+        return diagnosed(self._open_document.document, self._session, request.off), ()
+
     def _find_broken(self, request: m.FindBroken, buffers: Sequence[Buffer]) -> Answer:
         return self._survey(request.seconds), ()
 
@@ -424,6 +428,7 @@ class EngineService:
         m.Notate: _notate,
         m.Watch: _watch,
         m.Why: _why,
+        m.Diagnose: _diagnose,
         m.FindBottlenecks: _find_bottlenecks,
         m.FindRepeats: _find_repeats,
         m.FindBroken: _find_broken,

@@ -15,6 +15,7 @@ from gradstep.core.protocol.result_rows import (
     Comparison,
     Explanation,
     GradientRow,
+    LintFinding,
     NodeCheck,
     PassInfo,
     ProfileRow,
@@ -121,6 +122,20 @@ class Why(Request, frozen=True, kw_only=True):
 
 class Explained(Reply, frozen=True, kw_only=True):
     explanation: Explanation
+
+
+class Diagnose(Request, frozen=True, kw_only=True):
+    """What do the lints say of the document, and of its recorded runs? Replied to with Diagnosed.
+
+    off: the codes of those that are not to look."""
+
+    off: list[str] = []
+
+
+class Diagnosed(Reply, frozen=True, kw_only=True):
+    """In the order of the lints."""
+
+    findings: list[LintFinding]
 
 
 class FindBottlenecks(Request, frozen=True, kw_only=True):

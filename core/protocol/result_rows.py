@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 from msgspec import structs
 
+from gradstep.core.graph.problems import Severity
 from gradstep.core.protocol.vocabulary import (
     CheckVerdict,
     ComparedVerdict,
@@ -32,6 +33,23 @@ class GradientRow(msgspec.Struct, frozen=True, kw_only=True):
     method: str = ""  # of the numbers: "central differences" or "complex step"
     verdict: CheckVerdict | Literal[""] = ""
     text: str = ""  # where its gradient is worst: of the whole gradient
+
+
+class LintFinding(msgspec.Struct, frozen=True, kw_only=True):
+    """What a lint found at a node, "" for none, as a Finding of gradstep.core.checks.doctor.lint.
+
+    code, title: of the lint; example: the stem of an example about it, "" for none; remedy: the
+    kind of the edit that mends it, "" for none, which is about `names`."""
+
+    code: str
+    title: str
+    node: str
+    text: str
+    fix: str
+    severity: Severity = "warning"
+    example: str = ""
+    remedy: str = ""
+    names: list[str] = []
 
 
 class CheckedTensor(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from gradstep.core.checks.doctor.lint_table import BY_CODE
 from gradstep.core.checks.gradients.check_conclusion import Conclusion
 from gradstep.core.cli.output.command_output import table
 from gradstep.core.document.required_python import Asked
-from gradstep.core.graph.problems import problem_text
+from gradstep.core.graph.problems import Problem, problem_text
 from gradstep.core.protocol.messages import (
     CheckedExpectation,
     CheckedTensor,
@@ -24,13 +25,19 @@ def text(
 ) -> str:
     """Everything, with empty lines between the tables; what it comes to is the last line.
     missing: Python that is to be written."""
-    parts = ["\n".join([problem_text(p) for p in found.problems] or ["no problems"])]
+    parts = ["\n".join([_problem(p) for p in found.problems] or ["no problems"])]
     if missing:
         parts += ["To write what is missing, in a file for --code:", *(a.stub for a in missing)]
     if checked is not None:
         parts += [_gradients(checked), _nodes(checked), checked.text]
     parts += ["\n".join(_expectation(e) for e in expected), found.text]
     return "\n\n".join(part.rstrip("\n") for part in parts if part)
+
+
+def _problem(p: Problem) -> str:
+    """Of what a lint found, with the code by which it is left out."""
+    said = problem_text(p)
+    return f"{said} [{p.code}]" if p.code in BY_CODE else said
 
 
 def _expectation(e: CheckedExpectation) -> str:

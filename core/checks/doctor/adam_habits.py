@@ -1,0 +1,112 @@
+"""What Adam and its like do that gradients alone do not say: steps by memory, steps by epsilon."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gradstep.core.checks.doctor.examined_document import Examined
+from gradstep.core.checks.doctor.finding_words import share
+from gradstep.core.checks.doctor.lint import Finding
+from gradstep.core.checks.doctor.recorded_tensors import RecordedTensors, named_input, recorded
+from gradstep.core.graph.model import Operation
+
+_ADAM = ("ApplyAdam", "ResourceApplyAdam")
+_WITH_MEMORY = (*_ADAM, "ApplyMomentum", "ResourceApplyMomentum", "ApplyRMSProp")
+_FROZEN = 0.25  # share of a variable's elements
+_STRONG = 0.1  # of what the others move
+_MOST = 0.5
+
+
+def find_moved_by_memory(x: Examined) -> Iterator[Finding]:
+    """Elements whose gradient is exactly 0 and that are moved all the same, nearly as far as
+    others, in the last run in which that was so: who masks a gradient to freeze weights finds them
+    elsewhere."""
+    for op, runs in _updates(x, _WITH_MEMORY):
+        for run in (runs.last, *runs.earlier()):
+            step = _step_without_gradient(x, op, runs, run)
+            if step is not None:
+                yield _moved(op, step, run)
+                break
+
+
+def _step_without_gradient(
+    x: Examined, op: Operation, runs: RecordedTensors, run: int
+) -> np.ndarray | None:
+    """How far each element was moved in that run whose gradient was 0, and 0 of all others; None
+    where these are few."""
+    variable, gradient = op.inputs[0], named_input(op, "grad")
+    if variable is None or gradient is None:
+        return None
+    zero = _zeros(runs.value(x, gradient, run))
+    before = _copied(runs.value(x, variable, run, begin=True))
+    after = _copied(runs.value(x, variable, run))
+    if zero is None or before is None or after is None or before.shape != zero.shape:
+        return None
+    step = np.abs(after - before)
+    others = float(np.median(step[~zero])) if (~zero).any() else 0.0
+    moved = np.where(zero & (step > _STRONG * others), step, 0.0)
+    return moved if moved.size and (moved > 0).mean() >= _FROZEN else None
+
+
+def _moved(op: Operation, step: np.ndarray, run: int) -> Finding:
+    variable = op.inputs[0]
+    assert variable is not None
+    few = share(int((step > 0).sum()), step.size)
+    text = (
+        f"in run {run + 1} {few} of the elements of {variable.op} have a gradient of exactly 0, "
+        f"and {op.type.removeprefix('Resource')} moves them by up to {step.max():.2g}, from what "
+        "it remembers of gradients before"
+    )
+    fix = (
+        "to freeze them, mask the update and not the gradient, or leave the variable out of the "
+        "var_list and set its slots to 0"
+    )
+    return Finding(variable.op, text, fix, "info")
+
+
+def find_ruling_epsilons(x: Examined) -> Iterator[Finding]:
+    """Adam divides by sqrt(v) + epsilon: where epsilon is the larger one, its steps shrink with the
+    gradient, and it is plain gradient descent with momentum."""
+    for op, runs in _updates(x, _ADAM):
+        names = ("v", "beta2_power", "epsilon")
+        inputs = {name: named_input(op, name) for name in names}
+        given = [None if ref is None else _copied(runs.value(x, ref)) for ref in inputs.values()]
+        v, power, epsilon = given
+        if v is None or power is None or epsilon is None:
+            continue
+        root = np.sqrt(v / max(1 - float(power), 1e-12))
+        some = root > 0
+        if not some.any() or (root[some] < epsilon).mean() < _MOST:
+            continue
+        variable = op.inputs[0]
+        assert variable is not None
+        middle = float(np.median(root[some]))
+        text = (
+            f"Adam's epsilon, {float(epsilon):g}, is larger than the gradients of {variable.op}: "
+            f"the root of their mean square is {middle:.2g} in the median. It "
+            f"divides by epsilon then, so steps are {float(epsilon) / middle:.2g} times "
+            "smaller than the learning rate says"
+        )
+        fix = "scale the loss up, or make epsilon smaller"
+        yield Finding(variable.op, text, fix)
+
+
+def _updates(x: Examined, types: tuple[str, ...]) -> Iterator[tuple[Operation, RecordedTensors]]:
+    """Those that the last run has executed."""
+    runs = recorded(x)
+    if runs.last >= 0 and x.session is not None:
+        for name in x.graph.of_types(types):
+            if name in x.session.plan.step_of:
+                yield x.graph[name], runs
+
+
+def _zeros(value: np.ndarray | None) -> np.ndarray | None:
+    """Where it is 0: a copy, as the next value that is read may take its place."""
+    return None if value is None else np.asarray(value == 0)
+
+
+def _copied(value: np.ndarray | None) -> np.ndarray | None:
+    """In float64, for the same reason."""
+    return None if value is None else value.astype(np.float64)

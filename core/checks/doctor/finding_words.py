@@ -1,0 +1,30 @@
+"""How findings say names, numbers and shares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+_NAMED = 3  # names that one sentence says
+
+
+def listed(names: Sequence[str]) -> str:
+    """`a, b, c and 4 more`."""
+    some = [*dict.fromkeys(names)]
+    if len(some) > _NAMED + 1:
+        return f"{', '.join(some[:_NAMED])} and {len(some) - _NAMED} more"
+    *before, last = some
+    return f"{', '.join(before)} and {last}" if before else last
+
+
+def plural(of: Sequence[object], one: str, many: str) -> str:
+    return one if len(of) == 1 else many
+
+
+def share(part: int, whole: int) -> str:
+    """`12 of 16 (75 %)`."""
+    return f"{part} of {whole} ({100 * part / whole:.0f} %)"
+
+
+def sized(dims: Sequence[int | None]) -> str:
+    """A shape as people write it: `[32, 10]`."""
+    return "[" + ", ".join("?" if d is None else str(d) for d in dims) + "]"

@@ -1,0 +1,60 @@
+"""Adam: epsilon against gradients, and steps of what has no gradient any more."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
+from tests.support.diagnosing import drawn, findings
+
+
+def scaled(scale: float, epsilon: float = 1e-8) -> Document:
+    """loss = scale · sum(w)."""
+
+    def draw(b: GraphBuilder) -> None:
+        w = b.variable("w", shape=[4])
+        tf.reduce_sum(tf.multiply(w, scale, name="p"), name="loss")
+
+    adam = Optimizer("Adam", {"learning_rate": 0.1, "epsilon": epsilon})
+    return drawn(draw, "loss", ["w"], initial={"w": np.ones(4)}, optimizers=(adam,))
+
+
+def test_an_epsilon_above_the_gradient_rules() -> None:
+    (found,) = findings(scaled(1e-10), "epsilon-rules", runs=2)
+    assert found.node == "w"
+    assert "Adam's epsilon, 1e-08, is larger than the gradients of w" in found.text
+    assert "so steps are 1.2e+02 times smaller" in found.text
+
+
+@pytest.mark.parametrize("document", [scaled(1.0), scaled(1e-10, 1e-14), scaled(0.0)])
+def test_a_small_epsilon_and_no_gradient_at_all_are_left_alone(document: Document) -> None:
+    assert not findings(document, "epsilon-rules", runs=2)
+
+
+def masked(optimizer: str) -> Document:
+    """In run 1 all of w learns, afterwards the first half alone: the mask is multiplied by m."""
+
+    def draw(b: GraphBuilder) -> None:
+        w, m = b.variable("w", shape=[4]), b.variable("m", shape=[4])
+        half = b.constant(np.array([1, 1, 0, 0], np.float32), name="half")
+        loss = tf.reduce_sum(tf.multiply(m, tf.square(w, name="s"), name="p"), name="loss")
+        with b.control_dependencies([loss.name]):
+            later = tf.multiply(half, 1.0, name="later")
+        b.one("Assign", m, later, name="freeze")
+
+    adam = Optimizer(optimizer, {"learning_rate": 0.1})
+    start = {"w": np.ones(4), "m": np.ones(4)}
+    return drawn(draw, "loss", ["w"], initial=start, optimizers=(adam,), targets=("freeze",))
+
+
+def test_adam_moves_what_has_no_gradient_any_more() -> None:
+    (found,) = findings(masked("Adam"), "moved-by-memory", runs=3)
+    assert (found.node, found.severity) == ("w", "info")
+    assert "in run 3 2 of 4 (50 %) of the elements of w have a gradient of exactly 0" in found.text
+
+
+def test_gradient_descent_does_not_and_before_the_mask_nor_does_adam() -> None:
+    assert not findings(masked("GradientDescent"), "moved-by-memory", runs=3)
