@@ -42,6 +42,12 @@ from gradstep.gui.commands.gradient_commands import (
     trust,
     use_native_gradient,
 )
+from gradstep.gui.commands.lint_commands import (
+    exempt_node,
+    leave_out_lints,
+    mend_finding,
+    show_example,
+)
 from gradstep.gui.commands.node_commands import (
     add_block,
     add_control,
@@ -180,6 +186,7 @@ __all__ = [
     "duplicate_selection",
     "duplicate_session",
     "enter_value",
+    "exempt_node",
     "expect_run",
     "fed_kinds",
     "feed_column",
@@ -199,8 +206,10 @@ __all__ = [
     "is_checkpoint",
     "is_elsewhere",
     "keep_recorded",
+    "leave_out_lints",
     "load_value",
     "measure",
+    "mend_finding",
     "move_nodes",
     "new_session",
     "offered_columns",
@@ -249,6 +258,7 @@ __all__ = [
     "set_threads",
     "set_watch",
     "show_batch_row",
+    "show_example",
     "show_path",
     "show_row",
     "start_sweep",

@@ -151,6 +151,17 @@ OPTIMIZERS = DialogRecord(
     section=4,
     after="graph.momentum",
 )
+LINTS = DialogRecord(
+    "lints",
+    "gradstep.gui.dialogs.lints_dialog",
+    "LintsDialog",
+    "Lints…",
+    "Which mistakes the Problems panel looks for, each to be switched off",
+    "Graph",
+    section=4,
+    after="graph.optimizers",
+    enabled=when.always,
+)
 SWEEP = DialogRecord(
     "sweep",
     "gradstep.gui.dialogs.sweep_dialog",
@@ -223,7 +234,7 @@ ABOUT = DialogRecord(
 )
 
 DIALOGS: tuple[DialogRecord, ...] = (
-    NOTE, VALUE, VALUE_HERE, OVERRIDE, PYFUNC, TRUST, REQUEST, OPTIMIZERS, SWEEP, FOLLOWED,
+    NOTE, VALUE, VALUE_HERE, OVERRIDE, PYFUNC, TRUST, REQUEST, OPTIMIZERS, LINTS, SWEEP, FOLLOWED,
     COPY_VALUES, SHORTCUTS, DOCTOR, TRUSTED, ABOUT,
 )  # fmt: skip
 

@@ -216,6 +216,7 @@ class MainWindow(QMainWindow):
             workspace.stopped,
             workspace.table_changed,
             workspace.soundness.changed,
+            workspace.lints.changed,
         ):
             signal.connect(self._count_problems)
         workspace.document_changed.connect(self._offer_note)

@@ -17,6 +17,7 @@ from gradstep.gui import commands
 from gradstep.gui.canvas.interact.canvas_requests import ANSWERS
 from gradstep.gui.frame.action_record import selected_operation
 from gradstep.gui.frame.dialog_table import DIALOGS, DialogRecord
+from gradstep.gui.look.theme import ASSETS
 from gradstep.gui.model.settings import state_folder
 from gradstep.gui.model.window_requests import FrameRequest
 
@@ -51,6 +52,7 @@ class Views:
             "gradient": lambda _: self._gradient(),
             "code": self._code,
             "log": lambda _: self._log(),
+            "example": self._example,
         }
         self.answered: dict[str, Callable[[str], object]] = dict(answers.items())
         self.answered["show"] = window.docks.show
@@ -106,6 +108,11 @@ class Views:
         path = ask_open(self._window, "data", "Restore variables", checkpoint_filter())
         if path is not None:
             commands.restore_variables(self._workspace, path)
+
+    def _example(self, stem: str) -> None:
+        """In a window of its own: what is open here is what the question came from."""
+        path = ASSETS / "examples" / f"{stem}.gradstep"
+        commands.open_path(self._window.open_beside().workspace, path)
 
     def _open_events(self) -> None:
         from gradstep.gui.dialogs.file_choice import ask_folder

@@ -20,6 +20,7 @@ from gradstep.core.protocol.messages import (
     CompareStep,
     Control,
     DescribeTensor,
+    Diagnose,
     DrawLines,
     DrawTensor,
     Edit,
@@ -67,7 +68,7 @@ DOING = {  # what is asked of the engine, as the status bar says it
     Classify: "Looking at rows",
 }
 LOOKING = (
-    Read | ReadTable | Notate | FindBroken | LookAtBatch | Watch
+    Read | ReadTable | Notate | FindBroken | LookAtBatch | Watch | Diagnose
 )  # what is recorded; done in no time, and nothing to wait for
 
 Answer = Callable[[Message, tuple[Buffer, ...]], None]

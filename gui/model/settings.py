@@ -80,6 +80,15 @@ class Settings:
         self._store.setValue("sources/editor", command)
 
     @property
+    def lints_off(self) -> list[str]:
+        """The codes of the lints that are not to look at documents."""
+        return self._list("lints/off")
+
+    @lints_off.setter
+    def lints_off(self, codes: list[str]) -> None:
+        self._store.setValue("lints/off", codes)
+
+    @property
     def recording_limit(self) -> int:
         """Bytes of recorded runs that are kept."""
         try:

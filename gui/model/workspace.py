@@ -50,6 +50,7 @@ from gradstep.gui.model.file_loader import Reader, infer_fed
 from gradstep.gui.model.finiteness import Soundness
 from gradstep.gui.model.followed_training import FollowedTraining
 from gradstep.gui.model.gradient_states import GradientStates
+from gradstep.gui.model.lint_findings import LintFindings
 from gradstep.gui.model.profiler import Profiler
 from gradstep.gui.model.python_output import Printed
 from gradstep.gui.model.python_rights import PythonRights
@@ -117,6 +118,7 @@ class Workspace(QObject):
     soundness:      whether the run that is looked at holds NaN or infinity.
     gradient_states: which of the gradients that it asks for are None, NaN, infinite or zero.
     whys:           why values and gradients are as they are at this stop.
+    lints:          what the lints say of it, and of its runs.
     undo_stack:     Qt's stack of edits. Whether it is clean says nothing: a breakpoint is an edit.
     """
 
@@ -172,6 +174,7 @@ class Workspace(QObject):
         self.sessions = SessionModel(self)
         self.soundness = Soundness(self)
         self.whys = Explanations(self)
+        self.lints = LintFindings(self)
         self.stacks = BlockStacks(self)
         self.gradient_states = GradientStates(self)
         self.reader = Reader(self)
@@ -220,7 +223,12 @@ class Workspace(QObject):
         """Whether all that was asked of the engine is answered and shown."""
         is_reading = self.values.is_reading or self.events.is_reading
         is_reading |= bool(self.reader.name or self.data.reading)
-        return self.debugger.is_idle and self.whys.is_idle and not is_reading
+        return self.debugger.is_idle and self.is_told and not is_reading
+
+    @property
+    def is_told(self) -> bool:
+        """Whether nothing is about to be asked of why things are, and what may be wrong."""
+        return self.whys.is_idle and self.lints.is_idle
 
     @property
     def engine_state(self) -> EngineState:

@@ -55,7 +55,7 @@ def _moved(op: Operation, step: np.ndarray, run: int) -> Finding:
     assert variable is not None
     few = share(int((step > 0).sum()), step.size)
     text = (
-        f"in run {run + 1} {few} of the elements of {variable.op} have a gradient of exactly 0, "
+        f"in run {run + 1}, {few} of the elements of {variable.op} have a gradient of exactly 0, "
         f"and {op.type.removeprefix('Resource')} moves them by up to {step.max():.2g}, from what "
         "it remembers of gradients before"
     )

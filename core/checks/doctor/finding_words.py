@@ -16,6 +16,11 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(before)} and {last}" if before else last
 
 
+def within(scope: str, names: Sequence[str]) -> list[str]:
+    """Names as they are said beside that of something in the same scope."""
+    return [name.removeprefix(f"{scope}/") if scope else name for name in names]
+
+
 def plural(of: Sequence[object], one: str, many: str) -> str:
     return one if len(of) == 1 else many
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from gradstep.core.autodiff.recognition.imported_request import find_written_variables
 from gradstep.core.checks.doctor.examined_document import Examined, reads_only
-from gradstep.core.checks.doctor.finding_words import listed, plural
+from gradstep.core.checks.doctor.finding_words import listed, plural, within
 from gradstep.core.checks.doctor.lint import Finding
 from gradstep.core.graph.model import Operation, Phase
 from gradstep.core.ops.declare.table import find
@@ -21,10 +21,11 @@ def find_forgotten_averages(x: Examined) -> Iterator[Finding]:
     finding for each scope that has some."""
     run = _trained_with(x)
     idle = [op for op in _updates(x) if op.name not in run and _is_average(x, op)]
-    for ops in _by_scope(idle).values():
+    for scope, ops in _by_scope(idle).items():
         names, averages = [op.name for op in ops], [v for op in ops for v in _written(x, op)]
         text = (
-            f"{listed(names)} {plural(names, 'moves', 'move')} {listed(averages)} after the "
+            f"{listed(within(scope, names))} {plural(names, 'moves', 'move')} "
+            f"{listed(within(scope, averages))} after the "
             f"statistics of each batch, and {_nobody(x, names)}: "
             f"{plural(averages, 'it stays', 'they stay')} as {plural(averages, 'it', 'they')} "
             f"began, and what normalises with {plural(averages, 'it', 'them')} later gets numbers "

@@ -6,11 +6,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from msgspec import structs
+
 from gradstep.core.graph.problems import UNFINISHED, Problem, Severity
+from gradstep.core.io.formats.gradstep_document import SUFFIX
 from gradstep.core.protocol.messages import (
     BrokenNumbers,
     ErrorInfo,
     GradientTable,
+    LintFinding,
     ProblemInfo,
     ProgramInfo,
 )
@@ -23,7 +27,7 @@ from gradstep.gui.model.workspace import Workspace
 class ProblemRow:
     """node: the operation it stands at, or ""; index: the element of its tensor, or (). why: what
     there is to ask about a number, its value ("" for the second) or its gradient with respect to
-    what; None of other problems."""
+    what; None of other problems. finding: of a lint, if it is one."""
 
     node: str
     text: str
@@ -31,16 +35,19 @@ class ProblemRow:
     severity: Severity = "error"
     index: tuple[int, ...] = ()
     why: Question | None = None
+    finding: LintFinding | None = None
 
 
 def current_problems(workspace: Workspace) -> list[ProblemRow]:
     """What is wrong in the workspace now."""
-    return _wrong_now(workspace) + _zero_gradients(workspace)
+    rows = _wrong_now(workspace) + _found_by_lints(workspace) + _zero_gradients(workspace)
+    return sorted(rows, key=lambda row: row.severity == "info")
 
 
 def count_problems(workspace: Workspace) -> int:
     """How many of these are more than a remark. No gradient is read for that."""
-    return sum(row.severity != "info" for row in _wrong_now(workspace))
+    rows = _wrong_now(workspace) + _found_by_lints(workspace)
+    return sum(row.severity != "info" for row in rows)
 
 
 def _wrong_now(workspace: Workspace) -> list[ProblemRow]:
@@ -51,6 +58,21 @@ def _wrong_now(workspace: Workspace) -> list[ProblemRow]:
     if workspace.stop is not None and workspace.stop.reason == "blocked":
         rows[0] = replace(rows[0], severity="warning")  # it can still go on
     return rows + _broken_numbers(workspace.soundness.first) + _wrong_gradients(workspace.table)
+
+
+def _found_by_lints(workspace: Workspace) -> list[ProblemRow]:
+    """Of nodes that are still there: they were asked about a moment ago. Who looks at an example
+    is not led there."""
+    here = workspace.name.removesuffix(SUFFIX)
+    return [
+        ProblemRow(each.node, each.text, each.fix, each.severity, finding=_elsewhere(each, here))
+        for each in workspace.lints.found
+        if not each.node or each.node in workspace.document.graph
+    ]
+
+
+def _elsewhere(finding: LintFinding, here: str) -> LintFinding:
+    return structs.replace(finding, example="") if finding.example == here else finding
 
 
 def problem_rows(

@@ -1,15 +1,17 @@
 """The problems panel: what is wrong, where, and what to do; a click goes there.
 
 Of NaN and infinity it lists the first of the run, and of gradients those that are zero; says why,
-and leads to where that began.
+and leads to where that began. Of what a lint has found it has the edit that mends it, and an
+example.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QRect, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter
+from PySide6.QtGui import QContextMenuEvent, QFont, QFontMetrics, QMouseEvent, QPainter
 from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem
 
 from gradstep.core.visible_text import visible
@@ -17,7 +19,9 @@ from gradstep.gui import commands
 from gradstep.gui.look.theme import BODY, GRID, Tone, sans
 from gradstep.gui.model.explanations import Explanations
 from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.problems.finding_menu import finding_menu
 from gradstep.gui.panels.problems.problem_rows import ProblemRow, current_problems
+from gradstep.gui.panels.problems.row_links import RowLink, links_of
 from gradstep.gui.panels.widgets import panel_marks
 from gradstep.gui.panels.widgets.panel_base import Panel
 from gradstep.gui.panels.widgets.table_cells import Index
@@ -25,6 +29,7 @@ from gradstep.gui.panels.widgets.table_cells import Index
 BAD = ("nan", "inf", "zero")
 _RowRole = Qt.ItemDataRole.UserRole
 _LEFT, _RIGHT = 36, 12
+_HAND = Qt.CursorShape.PointingHandCursor
 _WRAP = int(Qt.TextFlag.TextWordWrap)
 
 
@@ -70,7 +75,9 @@ class ProblemDelegate(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         width = self._panel.list.viewport().width()
         heights = [rect.height() for _, _, _, rect in self._lines(index, width)]
-        return QSize(width, sum(heights) + 2 * GRID)
+        links = self.links(index, QRect(0, 0, width, 0))
+        foot = links[-1].place.bottom() + 1 if links else GRID + sum(heights)
+        return QSize(width, foot + GRID)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         theme, row = self._panel.theme, index.data(_RowRole)
@@ -86,16 +93,20 @@ class ProblemDelegate(QStyledItemDelegate):
             painter.setPen(theme.tone(tone))
             painter.drawText(rect.translated(option.rect.x(), top), _WRAP, visible(text))
             top += rect.height()
+        painter.setFont(sans())
+        painter.setPen(theme.selection)
+        for link in self.links(index, option.rect):
+            painter.drawText(link.place, Qt.AlignmentFlag.AlignLeft, link.text)
         painter.restore()
 
-    def link_rect(self, index: Index, row: QRect) -> QRect:
-        """The last line of a row that leads somewhere else than to its node."""
-        if not index.isValid() or index.data(_RowRole).why is None:
-            return QRect()
-        *before, (text, font, _, rect) = self._lines(index, row.width())
-        top = row.y() + GRID + sum(line.height() for _, _, _, line in before)
-        width = QFontMetrics(font).horizontalAdvance(text)
-        return QRect(row.x() + _LEFT, top, width, rect.height())
+    def links(self, index: Index, row: QRect) -> list[RowLink]:
+        """What a row has besides leading to its node, where that is."""
+        if not index.isValid():
+            return []
+        lines = self._lines(index, row.width())
+        left, top = row.x() + _LEFT, row.y() + GRID + sum(rect.height() for *_, rect in lines)
+        found = links_of(index.data(_RowRole), row.width() - _LEFT - _RIGHT)
+        return [replace(link, place=link.place.translated(left, top)) for link in found]
 
     def _lines(self, index: Index, width: int) -> list[tuple[str, QFont, Tone, QRect]]:
         """Each paragraph with its font, tone and room, whose top is 0."""
@@ -106,7 +117,6 @@ class ProblemDelegate(QStyledItemDelegate):
             (row.text, sans(), "text"),
             (self._panel.model.reason(row), sans(), "muted"),
             (row.fix, sans(), "muted"),
-            (self._panel.tr("Take me to the first one") if row.why else "", sans(), "selection"),
         )
         found = []
         for text, font, tone in parts:
@@ -146,6 +156,7 @@ class ProblemsPanel(Panel):
             workspace.table_changed,
             workspace.soundness.changed,
             workspace.values_changed,
+            workspace.lints.changed,
         )
         workspace.whys.changed.connect(self.list.doItemsLayout)  # rows that say why are higher
         self.refresh()
@@ -168,27 +179,52 @@ class ProblemsPanel(Panel):
         self._ask()
 
     def _ask(self) -> None:
-        """Why the numbers are as they are, while somebody reads it."""
+        """Why the numbers are as they are, and what lints find, while somebody reads it."""
+        if self.is_seen:
+            self.workspace.lints.want()
         for row in self.model.rows if self.is_seen else ():
             if row.why is not None:
                 self.workspace.whys.want(*row.why)
 
-    def link_rect(self, index: Index) -> QRect:
-        """Where the row's link is in the list's viewport; empty where it has none."""
-        return self._delegate.link_rect(index, self.list.visualRect(index))
+    def links(self, index: Index) -> list[RowLink]:
+        """The row's links, and where they are in the list's viewport."""
+        return self._delegate.links(index, self.list.visualRect(index))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The link in a row: a hand over it, and a click that does not go to the row's node."""
+        """The links in a row: a hand over them, and a click that does not go to the row's node."""
+        if isinstance(event, QContextMenuEvent):
+            return self._show_menu(self.list.currentIndex(), event)
         if isinstance(event, QMouseEvent):
             at = event.position().toPoint()
             index = self.list.indexAt(at)
-            over = self.link_rect(index).contains(at)
-            shape = Qt.CursorShape.PointingHandCursor if over else Qt.CursorShape.ArrowCursor
+            over = next((link for link in self.links(index) if link.place.contains(at)), None)
+            shape = Qt.CursorShape.ArrowCursor if over is None else _HAND
             self.list.viewport().setCursor(shape)
-            if over and event.type() is QEvent.Type.MouseButtonRelease:
-                self._go_to_first(self.model.rows[index.row()])
-            return over and event.type() is not QEvent.Type.MouseMove
+            if over is not None and event.type() is QEvent.Type.MouseButtonRelease:
+                self._follow(over, self.model.rows[index.row()])
+            return over is not None and event.type() is not QEvent.Type.MouseMove
         return super().eventFilter(watched, event)
+
+    def _show_menu(self, index: Index, event: QContextMenuEvent) -> bool:
+        """Of a row that a lint has found, by mouse and by key."""
+        if event.reason() is QContextMenuEvent.Reason.Mouse:
+            index = self.list.indexAt(event.pos())
+        finding = index.data(_RowRole).finding if index.isValid() else None
+        if finding is not None:
+            finding_menu(self.workspace, finding, self).popup(event.globalPos())
+        return finding is not None
+
+    def _follow(self, link: RowLink, row: ProblemRow) -> None:
+        finding = row.finding
+        if finding is None:
+            self._go_to_first(row)
+        elif link.kind == "mend":
+            commands.mend_finding(self.workspace, finding)
+        elif link.kind == "example":
+            commands.show_example(self.workspace, finding.example)
+        else:
+            below = self.list.viewport().mapToGlobal(link.place.bottomLeft())
+            finding_menu(self.workspace, finding, self).popup(below)
 
     def _go_to_first(self, row: ProblemRow) -> None:
         space = self.workspace

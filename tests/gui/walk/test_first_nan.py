@@ -37,9 +37,9 @@ def document() -> Document:
 
 def click_link(user) -> None:
     panel = user.find("problems.list").parentWidget()
-    while not hasattr(panel, "link_rect"):
+    while not hasattr(panel, "links"):
         panel = panel.parentWidget()
-    place = panel.link_rect(panel.model.index(0)).center()
+    place = panel.links(panel.model.index(0))[0].place.center()
     QTest.mouseClick(panel.list.viewport(), LEFT, pos=place)
     user.settle()
 

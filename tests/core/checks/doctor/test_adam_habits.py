@@ -53,7 +53,7 @@ def masked(optimizer: str) -> Document:
 def test_adam_moves_what_has_no_gradient_any_more() -> None:
     (found,) = findings(masked("Adam"), "moved-by-memory", runs=3)
     assert (found.node, found.severity) == ("w", "info")
-    assert "in run 3 2 of 4 (50 %) of the elements of w have a gradient of exactly 0" in found.text
+    assert "in run 3, 2 of 4 (50 %) of the elements of w have a gradient of exactly 0" in found.text
 
 
 def test_gradient_descent_does_not_and_before_the_mask_nor_does_adam() -> None:

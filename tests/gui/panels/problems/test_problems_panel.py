@@ -114,7 +114,7 @@ def test_a_race_is_a_warning_at_what_reads(
 
 
 def click_link(panel: ProblemsPanel, row: int, qtbot: Any) -> None:
-    place = panel.link_rect(panel.model.index(row)).center()
+    place = panel.links(panel.model.index(row))[0].place.center()
     qtbot.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
 

@@ -1,0 +1,71 @@
+"""What the lints say of the document and its runs: asked of the engine while somebody reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import Diagnose, Diagnosed, LintFinding, Message
+from gradstep.gui.model.settings import settings
+
+if TYPE_CHECKING:
+    from gradstep.gui.model.workspace import Workspace
+
+PAUSE = 400  # milliseconds; who draws, or steps, does not want to be judged at each stroke
+
+
+class LintFindings(QObject):
+    """found: as of the last time that they were asked for; of other nodes than there are now
+    nothing."""
+
+    changed = Signal()
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self.found: Sequence[LintFinding] = ()
+        self._workspace = workspace
+        self._asked: tuple[object, ...] = ()
+        self._soon = QTimer(self, singleShot=True, interval=PAUSE)
+        self._soon.timeout.connect(self._ask)
+        workspace.document_opened.connect(self._forget)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is about to be asked."""
+        return not self._soon.isActive()
+
+    def want(self) -> None:
+        """Have them looked for, once the document and its runs rest, if either is another than the
+        last time: `changed` tells."""
+        if self._workspace.stop is not None and self._place() != self._asked:
+            self._soon.start()
+
+    def _place(self) -> tuple[object, ...]:
+        """What the answer hangs on."""
+        stop = self._workspace.stop
+        ended = stop is not None and stop.reason == "end"
+        runs = 0 if stop is None else stop.runs
+        return self._workspace.document, self._workspace.program, runs, ended, *settings().lints_off
+
+    def _ask(self) -> None:
+        place = self._asked = self._place()
+
+        def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
+            if isinstance(reply, Diagnosed) and place == self._asked:
+                self._take(reply.findings)
+
+        self._workspace.request(Diagnose(off=settings().lints_off), (), answered)
+
+    def _take(self, found: Sequence[LintFinding]) -> None:
+        if list(found) != list(self.found):
+            self.found = found
+            self.changed.emit()
+
+    def _forget(self) -> None:
+        """It was of another document."""
+        self._soon.stop()
+        self._asked = ()
+        self._take(())

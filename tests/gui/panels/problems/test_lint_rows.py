@@ -1,0 +1,147 @@
+"""What lints find, in the problems panel: mended, exempt, switched off, and shown by an example."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QMenu
+
+from gradstep.core.protocol.messages import Diagnose
+from gradstep.gui import commands
+from gradstep.gui.dialogs.lints_dialog import LintsDialog
+from gradstep.gui.model.settings import settings
+from gradstep.gui.panels.problems.problem_rows import count_problems
+from gradstep.gui.panels.problems.problems_panel import ProblemsPanel
+
+
+@pytest.fixture
+def panel(bench: Any, show: Callable[..., Any], qtbot: Any) -> Callable[[str], ProblemsPanel]:
+    """The panel with what the lints find in an example, once it is found."""
+
+    def opened(example: str) -> ProblemsPanel:
+        bench.open(example)
+        shown: ProblemsPanel = show(ProblemsPanel(bench.space))
+        qtbot.waitUntil(lambda: bool(bench.space.lints.found), timeout=20_000)
+        return shown
+
+    return opened
+
+
+def codes(panel: ProblemsPanel) -> list[str]:
+    return [row.finding.code for row in panel.model.rows if row.finding is not None]
+
+
+def texts(panel: ProblemsPanel, row: int = 0) -> list[str]:
+    return [link.text for link in panel.links(panel.model.index(row))]
+
+
+def click(panel: ProblemsPanel, text: str, qtbot: Any, row: int = 0) -> None:
+    (link,) = [link for link in panel.links(panel.model.index(row)) if link.text == text]
+    assert panel.list.visualRect(panel.model.index(row)).contains(link.place)
+    qtbot.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=link.place.center())
+
+
+def choose(panel: ProblemsPanel, text: str, qtbot: Any) -> None:
+    """In the menu that Ignore… opens."""
+    click(panel, "Ignore…", qtbot)
+    menu = panel.findChild(QMenu, "problems.finding_menu")
+    (row,) = [action for action in menu.actions() if action.text().startswith(text)]
+    row.trigger()
+    menu.close()
+
+
+def test_findings_are_listed_and_counted_and_lead_to_their_nodes(
+    bench: Any, panel: Callable[[str], ProblemsPanel], qtbot: Any
+) -> None:
+    shown = panel("softmax_by_hand")
+    assert codes(shown) == ["softmax-twice", "log-by-hand"]
+    assert count_problems(bench.space) == 2
+    place = shown.list.visualRect(shown.model.index(0)).topLeft() + QPoint(60, 14)
+    qtbot.mouseClick(shown.list.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert bench.space.selection == ("twice/each",)
+
+
+def test_nothing_is_asked_while_nobody_reads_it(bench: Any, qtbot: Any) -> None:
+    bench.open("softmax_by_hand")
+    panel = ProblemsPanel(bench.space)
+    qtbot.addWidget(panel)
+    assert bench.space.lints.is_idle
+    assert not [m for m in bench.bridge.asked if isinstance(m, Diagnose)]
+
+
+def test_the_edit_that_mends_it_is_made_and_can_be_undone(
+    bench: Any, panel: Callable[[str], ProblemsPanel], qtbot: Any
+) -> None:
+    shown = panel("batch_norm_updates")
+    assert texts(shown) == ["Let every run execute it", "Ignore…"]  # this is the example
+    click(shown, "Let every run execute it", qtbot)
+    assert "forgotten/bn/AssignMovingAvg" in bench.space.document.targets
+    qtbot.waitUntil(lambda: codes(shown) == [], timeout=20_000)
+    bench.space.undo_stack.undo()
+    qtbot.waitUntil(lambda: codes(shown) == ["forgotten-average"], timeout=20_000)
+
+
+def test_links_that_have_no_room_stand_below_each_other(
+    panel: Callable[[str], ProblemsPanel],
+) -> None:
+    shown = panel("center_loss")
+    wide = [link.place.y() for link in shown.links(shown.model.index(0))]
+    shown.resize(220, 640)
+    narrow = [link.place.y() for link in shown.links(shown.model.index(0))]
+    assert len({*narrow}) > len({*wide})
+
+
+def test_a_node_is_exempt_in_the_document(
+    bench: Any, panel: Callable[[str], ProblemsPanel], qtbot: Any
+) -> None:
+    shown = panel("softmax_by_hand")
+    choose(shown, "Not at twice/each", qtbot)
+    qtbot.waitUntil(lambda: codes(shown) == ["log-by-hand"], timeout=20_000)
+    bench.space.undo_stack.undo()
+    qtbot.waitUntil(lambda: len(codes(shown)) == 2, timeout=20_000)
+
+
+def test_a_lint_is_switched_off_for_good_and_on_again_in_the_dialog(
+    bench: Any, panel: Callable[[str], ProblemsPanel], qtbot: Any
+) -> None:
+    shown = panel("softmax_by_hand")
+    choose(shown, "Never: Softmax of a softmax", qtbot)
+    assert settings().lints_off == ["softmax-twice"]
+    qtbot.waitUntil(lambda: codes(shown) == ["log-by-hand"], timeout=20_000)
+    dialog = LintsDialog(bench.space)
+    boxes = dialog.boxes
+    assert [code for code, box in boxes.items() if not box.isChecked()] == ["softmax-twice"]
+    boxes["softmax-twice"].setChecked(True)
+    boxes["log-by-hand"].setChecked(False)
+    dialog.finish()
+    qtbot.waitUntil(lambda: codes(shown) == ["softmax-twice"], timeout=20_000)
+    commands.leave_out_lints(bench.space)
+
+
+def test_an_example_is_asked_for_beside_this_window(
+    bench: Any, panel: Callable[[str], ProblemsPanel], qtbot: Any
+) -> None:
+    click(panel("center_loss"), "Show an example", qtbot)
+    assert bench.views[-1] == ("example", "control_dependencies")
+
+
+def test_runs_are_looked_at_once_they_are_made(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    bench.open("adam_freezing")
+    shown = show(ProblemsPanel(bench.space))
+    bench.run("continue_", "continue_", "continue_")
+    qtbot.waitUntil(lambda: "moved-by-memory" in codes(shown), timeout=20_000)
+    assert {row.severity for row in shown.model.rows} == {"info"}
+    assert count_problems(bench.space) == 0
+
+
+def test_another_document_has_none_of_the_first_ones(
+    bench: Any, panel: Callable[[str], ProblemsPanel]
+) -> None:
+    shown = panel("softmax_by_hand")
+    bench.open("tutorial")
+    assert codes(shown) == []
