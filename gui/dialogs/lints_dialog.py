@@ -23,8 +23,8 @@ class LintsDialog(Dialog):
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(workspace, "lints_dialog", "Lints", parent)
         self.add_text(
-            "What the Problems panel looks for while it is shown. In a terminal gradstep check says "
-            "it, without those that --without names.",
+            "What the Problems panel looks for while it is shown. In a terminal gradstep check "
+            "says it, but for those that --without names.",
             "muted",
         )
         page = QWidget()

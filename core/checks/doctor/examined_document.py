@@ -17,6 +17,7 @@ from gradstep.core.document.lint_remedies import Remedy
 from gradstep.core.document.requests import every_request
 from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
 from gradstep.core.ops.build.variable import READS, VARIABLES
+from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.typing.inference import Inference, infer_declared
 from gradstep.core.program.default_targets import run_targets
 
@@ -75,7 +76,9 @@ class Examined:
     def moved(self) -> dict[str, list[str]]:
         """Variable -> the operations that give it new values."""
         found: dict[str, list[str]] = {}
-        for op in self.graph:
+        types = ((type, find(type)) for type in self.graph.by_type)
+        writing = [type for type, known in types if known is not None and known.state.writes]
+        for op in map(self.graph.operations.__getitem__, self.graph.of_types(writing)):
             is_wired = all(ref is not None and ref.op in self.graph for ref in op.inputs)
             for name in find_written_variables(op, self.graph) if is_wired else ():
                 found.setdefault(name, []).append(op.name)
@@ -89,12 +92,20 @@ class Examined:
     def running(self, *names: str) -> Remedy:
         """Let runs execute these as well. A document that names no targets runs what can run of all
         that it has, and goes on with that."""
-        targets = run_targets(self.document, self.document.graph, ())
-        return Remedy("run", (*targets, *names))
+        return Remedy("run", (*self._targets, *names))
+
+    @cached_property
+    def wanted_names(self) -> frozenset[str]:
+        """The operations of `wanted`."""
+        return frozenset(ref.op for ref in self.wanted)
+
+    @cached_property
+    def _targets(self) -> tuple[str, ...]:
+        return run_targets(self.document, self.program.graph, ())
 
     def _asked(self) -> Iterator[str]:
         document, program = self.document, self.program
-        yield from run_targets(document, program.graph, ())
+        yield from self._targets
         yield from (ref.op for ref in (*document.fetches, *self.losses, *program.fetches))
         yield from program.targets
         yield document.init

@@ -59,8 +59,8 @@ def _hidden(x: Examined, types: tuple[str, ...]) -> Iterator[tuple[Operation, Re
     runs = recorded(x)
     if runs.last < 0:
         return
-    trained = {name for name in x.moved if any(ref.op == name for ref in x.wanted)}
-    for op in x.forward if trained else ():
+    is_trained = not x.wanted_names.isdisjoint(x.moved)
+    for op in x.forward if is_trained else ():
         if op.type in types and op.name in x.behind_losses and _is_before_weights(x, op):
             yield op, runs
 

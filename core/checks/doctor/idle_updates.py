@@ -9,7 +9,6 @@ from gradstep.core.checks.doctor.examined_document import Examined, reads_only
 from gradstep.core.checks.doctor.finding_words import listed, plural, within
 from gradstep.core.checks.doctor.lint import Finding
 from gradstep.core.graph.model import Operation, Phase
-from gradstep.core.ops.declare.table import find
 
 _AVERAGING = ("Assign", "AssignSub", "AssignAdd")
 _NEAR = 32  # operations before an update that are looked at: a formula, and no network
@@ -50,16 +49,9 @@ def find_idle_updates(x: Examined) -> Iterator[Finding]:
 
 
 def _updates(x: Examined) -> Iterator[Operation]:
-    """The document's own, but for those of loops."""
+    """The document's own, but for those inside of loops."""
     movers = {name for names in x.moved.values() for name in names}
-    for op in x.drawn:
-        if op.name in movers and op.type != "While" and _is_written_by_type(op):
-            yield op
-
-
-def _is_written_by_type(op: Operation) -> bool:
-    definition = find(op.type)
-    return definition is not None and bool(definition.state.writes)
+    return (op for op in x.drawn if op.name in movers)
 
 
 def _written(x: Examined, op: Operation) -> list[str]:
@@ -87,7 +79,7 @@ def _is_average(x: Examined, op: Operation) -> bool:
         return False
     (variable, *others) = _written(x, op)
     value = op.inputs[1]
-    if others or value is None or variable in {ref.op for ref in x.wanted}:
+    if others or value is None or variable in x.wanted_names:
         return False
     near = x.nearest_sources(value, _NEAR)
     statistics = (x.graph[other] for other in near if other in x.behind_losses)
