@@ -19,6 +19,7 @@ from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
 from gradstep.core.ops.build.variable import READS, VARIABLES
 from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.typing.inference import Inference, infer_declared
+from gradstep.core.program.acyclic_part import without_cycles
 from gradstep.core.program.default_targets import run_targets
 
 # What gives on the numbers that it gets, in another shape perhaps.
@@ -101,7 +102,7 @@ class Examined:
 
     @cached_property
     def _targets(self) -> tuple[str, ...]:
-        return run_targets(self.document, self.program.graph, ())
+        return run_targets(self.document, without_cycles(self.document.graph), ())
 
     def _asked(self) -> Iterator[str]:
         document, program = self.document, self.program
