@@ -39,9 +39,9 @@ def find_idle_updates(x: Examined) -> Iterator[Finding]:
     for op in _updates(x):
         if op.name in x.executed or _is_average(x, op) or _is_initial(x, op):
             continue
-        (variable, *_) = _written(x, op)
+        name, variable = within(op.scope, [op.name, *_written(x, op)])[:2]
         text = (
-            f"{op.name} ({op.type}) changes {variable}, and no run executes it, as nothing that is "
+            f"{name} ({op.type}) changes {variable}, and no run executes it, as nothing that is "
             f"fetched, differentiated or trained needs it: {variable} stays as it is"
         )
         fix = "let runs execute it, or something that they compute wait for it"

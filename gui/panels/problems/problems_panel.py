@@ -145,6 +145,7 @@ class ProblemsPanel(Panel):
         self.list.setMouseTracking(True)
         self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.list.viewport().installEventFilter(self)
+        self.list.installEventFilter(self)  # the menu key
         self.column.addWidget(self.list)
         self.list.clicked.connect(self._go)
         self.list.activated.connect(self._go)
@@ -171,7 +172,10 @@ class ProblemsPanel(Panel):
             self.show_content()
         else:
             self.show_empty(
-                self.tr("No problems. Shape errors, failed steps and wrong gradients appear here.")
+                self.tr(
+                    "No problems. Shape errors, failed steps, wrong gradients and what looks like "
+                    "a mistake appear here."
+                )
             )
 
     def seen(self) -> None:
@@ -194,7 +198,7 @@ class ProblemsPanel(Panel):
         """The links in a row: a hand over them, and a click that does not go to the row's node."""
         if isinstance(event, QContextMenuEvent):
             return self._show_menu(self.list.currentIndex(), event)
-        if isinstance(event, QMouseEvent):
+        if isinstance(event, QMouseEvent) and watched is self.list.viewport():
             at = event.position().toPoint()
             index = self.list.indexAt(at)
             over = next((link for link in self.links(index) if link.place.contains(at)), None)

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QMenu
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QApplication, QMenu
 
 from gradstep.core.protocol.messages import Diagnose
 from gradstep.gui import commands
@@ -119,6 +120,18 @@ def test_a_lint_is_switched_off_for_good_and_on_again_in_the_dialog(
     dialog.finish()
     qtbot.waitUntil(lambda: codes(shown) == ["softmax-twice"], timeout=20_000)
     commands.leave_out_lints(bench.space)
+
+
+def test_the_menu_key_opens_the_menu_of_the_current_row(
+    panel: Callable[[str], ProblemsPanel], qtbot: Any
+) -> None:
+    shown = panel("softmax_by_hand")
+    shown.list.setCurrentIndex(shown.model.index(1))
+    key = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(5, 5), QPoint(9, 9))
+    QApplication.sendEvent(shown.list, key)
+    menu = shown.findChild(QMenu, "problems.finding_menu")
+    assert "Never: Logarithm of a softmax" in [action.text() for action in menu.actions()]
+    menu.close()
 
 
 def test_an_example_is_asked_for_beside_this_window(
