@@ -271,3 +271,16 @@ def test_a_sum_in_another_order_is_close_even_where_it_cancels() -> None:
     assert node.metrics["rel_l2"] >= 0.5
     assert node.metrics["scaled"] < 1
     assert node.verdict == "close"
+
+
+def test_the_share_of_the_tolerance_is_by_the_measure_that_takes_less() -> None:
+    """What cancels in a sum leaves a relative error that means nothing: its magnitudes count."""
+    b = GraphBuilder()
+    b.one("Sum", b.placeholder("x", shape=(3,)), np.array([0], np.int32), name="sum")
+    x = np.array([1e6, -1e6, 1e-3], np.float32)
+    program = Program(b.build(), b.build(), fetches=(TensorRef("sum"),), feeds={TensorRef("x"): x})
+    faulty = FaultyBackend({"Sum": lambda y: y + np.float32(0.03)})
+    row = nodes(compare(program, NumpyBackend(), faulty))["sum"]
+    assert row.verdict == "close"
+    assert row.metrics["rel_l2"] > 1
+    assert 0 < row.metrics["share"] < 1
