@@ -160,7 +160,6 @@ LINTS = DialogRecord(
     "Graph",
     section=4,
     after="graph.optimizers",
-    enabled=when.always,
 )
 SWEEP = DialogRecord(
     "sweep",

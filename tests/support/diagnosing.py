@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
-from gradstep.core.checks.doctor.diagnosis import diagnose
 from gradstep.core.checks.doctor.examined_document import Examined
 from gradstep.core.checks.doctor.lint import Finding
+from gradstep.core.checks.doctor.lint_table import BY_CODE
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import Document
 from gradstep.core.graph.model import Constant, TensorRef
@@ -39,8 +39,7 @@ def findings(document: Document, code: str, runs: int = 0) -> list[Finding]:
     for _ in range(runs):
         assert session is not None
         assert session.command("continue_").reason == "end"
-    found = diagnose(Examined(document, program, session))
-    return [each.finding for each in found if each.lint.code == code]
+    return [*BY_CODE[code].looks(Examined(document, program, session))]
 
 
 def _constant(value: Any) -> Constant:

@@ -84,4 +84,4 @@ def _acts(op: Operation) -> bool:
     definition = find(op.type)
     if definition is None or definition.branch or not definition.is_pure:
         return True
-    return op.type.startswith(("Assert", "Check", "Print", "Variable", "VarHandle", "Placeholder"))
+    return op.type.startswith(("Assert", "Check", "Print", "Placeholder"))

@@ -40,8 +40,9 @@ def masked(optimizer: str) -> Document:
     def draw(b: GraphBuilder) -> None:
         w, m = b.variable("w", shape=[4]), b.variable("m", shape=[4])
         half = b.constant(np.array([1, 1, 0, 0], np.float32), name="half")
-        loss = tf.reduce_sum(tf.multiply(m, tf.square(w, name="s"), name="p"), name="loss")
-        with b.control_dependencies([loss.name]):
+        mask = tf.multiply(m, 1.0, name="mask")  # as it was before it is changed
+        tf.reduce_sum(tf.multiply(mask, tf.square(w, name="s"), name="p"), name="loss")
+        with b.control_dependencies(["mask"]):
             later = tf.multiply(half, 1.0, name="later")
         b.one("Assign", m, later, name="freeze")
 

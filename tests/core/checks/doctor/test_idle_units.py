@@ -55,6 +55,13 @@ def test_a_step_that_kills_them_is_named() -> None:
     assert "since run 2:" in found.text
 
 
+def test_since_when_is_said_of_all_of_them() -> None:
+    """One was dead before the step that killed the others."""
+    (found,) = findings(network("relu", [-9.0, 0.5, 0.5, 0.5], rate=9.0), "dead-units", runs=4)
+    assert "4 of 4 (100 %)" in found.text
+    assert "since run 2:" in found.text
+
+
 @pytest.mark.parametrize(
     "document",
     [
@@ -84,3 +91,4 @@ def test_in_the_middle_and_at_the_end_they_are_not(kind: str) -> None:
     flat = [9.0, -9.0, 9.0, 9.0]
     assert not findings(network(kind, [0.0] * 4), "saturated-units", runs=1)
     assert not findings(network(kind, flat, last=True), "saturated-units", runs=1)
+    assert not findings(network(kind, flat, rows=4), "saturated-units", runs=1)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from gradstep.core.checks.doctor.diagnosis import diagnose
 from gradstep.core.checks.doctor.examined_document import Examined
+from gradstep.core.checks.doctor.lint_table import LINTS
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
@@ -62,8 +62,9 @@ OF_TRACES: dict[str, set[tuple[str, str]]] = {
 def said(document: Document, runs: int = 0) -> set[tuple[str, str]]:
     program = derive(document, trusted=True)
     session = _run(DebugSession(program), runs) if runs else None
-    found = diagnose(Examined(document, program, session))
-    return {(each.lint.code, each.finding.node) for each in found}
+    x = Examined(document, program, session)
+    asked = [lint for lint in LINTS if session is not None or not lint.subject.of_runs]
+    return {(lint.code, found.node) for lint in asked for found in lint.looks(x)}
 
 
 def _run(session: DebugSession, runs: int) -> DebugSession:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gradstep.core.document.document import Document, Optimizer
-from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.diagnosing import drawn, findings
@@ -60,6 +60,12 @@ def test_one_that_no_wire_leads_from() -> None:
 @pytest.mark.parametrize("bend", ["", "stop"])
 def test_what_is_reached_or_stopped_on_purpose_is_not_said(bend: str) -> None:
     assert not findings(asked(lambda b: two(b, bend), "u", "v"), CODE)
+
+
+def test_a_stop_of_the_request_is_on_purpose() -> None:
+    document = asked(two, "u", "v")
+    stopped = replace(document.request, stopped_edges=frozenset({Edge("p", 1)}))
+    assert not findings(document.with_(request=stopped), CODE)
 
 
 def test_a_variable_that_nobody_asks_about_is_not_said() -> None:
