@@ -15,13 +15,14 @@ _GROUPS = frozenset({"NoOp", "Group"})
 
 
 def find_idle_waits(x: Examined) -> Iterator[Finding]:
-    """Of the document's own; an imported graph has those that TensorFlow has put there."""
+    """Of operations that are known; an imported training graph has those that TensorFlow put there."""
     if x.document.imported or x.document.init:
         return
     places = {name: place for place, name in enumerate(x.graph.order)}
     budget = [_VISITS]
     for op in x.forward:
-        for name in op.control_inputs if op.type not in _GROUPS else ():
+        is_asked = op.type not in _GROUPS and find(op.type) is not None
+        for name in op.control_inputs if is_asked else ():
             why = _why_idle(x, op, name, places, budget)
             if why:
                 fix = "take it away, or let the operation wait for what has to come first"
