@@ -28,7 +28,7 @@ from gradstep.gui.panels.widgets.small_labels import BREAK, ThemeSource
 IsName = Callable[[str], bool]
 _MARKDOWN = QTextDocument.MarkdownFeature
 _DIALECT = _MARKDOWN.MarkdownDialectGitHub | _MARKDOWN.MarkdownNoHTML
-_OPENING = re.compile(r"(?<=\w)\((?=\S)")
+_JOINTS = re.compile(r"(?<=\w)(?:\((?=\S)|_(?=\w))")  # where long names are broken
 _LEADING = 130  # per cent of a line's height
 _OUTDENT = -22  # pixels; Qt sets lists in by 40, which is much in a narrow panel
 
@@ -63,7 +63,8 @@ class MarkedText(QLabel):
     def say(self, marked: str) -> None:
         """Show this Markdown."""
         marked = visible(marked)
-        self._marked = _OPENING.sub(f"({BREAK}", marked) if self._narrow else marked
+        breakable = _JOINTS.sub(lambda joint: joint.group() + BREAK, marked)
+        self._marked = breakable if self._narrow else marked
         if self._heading:
             self._marked = f"# {self._marked}"
         self.setAccessibleName(marked)
