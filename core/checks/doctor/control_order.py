@@ -15,7 +15,7 @@ _GROUPS = frozenset({"NoOp", "Group"})
 
 
 def find_idle_waits(x: Examined) -> Iterator[Finding]:
-    """Of operations that are known; imported training graphs have those that TensorFlow put there."""
+    """Of operations that are known; imported training graphs have those of TensorFlow's making."""
     if x.document.imported or x.document.init:
         return
     places = {name: place for place, name in enumerate(x.graph.order)}
