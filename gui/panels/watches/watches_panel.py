@@ -54,7 +54,8 @@ class WatchesPanel(Panel):
         delete.activated.connect(self.remove_current)
         self._asked: object = None
         space = workspace
-        self.follow(self.refresh, space.document_changed, space.program_changed, space.stopped)
+        self.follow(self.refresh, space.document_changed)
+        self.follow(self._ask, space.program_changed, space.stopped)
         space.selection_changed.connect(self._offer)
         self.refresh()
 
@@ -75,9 +76,11 @@ class WatchesPanel(Panel):
         return row
 
     def refresh(self, *_: object) -> None:
-        """Show the document's watches, and ask what they are now."""
+        """Show the document's watches. What they are is asked where they are others; after an edit
+        that is run by once the engine has taken it, and not for the sake of this panel."""
         watches = self.workspace.document.watches
-        if self.model.texts != watches:
+        are_others = self.model.texts != watches
+        if are_others:
             row = self.table.currentIndex().row()
             self.model.show_texts(watches)
             self.table.selectRow(min(row, len(watches) - 1))
@@ -88,7 +91,8 @@ class WatchesPanel(Panel):
             self.show_content()
         else:
             self.show_empty(self.tr("Values to be kept an eye on appear here."))
-        self._ask()
+        if are_others:
+            self._ask()
 
     def remove_current(self) -> None:
         """Delete the watch in the current row."""
@@ -96,7 +100,7 @@ class WatchesPanel(Panel):
         if 0 <= row < self.model.count():
             commands.remove_watch(self.workspace, row)
 
-    def _ask(self) -> None:
+    def _ask(self, *_: object) -> None:
         space, texts = self.workspace, [*self.model.texts]
         if not texts or space.stop is None:
             self.model.show_rows([])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -53,6 +54,18 @@ def test_what_cannot_be_read_stays_in_the_field(bench: Any, panel: WatchesPanel)
     assert panel.field.text() == "norm("
     assert bench.space.document.watches == ()
     assert "cannot evaluate" in bench.messages[0]
+
+
+def test_an_edit_is_not_hurried_for_it(bench: Any, panel: WatchesPanel) -> None:
+    """The engine gets several that come together at once, and is asked once it has them."""
+    commands.add_watch(bench.space, "d")
+    bench.space.control("continue_")
+    asked = len(bench.bridge.asked)
+    commands.set_feed(bench.space, "data:0", np.array([3, 4], np.float32))
+    assert len(bench.bridge.asked) == asked
+    bench.space.debugger.flush()
+    bench.space.control("continue_")
+    assert here(panel)[0].startswith("[3.059")
 
 
 def test_it_shows_the_runs_before(bench: Any, panel: WatchesPanel) -> None:
