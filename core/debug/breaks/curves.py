@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.debug.breaks.expression import Scope, Values, parse
+from gradstep.core.debug.breaks.expression import PlaceName, Scope, Values, parse
 from gradstep.core.debug.breaks.expression_names import find_mentions, names_a_tensor
 from gradstep.core.debug.breaks.missing_number import NOT_THERE
 from gradstep.core.debug.history.fast_runs import Fetch, Fetched, RunStart
@@ -51,6 +51,9 @@ class FetchedValues:
         now, then = self.values.get(ref), self.values.get(RunStart(ref))
         return None if now is None or then is None else now - then
 
+    def place(self, name: PlaceName) -> int | None:
+        return None
+
 
 @dataclass(frozen=True)
 class Curves:
@@ -69,7 +72,7 @@ class Curves:
 
     def __post_init__(self) -> None:
         for text in (*self.texts, *filter(None, [self.until])):
-            parse(text)
+            _require_no_place(text)
         for table, ref in self._mentions:
             if not self._read(table, ref):
                 raise _missing(f"runs compute no gradient of '{ref.short}'", ref)
@@ -127,6 +130,16 @@ class Curves:
         held = ref if table == "x" else self.holders.of(ref)
         losses = (of.get(ref) for of in self.holders.losses.values()) if table == "grad" else ()
         return [found for found in (held, *losses) if found is not None]
+
+
+def _require_no_place(text: str) -> None:
+    """What is followed is a number of a whole run, wherever that stands."""
+    for place in sorted(parse(text).places):
+        raise GradstepError(
+            f"cannot follow '{text}': '{place}' is where the debugger stands",
+            kind="ExpressionError",
+            hint="leave it out; how many steps are made is said elsewhere",
+        )
 
 
 def _missing(message: str, ref: TensorRef) -> GradstepError:

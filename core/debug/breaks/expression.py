@@ -5,8 +5,9 @@
 
 `value` and `grad` are the value and gradient of the operation in question, x["name:0"] any tensor
 and grad["name:0"] any gradient; where several things are differentiated, grad["name:0", "loss"]
-that of one; update["name:0"] is what a variable has become less what it began the run with. `dead`,
-`saturated` and `ratio` are in `layer_measures`. A condition holds when any element of its result is
+that of one; update["name:0"] is what a variable has become less what it began the run with. `run`,
+`step` and `iteration` are where the debugger stands. `dead`, `saturated` and `ratio` are in
+`layer_measures`. A condition holds when any element of its result is
 true; it does not hold while a value in it has not been computed. Nothing here is ever passed to
 eval.
 """
@@ -17,7 +18,7 @@ import ast
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 
@@ -28,6 +29,8 @@ from gradstep.core.graph.number_kinds import widened
 from gradstep.core.memory_release import memo_of_document
 
 _LONGEST = 1000  # characters
+PlaceName = Literal["run", "step", "iteration"]
+PLACES: tuple[PlaceName, ...] = get_args(PlaceName)
 
 
 class Values(Protocol):
@@ -36,6 +39,7 @@ class Values(Protocol):
     def value(self, ref: TensorRef) -> np.ndarray | None: ...
     def gradient(self, ref: TensorRef, of: str = "") -> np.ndarray | None: ...
     def update(self, ref: TensorRef) -> np.ndarray | None: ...
+    def place(self, name: PlaceName) -> int | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +59,11 @@ _Term = Callable[[Scope], Any]
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A parsed expression."""
+    """A parsed expression. places: those of PLACES that it names."""
 
     text: str
     term: _Term
+    places: frozenset[str] = frozenset()
 
     def evaluate(self, scope: Scope, guarded: bool = False) -> Any:
         """A NumPy array or scalar, a bool or a tuple; None while something in it is missing.
@@ -90,7 +95,8 @@ def parse(text: str) -> Expression:
         raise _error(text[:40] + "…", f"it is longer than {_LONGEST} characters")
     try:
         tree = ast.parse(text.strip(), mode="eval")
-        return Expression(text, _compile(tree.body))
+        names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        return Expression(text, _compile(tree.body), frozenset(names).intersection(PLACES))
     except _UnsupportedError as error:
         raise _error(text, str(error)) from None
     except SyntaxError as error:
@@ -204,7 +210,16 @@ def _name(node: ast.Name) -> _Term:
         return lambda scope: _there(scope.subject and scope.values.value(scope.subject))
     if node.id == "grad":
         return lambda scope: _there(scope.subject and scope.values.gradient(scope.subject))
+    for place in PLACES:
+        if node.id == place:
+            return lambda scope: _number_of_place(scope.values.place(place))
     raise _UnsupportedError(f"'{node.id}' is not known; for a tensor write x[\"{node.id}:0\"]")
+
+
+def _number_of_place(number: int | None) -> np.float64:
+    if number is None:
+        raise _MissingError
+    return np.float64(number)
 
 
 def _there(array: Any) -> Any:

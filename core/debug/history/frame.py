@@ -199,6 +199,13 @@ class Frame:
         held = (self.losses.get(of, {}) if of else self.gradients).get(ref)
         return None if held is None else self.value(held)
 
+    def place(self, name: str) -> int | None:
+        """The number of the run, of steps that are done in it, or of the iteration of the innermost
+        loop that it looks into; None outside of loops."""
+        if name == "iteration":
+            return self.loops[0].number if self.loops else None
+        return self.run if name == "run" else self.step
+
     def update(self, ref: TensorRef | str) -> np.ndarray | None:
         """What a variable has become less what the run began it with; None for what is no variable,
         and for one without a value then or now."""

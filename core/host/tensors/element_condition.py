@@ -43,6 +43,9 @@ class _Elements:
     def gradient(self, ref: TensorRef, of: str = "") -> None:
         return None
 
+    def place(self, name: expression.PlaceName) -> None:
+        """It stands nowhere."""
+
     def update(self, ref: TensorRef) -> None:
         return None
 
@@ -109,7 +112,8 @@ def _check(node: ast.expr, text: str) -> None:
         if isinstance(each, ast.Call) and _name(each.func) not in _FUNCTIONS:
             name = ast.unparse(each.func)
             raise _error(text, f"{name}() is not of one element; {', '.join(_FUNCTIONS)} are")
-        if isinstance(each, ast.Subscript):
+        of_place = isinstance(each, ast.Name) and each.id in {*expression.PLACES}
+        if isinstance(each, ast.Subscript) or of_place:
             raise _error(text, "it may speak of `value`, an element, alone")
 
 

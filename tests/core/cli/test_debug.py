@@ -317,3 +317,10 @@ def test_a_variable_is_set_where_it_stands(cli: Cli) -> None:
 def test_what_cannot_be_set_says_why(cli: Cli, command: str, why: str) -> None:
     result = cli("debug", TUTORIAL, "--script", command, "--json")
     assert why in result.json["error"]["message"]
+
+
+def test_a_condition_may_speak_of_the_run(cli: Cli) -> None:
+    script = 'break loss if run >= 2 and x["loss"] > 0; continue; continue; continue; where'
+    done = cli("debug", TUTORIAL, "--script", script, "--json").json["commands"]
+    stops = [(c["stop"]["reason"], c["stop"]["run"]) for c in done[1:]]
+    assert stops == [("end", 0), ("end", 1), ("breakpoint", 2), ("breakpoint", 2)]

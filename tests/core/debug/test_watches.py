@@ -89,6 +89,15 @@ def test_what_is_not_computed_yet_is_no_error(tutorial: Program) -> None:
     assert (found.value, found.error, found.numbers) == (None, None, (None,))
 
 
+def test_where_it_stands_is_a_number_too(tutorial: Program) -> None:
+    session = session_of(tutorial)
+    session.command("continue_")
+    session.command("run_to", "1:4")
+    assert one(session, "run * 100 + step").value == 104
+    assert one(session, "run", 9).numbers == (0.0, 1.0)
+    assert one(session, "iteration").value is None
+
+
 @pytest.mark.parametrize(("text", "value"), [("1 + 1", 2.0), ('shape(x["c"])', (2,))])
 def test_what_is_no_tensor_is_shown_too(tutorial: Program, text: str, value: Any) -> None:
     assert one(session_of(tutorial), text).value == value

@@ -39,6 +39,9 @@ class Known:
     def update(self, ref: TensorRef) -> np.ndarray | None:
         return UPDATES.get(str(ref))
 
+    def place(self, name: str) -> int | None:
+        return {"run": 3, "step": 12}.get(name)
+
 
 def evaluate(text: str, subject: str = "a:0") -> Any:
     return parse(text).evaluate(Scope(Known(), TensorRef.parse(subject)))
@@ -48,6 +51,9 @@ def evaluate(text: str, subject: str = "a:0") -> Any:
     ("text", "expected"),
     [
         ("norm(x['b:0'])", 5.0),
+        ("run * 100 + step", 312.0),
+        ("run > 2 and x['b:0'][0] > 0", True),
+        ("iteration > 0", None),
         ("x['b:0'] + 1", [4, 5]),
         ("norm(x['short']) ** 2", pytest.approx(1000)),
         ("mean(x['short'])", 1.0),  # added up in bfloat16, it would be 0.256

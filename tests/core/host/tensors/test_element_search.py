@@ -51,6 +51,7 @@ def test_a_condition_is_of_one_element(text: str, hits: list[int]) -> None:
         ("value", "not true or false of an element"),
         ("norm(value) > 1", "norm() is not of one element"),
         ('x["loss:0"] > 1', "it may speak of `value`"),
+        ("value > run", "it may speak of `value`"),
         ("weights > 1", "'weights' is not known"),
         ("value > (1, 2)", "cannot"),
         ("__import__('os')", "__import__() is not of one element"),
