@@ -54,6 +54,9 @@ class FetchedValues:
     def place(self, name: PlaceName) -> int | None:
         return None
 
+    def before(self) -> Values | None:
+        return None
+
 
 @dataclass(frozen=True)
 class Curves:
@@ -136,9 +139,9 @@ def _require_no_place(text: str) -> None:
     """What is followed is a number of a whole run, wherever that stands."""
     for place in sorted(parse(text).places):
         raise GradstepError(
-            f"cannot follow '{text}': '{place}' is where the debugger stands",
+            f"cannot follow '{text}': '{place}' is of runs that are recorded",
             kind="ExpressionError",
-            hint="leave it out; how many steps are made is said elsewhere",
+            hint="leave it out: curves show what was before, and steps are counted elsewhere",
         )
 
 

@@ -6,7 +6,8 @@
 `value` and `grad` are the value and gradient of the operation in question, x["name:0"] any tensor
 and grad["name:0"] any gradient; where several things are differentiated, grad["name:0", "loss"]
 that of one; update["name:0"] is what a variable has become less what it began the run with. `run`,
-`step` and `iteration` are where the debugger stands. `dead`, `saturated` and `ratio` are in
+`step` and `iteration` are where the debugger stands; previous(…) is what something was at the end
+of the run before, where that is recorded. `dead`, `saturated` and `ratio` are in
 `layer_measures`. A condition holds when any element of its result is
 true; it does not hold while a value in it has not been computed. Nothing here is ever passed to
 eval.
@@ -31,6 +32,8 @@ from gradstep.core.memory_release import memo_of_document
 _LONGEST = 1000  # characters
 PlaceName = Literal["run", "step", "iteration"]
 PLACES: tuple[PlaceName, ...] = get_args(PlaceName)
+_PREVIOUS = "previous"
+OF_RECORDED = (*PLACES, _PREVIOUS)  # what has a meaning in recorded runs alone
 
 
 class Values(Protocol):
@@ -40,6 +43,7 @@ class Values(Protocol):
     def gradient(self, ref: TensorRef, of: str = "") -> np.ndarray | None: ...
     def update(self, ref: TensorRef) -> np.ndarray | None: ...
     def place(self, name: PlaceName) -> int | None: ...
+    def before(self) -> Values | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ _Term = Callable[[Scope], Any]
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A parsed expression. places: those of PLACES that it names."""
+    """A parsed expression. places: those of OF_RECORDED that it names."""
 
     text: str
     term: _Term
@@ -96,7 +100,7 @@ def parse(text: str) -> Expression:
     try:
         tree = ast.parse(text.strip(), mode="eval")
         names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-        return Expression(text, _compile(tree.body), frozenset(names).intersection(PLACES))
+        return Expression(text, _compile(tree.body), frozenset(names).intersection(OF_RECORDED))
     except _UnsupportedError as error:
         raise _error(text, str(error)) from None
     except SyntaxError as error:
@@ -144,6 +148,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "dead": dead,
     "ratio": ratio,
     "saturated": saturated,
+    _PREVIOUS: lambda x: x,  # of another scope; see _previous
 }
 _ARGUMENTS = {"ratio": 2, "saturated": 3}  # of those that take more than one
 _COUNTS = {1: "one argument", 2: "two arguments", 3: "three arguments"}
@@ -280,11 +285,23 @@ def _call(node: ast.Call) -> _Term:
     name, count = node.func.id, _ARGUMENTS.get(node.func.id, 1)
     if len(node.args) != count or node.keywords:
         raise _UnsupportedError(f"{name} takes {_COUNTS[count]}")
+    if name == _PREVIOUS:
+        return _previous(_compile(node.args[0]))
     function, arguments = _FUNCTIONS[name], [_compile(argument) for argument in node.args]
     if count == 1:
         only = arguments[0]
         return lambda scope: function(only(scope))
     return lambda scope: function(*(argument(scope) for argument in arguments))
+
+
+def _previous(term: _Term) -> _Term:
+    def evaluate(scope: Scope) -> Any:
+        before = scope.values.before()
+        if before is None:
+            raise _MissingError
+        return term(Scope(before, scope.subject))
+
+    return evaluate
 
 
 def _binary(node: ast.BinOp) -> _Term:

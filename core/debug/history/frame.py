@@ -206,6 +206,13 @@ class Frame:
             return self.loops[0].number if self.loops else None
         return self.run if name == "run" else self.step
 
+    def before(self) -> Frame | None:
+        """The end of the run before; None where there is none, or it is not recorded."""
+        run = self.run - 1
+        if not self.timeline.is_recorded(run):
+            return None
+        return replace(self, run=run, step=self.timeline.done(run), loops=())
+
     def update(self, ref: TensorRef | str) -> np.ndarray | None:
         """What a variable has become less what the run began it with; None for what is no variable,
         and for one without a value then or now."""

@@ -378,6 +378,10 @@ class Timeline:
         """The values of `run` by their numbers, but those of batches; see `values`."""
         return self._live if run == self.runs - 1 else self._record(run)
 
+    def is_recorded(self, run: int) -> bool:
+        """Whether its values are there."""
+        return run in self._kept or 0 <= run == self.runs - 1
+
     @property
     def recorded_runs(self) -> Sequence[int]:
         """Runs whose values are there, the last one among them."""

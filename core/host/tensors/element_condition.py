@@ -46,6 +46,9 @@ class _Elements:
     def place(self, name: expression.PlaceName) -> None:
         """It stands nowhere."""
 
+    def before(self) -> None:
+        """And comes after nothing."""
+
     def update(self, ref: TensorRef) -> None:
         return None
 

@@ -294,7 +294,8 @@ def test_a_condition_reads_gradients_and_what_is_not_shown(cli: Cli) -> None:
         ("value <", "value <"),
         ('x["lost"] < 1', "runs do not compute 'lost"),
         ('grad["labels"] > 1', "runs compute no gradient of 'labels"),
-        ("run > 10", "is where the debugger stands"),
+        ("run > 10", "is of runs that are recorded"),
+        ('x["loss"] > previous(x["loss"])', "is of runs that are recorded"),
     ],
 )
 def test_a_condition_that_cannot_be_read_trains_nothing(cli: Cli, until: str, said: str) -> None:

@@ -98,6 +98,18 @@ def test_where_it_stands_is_a_number_too(tutorial: Program) -> None:
     assert one(session, "iteration").value is None
 
 
+def test_what_was_before_is_of_the_end_of_the_run_before(tutorial: Program) -> None:
+    session = session_of(tutorial)
+    session.command("continue_")
+    first = one(session, 'x["loss"]').value
+    assert one(session, 'previous(x["loss"])').value is None
+    session.command("continue_")
+    assert one(session, 'previous(x["loss"])').value == first
+    assert one(session, 'x["loss"] - previous(x["loss"])').value < 0
+    session.command("run_to", "1:4")
+    assert one(session, 'previous(norm(x["c"])) + run').value > 1
+
+
 @pytest.mark.parametrize(("text", "value"), [("1 + 1", 2.0), ('shape(x["c"])', (2,))])
 def test_what_is_no_tensor_is_shown_too(tutorial: Program, text: str, value: Any) -> None:
     assert one(session_of(tutorial), text).value == value

@@ -42,6 +42,9 @@ class Known:
     def place(self, name: str) -> int | None:
         return {"run": 3, "step": 12}.get(name)
 
+    def before(self) -> None:
+        return None
+
 
 def evaluate(text: str, subject: str = "a:0") -> Any:
     return parse(text).evaluate(Scope(Known(), TensorRef.parse(subject)))
@@ -54,6 +57,7 @@ def evaluate(text: str, subject: str = "a:0") -> Any:
         ("run * 100 + step", 312.0),
         ("run > 2 and x['b:0'][0] > 0", True),
         ("iteration > 0", None),
+        ("previous(x['b:0'])", None),
         ("x['b:0'] + 1", [4, 5]),
         ("norm(x['short']) ** 2", pytest.approx(1000)),
         ("mean(x['short'])", 1.0),  # added up in bfloat16, it would be 0.256
