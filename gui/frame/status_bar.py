@@ -10,13 +10,12 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStatusBar, QWid
 
 from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.protocol.device_names import RECORDED_DEVICE
-from gradstep.core.protocol.messages import DeviceInfo
 from gradstep.gui.look.count_text import count_of
 from gradstep.gui.look.plain_text import Label, plain
 from gradstep.gui.look.theme import SMALL, sans
 
 if TYPE_CHECKING:
-    from gradstep.core.protocol.messages import Stopped
+    from gradstep.core.protocol.messages import DeviceInfo, Stopped
     from gradstep.gui.model.workspace import Workspace
 
 REASONS = {

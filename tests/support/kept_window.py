@@ -146,7 +146,7 @@ _MEMOS = {  # of what was shown, and what was asked of it
     "workspace.sessions.found", "workspace.data._asked", "workspace.gradient_states._bad",
     "workspace.gradient_states._held", "workspace.gradient_states._place",
     "workspace.debugger._index", "workspace.debugger._permission", "workspace.debugger._tensors",
-    "workspace.debugger._values", "workspace.debugger.notations",
+    "workspace.debugger._values", "workspace.debugger.notations", "workspace.lints._asked",
 }  # fmt: skip
 
 
