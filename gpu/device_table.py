@@ -65,7 +65,7 @@ def _ours() -> Iterator[DeviceEntry]:
     for name, rules in (("gpu", TF_ON_GPU), ("gpu:native", CUPY_NATIVE)):
         yield DeviceEntry(name, "gpu", probe, partial(_open_cupy, name, rules), TIMEOUT_S)
     for rules in PROFILES.values():
-        text = f"documented rules of {rules.name}, on NumPy; never measured"
+        text = f"documented rules of {rules.name}, on NumPy; docs/devices.md says what is measured"
         status = DeviceStatus(True, text=text, source=rules.source)
         yield DeviceEntry(
             f"emulate:{rules.name}", "emulated", _always(status), partial(_open_emulated, rules)
