@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 
-from msgspec import UNSET
-
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.engine.backend import Backend
 from gradstep.core.errors import GradstepError
@@ -61,7 +59,7 @@ def _info(entry: DeviceEntry, status: DeviceStatus) -> DeviceInfo:
         text=status.text,
         source=status.source,
         commands=list(status.commands),
-        asking=status.asking or UNSET,
+        asking=status.asking,
     )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from gradstep.core.graph.number_kinds import kind_of
+from gradstep.core.io.native.tensor_json import number_to_json
 from gradstep.core.protocol.messages import ElementPair, NodeDifference
 from gradstep.gpu.tensor_distance import comparable, identical, ulp_distance
 
@@ -39,8 +39,8 @@ def detail_of(
 
 def plain(x: Any) -> Any:
     """A number as JSON can carry it: NaN and infinities are words."""
-    if isinstance(x, float) and not math.isfinite(x):
-        return "NaN" if math.isnan(x) else "Infinity" if x > 0 else "-Infinity"
+    if isinstance(x, float):
+        return number_to_json(x)
     return x if isinstance(x, bool | int | float) else str(x)
 
 

@@ -51,7 +51,7 @@ def _evaluate(session: DebugSession, text: str) -> Any:
     for _, ref in mentions:
         find_tensor(session.program, ref.short)
     value = parse(text).evaluate(Scope(session.frame()))
-    if value is None and not (mentions or parse(text).places):
+    if value is None and not (mentions or parse(text).recorded):
         raise GradstepError(
             f"'{text}' does not say of which tensor",
             kind="ExpressionError",

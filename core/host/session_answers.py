@@ -21,6 +21,7 @@ from gradstep.core.protocol.messages import (
     ProgramInfo,
     SessionInfo,
     SessionList,
+    Stopped,
 )
 from gradstep.core.protocol.tensor_bytes import elements
 
@@ -40,6 +41,10 @@ def manage_sessions(
     stop = report_stop(threads)
     if len(threads.states) > 1 and request.command != "list":  # another thread perhaps
         stop = structs.replace(stop, program=tell(threads.session))
+    return _listed(sessions, stop, text)
+
+
+def _listed(sessions: Sessions, stop: Stopped, text: str) -> SessionList:
     return SessionList(sessions=infos(sessions), current=sessions.current, stopped=stop, text=text)
 
 
@@ -69,13 +74,7 @@ def assign_variable(sessions: Sessions, request: Assign, buffers: Sequence[Buffe
     value = flat.reshape(request.shape)
     threads = sessions.session
     threads.assign({request.name: value})
-    text = f"{request.name} is {brief(value)} from here on"
-    return SessionList(
-        sessions=infos(sessions),
-        current=sessions.current,
-        stopped=report_stop(threads),
-        text=text,
-    )
+    return _listed(sessions, report_stop(threads), f"{request.name} is {brief(value)} from here on")
 
 
 def copy_variables(sessions: Sessions, source: str, target: str, wanted: list[str]) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.watches import Watched, watch
+from gradstep.core.float_text import float_text
 from gradstep.core.graph.number_kinds import kind_of, widened
 from gradstep.core.host.tensor_statistics import summarize
 from gradstep.core.protocol import messages as m
@@ -72,8 +73,4 @@ def _is_whole(number: Any) -> bool:
 
 
 def _number(x: Any) -> str:
-    if isinstance(x, bool):
-        return str(x)
-    if isinstance(x, float) and not np.isfinite(x):
-        return "NaN" if np.isnan(x) else "Inf" if x > 0 else "-Inf"
-    return f"{x:.6g}" if isinstance(x, float) else str(x)
+    return float_text(x) if isinstance(x, float) else str(x)

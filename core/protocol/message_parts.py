@@ -231,4 +231,4 @@ class DeviceInfo(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     source: str = ""
     commands: list[str] = []
-    asking: bool | msgspec.UnsetType = msgspec.UNSET
+    asking: bool = False

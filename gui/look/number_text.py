@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.float_text import float_text, not_finite
 from gradstep.core.graph.number_kinds import kind_of, widened
 from gradstep.core.protocol.messages import Stats
 from gradstep.gui.model.value_cache import TensorValue, Words
@@ -27,15 +28,7 @@ def scalar(value: Any) -> str:
     if isinstance(value, complex | np.complexfloating):
         return f"{scalar(value.real)}{'+' if value.imag >= 0 else ''}{scalar(value.imag)}j"
     special = not_finite(value)
-    return special or f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
-
-
-def not_finite(value: Any) -> str:
-    """ "NaN", "Inf" or "-Inf", or empty for every other number."""
-    number = float(value)
-    if math.isfinite(number):
-        return ""
-    return "NaN" if math.isnan(number) else "Inf" if number > 0 else "-Inf"
+    return float_text(value) if isinstance(value, float | np.floating) else special or str(value)
 
 
 def quote_text(value: Any) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.float_text import not_finite
 from gradstep.core.graph.number_kinds import kind_of
 from gradstep.gui.look import number_text
 from gradstep.gui.model.value_cache import TensorValue, Update
@@ -145,7 +146,7 @@ def _magnitude_of_changed(after: Array, before: Array) -> float:
 
 def _signed(number: float, decimals: int, whole: bool) -> str:
     """A difference with its sign: "-0.0010", "+3", "+2.5e-7", "0"."""
-    special = number_text.not_finite(number)
+    special = not_finite(number)
     if special or number == 0:
         return special or "0"
     if whole:

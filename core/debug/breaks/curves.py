@@ -75,7 +75,7 @@ class Curves:
 
     def __post_init__(self) -> None:
         for text in (*self.texts, *filter(None, [self.until])):
-            _require_no_place(text)
+            _require_of_any_run(text)
         for table, ref in self._mentions:
             if not self._read(table, ref):
                 raise _missing(f"runs compute no gradient of '{ref.short}'", ref)
@@ -135,11 +135,11 @@ class Curves:
         return [found for found in (held, *losses) if found is not None]
 
 
-def _require_no_place(text: str) -> None:
-    """What is followed is a number of a whole run, wherever that stands."""
-    for place in sorted(parse(text).places):
+def _require_of_any_run(text: str) -> None:
+    """Raise GradstepError for what cannot be read, and for what only recorded runs have."""
+    for name in sorted(parse(text).recorded):
         raise GradstepError(
-            f"cannot follow '{text}': '{place}' is of runs that are recorded",
+            f"cannot follow '{text}': '{name}' is of runs that are recorded",
             kind="ExpressionError",
             hint="leave it out: curves show what was before, and steps are counted elsewhere",
         )

@@ -19,7 +19,7 @@ import ast
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, Protocol, TypeVar, get_args
 
 import numpy as np
 
@@ -29,11 +29,11 @@ from gradstep.core.graph.model import TensorRef
 from gradstep.core.graph.number_kinds import widened
 from gradstep.core.memory_release import memo_of_document
 
+T = TypeVar("T")
+
 _LONGEST = 1000  # characters
 PlaceName = Literal["run", "step", "iteration"]
-PLACES: tuple[PlaceName, ...] = get_args(PlaceName)
-_PREVIOUS = "previous"
-OF_RECORDED = (*PLACES, _PREVIOUS)  # what has a meaning in recorded runs alone
+PLACES: Mapping[str, PlaceName] = {name: name for name in get_args(PlaceName)}
 
 
 class Values(Protocol):
@@ -63,11 +63,11 @@ _Term = Callable[[Scope], Any]
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A parsed expression. places: those of OF_RECORDED that it names."""
+    """A parsed expression. recorded: what it names that has a meaning in recorded runs alone."""
 
     text: str
     term: _Term
-    places: frozenset[str] = frozenset()
+    recorded: frozenset[str] = frozenset()
 
     def evaluate(self, scope: Scope, guarded: bool = False) -> Any:
         """A NumPy array or scalar, a bool or a tuple; None while something in it is missing.
@@ -100,7 +100,8 @@ def parse(text: str) -> Expression:
     try:
         tree = ast.parse(text.strip(), mode="eval")
         names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-        return Expression(text, _compile(tree.body), frozenset(names).intersection(OF_RECORDED))
+        recorded = names.intersection((*PLACES, *_SCOPED))
+        return Expression(text, _compile(tree.body), frozenset(recorded))
     except _UnsupportedError as error:
         raise _error(text, str(error)) from None
     except SyntaxError as error:
@@ -148,7 +149,6 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "dead": dead,
     "ratio": ratio,
     "saturated": saturated,
-    _PREVIOUS: lambda x: x,  # of another scope; see _previous
 }
 _ARGUMENTS = {"ratio": 2, "saturated": 3}  # of those that take more than one
 _COUNTS = {1: "one argument", 2: "two arguments", 3: "three arguments"}
@@ -215,22 +215,19 @@ def _name(node: ast.Name) -> _Term:
         return lambda scope: _there(scope.subject and scope.values.value(scope.subject))
     if node.id == "grad":
         return lambda scope: _there(scope.subject and scope.values.gradient(scope.subject))
-    for place in PLACES:
-        if node.id == place:
-            return lambda scope: _number_of_place(scope.values.place(place))
+    if (place := PLACES.get(node.id)) is not None:
+        return lambda scope: np.float64(_known(scope.values.place(place)))
     raise _UnsupportedError(f"'{node.id}' is not known; for a tensor write x[\"{node.id}:0\"]")
 
 
-def _number_of_place(number: int | None) -> np.float64:
-    if number is None:
-        raise _MissingError
-    return np.float64(number)
-
-
 def _there(array: Any) -> Any:
-    if array is None:
+    return widened(_known(array))
+
+
+def _known(found: T | None) -> T:
+    if found is None:
         raise _MissingError
-    return widened(array)
+    return found
 
 
 def _subscript(node: ast.Subscript) -> _Term:
@@ -280,14 +277,15 @@ def _index(node: ast.expr) -> Any:
 
 
 def _call(node: ast.Call) -> _Term:
-    if not isinstance(node.func, ast.Name) or node.func.id not in _FUNCTIONS:
-        raise _UnsupportedError(f"the functions are {', '.join(_FUNCTIONS)}")
+    if not isinstance(node.func, ast.Name) or node.func.id not in {*_FUNCTIONS, *_SCOPED}:
+        raise _UnsupportedError(f"the functions are {', '.join((*_FUNCTIONS, *_SCOPED))}")
     name, count = node.func.id, _ARGUMENTS.get(node.func.id, 1)
     if len(node.args) != count or node.keywords:
         raise _UnsupportedError(f"{name} takes {_COUNTS[count]}")
-    if name == _PREVIOUS:
-        return _previous(_compile(node.args[0]))
-    function, arguments = _FUNCTIONS[name], [_compile(argument) for argument in node.args]
+    arguments = [_compile(argument) for argument in node.args]
+    if (scoped := _SCOPED.get(name)) is not None:
+        return scoped(*arguments)
+    function = _FUNCTIONS[name]
     if count == 1:
         only = arguments[0]
         return lambda scope: function(only(scope))
@@ -295,13 +293,11 @@ def _call(node: ast.Call) -> _Term:
 
 
 def _previous(term: _Term) -> _Term:
-    def evaluate(scope: Scope) -> Any:
-        before = scope.values.before()
-        if before is None:
-            raise _MissingError
-        return term(Scope(before, scope.subject))
+    return lambda scope: term(Scope(_known(scope.values.before()), scope.subject))
 
-    return evaluate
+
+# Functions whose argument is computed in another scope.
+_SCOPED: Mapping[str, Callable[[_Term], _Term]] = {"previous": _previous}
 
 
 def _binary(node: ast.BinOp) -> _Term:

@@ -115,7 +115,7 @@ def _check(node: ast.expr, text: str) -> None:
         if isinstance(each, ast.Call) and _name(each.func) not in _FUNCTIONS:
             name = ast.unparse(each.func)
             raise _error(text, f"{name}() is not of one element; {', '.join(_FUNCTIONS)} are")
-        of_place = isinstance(each, ast.Name) and each.id in {*expression.PLACES}
+        of_place = isinstance(each, ast.Name) and each.id in expression.PLACES
         if isinstance(each, ast.Subscript) or of_place:
             raise _error(text, "it may speak of `value`, an element, alone")
 

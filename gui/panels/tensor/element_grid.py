@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame
 
+from gradstep.core.float_text import not_finite
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.protocol.messages import TensorSlice
 from gradstep.gui.look import number_text
@@ -106,7 +107,7 @@ class ElementGrid(QAbstractScrollArea):
         if value is None:
             return Cell("…", "faint", code=True, right=True)
         marked = bool(self.marked) and self.index_of(row, column) in self.marked
-        wrong = isinstance(value, float | np.floating) and bool(number_text.not_finite(value))
+        wrong = isinstance(value, float | np.floating) and bool(not_finite(value))
         zero = isinstance(value, np.number | np.bool_) and not value
         tone: Tone = "problem" if wrong or marked else "faint" if zero else self._tone
         fill: Any = "problem_fill" if wrong or marked else ""

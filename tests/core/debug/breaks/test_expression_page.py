@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from gradstep.core.debug.breaks.expression import _ARGUMENTS, _CONSTANTS, _FUNCTIONS, _TABLES
+from gradstep.core.debug.breaks.expression import (
+    _ARGUMENTS,
+    _CONSTANTS,
+    _FUNCTIONS,
+    _SCOPED,
+    _TABLES,
+)
 
 PAGE = Path(__file__).parents[4] / "docs" / "expressions.md"
 
@@ -16,7 +22,7 @@ def test_it_names_all_functions() -> None:
     functions, _, of_more = functions.partition("Of more:")
     one = set(re.findall(r"`(\w+)`", functions))
     more = set(re.findall(r"`(\w+)\(", of_more.partition("##")[0]))
-    assert one == set(_FUNCTIONS) - set(_ARGUMENTS)
+    assert one == {*_FUNCTIONS, *_SCOPED} - set(_ARGUMENTS)
     assert more == set(_ARGUMENTS)
 
 
