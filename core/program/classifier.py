@@ -61,12 +61,14 @@ def _cross_entropies(graph: Graph, names: set[str]) -> Iterator[Classifier]:
             logits, labels = op.inputs
             if logits is not None and labels is not None:
                 yield Classifier(_KINDS[op.type], logits, labels, TensorRef(name))
-        elif op.type in _SUMS and (found := find_logistic(graph, op)) is not None:
+        elif (found := find_logistic(graph, op)) is not None:
             yield found
 
 
 def find_logistic(graph: Graph, op: Operation) -> Classifier | None:
     """`(max(x, 0) - x * z) + log1p(exp(-|x|))`, as TensorFlow and Gradstep write it."""
+    if op.type not in _SUMS:
+        return None
     linear, log = (_source(graph, op, index) for index in (0, 1))
     if linear is None or log is None or (linear.type, log.type) != ("Sub", "Log1p"):
         return None

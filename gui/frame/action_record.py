@@ -12,6 +12,7 @@ from gradstep.core.autodiff.reverse.gradient_request import gradient_name, nativ
 from gradstep.core.document.requests import every_request
 from gradstep.core.document.required_python import missing_code
 from gradstep.core.graph.model import Operation
+from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.gui.model.selection import selected_unit
 from gradstep.gui.model.window_requests import ShownPanel, WindowRequest
 from gradstep.gui.model.workspace import Workspace
@@ -20,8 +21,7 @@ Test = Callable[[Workspace], bool]
 Run = Callable[[Workspace], object]
 
 NOTHING = "there is nothing to run yet"
-VARIABLES = ("VariableV2", "VarHandleOp")
-VALUED = ("Placeholder", *VARIABLES, "Const")
+VALUED = VARIABLES | {"Placeholder", "Const"}
 
 
 @dataclass(frozen=True)

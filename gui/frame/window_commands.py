@@ -13,11 +13,11 @@ from PySide6.QtGui import QDesktopServices
 from gradstep.core.autodiff.reverse.gradient_request import OverrideKind
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.layers.block_table import Block
+from gradstep.core.program.trust.example_index import EXAMPLES
 from gradstep.gui import commands
 from gradstep.gui.canvas.interact.canvas_requests import ANSWERS
 from gradstep.gui.frame.action_record import selected_operation
 from gradstep.gui.frame.dialog_table import DIALOGS, DialogRecord
-from gradstep.gui.look.theme import ASSETS
 from gradstep.gui.model.settings import state_folder
 from gradstep.gui.model.window_requests import FrameRequest
 
@@ -111,7 +111,7 @@ class Views:
 
     def _example(self, stem: str) -> None:
         """In a window of its own: what is open here is what the question came from."""
-        path = ASSETS / "examples" / f"{stem}.gradstep"
+        path = EXAMPLES / f"{stem}.gradstep"
         commands.open_path(self._window.open_beside().workspace, path)
 
     def _open_events(self) -> None:

@@ -9,9 +9,11 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import Diagnose, Diagnosed, LintFinding, Message
+from gradstep.gui.model.engine_sync import same_but_breakpoints
 from gradstep.gui.model.settings import settings
 
 if TYPE_CHECKING:
+    from gradstep.core.document.document import Document
     from gradstep.gui.model.workspace import Workspace
 
 PAUSE = 400  # milliseconds; who draws, or steps, does not want to be judged at each stroke
@@ -27,6 +29,7 @@ class LintFindings(QObject):
         super().__init__(workspace)
         self.found: Sequence[LintFinding] = ()
         self._workspace = workspace
+        self._of: Document | None = None  # which they were asked of
         self._asked: tuple[object, ...] = ()
         self._soon = QTimer(self, singleShot=True, interval=PAUSE)
         self._soon.timeout.connect(self._ask)
@@ -40,21 +43,26 @@ class LintFindings(QObject):
     def want(self) -> None:
         """Have them looked for, once the document and its runs rest, if either is another than the
         last time: `changed` tells."""
-        if self._workspace.stop is not None and self._place() != self._asked:
+        space = self._workspace
+        if space.stop is None:
+            return
+        same = self._of is not None and same_but_breakpoints(self._of, space.document)
+        if not same or self._place() != self._asked:
             self._soon.start()
 
     def _place(self) -> tuple[object, ...]:
-        """What the answer hangs on."""
+        """What the answer hangs on, besides the document."""
         stop = self._workspace.stop
         ended = stop is not None and stop.reason == "end"
         runs = 0 if stop is None else stop.runs
-        return self._workspace.document, self._workspace.program, runs, ended, *settings().lints_off
+        return self._workspace.program, runs, ended, *settings().lints_off
 
     def _ask(self) -> None:
+        of = self._of = self._workspace.document
         place = self._asked = self._place()
 
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
-            if isinstance(reply, Diagnosed) and place == self._asked:
+            if isinstance(reply, Diagnosed) and of is self._of and place == self._asked:
                 self._take(reply.findings)
 
         self._workspace.request(Diagnose(off=settings().lints_off), (), answered)
@@ -67,5 +75,5 @@ class LintFindings(QObject):
     def _forget(self) -> None:
         """It was of another document."""
         self._soon.stop()
-        self._asked = ()
+        self._of, self._asked = None, ()
         self._take(())

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradstep.core.checks.doctor.examined_document import Examined
-from gradstep.core.checks.doctor.finding_words import sized
 from gradstep.core.checks.doctor.lint import Finding
+from gradstep.core.graph.dtypes import Shape
 from gradstep.core.graph.model import Operation, TensorRef
 
 # What holds predictions against labels. Products of the kind are as often meant as not.
@@ -54,7 +54,7 @@ def _finding(op: Operation, a: _Dims | None, b: _Dims | None) -> Finding:
     n = "n" if a[0] is None else str(a[0])
     column = names[0] if len(a) == 2 else names[1]
     text = (
-        f"{op.name} holds {names[0]} {sized(a)} against {names[1]} {sized(b)}, which gives "
+        f"{op.name} holds {names[0]} {Shape(a)} against {names[1]} {Shape(b)}, which gives "
         f"[{n}, {n}]: every row against every other, not against its own. The loss goes down to "
         "where all predictions are the mean of the labels"
     )

@@ -13,7 +13,13 @@ from gradstep.core.checks.doctor.recorded_tensors import RecordedTensors, named_
 from gradstep.core.graph.model import Operation
 
 _ADAM = ("ApplyAdam", "ResourceApplyAdam")
-_WITH_MEMORY = (*_ADAM, "ApplyMomentum", "ResourceApplyMomentum", "ApplyRMSProp")
+_WITH_MEMORY = (
+    *_ADAM,
+    "ApplyMomentum",
+    "ResourceApplyMomentum",
+    "ApplyRMSProp",
+    "ResourceApplyRMSProp",
+)
 _FROZEN = 0.25  # share of a variable's elements
 _STRONG = 0.1  # of what the others move
 _MOST = 0.5
@@ -40,14 +46,16 @@ def _step_without_gradient(
     if variable is None or gradient is None:
         return None
     zero = _zeros(runs.value(x, gradient, run))
+    if zero is None or not zero.size or zero.mean() < _FROZEN:
+        return None
     before = _copied(runs.value(x, variable, run, begin=True))
     after = _copied(runs.value(x, variable, run))
-    if zero is None or before is None or after is None or before.shape != zero.shape:
+    if before is None or after is None or before.shape != zero.shape:
         return None
     step = np.abs(after - before)
     others = float(np.median(step[~zero])) if (~zero).any() else 0.0
     moved = np.where(zero & (step > _STRONG * others), step, 0.0)
-    return moved if moved.size and (moved > 0).mean() >= _FROZEN else None
+    return moved if (moved > 0).mean() >= _FROZEN else None
 
 
 def _moved(op: Operation, step: np.ndarray, run: int) -> Finding:

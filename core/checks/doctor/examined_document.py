@@ -85,11 +85,6 @@ class Examined:
                 found.setdefault(name, []).append(op.name)
         return found
 
-    @cached_property
-    def wanted(self) -> dict[TensorRef, None]:
-        """What gradients are asked with respect to, in order."""
-        return dict.fromkeys(r for request in every_request(self.document) for r in request.wrt)
-
     def running(self, *names: str) -> Remedy:
         """Let runs execute these as well. A document that names no targets runs what can run of all
         that it has, and goes on with that."""
@@ -97,8 +92,8 @@ class Examined:
 
     @cached_property
     def wanted_names(self) -> frozenset[str]:
-        """The operations of `wanted`."""
-        return frozenset(ref.op for ref in self.wanted)
+        """The operations that gradients are asked with respect to."""
+        return frozenset(ref.op for request in every_request(self.document) for ref in request.wrt)
 
     @cached_property
     def _targets(self) -> tuple[str, ...]:
@@ -159,10 +154,6 @@ class Examined:
 
     def is_variable(self, name: str) -> bool:
         return name in self.graph and self.graph[name].type in VARIABLES
-
-    def variables_of(self, name: str) -> list[str]:
-        """The variables that operation `name` is computed from."""
-        return [other for other in self.sources([name]) if self.is_variable(other)]
 
 
 def reads_only(op: Operation) -> bool:

@@ -28,8 +28,3 @@ def plural(of: Sequence[object], one: str, many: str) -> str:
 def share(part: int, whole: int) -> str:
     """`12 of 16 (75 %)`."""
     return f"{part} of {whole} ({100 * part / whole:.0f} %)"
-
-
-def sized(dims: Sequence[int | None]) -> str:
-    """A shape as people write it: `[32, 10]`."""
-    return "[" + ", ".join("?" if d is None else str(d) for d in dims) + "]"

@@ -9,6 +9,7 @@ import numpy as np
 from gradstep.core.checks.doctor.examined_document import Examined
 from gradstep.core.checks.doctor.lint import Finding
 from gradstep.core.checks.doctor.recorded_tensors import RecordedTensors, recorded
+from gradstep.core.debug.history.frozen_program import name_of
 from gradstep.core.graph.model import TensorRef
 
 _APART = 1e4
@@ -23,11 +24,12 @@ def find_gradients_apart(x: Examined) -> Iterator[Finding]:
     normalisation has a gradient of 0 but for rounding; and what is 0 is no matter of size."""
     runs = recorded(x)
     for one in x.program.derived if runs.last >= 0 else ():
-        found = {ref: _size(x, runs, one.gradients.get(ref)) for ref in one.request.wrt}
-        sizes = {r: size for r, size in found.items() if size and _is_descended(x, r)}
+        descended = (ref for ref in one.request.wrt if _is_descended(x, ref))
+        found = {ref: _size(x, runs, one.gradients.get(ref)) for ref in descended}
+        sizes = {ref: size for ref, size in found.items() if size}
         for losses, group in _by_losses(x, one.of, sizes).items():
             if max(group.values()) > _APART * min(group.values()):
-                yield _finding(" + ".join(ref.short for ref in losses), group, runs.last)
+                yield _finding(name_of(losses), group, runs.last)
 
 
 def _by_losses(x: Examined, of: _Losses, sizes: _Sizes) -> Mapping[_Losses, _Sizes]:

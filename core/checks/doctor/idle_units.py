@@ -23,10 +23,11 @@ _FLAT = 0.02  # slope, as a share of that at 0
 def find_dead_units(x: Examined) -> Iterator[Finding]:
     """Of a ReLU in training, those that give 0 for every row of the batch."""
     for op, runs in _hidden(x, ("Relu", "Relu6")):
-        idle = _dead_units(runs.value(x, op.output()))
-        if idle is None or idle.mean() < _DEAD:
+        value = runs.value(x, op.output())
+        idle = _dead_units(value)
+        if value is None or idle is None or idle.mean() < _DEAD:
             continue
-        rows, units = _sizes(x, runs, op)
+        rows, units = len(value), value.shape[-1]
         since = _since(x, runs, op, idle)
         text = (
             f"{share(int(idle.sum()), units)} of the units of {op.name} give 0 for each of the "
@@ -84,12 +85,6 @@ def _dead_units(value: np.ndarray | None) -> np.ndarray | None:
     if value is None or value.ndim not in (2, 4) or len(value) < _ROWS:
         return None
     return np.asarray(~value.reshape(-1, value.shape[-1]).any(axis=0))
-
-
-def _sizes(x: Examined, runs: RecordedTensors, op: Operation) -> tuple[int, int]:
-    value = runs.value(x, op.output())
-    assert value is not None
-    return len(value), value.shape[-1]
 
 
 def _since(x: Examined, runs: RecordedTensors, op: Operation, idle: np.ndarray) -> str:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradstep.core.checks.doctor.examined_document import Examined
-from gradstep.core.checks.doctor.finding_words import sized
 from gradstep.core.checks.doctor.lint import Finding
+from gradstep.core.graph.dtypes import Shape
 from gradstep.core.graph.model import Operation
 from gradstep.core.program.classifier import find_logistic
 
 _ENTROPIES = ("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
 _LOGARITHMS = {"Softmax": "log_softmax", "Sigmoid": "log_sigmoid"}
 _NORMALISERS = ("Softmax", "LogSoftmax")
-_SUMS = ("Add", "AddV2")  # in which a sigmoid cross-entropy ends
 
 
 def find_softmax_twice(x: Examined) -> Iterator[Finding]:
@@ -25,7 +24,7 @@ def find_softmax_twice(x: Examined) -> Iterator[Finding]:
             if source is not None and _gives_probabilities(source, op):
                 yield _twice(x, op, source)
         else:
-            logistic = find_logistic(x.graph, op) if op.type in _SUMS else None
+            logistic = find_logistic(x.graph, op)
             source = None if logistic is None else x.maker(logistic.logits)
             if source is not None and source.type == "Sigmoid":
                 yield _twice(x, op, source)
@@ -39,7 +38,7 @@ def _gives_probabilities(source: Operation, reader: Operation) -> bool:
 def _twice(x: Examined, op: Operation, source: Operation) -> Finding:
     what = "softmax" if op.type in (*_NORMALISERS, *_ENTROPIES) else "sigmoid"
     shape = x.shape(source.output())
-    of = f" {sized(shape)}" if shape else ""
+    of = f" {Shape(shape)}" if shape else ""
     least = _least(shape[-1]) if shape and what == "softmax" else ""
     text = (
         f"{op.name} ({op.type}) makes a {what} of the probabilities{of} of {source.name} "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from gradstep.core.autodiff.explain.gradient_paths import find_reached
 from gradstep.core.autodiff.explain.loop_inlining import unroll_loops
@@ -28,14 +29,12 @@ def find_unreached_variables(x: Examined) -> Iterator[Finding]:
     derived = {one.of: one for one in x.program.derived if not one.imported}
     if any(request.of not in derived for request in asked) or _is_opaque(x):
         return  # a problem says why there are no gradients, or nobody knows what leads where
-    missing = [
-        (ref, derived[request.of])
-        for ref in dict.fromkeys(r for request in asked for r in request.wrt)
-        for request in asked
-        if ref in request.wrt and all(ref not in d.gradients for d in derived.values())
-    ]
-    once = dict(reversed(missing))
-    for ref, one in [*reversed(once.items())][:_EXPLAINED]:
+    missing: dict[TensorRef, Differentiation] = {}
+    for request in asked:
+        for ref in request.wrt:
+            if all(ref not in one.gradients for one in derived.values()):
+                missing.setdefault(ref, derived[request.of])
+    for ref, one in islice(missing.items(), _EXPLAINED):
         if ref.op in x.graph and not _has_one_elsewhere(x, ref):
             yield from _finding(x, ref, one)
 

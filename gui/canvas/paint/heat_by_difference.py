@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -18,13 +19,12 @@ _FAINTEST = 0.1
 ALL_OTHER = math.inf  # what fails, or is NaN, on one side only
 
 
+@dataclass(frozen=True, eq=False)
 class Differences(Shares):
     """values: float64[n], from 0 (equal) to 1 (as large as the number itself), by exponents of
     ten. texts: what each box says."""
 
-    def __init__(self, values: np.ndarray, texts: Sequence[str]) -> None:
-        super().__init__(values, DIFFERENCE)
-        object.__setattr__(self, "_texts", texts)
+    texts: Sequence[str]
 
     @property
     def largest(self) -> float:
@@ -32,8 +32,7 @@ class Differences(Shares):
         return 1.0
 
     def text(self, box: int) -> str:
-        texts: Sequence[str] = self._texts  # type: ignore[attr-defined]
-        return texts[box]
+        return self.texts[box]
 
     def said(self, box: int) -> str:
         text = self.text(box)
@@ -67,7 +66,7 @@ def _differences(comparisons: tuple[_Held, ...], visible: VisibleGraph) -> Diffe
             if box is not None:
                 worst[box] = max(worst[box], _apart(node))
     values = np.array([_heat(size) for size in worst.tolist()])
-    return Differences(values, [_said(size) for size in worst.tolist()])
+    return Differences(values, DIFFERENCE, [_said(size) for size in worst.tolist()])
 
 
 def _apart(node: ComparedNode) -> float:

@@ -125,7 +125,7 @@ class DiffModel(CellModel):
     def show(self, comparisons: Sequence[Comparison]) -> None:
         self.beginResetModel()
         self._all = diff_rows(comparisons)
-        self.rows = [*self._all] if self.every else folded(self._all)
+        self._fill()
         self._right = [c.right for c in comparisons]
         self._measured = {c.right: c.measured for c in comparisons}
         self._first = frozenset(c.first_divergence for c in comparisons)
@@ -139,8 +139,11 @@ class DiffModel(CellModel):
         """Give nodes that are the same rows of their own, or not."""
         self.beginResetModel()
         self.every = every
-        self.rows = [*self._all] if every else folded(self._all)
+        self._fill()
         self.endResetModel()
+
+    def _fill(self) -> None:
+        self.rows = [*self._all] if self.every else folded(self._all)
 
     @property
     def same(self) -> int:

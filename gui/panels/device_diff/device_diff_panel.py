@@ -228,8 +228,9 @@ class DeviceDiffPanel(Panel):
 
 def _stands(comparison: Comparison) -> bool:
     """Whether something fails on one side, and what needs it was not compared."""
-    verdicts = {node.verdict for node in comparison.nodes if node.differs} & {"raises"}
-    return bool(verdicts) and any(node.verdict == "unavailable" for node in comparison.nodes)
+    nodes = comparison.nodes
+    fails = any(node.differs and node.verdict == "raises" for node in nodes)
+    return fails and any(node.verdict == "unavailable" for node in nodes)
 
 
 def _summary(comparisons: list[Comparison]) -> str:

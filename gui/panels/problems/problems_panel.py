@@ -103,9 +103,9 @@ class ProblemDelegate(QStyledItemDelegate):
         """What a row has besides leading to its node, where that is."""
         if not index.isValid():
             return []
-        lines = self._lines(index, row.width())
-        left, top = row.x() + _LEFT, row.y() + GRID + sum(rect.height() for *_, rect in lines)
         found = links_of(index.data(_RowRole), row.width() - _LEFT - _RIGHT)
+        lines = self._lines(index, row.width()) if found else []
+        left, top = row.x() + _LEFT, row.y() + GRID + sum(rect.height() for *_, rect in lines)
         return [replace(link, place=link.place.translated(left, top)) for link in found]
 
     def _lines(self, index: Index, width: int) -> list[tuple[str, QFont, Tone, QRect]]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCompleter, QInputDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import QInputDialog, QLineEdit, QWidget
 
 from gradstep.gui.look.theme import mono
+from gradstep.gui.panels.widgets.name_completion import complete
 
 SPOKEN = 'norm(update["w"])', 'max(abs(x["w"]))', 'ratio(update["w"], x["w"])', 'dead(x["relu"])'
 
@@ -28,8 +28,5 @@ def ask_expression(parent: QWidget, offers: Sequence[str]) -> str:
     assert field is not None
     field.setFont(mono(12))
     field.setMinimumWidth(420)
-    completer = QCompleter([*offers], field)
-    completer.setFilterMode(Qt.MatchFlag.MatchContains)
-    completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-    field.setCompleter(completer)
+    complete(field, offers)
     return dialog.textValue().strip() if dialog.exec() else ""

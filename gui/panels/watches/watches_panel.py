@@ -6,9 +6,10 @@ from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QCompleter, QHBoxLayout, QLineEdit
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit
 
 from gradstep.core.debug.breaks.expression_names import find_mentions
+from gradstep.core.graph.model import Graph
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import Message, Watch, Watched
 from gradstep.gui import commands
@@ -17,6 +18,7 @@ from gradstep.gui.look.theme import GRID, mono
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.watches.watch_model import EXPRESSION, WatchModel
 from gradstep.gui.panels.widgets.flat_table import FlatTable
+from gradstep.gui.panels.widgets.name_completion import complete
 from gradstep.gui.panels.widgets.panel_base import Panel, add_and_delete
 from gradstep.gui.panels.widgets.small_labels import Wrapped
 
@@ -53,6 +55,7 @@ class WatchesPanel(Panel):
         delete.setContext(Qt.ShortcutContext.WidgetShortcut)
         delete.activated.connect(self.remove_current)
         self._asked: object = None
+        self._completed: Graph | None = None  # whose names are offered
         space = workspace
         self.follow(self.refresh, space.document_changed)
         self.follow(self._ask, space.program_changed, space.stopped)
@@ -119,12 +122,10 @@ class WatchesPanel(Panel):
             self.field.clear()
 
     def _complete(self) -> None:
-        """Offer the names of tensors, once somebody types."""
-        if self.field.completer() is None:
-            completer = QCompleter([op.name for op in self.workspace.shown], self.field)
-            completer.setFilterMode(Qt.MatchFlag.MatchContains)
-            completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-            self.field.setCompleter(completer)
+        """Offer the names that there are, once somebody types."""
+        if self._completed is not self.workspace.shown:
+            self._completed = self.workspace.shown
+            complete(self.field, (op.name for op in self._completed))
 
     def _offer(self) -> None:
         """Fill the menu of "Add" with what fits the selection."""

@@ -117,6 +117,16 @@ def test_a_name_is_completed_from_any_part_of_it(bench: Any, panel: WatchesPanel
     assert completer.currentCompletion() == "loss"
 
 
+def test_names_that_came_since_are_offered(bench: Any, panel: WatchesPanel) -> None:
+    QTest.keyClicks(panel.field, "x")
+    commands.rename(bench.space, "loss", "xyz_loss")
+    QTest.keyClicks(panel.field, "y")
+    completer = panel.field.completer()
+    assert completer is not None
+    completer.setCompletionPrefix("xyz")
+    assert completer.currentCompletion() == "xyz_loss"
+
+
 @pytest.mark.parametrize(
     ("row", "cell"),
     [

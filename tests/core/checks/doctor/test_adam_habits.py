@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.diagnosing import drawn, findings
@@ -59,3 +60,29 @@ def test_adam_moves_what_has_no_gradient_any_more() -> None:
 
 def test_gradient_descent_does_not_and_before_the_mask_nor_does_adam() -> None:
     assert not findings(masked("GradientDescent"), "moved-by-memory", runs=3)
+
+
+def test_rmsprop_with_momentum_does_on_resource_variables_too() -> None:
+    """The gradient of the second half is 0 from run 2 on, and its momentum is not."""
+
+    def draw(b: GraphBuilder) -> None:
+        w, ms, mom = (
+            b.one("VarHandleOp", name=name, dtype=DType.FLOAT32, shape=Shape((4,)))
+            for name in ("w", "ms", "mom")
+        )
+        m = b.variable("m", shape=[4])
+        mask = tf.multiply(m, 1.0, name="mask")
+        read = b.one("ReadVariableOp", w, name="read", dtype=DType.FLOAT32)
+        grad = tf.multiply(mask, read, name="grad")
+        numbers = [b.constant(np.float32(x)) for x in (0.1, 0.9, 0.9, 1e-7)]
+        b.op("ResourceApplyRMSProp", w, ms, mom, *numbers, grad, name="step")
+        with b.control_dependencies(["step", "mask"]):
+            half = b.constant(np.array([1, 1, 0, 0], np.float32), name="half")
+            later = tf.multiply(half, 1.0, name="later")
+        b.one("Assign", m, later, name="freeze")
+        tf.reduce_sum(grad, name="loss")
+
+    start = {"w": np.ones(4), "m": np.ones(4), "ms": np.zeros(4), "mom": np.zeros(4)}
+    document = drawn(draw, "loss", [], initial=start, targets=("step", "freeze"))
+    (found,) = findings(document, "moved-by-memory", runs=3)
+    assert found.node == "w"

@@ -73,6 +73,22 @@ def test_nothing_is_asked_while_nobody_reads_it(bench: Any, qtbot: Any) -> None:
     assert not [m for m in bench.bridge.asked if isinstance(m, Diagnose)]
 
 
+def test_what_no_lint_reads_asks_for_nothing(
+    bench: Any, panel: Callable[[str], ProblemsPanel]
+) -> None:
+    """Where a node stands, what is watched, and where to stop."""
+    panel("softmax_by_hand")
+    space = bench.space
+    name = next(iter(space.document.graph)).name
+    commands.move_nodes(space, {name: (400.0, 400.0)})
+    commands.add_watch(space, name)
+    commands.toggle_breakpoint(space, name)
+    assert space.lints.is_idle
+    commands.set_attr(space, name, "_note", "seen")
+    space.debugger.flush()
+    assert not space.lints.is_idle
+
+
 def test_the_edit_that_mends_it_is_made_and_can_be_undone(
     bench: Any, panel: Callable[[str], ProblemsPanel], qtbot: Any
 ) -> None:
