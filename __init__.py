@@ -64,7 +64,7 @@ def open(
              you have said so of this very program before (`gradstep trust`).
     code:    a file of Python with the functions and gradients that a graph only names; naming it
              is trusting it.
-    device:  where it runs: "cpu", "gpu", either with ":native", or "emulate:PROFILE".
+    device:  where it runs: "cpu", "gpu", "torch:cpu", each with ":native", or "emulate:PROFILE".
     memory:  bytes that reading the file may take; 1 GiB by default.
     Raises GradstepError for a file that cannot be read or understood, and a device that is missing.
     """

@@ -6,11 +6,12 @@ It is asked once, in the background; whoever wants the answer says how long he w
 from __future__ import annotations
 
 import atexit
+import json
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 Answer = TypeVar("Answer")
 
@@ -37,6 +38,14 @@ def sing(canary: str, timeout_s: float) -> tuple[str, int] | None:
         return None
     finally:
         atexit.unregister(process.kill)
+
+
+def last_line(output: str) -> dict[str, Any] | None:
+    """The object of JSON with which a canary ended; None of one that did not come to that."""
+    try:
+        return dict(json.loads(output.strip().splitlines()[-1]))
+    except (IndexError, TypeError, ValueError):
+        return None
 
 
 class Awaited(Generic[Answer]):

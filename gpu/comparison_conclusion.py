@@ -22,9 +22,9 @@ class Compared:
     side, with the other's results."""
 
     rows: Rows
-    left: str = "cpu"
-    right: str = "the other"
-    graph: Graph | None = None
+    left: str
+    right: str
+    graph: Graph
     waits: Mapping[str, Waiting] = field(default_factory=dict)
     asked: Mapping[str, str] = field(default_factory=dict)
     goes_on: bool = False

@@ -23,6 +23,7 @@ from gradstep.gpu.emulated_systems import CUPY_NATIVE, NUMPY_NATIVE, PROFILES, T
 from gradstep.gpu.emulation import EmulatedBackend
 from gradstep.gpu.probe import TIMEOUT_S, probe
 from gradstep.gpu.torch_probe import KINDS, built_for, probe_torch
+from gradstep.gpu.worded_lists import first_line
 
 GROUP = "gradstep.devices"
 # TensorFlow's rules for a GPU, followed by PyTorch on one, which flushes no subnormal numbers.
@@ -114,9 +115,8 @@ def _open_torch(kind: str, name: str, rules: Rules, status: DeviceStatus) -> Bac
     try:
         from gradstep.gpu.torch_device.torch_backend import open_torch
     except Exception as error:  # whatever a broken installation raises
-        said = " ".join(str(error).splitlines()[:1])
         raise GradstepError(
-            f"PyTorch cannot be imported: {type(error).__name__}: {said}",
+            f"PyTorch cannot be imported: {type(error).__name__}: {first_line(str(error))}",
             kind="DeviceNotFoundError",
             hint="install it again; gradstep doctor says how",
         ) from error
@@ -142,7 +142,7 @@ def _checked(loaded: Any) -> Iterable[DeviceEntry]:
 def _broken(point: EntryPoint, error: Exception) -> DeviceEntry:
     """A plug-in that does not load, as a device that is missing."""
     of = point.dist.name if point.dist is not None else point.value
-    said = " ".join(str(error).splitlines()[:1])
+    said = first_line(str(error))
     text = f"the plug-in {of} brings it, and cannot be loaded: {type(error).__name__}: {said}"
     status = DeviceStatus(False, text=text)
     return DeviceEntry(point.name, "gpu", _always(status), partial(_open_emulated, TF_CPU))

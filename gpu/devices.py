@@ -43,8 +43,10 @@ class Devices:
     def describe(self, patience_s: float) -> list[DeviceInfo]:
         """All devices: what is there, and for what is not, how to get it."""
         until = time.monotonic() + patience_s
-        found = []
-        for entry in entries().values():
+        every, found = entries().values(), []
+        for entry in every:
+            entry.probe(0.0)  # so that all are asked at once
+        for entry in every:
             if entry.listed():
                 status = entry.probe(max(0.0, until - time.monotonic()))
                 found.append(_info(entry, status))

@@ -29,9 +29,9 @@ class Cause:
     grown: tuple[tuple[float, str], ...] = ()
 
 
-def causes_of(rows: Rows, graph: Graph | None = None) -> list[Cause]:
+def causes_of(rows: Rows, graph: Graph) -> list[Cause]:
     """By kind: semantics first, then what no rule explains, then rounding, which is a cause only
-    of what differs. graph: without one, a cause explains what comes after it."""
+    of what differs."""
     groups: dict[tuple[DifferenceKind, str], list[ComparedNode]] = {}
     for row in rows:
         kind = _kind(row)
@@ -42,7 +42,7 @@ def causes_of(rows: Rows, graph: Graph | None = None) -> list[Cause]:
     found = []
     for (kind, because), makers in sorted(groups.items(), key=lambda g: _ORDER.index(g[0][0])):
         elsewhere = creators - {row.name for row in makers}
-        reached = (_reached(rows, makers, graph) & left) - elsewhere
+        reached = (graph.descendants(*(row.name for row in makers)) & left) - elsewhere
         left -= reached
         if reached or kind != "rounding":
             explained = tuple(row for row in rows if row.name in reached)
@@ -56,14 +56,6 @@ def _kind(row: ComparedNode) -> DifferenceKind | None:
     if row.kind:
         return row.kind
     return "unexplained" if row.creates else "rounding" if row.created else None
-
-
-def _reached(rows: Rows, makers: Sequence[ComparedNode], graph: Graph | None) -> set[str]:
-    names = [row.name for row in makers]
-    if graph is not None:
-        return graph.descendants(*names)
-    first = next(index for index, row in enumerate(rows) if row.name == names[0])
-    return {row.name for row in rows[first:]}
 
 
 def _grown(explained: Rows) -> Iterator[tuple[float, str]]:

@@ -18,7 +18,6 @@ from gradstep.gpu.rule_statuses import BITS, status_of
 from gradstep.gpu.sum_terms import terms
 
 _COMMUTES = 2  # so many terms have no order
-_EMULATED = "emulate:"
 
 
 @dataclass(frozen=True)
@@ -42,8 +41,8 @@ def unemulated(turn: Turn, left: Backend, right: Backend) -> Gap:
 
 
 def _unmeasured(turn: Turn, device: Backend) -> str:
-    profile = device.name.removeprefix(_EMULATED)
-    if not device.name.startswith(_EMULATED) or profile not in PROFILES:
+    profile = _profile(device)
+    if not profile:
         return ""
     inputs = complete(turn.inputs)
     if inputs is None:
@@ -54,6 +53,12 @@ def _unmeasured(turn: Turn, device: Backend) -> str:
         return ""
     whats = " and ".join(dict.fromkeys(map(_one, open_)))
     return f"what {profile} does with {whats} is not known"
+
+
+def _profile(device: Backend) -> str:
+    """The system that it imitates; "" for none that there is a table of."""
+    imitates = not device.measured and device.rules.name in PROFILES
+    return device.rules.name if imitates else ""
 
 
 def _one(corner: Corner) -> str:
@@ -88,8 +93,8 @@ def _rounding(turn: Turn, right: Backend) -> tuple[str, int]:
 
 def _is_open(definition: OpDef, device: Backend) -> bool:
     """Whether a device may round otherwise what others round correctly."""
-    profile = device.name.removeprefix(_EMULATED)
-    if profile not in PROFILES or definition.arithmetic != "rounded":
+    profile = _profile(device)
+    if not profile or definition.arithmetic != "rounded":
         return False
     return status_of(profile, definition.type, BITS).status == "unknown"
 

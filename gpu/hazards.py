@@ -18,7 +18,7 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Operation
 from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.ops.declare.system_rules import TF_CPU
-from gradstep.core.ops.declare.table import find
+from gradstep.core.ops.declare.table import find, lookup
 from gradstep.gpu.corner_cases import Corner, corners_met
 from gradstep.gpu.emulated_systems import PROFILES
 from gradstep.gpu.emulation import EmulatedBackend, flushes
@@ -27,7 +27,6 @@ from gradstep.gpu.rule_statuses import status_of
 
 _UNSAID = ("tf32",)  # every product is in it
 _SAID_IF_OPEN = ("ties", "ties_in_top_k")  # not every NaN is worth a sentence
-Results = dict[str, np.ndarray | None]  # by profile; None of one that fails
 
 
 def hazards(op: Operation, inputs: Sequence[np.ndarray | None]) -> list[str]:
@@ -52,14 +51,14 @@ def _of_corner(op: Operation, inputs: Sequence[np.ndarray], corner: Corner, coun
     if _agree(differ):
         if corner.name not in _SAID_IF_OPEN or not open_:
             return ""
-        return f"{_fact(op, inputs, corner, count)}; which wins is not known of {_listed(open_)}"
+        return f"{_fact(op, inputs, corner, count)}; which wins is not known of {', '.join(open_)}"
     if corner.name in _SAID_IF_OPEN:
         return ""  # by another corner: NaN
     place = _first_difference([x for x in differ if x is not None])
     said = [f"cpu {_at(here, place)}"] if not refusal else []
     said += [f"{name} {_at(result, place)}" for name, result in results.items()]
     where = f" at {list(place)}" if place else ""
-    unknown = f"; not known of {_listed(open_)}" if open_ else ""
+    unknown = f"; not known of {', '.join(open_)}" if open_ else ""
     fact = refusal or _fact(op, inputs, corner, count)
     return f"{fact}; the result{where}: {', '.join(said)}{unknown}"
 
@@ -124,23 +123,17 @@ def _at(result: np.ndarray | None, place: tuple[int, ...] | None) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names)
-
-
 def _subnormals(op: Operation, count: int) -> str:
-    definition = find(op.type)
-    statuses = {name: status_of(name, op.type, "subnormals").status for name in PROFILES}
-    if definition is None:
-        return ""
+    definition = lookup(op.type, op.name)
     flushing = [
         name for name, rules in PROFILES.items()
-        if statuses[name] != "unknown" and flushes(rules, definition)
+        if flushes(rules, definition)
+        and status_of(name, op.type, "subnormals").status != "unknown"
     ]  # fmt: skip
     if not flushing:
         return ""
     take = "takes" if len(flushing) == 1 else "take"
-    return f"{count} subnormal input{'s' * (count > 1)}: {_listed(flushing)} {take} them for 0"
+    return f"{count} subnormal input{'s' * (count > 1)}: {', '.join(flushing)} {take} them for 0"
 
 
 def _duplicates(op: Operation, inputs: Sequence[np.ndarray]) -> str:
@@ -149,9 +142,12 @@ def _duplicates(op: Operation, inputs: Sequence[np.ndarray]) -> str:
     if parts is None:
         return ""
     rows, values, by_vector = parts(inputs)
+    if kind_of(values.dtype) not in "fc":
+        return ""
     flat = rows.reshape(-1, rows.shape[-1]) if by_vector and rows.ndim else rows.reshape(-1, 1)
-    repeated = len(flat) - len(np.unique(flat, axis=0))
-    if not repeated or kind_of(values.dtype) not in "fc":
+    different = np.unique(flat) if flat.shape[1] == 1 else np.unique(flat, axis=0)
+    repeated = len(flat) - len(different)
+    if not repeated:
         return ""
     return (
         f"{repeated} of {len(flat)} rows go to a target that others go to; a GPU adds them in "

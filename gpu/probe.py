@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 from functools import cache, partial
 
 from gradstep.core.installation import extra_command
-from gradstep.gpu.canary import CONFINED, PATIENCE_S, Awaited, sing
+from gradstep.gpu.canary import CONFINED, PATIENCE_S, Awaited, last_line, sing
 from gradstep.gpu.device_status import DeviceStatus
 
 TIMEOUT_S = 60.0  # a first context and four kernel compilations, on a slow machine
@@ -66,10 +65,8 @@ def ask(canary: str, timeout_s: float) -> DeviceStatus:
 
 def read_canary(output: str, status: int) -> DeviceStatus:
     """What the canary's last line says."""
-    lines = output.strip().splitlines()
-    try:
-        said = dict(json.loads(lines[-1]))
-    except (IndexError, TypeError, ValueError):
+    said = last_line(output)
+    if said is None:
         text = f"CuPy ended the process that tried it (exit status {status}): {_RESTART}."
         return DeviceStatus(False, text=text, commands=_LOOK)
     if "error" in said:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import Any
 
 from gradstep.core.installation import extra_command
-from gradstep.gpu.canary import CONFINED, PATIENCE_S, Awaited, sing
+from gradstep.gpu.canary import CONFINED, PATIENCE_S, Awaited, last_line, sing
 from gradstep.gpu.device_status import DeviceStatus
+from gradstep.gpu.worded_lists import first_line
 
 TIMEOUT_S = 120.0  # an import on a cold disk, and a first context
 # Ours -> PyTorch's name of a device: AMD's cards have NVIDIA's.
@@ -95,7 +94,7 @@ def status_of(name: str, answer: TorchAnswer) -> DeviceStatus:
     if tried is None:
         return DeviceStatus(False, text=f"{with_it} is not built for {_HARDWARE[name]}")
     if "error" in tried:
-        said = _line(tried["text"]) or tried["error"]
+        said = first_line(tried["text"]) or tried["error"]
         where = _HARDWARE.get(name, "this processor")
         return DeviceStatus(False, text=f"{with_it} does not compute on {where}: {said}")
     if name == "cpu":
@@ -130,13 +129,11 @@ def ask(canary: str, timeout_s: float) -> TorchAnswer:
 
 def read_answer(output: str, status: int) -> TorchAnswer:
     """What the canary's last line says."""
-    lines = output.strip().splitlines()
-    try:
-        said: dict[str, Any] = dict(json.loads(lines[-1]))
-    except (IndexError, TypeError, ValueError):
+    said = last_line(output)
+    if said is None:
         return TorchAnswer(error=f"ended the process that tried it (exit status {status})")
     if "error" in said:
-        return TorchAnswer(error=f"cannot be imported: {said['error']}: {_line(said['text'])}")
+        return TorchAnswer(error=f"cannot be imported: {said['error']}: {first_line(said['text'])}")
     return TorchAnswer(said["version"], said["devices"])
 
 
@@ -147,7 +144,3 @@ def _while_asking(name: str) -> DeviceStatus:
         return DeviceStatus(True, "this processor", text, asking=True)
     text = f"PyTorch {version} is installed; still asking whether it computes on {_HARDWARE[name]}"
     return DeviceStatus(False, text=text, asking=True)
-
-
-def _line(text: str) -> str:
-    return " ".join((text.splitlines() or [""])[0].split())

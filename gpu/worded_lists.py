@@ -38,3 +38,8 @@ def share(number: float) -> str:
     if number >= 1000:
         return "far beyond its tolerance"
     return f"{number:.{0 if number >= 10 else 1}f} times its tolerance"
+
+
+def first_line(text: str) -> str:
+    """Of what an error says, without runs of blanks."""
+    return " ".join((text.splitlines() or [""])[0].split())

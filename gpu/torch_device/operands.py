@@ -38,6 +38,17 @@ def lifted(value: Any, dtype: np.dtype, device: torch.device) -> torch.Tensor:
     return torch.tensor(number, dtype=element_types.computed(dtype), device=device)
 
 
+def ordered(x: TorchArray) -> torch.Tensor:
+    """The elements such that PyTorch, which takes uint64 for int64, has them in their order."""
+    tensor = lifted(x, x.dtype, x.t.device)
+    return element_types.reversed_order(tensor) if x.dtype == element_types.UINT64 else tensor
+
+
+def unordered(tensor: torch.Tensor, dtype: np.dtype) -> torch.Tensor:
+    """Such elements as they were."""
+    return element_types.reversed_order(tensor) if dtype == element_types.UINT64 else tensor
+
+
 def closed(tensor: torch.Tensor, dtype: np.dtype, out: Any = None) -> TorchArray:
     """A result of arithmetic as an array of `dtype`; `out` where that is given, and holds it."""
     found = TorchArray(element_types.narrowed(tensor, dtype), dtype)

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from gradstep.gpu.torch_device import element_types
-from gradstep.gpu.torch_device.operands import closed, lifted
+from gradstep.gpu.torch_device.operands import closed, lifted, ordered, unordered
 from gradstep.gpu.torch_device.promotion import summed
 from gradstep.gpu.torch_device.torch_array import TorchArray
 
@@ -47,27 +46,18 @@ def _prod(x: torch.Tensor, axes: tuple[int, ...], keepdims: bool) -> torch.Tenso
 
 def _extreme(compute: Compute) -> Callable[..., TorchArray]:
     def reduce(x: TorchArray, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-        axes, tensor = _axes(x, axis), _ordered(x)
+        axes, tensor = _axes(x, axis), ordered(x)
         if any(x.shape[a] == 0 for a in axes):
             raise ValueError("zero-size array to reduction operation which has no identity")
         found = compute(tensor, dim=axes, keepdim=keepdims) if axes else tensor.clone()
-        return closed(_unordered(found, x.dtype), x.dtype, out)
+        return closed(unordered(found, x.dtype), x.dtype, out)
 
     return reduce
 
 
-def _ordered(x: TorchArray) -> torch.Tensor:
-    tensor = lifted(x, x.dtype, x.t.device)
-    return element_types.reversed_order(tensor) if x.dtype == element_types.UINT64 else tensor
-
-
-def _unordered(tensor: torch.Tensor, dtype: np.dtype) -> torch.Tensor:
-    return element_types.reversed_order(tensor) if dtype == element_types.UINT64 else tensor
-
-
 def _place(compute: Compute) -> Callable[..., TorchArray]:
     def find(x: TorchArray, axis: int | None = None, *, keepdims: bool = False) -> TorchArray:
-        tensor = _ordered(x)
+        tensor = ordered(x)
         tensor = tensor.to(torch.uint8) if tensor.dtype == torch.bool else tensor
         if axis is None:
             tensor, axis = tensor.reshape(-1), 0

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from gradstep.gpu.torch_device import element_types
-from gradstep.gpu.torch_device.operands import closed, device_of, lifted
+from gradstep.gpu.torch_device.operands import closed, device_of, lifted, ordered, unordered
 from gradstep.gpu.torch_device.promotion import common, kind
 from gradstep.gpu.torch_device.torch_array import TorchArray
 
@@ -46,13 +45,8 @@ def _clip(x: TorchArray, low: Any, high: Any) -> TorchArray:
     return found
 
 
-def _sortable(x: TorchArray) -> torch.Tensor:
-    tensor = lifted(x, x.dtype, x.t.device)
-    return element_types.reversed_order(tensor) if x.dtype == element_types.UINT64 else tensor
-
-
 def _argsort(x: TorchArray, axis: int = -1, kind: str | None = None) -> TorchArray:
-    return TorchArray(torch.argsort(_sortable(x), dim=axis, stable=True))
+    return TorchArray(torch.argsort(ordered(x), dim=axis, stable=True))
 
 
 def _searchsorted(edges: TorchArray, x: TorchArray, side: str = "left") -> TorchArray:
@@ -80,12 +74,10 @@ def _unique(
     equal_nan: bool = True,
 ) -> Any:
     """Sorted; each NaN is one of its own, as PyTorch has it."""
-    flat = _sortable(x).reshape(-1)
+    flat = ordered(x).reshape(-1)
     values, inverse, counts = torch.unique(flat, return_inverse=True, return_counts=True)
-    if x.dtype == element_types.UINT64:
-        values = element_types.reversed_order(values)
     found = Unique(
-        closed(values, x.dtype),
+        closed(unordered(values, x.dtype), x.dtype),
         TorchArray(_first_places(inverse, len(values))),
         TorchArray(inverse.reshape(x.shape)),
         TorchArray(counts),

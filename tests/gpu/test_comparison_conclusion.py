@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.ops.typing.missing_inputs import Waiting
 from gradstep.core.protocol.messages import ComparedNode, SideResult
 from gradstep.gpu import comparison_conclusion
@@ -22,12 +23,20 @@ def node(name: str, verdict: str = "equal", **more: object) -> ComparedNode:
     )
 
 
+def compared(rows: list[ComparedNode], waits: dict[str, Waiting] | None) -> Compared:
+    """In a graph in which each node reads the one before it."""
+    names = [row.name for row in rows]
+    reads = [(), *((TensorRef(name),) for name in names)]
+    graph = Graph.of(Operation(n, "Identity", inputs=r) for n, r in zip(names, reads, strict=False))
+    return Compared(rows, "cpu", "the other", graph, waits or {})
+
+
 def conclusion(rows: list[ComparedNode], waits: dict[str, Waiting] | None = None) -> str:
-    return " ".join(comparison_conclusion.conclusion(Compared(rows, waits=waits or {})))
+    return " ".join(comparison_conclusion.conclusion(compared(rows, waits)))
 
 
 def brief(rows: list[ComparedNode], waits: dict[str, Waiting] | None = None) -> str:
-    return comparison_conclusion.brief(Compared(rows, waits=waits or {}))
+    return comparison_conclusion.brief(compared(rows, waits))
 
 
 @st.composite

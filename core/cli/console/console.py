@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from gradstep.core.cli.console import watch_commands
 from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
 from gradstep.core.cli.console.move_commands import move_commands, needs
 from gradstep.core.cli.console.session_commands import SESSION_COMMANDS
@@ -91,9 +92,10 @@ class Console:
         if stop.error is not None:
             data["error"] = error_object(stop.error)
         found: dict[str, Any] = {"stop": data}
-        if self.watches:
-            found["watches"] = watch_objects(self)
-        lines = filter(None, [stop_text(self.threads, said), watch_lines(self)])
+        watched = watch_commands.read(self)
+        if watched:
+            found["watches"] = watch_objects(watched)
+        lines = filter(None, [stop_text(self.threads, said), watch_lines(watched)])
         return Reply("\n".join(lines), found)
 
     def list_steps(self, rest: str = "") -> Reply:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
@@ -23,8 +24,9 @@ def add(console: Console, rest: str) -> Reply:
 
 def show(console: Console, rest: str = "") -> Reply:
     """All watches, by number."""
-    rows = [[str(i), *row] for i, row in enumerate(_rows(console), 1)]
-    return Reply(table(rows) or "no watches", {"watches": watch_objects(console)})
+    rows = read(console)
+    lines = [[str(i), *_said(row)] for i, row in enumerate(rows, 1)]
+    return Reply(table(lines) or "no watches", {"watches": watch_objects(rows)})
 
 
 def remove(console: Console, rest: str) -> Reply:
@@ -37,32 +39,30 @@ def remove(console: Console, rest: str) -> Reply:
     return show(console)
 
 
-def watch_lines(console: Console) -> str:
-    """What is watched, as it is here: a line each; "" where nothing is."""
-    return table(_rows(console))
+def read(console: Console) -> list[WatchRow]:
+    """What is watched, as it is here."""
+    if not console.watches:
+        return []
+    return read_watches(console.session, Watch(texts=console.watches)).rows
 
 
-def watch_objects(console: Console) -> list[dict[str, str]]:
+def watch_lines(rows: Sequence[WatchRow]) -> str:
+    """A line each; "" where nothing is watched."""
+    return table([*map(_said, rows)])
+
+
+def watch_objects(rows: Sequence[WatchRow]) -> list[dict[str, str]]:
     """The same for JSON: the expression with its value in words, or why there is none."""
     return [
         {"watch": row.text, "error": row.error}
         if row.error
         else {"watch": row.text, "is": row.said}
-        for row in _read(console)
+        for row in rows
     ]
 
 
-def _rows(console: Console) -> list[list[str]]:
-    return [
-        [row.text, f"error: {row.error}" if row.error else row.said or "not computed yet"]
-        for row in _read(console)
-    ]
-
-
-def _read(console: Console) -> list[WatchRow]:
-    if not console.watches:
-        return []
-    return read_watches(console.session, Watch(texts=console.watches)).rows
+def _said(row: WatchRow) -> list[str]:
+    return [row.text, f"error: {row.error}" if row.error else row.said or "not computed yet"]
 
 
 WATCH_COMMANDS = (
