@@ -60,7 +60,8 @@ from gradstep.gui.model.value_cache import (
 )
 
 SETTLE = 120  # milliseconds without an edit before the engine gets the document
-TICK = 10  # milliseconds in which what the engine sends is shown together
+TICK = 10  # milliseconds in which what the engine sends is shown together;
+TICKS = 4  # so many where answers to what else is looked at are on their way
 ASK_AGAIN = 2000  # milliseconds until a device that has not answered is asked about again
 SURVEY = 0.002  # seconds in which the engine may look for NaN before it says where it stands
 DEATH = "EngineDied"
@@ -104,7 +105,8 @@ class Debugger(QObject):
         self._tensors: Refs = []  # of the program, in full names
         later: Later = lambda call: QTimer.singleShot(0, self, call)  # noqa: E731
         self._tell = QTimer(self, singleShot=True, interval=TICK)
-        self._tell.timeout.connect(self.values_changed)
+        self._tell.timeout.connect(self._tell_values)
+        self._ticks = 0  # since the first that is not shown yet
         self._values = ValueCache(bridge.send, self._note_values, later)
         self.notations = StepNotations(bridge.send, self._note_values, self._add_problems, later)
         self._settle = QTimer(self, singleShot=True)
@@ -370,7 +372,16 @@ class Debugger(QObject):
     def _note_values(self) -> None:
         """Some are here. Views that show them mostly lack others, which are on their way."""
         if not self._tell.isActive():
+            self._ticks = 0
             self._tell.start()
+
+    def _tell_values(self) -> None:
+        """All of one look at once: each view shows everything anew."""
+        self._ticks += 1
+        if self._bridge.is_read and self._ticks < TICKS:
+            self._tell.start()
+        else:
+            self.values_changed.emit()
 
     # -- replies ----------------------------------------------------------------------------
 

@@ -111,6 +111,11 @@ class EngineBridge(QObject):
         return (self.state == "ready" or self.state == "dead") and not self._waiting
 
     @property
+    def is_read(self) -> bool:
+        """Whether values or words that a view looks at are on their way."""
+        return any(isinstance(message, Read | Notate) for message in self._waiting)
+
+    @property
     def doing(self) -> str:
         """What the engine is at, in a word; "" where nothing is asked of it."""
         command = next(self._commands, None)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 
@@ -27,10 +29,14 @@ def formula(step: StepInfo | None, workspace: Workspace) -> str:
 def with_numbers(step: StepInfo, workspace: Workspace) -> str:
     """The step's text, and the same with values where they are known and few."""
     told = workspace.step_text(step.op)
-    _, equals, right = told.partition(" = ")
-    operands = workspace.operands(step.op) if equals else None
-    said = [text for text in operands or () if text in right]
-    if operands is None or not said:
+    operands = workspace.operands(step.op)
+    if operands is None:
+        ask = partial(_ask_values, step, workspace)
+        workspace.debugger.notations.when_known((step.op,), ask)
+        return told
+    right = told.partition(" = ")[2]
+    said = _said(right, operands)
+    if not said:
         return told
     values = {text: _small(workspace.value(operands[text])) for text in said}
     symbols = "|".join(re.escape(text) for text in sorted(said, key=len, reverse=True))
@@ -46,6 +52,17 @@ def with_numbers(step: StepInfo, workspace: Workspace) -> str:
     # A symbol begins and ends where a name does: `c` is not in `conj`, nor `loss` in `loss:1`.
     filled = re.sub(rf"(?<![\w/:.∂])(?:{symbols})(?![\w/:(]|\.\w)", value, right)
     return told if missing or filled == right else f"{told} = {filled}"
+
+
+def _said(right: str, operands: Mapping[str, str]) -> list[str]:
+    return [text for text in operands if text in right]
+
+
+def _ask_values(step: StepInfo, workspace: Workspace) -> None:
+    """The text is here: what is to be put in comes before it is shown, and with it."""
+    operands = workspace.operands(step.op) or {}
+    for text in _said(workspace.step_text(step.op).partition(" = ")[2], operands):
+        workspace.value(operands[text])
 
 
 def _small(found: TensorValue | None) -> TensorValue | None:

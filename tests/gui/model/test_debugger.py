@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec import UNSET
+from PySide6.QtCore import QTimer
 
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import Document
@@ -33,8 +34,12 @@ class Bridge:
         self.service = EngineService(CpuOnly())
         self.journal = SessionJournal()
         self.asked: list[m.Message] = []
-        self._waiting: list[Callable[[], None]] = []
+        self._waiting: list[tuple[m.Message, Callable[[], None]]] = []
         self.holds_back = False
+
+    @property
+    def is_read(self) -> bool:
+        return any(isinstance(message, m.Read | m.Notate) for message, _ in self._waiting)
 
     def send(
         self,
@@ -43,13 +48,17 @@ class Bridge:
         then: Callable[..., None] = lambda *_: None,
     ) -> None:
         self.asked.append(message)
-        self._waiting.append(lambda: self._answer(message, [bytes(b) for b in buffers], then))
+        answer = lambda: self._answer(message, [bytes(b) for b in buffers], then)  # noqa: E731
+        self._waiting.append((message, answer))
         if not self.holds_back:
             self.go_on()
 
     def go_on(self) -> None:
         while self._waiting:
-            self._waiting.pop(0)()
+            self.answer_one()
+
+    def answer_one(self) -> None:
+        self._waiting.pop(0)[1]()
 
     def restart(self, then: Callable[..., None]) -> None:
         self._waiting.clear()
@@ -253,3 +262,33 @@ def test_a_device_that_has_not_answered_is_asked_about_again_and_then_no_more(
     qtbot.wait(20)
     assert said == ["still asking", "PyTorch 2.13"]
     assert devices.answers == 2
+
+
+def looked_at(debugger: Debugger, qtbot: Any) -> Bridge:
+    """An engine that was asked twice for words, and has answered neither."""
+    bridge = bridge_of(debugger)
+    debugger.control("run")
+    bridge.holds_back = True
+    for count, op in enumerate(("d", "loss")):
+        debugger.notations.text(op)
+        qtbot.waitUntil(lambda count=count: len(bridge._waiting) == count + 1)
+    return bridge
+
+
+def test_what_one_look_asks_for_is_told_at_once(debugger: Debugger, qtbot: Any) -> None:
+    bridge = looked_at(debugger, qtbot)
+    told: list[bool] = []
+    debugger.values_changed.connect(lambda: told.append(bridge.is_read))
+    bridge.answer_one()
+    QTimer.singleShot(debugger_module.TICK * 2, bridge.answer_one)
+    qtbot.waitUntil(lambda: bool(told))
+    assert told == [False]
+
+
+def test_what_is_here_does_not_wait_for_long(debugger: Debugger, qtbot: Any) -> None:
+    bridge = looked_at(debugger, qtbot)
+    told: list[bool] = []
+    debugger.values_changed.connect(lambda: told.append(bridge.is_read))
+    bridge.answer_one()
+    qtbot.waitUntil(lambda: bool(told))
+    assert told == [True]

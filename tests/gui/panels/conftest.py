@@ -25,7 +25,7 @@ class LocalBridge(QObject):
     state_changed = Signal(str)
     event_received = Signal(object)
     died = Signal(object)
-    confined = False
+    confined = is_read = False
 
     def __init__(self, argv: object = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
