@@ -3,3 +3,7 @@
 `app.py` starts it. `model` is what all views read, `commands` what the user can do; `frame` is the
 window, `canvas` the graph, `panels` the docks; `dialogs`, `look`, `automation`.
 """
+
+from gradstep.gui.override_errors import guard_overrides
+
+guard_overrides()  # before any class of the window is made

@@ -155,6 +155,8 @@ class FlatTable(QTableView):
         if not self._is_stale:
             return
         self._is_stale = False
+        if not self.isVisible():  # all is painted when it is shown
+            return
         seen = range(self.rowAt(0), self._last_seen + 1)
         painted = {at: cell for at, cell in self._delegate.painted.items() if at[0] in seen}
         self._delegate.painted = painted
