@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.graph.model import Operation
 from gradstep.core.graph.number_kinds import BFLOAT16
 from gradstep.core.ops.declare.host_arrays import home
 from gradstep.core.ops.declare.system_rules import Rules
@@ -42,7 +43,9 @@ class CupyBackend:
             return np.empty(shape, dtype)
         return self.xp.empty(shape, dtype)  # the memory pool aligns to 512 bytes
 
-    def adapt(self, definition: OpDef, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def adapt(
+        self, definition: OpDef, kernel: Callable[..., Any], op: Operation
+    ) -> Callable[..., Any]:
         return kernel  # the card rounds for itself
 
     def sync(self) -> None:

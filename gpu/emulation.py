@@ -12,15 +12,14 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.graph.model import Operation
 from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.ops.declare.system_rules import Flush, NoRoom, Rules
 from gradstep.core.ops.declare.table import OpDef
+from gradstep.core.ops.numerics.short_rounding import is_float32, round_to_tf32
 from gradstep.gpu import float_rules, index_rules, integer_rules
 
 Kernel = Callable[..., Any]
-
-_HALF_OF_TF32 = np.uint32(0x1000)  # float32 has 23 bits of fraction, TF32 the upper 10
-_TF32_BITS = np.uint32(0xFFFFE000)
 
 # Exact, and computed nevertheless: elementwise kernels, whose operands are flushed.
 COMPARING = frozenset(
@@ -38,7 +37,7 @@ class EmulatedBackend(NumpyBackend):
     def __init__(self, rules: Rules) -> None:
         super().__init__(rules, f"emulate:{rules.name}")
 
-    def adapt(self, definition: OpDef, kernel: Kernel) -> Kernel:
+    def adapt(self, definition: OpDef, kernel: Kernel, op: Operation) -> Kernel:
         """`kernel` as the emulated system would compute it."""
         for rules_for in (integer_rules, float_rules, index_rules):
             kernel = rules_for.adapted(self.rules, definition.type, kernel)
@@ -126,19 +125,10 @@ def _casting(kernel: Kernel, no_room: NoRoom) -> Kernel:
     return cast
 
 
-def round_to_tf32(array: Any) -> Any:
-    """float32 rounded to the 10 bits of fraction that TF32 keeps, halves away from zero; other
-    arrays, and infinities and NaN, unchanged. Source: PTX ISA, cvt.rna.tf32.f32."""
-    if not _is_float32(array):
-        return array
-    bits = (np.ascontiguousarray(array).view(np.uint32) + _HALF_OF_TF32) & _TF32_BITS
-    return np.where(np.isfinite(array), bits.view(np.float32).reshape(array.shape), array)
-
-
 def flush_subnormals(array: Any) -> Any:
     """float32 magnitudes below the normal range become zero of the same sign; other arrays
     unchanged. Source: PTX ISA, the modifier .ftz, for operands and results."""
-    if not _is_float32(array):
+    if not is_float32(array):
         return array
     tiny = np.abs(array) < np.finfo(np.float32).tiny
     return np.where(tiny, np.copysign(np.float32(0), array), array)
@@ -156,7 +146,3 @@ def _with_results(change: Callable[[Any], Any], kernel: Kernel) -> Kernel:
         return change(result)
 
     return changed
-
-
-def _is_float32(array: Any) -> bool:
-    return isinstance(array, np.ndarray | np.generic) and array.dtype == np.float32

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.system_rules import Rules
 from gradstep.core.ops.declare.table import OpDef
 
@@ -40,8 +41,10 @@ class Backend(Protocol):
     def empty(self, shape: tuple[int, ...], dtype: np.dtype) -> Any:
         """New uninitialised memory, aligned to 64 bytes at least."""
 
-    def adapt(self, definition: OpDef, kernel: Callable[..., Any]) -> Callable[..., Any]:
-        """`kernel`, a function of input arrays, as this device computes it: `kernel` itself,
+    def adapt(
+        self, definition: OpDef, kernel: Callable[..., Any], op: Operation
+    ) -> Callable[..., Any]:
+        """`kernel`, a function of input arrays, as this device computes `op`: `kernel` itself,
         unless the backend imitates another device's arithmetic."""
 
     def sync(self) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.graph.dtypes import array_bytes
+from gradstep.core.graph.model import Operation
 from gradstep.core.graph.splat_array import element_of, is_splat, splat
 from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
 from gradstep.core.ops.declare.table import OpDef
@@ -60,7 +61,9 @@ class NumpyBackend:
         start = -memory.ctypes.data % ALIGNMENT
         return np.ndarray(shape, dtype, memory, start)  # in half the time of slices and views
 
-    def adapt(self, definition: OpDef, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def adapt(
+        self, definition: OpDef, kernel: Callable[..., Any], op: Operation
+    ) -> Callable[..., Any]:
         return kernel
 
     def sync(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.host_arrays import home
 from gradstep.core.ops.declare.system_rules import Rules
 from gradstep.core.ops.declare.table import OpDef
@@ -42,7 +43,9 @@ class TorchBackend:
     def empty(self, shape: tuple[int, ...], dtype: np.dtype) -> Any:
         return self.xp.empty(shape, dtype)
 
-    def adapt(self, definition: OpDef, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def adapt(
+        self, definition: OpDef, kernel: Callable[..., Any], op: Operation
+    ) -> Callable[..., Any]:
         return kernel  # the device rounds for itself
 
     def sync(self) -> None:

@@ -16,8 +16,9 @@ from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.declare.system_rules import Flush, NoRoom, Rules
 from gradstep.core.ops.declare.table import lookup
+from gradstep.core.ops.numerics.short_rounding import round_to_tf32
 from gradstep.gpu.emulated_systems import PROFILES
-from gradstep.gpu.emulation import EmulatedBackend, flush_subnormals, round_to_tf32, to_integers
+from gradstep.gpu.emulation import EmulatedBackend, flush_subnormals, to_integers
 from tests.support.rounding import Rounding, assert_rounded_alike
 
 TINY = float(np.finfo(np.float32).tiny)
@@ -137,9 +138,9 @@ def test_kernels_are_adapted_only_where_the_rules_say_so() -> None:
         (product, EmulatedBackend(PROFILES["torch"]), False),
         (product, NumpyBackend(PROFILES["tf-gpu"]), False),
     ]:
-        kernel = definition.kernel.plain
+        kernel, op = definition.kernel.plain, Operation("x", definition.type)
         assert kernel is not None
-        assert (backend.adapt(definition, kernel) is not kernel) == adapts
+        assert (backend.adapt(definition, kernel, op) is not kernel) == adapts
 
 
 @pytest.mark.parametrize(

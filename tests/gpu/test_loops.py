@@ -18,7 +18,7 @@ from gradstep.core.engine.loops.loop_run import LoopRun
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.graph.loop import within
-from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.io.open_document import read
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
@@ -64,8 +64,10 @@ def device() -> CupyBackend:
 class Rounded(CupyBackend):
     """A card whose sines are off by a rounding."""
 
-    def adapt(self, definition: OpDef, kernel: Callable[..., Any]) -> Callable[..., Any]:
-        plain = super().adapt(definition, kernel)
+    def adapt(
+        self, definition: OpDef, kernel: Callable[..., Any], op: Operation
+    ) -> Callable[..., Any]:
+        plain = super().adapt(definition, kernel, op)
         if definition.type != "Sin":
             return plain
         return lambda *inputs: plain(*inputs) * np.float32(1 + 2.0**-22)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
 from gradstep.core.ops.declare.table import OpDef
 
@@ -21,7 +22,9 @@ class FaultyBackend(NumpyBackend):
         super().__init__(rules, "faulty")
         object.__setattr__(self, "faults", dict(faults))
 
-    def adapt(self, definition: OpDef, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def adapt(
+        self, definition: OpDef, kernel: Callable[..., Any], op: Operation
+    ) -> Callable[..., Any]:
         fault = self.faults.get(definition.type)  # type: ignore[attr-defined]
         if fault is None:
             return kernel

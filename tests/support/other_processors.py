@@ -11,6 +11,7 @@ from unittest.mock import patch
 import numpy as np
 
 from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.table import OpDef
 
 Kernel = Callable[..., Any]
@@ -29,7 +30,7 @@ def other_processor(seed: int) -> Iterator[None]:
     that a run repeated gives the same. What is exact stays, as it is so in any order, and updates
     do, which consist of operations that round correctly."""
 
-    def adapt(self: NumpyBackend, definition: OpDef, kernel: Kernel) -> Kernel:
+    def adapt(self: NumpyBackend, definition: OpDef, kernel: Kernel, op: Operation) -> Kernel:
         kind = definition.arithmetic
         if kind not in ("reducing", "product", "library") or not definition.is_pure:
             return kernel

@@ -212,7 +212,7 @@ def bind_moves(
     on_host = host_inputs(definition, len(inputs))
     if any(inputs[i].flags.writeable for i in on_host):
         return None
-    if backend.adapt(definition, plain) is not plain:
+    if backend.adapt(definition, plain, op) is not plain:
         return None
     sources: Sequence[Any] = inputs
     targets: Sequence[Any] = places

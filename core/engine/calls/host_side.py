@@ -12,6 +12,7 @@ import numpy as np
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.op_evaluation import as_tuple
 from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.table import OpDef
 
 
@@ -21,7 +22,9 @@ class HostSide(NumpyBackend):
 
     device: Backend | None = None
 
-    def adapt(self, definition: OpDef, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def adapt(
+        self, definition: OpDef, kernel: Callable[..., Any], op: Operation
+    ) -> Callable[..., Any]:
         if definition.is_pure or self.device is None:
             return kernel
         return partial(_brought_home, self.device, kernel)

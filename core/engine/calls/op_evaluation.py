@@ -66,7 +66,7 @@ def _adapted(
 ) -> Callable[..., Any]:
     assert definition.kernel.plain is not None
     kernel = _with_keywords(definition.kernel.plain, definition, backend, op, functions)
-    return backend.adapt(definition, kernel)
+    return backend.adapt(definition, kernel, op)
 
 
 def bind_out(
@@ -90,7 +90,7 @@ def takes_out(backend: Backend, op: Operation) -> bool:
     """Whether `op` has a kernel that is given `out`, and the backend takes it as it is."""
     definition = lookup(op.type, op.name)
     kernel = definition.kernel.out
-    return kernel is not None and backend.adapt(definition, kernel) is kernel
+    return kernel is not None and backend.adapt(definition, kernel, op) is kernel
 
 
 def as_tuple(result: Any) -> tuple[Any, ...]:

@@ -21,7 +21,7 @@ from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
-from gradstep.core.graph.model import Constant, Graph, TensorRef
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.declare.table import OpDef
 
@@ -150,7 +150,9 @@ def test_a_failing_step_is_found_without_looking_at_each() -> None:
 class Halving(NumpyBackend):
     """Imitates a device whose products are half of what they should be."""
 
-    def adapt(self, definition: OpDef, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def adapt(
+        self, definition: OpDef, kernel: Callable[..., Any], op: Operation
+    ) -> Callable[..., Any]:
         if definition.type != "Mul":
             return kernel
         return lambda *inputs: kernel(*inputs) * np.float32(0.5)
