@@ -18,6 +18,7 @@ from gradstep.core.cli.arguments.optimizer_flags import add_optimizer_arguments
 START_PAGE = "-"  # in place of a file's name, for a picture of the window without a document
 STEPS = 100  # of training, where --steps says nothing
 KEPT = 3  # of the newest checkpoints, where --keep says nothing
+NUMBER_FORMATS = ("bfloat16", "float16", "tf32", "float64")  # of precision_report
 LINES = 10  # that come out of training where --every says nothing
 
 
@@ -174,6 +175,56 @@ def _compare(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="what differs in one node: its worst elements, ULPs, NaN; again for further ones",
     )
+    shared_arguments.gradients(parser)
+    shared_arguments.add_run_arguments(parser)
+
+
+def _precision(parser: argparse.ArgumentParser) -> None:
+    """What a shorter number format does to a result: how large the error is, which operations make
+    it, and which have to stay in float32 so that it is small. The format is imitated: operands and
+    results are rounded, sums are made in float32."""
+    shared_arguments.document(parser)
+    parser.add_argument(
+        "--format",
+        choices=NUMBER_FORMATS,
+        default=NUMBER_FORMATS[0],
+        help=f"the other format ({NUMBER_FORMATS[0]}); tf32 rounds the factors of products alone",
+    )
+    parser.add_argument(
+        "--target",
+        metavar="TENSOR",
+        default="",
+        help='whose error: a tensor, or grad["w"] (what is differentiated, or fetched first)',
+    )
+    parser.add_argument(
+        "--scope",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="only operations in this scope, or this one, with their gradients; again for more",
+    )
+    parser.add_argument(
+        "--tolerance",
+        metavar="R",
+        type=shared_arguments.tolerance,
+        default=None,
+        help="how large the error may be, as a part of the result (a tenth of what it is)",
+    )
+    parser.add_argument(
+        "--train",
+        metavar="N",
+        type=shared_arguments.positive,
+        default=0,
+        help="make so many updates, too: in float32, in the format, and with what is proposed",
+    )
+    parser.add_argument(
+        "--runs",
+        metavar="N",
+        type=shared_arguments.positive,
+        default=256,
+        help="how many to make for the shares (256); with fewer, operations are looked at together",
+    )
+    parser.add_argument("--all", action="store_true", help="show the smallest shares, too")
     shared_arguments.gradients(parser)
     shared_arguments.add_run_arguments(parser)
 
@@ -475,6 +526,7 @@ VERBS: Mapping[str, Verb] = {
     "expect": Verb("write down what the runs give, for check to hold them to", _expect),
     "debug": Verb("the debugger in the terminal", _debug),
     "compare": Verb("the same graph on two devices, node by node", _compare),
+    "precision": Verb("which operations make the error of a shorter format", _precision),
     "profile": Verb("time and bytes of each operation, and what passes do", _profile),
     "plan": Verb("the steps of a run, their memory, and what passes do", _plan),
     "train": Verb("make many updates fast, for TensorBoard if asked", _train),

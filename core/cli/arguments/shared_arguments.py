@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 from collections.abc import Iterable
 from typing import Any, NoReturn
@@ -256,6 +257,17 @@ def scale(text: str) -> float:
     if not 0.1 <= number <= 8:
         raise argparse.ArgumentTypeError(f"'{text}' is not a number from 0.1 to 8")
     return number
+
+
+def tolerance(text: str) -> float:
+    """A part of something, above 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive number")
+    return value
 
 
 def size(text: str) -> tuple[int, int]:
