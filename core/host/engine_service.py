@@ -44,6 +44,7 @@ from gradstep.core.host.held_document import (
     sent_document,
 )
 from gradstep.core.host.lint_answers import diagnosed
+from gradstep.core.host.precision_answers import examine_precision
 from gradstep.core.host.profile_answers import Wish, profile_runs
 from gradstep.core.host.program_reports import broken_numbers, report_stop
 from gradstep.core.host.session_answers import assign_variable, manage_sessions
@@ -403,6 +404,9 @@ class EngineService:
         )
         return found, ()
 
+    def _examine_precision(self, request: m.ExaminePrecision, buffers: Sequence[Buffer]) -> Answer:
+        return examine_precision(self._session, request), ()
+
     def _list_devices(self, request: m.Devices, buffers: Sequence[Buffer]) -> Answer:
         return m.DeviceList(devices=self._devices.describe(_PATIENCE_S)), ()
 
@@ -419,6 +423,7 @@ class EngineService:
         m.CompareStep: _compare_step,
         m.WeighRows: _weigh_rows,
         m.LeaveOut: _leave_out,
+        m.ExaminePrecision: _examine_precision,
         m.Classify: _classify,
         **dict.fromkeys(ANSWERS, _look_at_slice),
         m.ReadHistory: _read_history,

@@ -43,6 +43,12 @@ from gradstep.core.protocol.message_parts import (
     ThreadInfo,
     UpdateInfo,
 )
+from gradstep.core.protocol.precision_queries import (
+    ExaminePrecision,
+    FormatName,
+    PrecisionExamined,
+    PrecisionRow,
+)
 from gradstep.core.protocol.program_change import ProgramChange
 from gradstep.core.protocol.queries import (
     Bottlenecks,
@@ -442,6 +448,7 @@ __all__ = [
     "ElementPair",
     "ErrorInfo",
     "Event",
+    "ExaminePrecision",
     "Expect",
     "Expectations",
     "Expected",
@@ -452,6 +459,7 @@ __all__ = [
     "FindBroken",
     "FindElement",
     "FindRepeats",
+    "FormatName",
     "FoundElement",
     "GradientRow",
     "GradientTable",
@@ -479,6 +487,8 @@ __all__ = [
     "Output",
     "PassInfo",
     "PlacedRow",
+    "PrecisionExamined",
+    "PrecisionRow",
     "ProblemInfo",
     "Profile",
     "ProfileRow",

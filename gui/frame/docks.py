@@ -99,6 +99,13 @@ PANELS = (
         "DeviceDiffPanel",
     ),
     Place(
+        "precision",
+        "Precision",
+        BOTTOM,
+        "gradstep.gui.panels.precision.precision_panel",
+        "PrecisionPanel",
+    ),
+    Place(
         "breakpoints",
         "Breakpoints",
         BOTTOM,

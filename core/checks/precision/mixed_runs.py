@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,8 @@ from gradstep.core.ops.state.print_output import nowhere, printing_to
 
 class MixedRuns:
     """Of run 0, as far as `target` needs it: a float32 tensor. scopes: name scopes that may be in
-    the format, with the gradients of what is in them; none for all. Raises GradstepError.
+    the format, with the gradients of what is in them; none for all. start: what variables hold, by
+    storage; None for what they hold before run 0. Raises GradstepError.
 
     candidates: the operations that may be, in the order in which they run."""
 
@@ -36,12 +38,13 @@ class MixedRuns:
         format_: NumberFormat,
         target: TensorRef,
         scopes: Collection[str] = (),
+        start: Mapping[str, Any] | None = None,
     ) -> None:
         self._program, self._format = program, format_
         self._feeds = feed_arrays(program.graph, program.feeds)
         self._plan = compile_plan(program.graph, [target], (), infer_fed_types(self._feeds))
         self._target = result_index(self._plan, target)
-        self._start = first_variables(program, NumpyBackend())
+        self._start = first_variables(program, NumpyBackend()) if start is None else start
         self.candidates = candidates(self._plan, format_, scopes)
         self.count = 0  # runs that were made
 

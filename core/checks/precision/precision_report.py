@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import TensorRef
 
 TENTH = 0.1  # of the error: what may be left of it where nothing else is asked for
+Start = Mapping[str, Any] | None
 RUNS = 256  # for the shares
 _OVERFLOWS = 16  # operations that are looked for
 _GRADIENT = re.compile(r"grad\[\s*['\"]?(.+?)['\"]?\s*\]")
@@ -69,11 +71,12 @@ class PrecisionReport:
     runs: int = 0
 
 
-def examine(program: Program, question: Question) -> PrecisionReport:
-    """Everything that is asked. Raises GradstepError."""
+def examine(program: Program, question: Question, start: Start = None) -> PrecisionReport:
+    """Everything that is asked, of run 0, with the variables as they are in `start`; see MixedRuns.
+    Raises GradstepError."""
     format_ = FORMATS[question.format]
     target = target_of(program, question.target)
-    runs = MixedRuns(program, format_, target, question.scopes)
+    runs = MixedRuns(program, format_, target, question.scopes, start)
     order = runs.candidates
     if not order:
         raise GradstepError(
@@ -104,8 +107,8 @@ def examine(program: Program, question: Question) -> PrecisionReport:
         limit=limit,
         kept=tuple(kept),
         kept_error=float(np.linalg.norm(final - plain)),
-        scale=_loss_scale(program, format_),
-        losses=_trained(program, format_, question, [*overflows, *kept]),
+        scale=_loss_scale(program, format_, start),
+        losses=_trained(program, format_, question, [*overflows, *kept], start),
         runs=runs.count,
     )
 
@@ -140,7 +143,11 @@ def target_of(program: Program, said: str) -> TensorRef:
 
 
 def _trained(
-    program: Program, format_: NumberFormat, question: Question, kept: Sequence[str]
+    program: Program,
+    format_: NumberFormat,
+    question: Question,
+    kept: Sequence[str],
+    start: Start,
 ) -> dict[str, list[float]]:
     if not question.steps:
         return {}
@@ -153,13 +160,13 @@ def _trained(
     loss, scopes = program.request.of[0], question.scopes
     named: dict[str, Collection[str] | None] = {"float32": None, format_.name: [], "kept": kept}
     return {
-        name: trained_losses(program, format_, loss, question.steps, names, scopes)
+        name: trained_losses(program, format_, loss, question.steps, names, scopes, start)
         for name, names in named.items()
     }
 
 
-def _loss_scale(program: Program, format_: NumberFormat) -> LossScale | None:
-    """From the gradients of run 0 in float32."""
+def _loss_scale(program: Program, format_: NumberFormat, start: Start) -> LossScale | None:
+    """From the gradients in float32."""
     if format_.name != "float16" or not program.gradients:
         return None
     outside = {ref: g for ref, g in program.gradients.items() if g.op in program.graph}  # of loops
@@ -168,7 +175,7 @@ def _loss_scale(program: Program, format_: NumberFormat) -> LossScale | None:
     plan = compile_plan(program.graph, holders, (), infer_fed_types(feeds))
     recording = Recording(plan, NumpyBackend(), program.functions)
     recording.feed(feeds)
-    recording.begin(first_variables(program, NumpyBackend()))
+    recording.begin(first_variables(program, NumpyBackend()) if start is None else start)
     _, error = recording.run(0, len(plan.steps))
     if error is not None:
         raise error

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -27,17 +28,19 @@ def trained_losses(
     steps: int,
     kept: Collection[str] | None,
     scopes: Collection[str] = (),
+    start: Mapping[str, Any] | None = None,
 ) -> list[float]:
     """The loss in each of so many runs with their updates. kept: what stays in float32, with its
-    gradients; None for everything. Each run has its own batch. Ends before its time with a loss
-    that is not finite. Raises GradstepError."""
+    gradients; None for everything. start: as of MixedRuns. Each run has its own batch. Ends
+    early with a loss that is not finite. Raises GradstepError."""
     chosen: list[str] = []
     if kept is not None:
         ops = (program.graph[name] for name in _that_may_be(program, format_, loss, scopes))
         chosen = [op.name for op in ops if not {op.name, op.origin} & {*kept}]
     backend = MixedBackend(format_, with_insides(program.graph, chosen))
     session = Session(program.graph, backend, program.functions)
-    for name, array in first_variables(program, backend).items():
+    first = first_variables(program, backend) if start is None else start
+    for name, array in first.items():
         session.store.set(name, array)
     losses: list[float] = []
     for run in range(steps):

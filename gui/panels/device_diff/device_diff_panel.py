@@ -12,12 +12,13 @@ from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.device_diff.device_choice import DeviceChoice
 from gradstep.gui.panels.device_diff.device_diff_model import DiffModel, Fold, device_label
+from gradstep.gui.panels.device_diff.device_verdicts import verdicts
 from gradstep.gui.panels.device_diff.node_pane import NodePane
-from gradstep.gui.panels.device_diff.verdict_pane import Said, VerdictPane, verdicts
 from gradstep.gui.panels.widgets.check_box import Check
 from gradstep.gui.panels.widgets.flat_table import FlatTable
 from gradstep.gui.panels.widgets.panel_base import Panel
 from gradstep.gui.panels.widgets.scroll_area import scroll_area
+from gradstep.gui.panels.widgets.sentence_pane import Said, SentencePane
 from gradstep.gui.panels.widgets.small_labels import Link, Text
 
 _WIDTHS = (32, 128, 96, 136)
@@ -40,7 +41,7 @@ class DeviceDiffPanel(Panel):
         self.table = FlatTable(lambda: workspace.theme, self.model, "device_diff.table", _WIDTHS)
         self.table.setAccessibleName(self.title)
         self.verdict, self.node = (
-            VerdictPane(lambda: workspace.theme),
+            SentencePane(lambda: workspace.theme, "device_diff"),
             NodePane(lambda: workspace.theme),
         )
         self.column.addLayout(self._head())
