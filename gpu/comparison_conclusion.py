@@ -96,7 +96,8 @@ def _because(cause: Cause, found: Compared, further: bool) -> Iterator[str]:
     else:
         title = "Neither rounding nor a known rule"
         what = "more than its arithmetic may round"
-    place = f"{first.name} ({first.type}){f' and {more} more' if more else ''}"
+    where = f", {first.iteration}" if first.iteration else ""
+    place = f"{first.name} ({first.type}){where}{f' and {more} more' if more else ''}"
     lead = "Then" if further else "First divergence"
     yield f"{title}. {lead}: {place}: {what}{_failure(first, found)}."
     if len(cause.explains) > len(cause.makers):

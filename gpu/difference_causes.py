@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from gradstep.core.graph.model import Graph
+from gradstep.core.graph.loop import loop_of, within
+from gradstep.core.graph.model import Graph, Operation
+from gradstep.core.graph.topological_order import predecessors
 from gradstep.core.protocol.messages import ComparedNode
 from gradstep.core.protocol.vocabulary import DifferenceKind
 
@@ -42,12 +44,38 @@ def causes_of(rows: Rows, graph: Graph) -> list[Cause]:
     found = []
     for (kind, because), makers in sorted(groups.items(), key=lambda g: _ORDER.index(g[0][0])):
         elsewhere = creators - {row.name for row in makers}
-        reached = (graph.descendants(*(row.name for row in makers)) & left) - elsewhere
+        reached = (_needing(graph, {row.name for row in makers}) & left) - elsewhere
         left -= reached
         if reached or kind != "rounding":
             explained = tuple(row for row in rows if row.name in reached)
             grown = tuple(_grown(explained))
             found.append(Cause(kind, because, tuple(makers), explained, grown))
+    return found
+
+
+def _needing(graph: Graph, names: Collection[str]) -> set[str]:
+    """These, and all that needs one of them, in loops as well: what goes into a loop reaches all in
+    it, what is made in it what the same iteration or a later one makes of it."""
+    loops = [op for op in graph if loop_of(op) is not None]
+    own = {op.name: _made_in(op, names) for op in loops}
+    found = graph.descendants(*names, *(name for name, inside in own.items() if inside))
+    for op in loops:
+        entered = op.name in found and not found.isdisjoint(predecessors(op))
+        found |= {each.name for each in within([op])} if entered else own[op.name]
+    return found
+
+
+def _made_in(op: Operation, names: Collection[str]) -> set[str]:
+    """Likewise, of the loop that `op` runs."""
+    loop = loop_of(op)
+    assert loop is not None
+    found = {each.name for each in within(loop.graph)}.intersection(names)
+    pairs = [*zip(loop.results, loop.variables, strict=True)]
+    count = -1
+    while found and len(found) != count:
+        count = len(found)
+        found = _needing(loop.graph, found)
+        found |= {variable for result, variable in pairs if result.op in found}
     return found
 
 

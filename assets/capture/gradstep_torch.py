@@ -63,6 +63,7 @@ TORCH = os.path.dirname(torch.__file__) + os.sep
 FRAME = re.compile(r'File "(.+?)", line (\d+), in (\S+)\n(?:\s+(.*))?')
 RELATIVE = 1e-3  # by so much of the largest a gradient may differ from that of the model itself
 SOURCE = 2 << 20  # bytes of a source file that is taken along
+LOOPS = 64 << 20  # bytes of what iterations of loops computed that are kept; drawn numbers all are
 
 
 def save(
@@ -1193,33 +1194,68 @@ def _unrolled():
 
 class _Recorder(Interpreter):
     """Runs a graph with PyTorch, and keeps what each node gave: seen[node's name, output]. Names of
-    nodes in a branch have `prefix` before them; what is in a loop has many values, and none here.
+    nodes in a branch or a loop have `prefix` before them; what is computed in a loop, in iteration
+    `place` of the loops around, is in `loops`.
     """
 
-    def __init__(self, module, prefix=""):
+    def __init__(self, module, prefix="", seen=None, loops=None, place=()):
         super().__init__(module)
-        self.seen, self.prefix, self.at = {}, prefix, None
+        self.seen = {} if seen is None else seen
+        self.loops = _Iterations() if loops is None else loops
+        self.prefix, self.place, self.at = prefix, place, None
 
     def results(self, *args):
         out = self.run(*args, enable_io_processing=False)
         return tuple(out) if isinstance(out, (tuple, list)) else (out,)
 
+    def _inner(self, module, which, place=()):
+        prefix = f"{self.prefix}{self.at.name}/{which}/"
+        return _Recorder(module, prefix, self.seen, self.loops, (*self.place, *place))
+
+    def _iteration(self, module, which, number, given, constants):
+        """What a function of a loop gives in an iteration. given: what is other in each."""
+        inner = self._inner(module, which, (number,))
+        begun = inner.entering(given, constants) if which == "body" else given
+        return inner.results(*begun, *constants)
+
+    def entering(self, given, constants):
+        """What the body of a loop begins with: tensors with gradients of their own, in the first
+        iteration as well, which may begin with what has none."""
+        names = [node.name for node in self.module.graph.nodes if node.op == "placeholder"]
+        wanted = torch.is_grad_enabled() and any(
+            isinstance(x, torch.Tensor) and x.requires_grad for x in (*given, *constants)
+        )
+        found = [_entered(x, wanted) for x in given]
+        for name, value in zip(names, found):
+            self._saw(self.prefix + name, 0, value)
+        return found
+
+    def _saw(self, name, output, value, drawn=False):
+        if not isinstance(value, (torch.Tensor, bool, int, float)):
+            return
+        if self.place:
+            self.loops.add((name, output), self.place, value, drawn)
+        else:
+            self.seen[name, output] = value
+
     def cond(self, predicate, one, other, operands):
         which, taken = ("true", one) if bool(predicate) else ("false", other)
-        inner = _Recorder(taken, f"{self.prefix}{self.at.name}/{which}/")
-        out = inner.results(*operands)
-        self.seen |= inner.seen
-        return out
+        return self._inner(taken, which).results(*operands)
 
     def while_loop(self, condition, body, carried, constants=()):
-        while bool(_Recorder(condition).results(*carried, *constants)[0]):
-            carried = _Recorder(body).results(*carried, *constants)
+        number = 0
+        self.loops.begin(self.prefix + self.at.name)
+        while bool(self._iteration(condition, "condition", number, carried, constants)[0]):
+            carried = self._iteration(body, "body", number, carried, constants)
+            number += 1
+            self.loops.begin(self.prefix + self.at.name)
         return tuple(carried)
 
     def scan(self, body, carried, items, constants=()):
         count, rows = len(carried), []
-        for row in zip(*items):
-            out = _Recorder(body).results(*carried, *row, *constants)
+        for number, row in enumerate(zip(*items)):
+            self.loops.begin(self.prefix + self.at.name)
+            out = self._iteration(body, "body", number, (*carried, *row), constants)
             carried = out[:count]
             rows.append(out[count:])
         return (*carried, *map(torch.stack, zip(*rows)))
@@ -1249,9 +1285,38 @@ class _Recorder(Interpreter):
         }
         kept = [_apart(x, given) for x in (out if many else [out])]
         for i, one in enumerate(kept):
-            if isinstance(one, (torch.Tensor, bool, int, float)):
-                self.seen[self.prefix + node.name, i] = one
+            self._saw(self.prefix + node.name, i, one, _is_drawn(str(node.target)))
         return type(out)(kept) if many else kept[0]
+
+
+class _Iterations:
+    """What was computed in the iterations of loops: rows[node's name, output] are the places (the
+    number of the iteration in each loop around, the outermost first) and the values there. Of
+    iterations that there is no more room for, only what is drawn at random; `cut` has the loops."""
+
+    def __init__(self):
+        self.rows, self.cut, self.room = {}, {}, LOOPS
+
+    def begin(self, loop):
+        """Another iteration of a loop."""
+        if self.room <= 0:
+            self.cut.setdefault(loop)
+
+    def add(self, key, place, value, drawn):
+        if self.cut and not drawn:
+            return
+        size = value.element_size() * value.numel() if isinstance(value, torch.Tensor) else 8
+        self.room -= size
+        self.rows.setdefault(key, []).append((place, value))
+
+
+def _entered(value, wanted):
+    """Another tensor of the same value, with a gradient of its own where any is wanted."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    found = torch.ops.aten.alias.default(value)
+    numbers = found.is_floating_point() or found.is_complex()
+    return found.requires_grad_() if wanted and numbers and not found.requires_grad else found
 
 
 def _apart(result, given):
@@ -1294,6 +1359,8 @@ class _Writer:
         self.module, self.prefix = self.program.graph_module, ""  # that is being written
         self.around = []  # frames of the branch or the loop that it is in
         self.entries = {}  # node, its name as written -> what is written of it
+        self.entering = {}  # input of a function of a loop -> the same
+        self.kept = []  # what is written of a tensor, and the key of a member there
         self.document = {
             "format": FORMAT,
             "version": VERSION,
@@ -1331,11 +1398,14 @@ class _Writer:
         of = self._outputs(outputs)
         _prune(self.document["nodes"], [result["value"] for result in self.document["outputs"]])
         seen = [*run.seen.items()]
-        gradients = _gradients(of, [x for _, x in seen] + [*self.leaves.values()])
+        inside = [value for rows in run.loops.rows.values() for _, value in rows]
+        wrt = [*(x for _, x in seen), *self.leaves.values(), *inside]
+        gradients = _gradients(of, wrt)
         self._values(seen, gradients, values)
+        self._iterations(run.loops, gradients[len(wrt) - len(inside) :], values)
         self._forget_before_functions()
         _set_random_state(state)
-        self._weights(given, gradients[len(seen) :], of)
+        self._weights(given, gradients[len(seen) : len(wrt) - len(inside)], of)
 
     def _forget_before_functions(self):
         """The graph's gradients before a function with a backward of its own are not the model's:
@@ -1349,8 +1419,9 @@ class _Writer:
                 needed |= _refs_in(node["args"])
             inside = "function" in node and node["name"] not in outputs
             if inside or node["name"] in needed:
-                for output in node["outputs"]:
+                for output in _told(node):
                     output.pop("gradient", None)
+                    output.pop("gradients", None)
 
     def _values(self, seen, gradients, wanted):
         for ((fx_name, i), value), gradient in zip(seen, gradients):
@@ -1360,6 +1431,35 @@ class _Writer:
             self._keep(entry["outputs"][i], "value", value)
             if gradient is not None and wanted:
                 self._keep(entry["outputs"][i], "gradient", gradient)
+
+    def _iterations(self, loops, gradients, wanted):
+        """What was computed in loops: of each tensor the rows, one for each time it was."""
+        rest = iter(gradients)
+        for (fx_name, i), rows in loops.rows.items():
+            back = [next(rest) for _ in rows]
+            one = self._inside(fx_name, i, wanted)
+            if one is None or len({_shape(value) for _, value in rows}) > 1:
+                continue
+            places, values = zip(*rows)
+            self._keep(one, "values", _stacked(values))
+            self._keep(one, "iterations", torch.tensor(places))
+            if wanted and any(g is not None for g in back):
+                pairs = zip(back, values)
+                none = [torch.zeros_like(v) if g is None else g for g, v in pairs]
+                self._keep(one, "gradients", _stacked(none))
+        if wanted and loops.cut:
+            names = ", ".join(self.refs[key]["ref"] for key in loops.cut if key in self.refs)
+            text = f"{names}: the values of its first iterations are in the file; of all there are "
+            self.document["remarks"].append({"text": f"{text}more than {LOOPS >> 20} MiB"})
+
+    def _inside(self, fx_name, output, wanted):
+        """What is written of a tensor in a loop; None for nothing that is to be told of it."""
+        if fx_name in self.entering:
+            return self.entering[fx_name] if wanted else None
+        entry = self.entries.get(self.refs[fx_name]["ref"]) if fx_name in self.refs else None
+        if entry is None or not (wanted or _is_drawn(entry["op"])):
+            return None
+        return entry["outputs"][output]
 
     def _weights(self, given, traced, of):
         """The gradients of weights and inputs: those of the model as its user runs it, with its
@@ -1517,6 +1617,7 @@ class _Writer:
                 name = self._unique(node.name)
                 self.refs[self.prefix + node.name] = {"ref": name}
                 inputs.append({"name": name, **_type(node.meta.get("val"), None)})
+                self.entering[self.prefix + node.name] = inputs[-1]
             elif node.op == "call_function":
                 self._node(node, seen, nodes)
             elif node.op == "output":
@@ -1624,6 +1725,7 @@ class _Writer:
     def _keep(self, entry, what, tensor, folder="values"):
         entry[what] = f"{folder}/{len(self.tensors)}.npy"
         self.tensors[entry[what]] = tensor
+        self.kept.append((entry, what))
 
     def write(self, path):
         """The whole file, put in its place at the end."""
@@ -1647,12 +1749,9 @@ class _Writer:
             np.save(data, _array(tensor), allow_pickle=False)
             holders[name] = names.setdefault(data.getvalue(), name)
             files.setdefault(holders[name], data.getvalue())
-        tensors = [*self.document["inputs"]]
-        tensors += [output for node in self.document["nodes"] for output in node["outputs"]]
-        for entry in tensors:
-            for key in ("tensor", "value", "gradient"):
-                if key in entry:
-                    entry[key] = holders[entry[key]]
+        for entry, key in self.kept:
+            if key in entry:
+                entry[key] = holders[entry[key]]
         return files
 
 
@@ -1685,6 +1784,16 @@ def _prune(nodes, results):
             read |= _refs_in(node["args"])
 
 
+def _told(node):
+    """What is written of a node's tensors, and of those in its branches and loops."""
+    yield from node["outputs"]
+    for value in node["args"].values():
+        if isinstance(value, dict) and "graph" in value:
+            yield from value["graph"]["inputs"]
+            for inner in value["graph"]["nodes"]:
+                yield from _told(inner)
+
+
 def _refs_in(value):
     if isinstance(value, dict):
         own = {value["ref"]} if isinstance(value.get("ref"), str) else set()
@@ -1694,6 +1803,14 @@ def _refs_in(value):
 
 def _is_drawn(op):
     return any(word in op for word in DRAWN)
+
+
+def _shape(value):
+    return (tuple(value.shape), value.dtype) if isinstance(value, torch.Tensor) else type(value)
+
+
+def _stacked(values):
+    return torch.stack([torch.as_tensor(value).detach() for value in values])
 
 
 def _first_tensor(out):

@@ -103,11 +103,12 @@ def program_info(session: DebugSession, told: Told | None = None) -> ProgramInfo
 def _gradients(
     gradients: Mapping[TensorRef, TensorRef], plan: Plan, told: Told, loss: str = ""
 ) -> dict[str, str]:
-    """Those that a step computes. loss: whose they are, if there are several."""
+    """Those that a step computes, of a run or of an iteration. loss: whose they are, if there are
+    several."""
     name = "gradients", loss
 
     def tell() -> dict[str, str]:
-        columns = [*gradients], [*gradients.values()], _tensors(gradients.values(), plan)
+        columns = [*gradients], [*gradients.values()], _anywhere(gradients.values(), plan)
         return dict(filter(None, told.tell(name, _gradient, *columns)))
 
     return told.say(name, gradients, tell)
@@ -124,6 +125,17 @@ def _edges(
         return [*filter(None, told.tell(name, _edge, *columns))]
 
     return told.say(name, edges, tell)
+
+
+def _anywhere(held: Iterable[TensorRef], plan: Plan) -> list[Whereabouts | None]:
+    """Likewise, in the iterations of loops as well."""
+    found = _tensors(refs := [*held], plan)
+    for number in plan.loops:
+        iteration = plan.steps[number].iteration
+        if iteration is not None:
+            inside = _anywhere(refs, iteration.plan)
+            found = [a if a is not None else b for a, b in zip(found, inside, strict=True)]
+    return found
 
 
 def _tensors(held: Iterable[TensorRef], plan: Plan) -> list[Whereabouts | None]:

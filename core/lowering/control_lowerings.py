@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from gradstep.core.lowering.foreign_graph import ForeignSubgraph
 from gradstep.core.lowering.lowering_table import (
     LoweringTable,
@@ -53,14 +55,31 @@ def while_loop(
 ) -> Sequence[Tensor]:
     """`carried`, replaced by what `body` gives of it and the constants, while `condition` holds."""
     kinds = [told.dtype for told in site.node.outputs]
+    counted = any(site.counts(_graph(function)) for function in (condition, body))
+
+    def goes_on(*values: Tensor) -> Tensor:
+        number, rest = _number(values, counted)
+        return _called(site, condition, [*rest, *constants], ["bool"], number)[0]
+
+    def step(*values: Tensor) -> list[Tensor]:
+        number, rest = _number(values, counted)
+        after = [] if number is None else [number + 1]
+        return [*after, *_called(site, body, [*rest, *constants], kinds, number)]
+
+    first = [site.builder.constant(np.int32(0), name="iteration")] if counted else []
     results: list[Tensor] = tf.while_loop(
-        lambda *values: _called(site, condition, [*values, *constants], ["bool"])[0],
-        lambda *values: _called(site, body, [*values, *constants], kinds),
-        _entering(site, carried, body),
+        goes_on,
+        step,
+        [*first, *_entering(site, carried, body)],
         return_same_structure=True,
         name=_here(site),
     )
-    return results
+    return results[len(first) :]
+
+
+def _number(values: Sequence[Tensor], counted: bool) -> tuple[Tensor | None, Sequence[Tensor]]:
+    """The number of the iteration, where a loop counts them, and what else goes round."""
+    return (values[0], values[1:]) if counted else (None, values)
 
 
 @CONTROL.lower("scan")
@@ -79,7 +98,7 @@ def scan(
 
     def step(index: Tensor, values: Sequence[Tensor], arrays: Sequence[Any]) -> Any:
         given = [*values, *(row.read(index) for row in rows), *constants]
-        results = _called(site, body, given, kinds)
+        results = _called(site, body, given, kinds, index)
         written = [a.write(index, x) for a, x in zip(arrays, results[count:], strict=True)]
         return index + 1, results[:count], written
 
@@ -107,15 +126,21 @@ def _here(site: Site) -> str:
     return f"{site.builder.scope_name}/"
 
 
-def _called(site: Site, function: Any, args: Sequence[Any], kinds: Sequence[str]) -> list[Tensor]:
+def _called(
+    site: Site,
+    function: Any,
+    args: Sequence[Any],
+    kinds: Sequence[str],
+    number: Tensor | None = None,
+) -> list[Tensor]:
     """What a function gives: tensors of these element types. Raises UnloweredError where it is
-    none, or takes or gives another number of them."""
+    none, or takes or gives another number of them. number: of a loop's iteration."""
     graph = _graph(function)
     if len(args) != len(graph.inputs):
         raise UnloweredError(
             f"its function takes {len(graph.inputs)} tensors, and is given {len(args)}"
         )
-    results = site.inner(graph, _entering(site, args, graph))
+    results = site.inner(graph, _entering(site, args, graph), number)
     if len(results) != len(kinds):
         raise UnloweredError(f"a function of it gives {len(results)} tensors, and not {len(kinds)}")
     return [site.tensor(value, kind) for value, kind in zip(results, kinds, strict=True)]

@@ -37,14 +37,30 @@ class ElementType:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ForeignIterations:
+    """What a tensor in a loop was, each time that it was computed.
+
+    places:    int64 [times, loops around]: the number of the iteration in each loop around, the
+               outermost first; ascending.
+    values:    [times, …]. gradients: likewise, zeros where none came back; None for none at all.
+    """
+
+    places: np.ndarray
+    values: np.ndarray
+    gradients: np.ndarray | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ForeignTensor:
     """Of one tensor: element type and sizes, as the framework calls them; what it was when the
-    framework ran, and what gradient came back to it, where that is known."""
+    framework ran, and what gradient came back to it, where that is known; in a loop, `iterations`
+    has both."""
 
     dtype: str
     shape: tuple[Size, ...]
     value: np.ndarray | None = None
     gradient: np.ndarray | None = None
+    iterations: ForeignIterations | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,7 @@ class _GraphLowering:
         self._waiting = {given.name: given for given in graph.inputs}
         self._done = Lowered()
         self._depth = 0  # of branches and loops that we are in
+        self._iterations: tuple[Tensor, ...] = ()  # the number of each of these loops'
 
     def run(self) -> Lowered:
         with self._builder.as_default():
@@ -184,24 +185,40 @@ class _GraphLowering:
         if lowering is None:
             raise UnloweredError(f"there is no lowering of {node.op}")
         args = {name: self._argument(value) for name, value in node.args.items()}
-        site = Site(node, self._builder, self._values, self._inner)
+        about = self._inner, self._counts, self._iterations
+        site = Site(node, self._builder, self._values, *about)
         made = [self._own(tensor) for tensor in _given(lowering, site, args)]
         for tensor, told in zip(made, node.outputs, strict=False):
             _check(tensor, told)
         return made
 
-    def _inner(self, graph: ForeignSubgraph, args: Sequence[Tensor]) -> list[Any]:
+    def _inner(
+        self, graph: ForeignSubgraph, args: Sequence[Tensor], number: Tensor | None
+    ) -> list[Any]:
         """What the function of a branch or a loop gives, made where we are. Raises UnloweredError
-        where one of its operations cannot be lowered."""
+        where one of its operations cannot be lowered. number: of a loop's iteration."""
         for name, tensor in zip(graph.inputs, args, strict=True):
             self._tensors[ForeignRef(name)] = tensor
+        around = self._iterations
+        self._iterations += () if number is None else (number,)
         self._depth += 1
         try:
             for node in graph.nodes:
                 self._node(node)
         finally:
             self._depth -= 1
+            self._iterations = around
         return [self._argument(result) for result in graph.results]
+
+    def _counts(self, graph: ForeignSubgraph) -> bool:
+        """Whether something in it draws, and each iteration is to draw what was drawn in it."""
+        for node in with_inner(graph.nodes):
+            table = self._table(node)
+            lowering = None if table is None else table.find(node.op)
+            known = any(told.iterations is not None for told in node.outputs)
+            if lowering is not None and lowering.draws and known:
+                return True
+        return False
 
     def _forget(self, graph: ForeignSubgraph) -> None:
         """What was made of a function of an operation that failed: it is not there any more."""

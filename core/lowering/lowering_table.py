@@ -52,13 +52,18 @@ class Site:
 
     node:  the foreign operation. builder: where ours are made.
     known: what tensors were when the framework ran.
-    inner: lowers the function of a branch or a loop where it is called, of these arguments.
+    inner: lowers the function of a branch or a loop where it is called, of these arguments; of a
+           loop, with the number of the iteration, or None.
+    counts: whether what is in such a function has to know that number.
+    iterations: these numbers, of the loops that it is in, the outermost first.
     """
 
     node: ForeignNode
     builder: GraphBuilder
     known: Mapping[TensorRef, np.ndarray]
-    inner: Callable[[ForeignSubgraph, Sequence[Tensor]], list[Any]]
+    inner: Callable[[ForeignSubgraph, Sequence[Tensor], Tensor | None], list[Any]]
+    counts: Callable[[ForeignSubgraph], bool] = lambda graph: False
+    iterations: tuple[Tensor, ...] = ()
 
     @property
     def variant(self) -> str:
@@ -115,12 +120,13 @@ def fixed(shape: Sequence[int | None]) -> tuple[int, ...]:
 @dataclass(frozen=True)
 class Lowering:
     """How one foreign operation is built; differs: where and why not just as the framework has it,
-    in words."""
+    in words. draws: whether it draws at random, and what was drawn is drawn again."""
 
     build: Build
     takes: frozenset[str]
     ignores: frozenset[str]
     differs: str = ""
+    draws: bool = False
 
     def __call__(self, site: Site, args: Mapping[str, Any]) -> Sequence[Tensor]:
         """The tensors that it gives. Raises UnloweredError."""
@@ -150,7 +156,11 @@ class LoweringTable:
         return name if found is None else found[1]
 
     def lower(
-        self, *names: str, ignores: Collection[str] = (), differs: str = ""
+        self,
+        *names: str,
+        ignores: Collection[str] = (),
+        differs: str = "",
+        draws: bool = False,
     ) -> Callable[[B], B]:
         """Declare what builds these. ignores: arguments without a meaning for numbers."""
 
@@ -159,7 +169,7 @@ class LoweringTable:
             for name in names:
                 if name in self._by_name:
                     raise ValueError(f"{name} is declared twice")
-                self._by_name[name] = Lowering(build, takes, frozenset(ignores), differs)
+                self._by_name[name] = Lowering(build, takes, frozenset(ignores), differs, draws)
             return build
 
         return declare

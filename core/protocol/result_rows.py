@@ -213,6 +213,8 @@ class ComparedNode(msgspec.Struct, frozen=True, kw_only=True):
              over ε times the magnitudes), nan_mismatches, error_left, error_right (against
              float64), amplification, share (of its tolerance), classes and classes_changed (by the
              largest of each row); those that apply.
+    iteration: of a node in a loop that was recorded elsewhere, which one is shown: "iteration 3",
+             "iteration 3, 0" in a loop in a loop. All of them were compared.
     """
 
     name: str
@@ -233,6 +235,7 @@ class ComparedNode(msgspec.Struct, frozen=True, kw_only=True):
     terms: int = 0
     metrics: dict[str, float] = {}
     detail: NodeDifference | None = None  # of numbers that are not the same
+    iteration: str = ""
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):

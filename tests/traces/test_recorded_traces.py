@@ -35,8 +35,19 @@ def test_a_trace_agrees_with_its_framework(name: str) -> None:
 
 
 def test_there_is_a_trace_of_every_kind() -> None:
-    assert len(NAMES) >= 67
-    kinds = {"resnet50", "vit", "lstm", "gpt", "hf_llama", "hf_t5", "no_grad", "hook", "cond"}
+    assert len(NAMES) >= 69
+    kinds = {
+        "resnet50",
+        "vit",
+        "lstm",
+        "gpt",
+        "hf_llama",
+        "hf_t5",
+        "no_grad",
+        "hook",
+        "cond",
+        "loop_draws",
+    }
     assert {*NAMES} >= kinds
 
 
@@ -149,6 +160,33 @@ def test_a_document_keeps_what_was_recorded(tmp_path: Path) -> None:
     assert kept.recorded.remarks == document.recorded.remarks
     assert kept.recorded.sources == document.recorded.sources
     assert [op.attrs for op in kept.graph] == [op.attrs for op in document.graph]
+
+
+def test_a_document_keeps_what_was_recorded_in_loops(tmp_path: Path) -> None:
+    document = read(TRACES / "nested_loops.gstrace")
+    path = tmp_path / "kept.gradstep"
+    gradstep_file.save(path, document)
+    recorded, kept = document.recorded, read(path).recorded
+    assert recorded is not None
+    assert kept is not None
+    assert len(recorded.iterations) >= 16
+    assert kept.iterations.keys() == recorded.iterations.keys()
+    for name, one in recorded.iterations.items():
+        other = kept.iterations[name]
+        assert (other.places, other.values) == (one.places, one.values)
+        assert other.gradients == one.gradients
+
+
+def test_a_number_of_an_iteration_that_is_another_is_noticed(tmp_path: Path) -> None:
+    for what in ("values", "gradients"):
+        path = _changed(tmp_path, "scan", lambda graph, what=what: _in_a_loop(graph, what))
+        assert not judge(path).ok, what
+
+
+def _in_a_loop(graph: dict[str, Any], what: str) -> str:
+    scan = next(node for node in graph["nodes"] if node["op"] == "control.scan")
+    add = scan["args"]["body"]["graph"]["nodes"][1]
+    return str(add["outputs"][0][what])
 
 
 def test_no_trace_tells_where_it_was_made() -> None:

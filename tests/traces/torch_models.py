@@ -841,6 +841,31 @@ class Scan(Linear):
         return rows + last
 
 
+class LoopDraws(Linear):
+    """Dropout and noise in a loop; some of it in a branch that not every iteration takes."""
+
+    def forward(self, x):
+        def body(i, h):
+            h = F.dropout(torch.tanh(self.l(h)), 0.4) + 0.1 * torch.randn_like(h)
+            h = torch.cond(i % 2 == 0, lambda h: F.dropout(h, 0.3), lambda h: 2 * h, (h,))
+            return i + 1, h
+
+        return self.m(while_loop(lambda i, h: i < 5, body, (torch.tensor(0), x))[1])
+
+
+class NestedLoops(Linear):
+    """A loop in a loop, whose iterations grow in number, with dropout in the inner one."""
+
+    def forward(self, x):
+        def inner(j, h):
+            return j - 1, F.dropout(torch.sin(self.l(h)), 0.25) + h / 2
+
+        def outer(i, h):
+            return i + 1, while_loop(lambda j, h: j > 0, inner, (i + 0, h))[1] * 1.5
+
+        return self.m(while_loop(lambda i, h: i < 4, outer, (torch.tensor(0), x))[1])
+
+
 class Branch(Linear):
     def forward(self, x):
         return self.l(x) if x.sum() > 100 else self.m(x)
@@ -991,6 +1016,8 @@ def cases():
         "cond": Case(Cond, x4),
         "while_loop": Case(WhileLoop, x4),
         "scan": Case(Scan, x4),
+        "loop_draws": Case(LoopDraws, x4),
+        "nested_loops": Case(NestedLoops, x4),
         "branch": Case(Branch, x4),
         "item": Case(Item, x4),
         "selected": Case(Selected, x4),

@@ -13,10 +13,12 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.checks.gradients.gradient_scale import GradientScales
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.document import Document
+from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.io.open_document import read
 from gradstep.core.program.derive import derive
+from gradstep.gpu.own_iterations import OwnIterations
 
 WORST = 1e-4  # relative to the largest
 
@@ -53,6 +55,8 @@ def judge(path: Path) -> Verdict:
     allowed = max(WORST, 8 * recorded.epsilon)  # bfloat16 keeps two digits
     values = {str(ref): apart(found[ref], wanted[ref]) for ref in wanted}
     gradients, one_sided = _gradients(document, program, feeds)
+    for name, by in _in_loops(program):
+        (gradients if name.startswith("∂") else values)[name] = by
     both = {**values, **gradients}
     off = sorted((name for name, by in both.items() if by > allowed), key=both.__getitem__)
     unknown = tuple(op.name for op in document.graph if "." in op.type)
@@ -82,6 +86,32 @@ def _gradients(document: Document, program: Program, feeds: Mapping[str, np.ndar
         for ref, array in wanted.items()
         if ref in found and ref.op not in behind
     }, sided
+
+
+def _in_loops(program: Program) -> Iterator[tuple[str, float]]:
+    """Of each tensor in a loop, and each gradient, in each iteration, how far they are apart."""
+    recorded = program.recorded
+    if recorded is None or not recorded.iterations:
+        return
+    own = OwnIterations(program, NumpyBackend())
+    for name, kept in recorded.iterations.items():
+        ref = TensorRef.parse(name)
+        holder = program.gradients.get(ref)
+        if not own.computes(ref):
+            continue  # nothing reads it
+        largest = np.abs(kept.values.array).max(initial=0)
+        for place, wanted in zip(kept.places.array.tolist(), kept.values.array, strict=True):
+            yield f"{name} {place}", _off(own.value(ref, tuple(place)), wanted, largest)
+        if kept.gradients is None or holder is None:
+            continue
+        around = np.abs(kept.gradients.array).max(initial=0)
+        for place, wanted in zip(kept.places.array.tolist(), kept.gradients.array, strict=True):
+            yield f"∂{name} {place}", _off(own.value(holder, tuple(place)), wanted, around)
+
+
+def _off(found: np.ndarray | None, wanted: np.ndarray, scale: float) -> float:
+    """Rounding is measured by the largest number of all iterations."""
+    return np.inf if found is None else apart(found, wanted, float(scale))
 
 
 def _before_unknown(document: Document) -> frozenset[str]:

@@ -82,7 +82,7 @@ def _row(node: ComparedNode, every: bool, notes: dict[str, int]) -> list[str]:
     share = metrics.get("share")
     return [
         node.name if every else _short(node.name, _NAME),
-        node.type,
+        f"{node.type}, {node.iteration}" if node.iteration else node.type,
         node.verdict,
         _cut(_side(node.left)),
         _cut(_side(node.right)),

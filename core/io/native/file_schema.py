@@ -215,6 +215,14 @@ class ExpectationRecord(Record):
     when: VariationRecord | None = None
 
 
+class IterationsRecord(Record):
+    """See gradstep.core.debug.history.recorded_run.RecordedIterations."""
+
+    places: TensorRecord
+    values: TensorRecord
+    gradients: TensorRecord | None = None
+
+
 class RecordedRecord(Record):
     """See gradstep.core.debug.history.recorded_run.RecordedRun. sources: file -> the member with
     its text."""
@@ -224,6 +232,7 @@ class RecordedRecord(Record):
     epsilon: float = 0.0
     values: dict[str, TensorRecord] = {}
     gradients: dict[str, TensorRecord] = {}
+    iterations: dict[str, IterationsRecord] = {}  # which older versions of the program do not know
     none: list[str] = []
     remarks: dict[str, str] = {}
     sources: dict[str, str] = {}

@@ -20,6 +20,7 @@ from gradstep.core.lowering.foreign_graph import (
     ElementType,
     ForeignGraph,
     ForeignInput,
+    ForeignIterations,
     ForeignNode,
     ForeignRef,
     ForeignResult,
@@ -33,6 +34,7 @@ from gradstep.core.lowering.foreign_graph import (
 MEMBER = "graph.json"
 _KINDS = frozenset({"parameter", "buffer", "constant", "input"})
 _RESULTS = frozenset({"loss", "output", "update"})
+_LOOPS = frozenset({"control.while_loop", "control.scan"})
 _NAME = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.\-/]*")  # of a node: what a scope may be called
 _DEEP = 8  # lists in lists, as arguments
 _HINT = "write the trace again with the exporter (gradstep capture torch)"
@@ -79,6 +81,7 @@ class _Trace:
         self._outputs: dict[str, int] = {}  # of each input and node there is so far in this graph
         self._taken: set[str] = set()  # names, of those in other graphs as well
         self._depth = 0  # of graphs in graphs
+        self._loops = 0  # of these, those of loops
 
     def graph(self) -> ForeignGraph:
         record = self._record
@@ -111,7 +114,10 @@ class _Trace:
     def _node(self, one: trace_schema.NodeRecord) -> ForeignNode:
         if "." not in one.op:
             raise bad(f"node '{one.name}' has the operation '{one.op:.40}', of no framework")
+        loop = one.op in _LOOPS
+        self._loops += loop
         args = {key: self._argument(v, one.name) for key, v in one.args.items()}
+        self._loops -= loop
         self._declare(one.name, len(one.outputs))
         where = f"node '{one.name}'"
         outputs = tuple(self._tensor(o, where) for o in one.outputs)
@@ -150,10 +156,38 @@ class _Trace:
         shape = tuple(one.shape)
         if any(isinstance(size, int) and size < 0 for size in shape):
             raise bad(f"{where} has the shape {one.shape}")
-        arrays = [
+        value, gradient = (
             self._array(member, one.dtype, shape, where) for member in (one.value, one.gradient)
-        ]
-        return ForeignTensor(one.dtype, shape, *arrays)
+        )
+        iterations = self._iterations(one, shape, where)
+        return ForeignTensor(one.dtype, shape, value, gradient, iterations)
+
+    def _iterations(
+        self, one: trace_schema.TensorRecord, shape: tuple[int | str, ...], where: str
+    ) -> ForeignIterations | None:
+        if not (one.values and one.iterations):
+            return None
+        places = self._archive.tensor(one.iterations)
+        if places.ndim != 2 or not np.issubdtype(places.dtype, np.integer):
+            raise bad(f"{where}: {one.iterations} has no row of whole numbers for each time")
+        if not self._loops or places.shape[1] != self._loops:
+            counted = f"{self._loops} loops, and {one.iterations} tells of {places.shape[1]}"
+            raise bad(f"{where} is in {counted}")
+        if not _ascends(places):
+            raise bad(f"{where}: the iterations in {one.iterations} do not ascend from 0")
+        rows = (len(places), *shape)
+        return ForeignIterations(
+            places.astype(np.int64, copy=False),
+            self._rows(one.values, one.dtype, rows, where),
+            self._rows(one.gradients, one.dtype, rows, where) if one.gradients else None,
+        )
+
+    def _rows(
+        self, member: str, dtype: str, shape: tuple[int | str, ...], where: str
+    ) -> np.ndarray:
+        found = self._array(member, dtype, shape, where)
+        assert found is not None
+        return found
 
     def _array(
         self, member: str, dtype: str, shape: tuple[int | str, ...], where: str
@@ -203,10 +237,7 @@ class _Trace:
         self._depth += 1
         for one in record.inputs:
             self._declare(one.name, 1)
-        types = tuple(
-            self._tensor(trace_schema.TensorRecord(one.dtype, one.shape), f"input '{one.name}'")
-            for one in record.inputs
-        )
+        types = tuple(self._tensor(one, f"input '{one.name}'") for one in record.inputs)
         nodes = tuple(map(self._node, record.nodes))
         results = tuple(self._argument(value, node) for value in record.outputs)
         self._outputs = outside
@@ -234,6 +265,14 @@ class _Trace:
 
     def _source(self, file: str) -> str:
         return self._archive.text(f"sources/{file}")
+
+
+def _ascends(places: np.ndarray) -> bool:
+    """Whether each row comes behind the one before it, and none has a number below 0."""
+    steps = np.diff(places, axis=0)
+    first = np.argmax(steps != 0, axis=1)
+    ahead = np.take_along_axis(steps, first[:, None], axis=1) > 0
+    return bool(ahead.all() and (places >= 0).all())
 
 
 def bad(message: str) -> GradstepError:

@@ -20,12 +20,16 @@ class Framework(Record):
 
 
 class TensorRecord(Record):
-    """value, gradient: members that hold what was computed."""
+    """value, gradient: members that hold what was computed. In a loop: values, gradients, one
+    behind the other, and iterations, in which each was."""
 
     dtype: str
     shape: list[int | str]
     value: str = ""
     gradient: str = ""
+    values: str = ""
+    gradients: str = ""
+    iterations: str = ""
 
 
 class InputRecord(Record):
@@ -62,10 +66,8 @@ class SubgraphRecord(Record):
     outputs: list[Any]
 
 
-class InnerInputRecord(Record):
+class InnerInputRecord(TensorRecord, kw_only=True):
     name: str
-    dtype: str
-    shape: list[int | str]
 
 
 class ResultRecord(Record):

@@ -11,7 +11,7 @@ from gradstep.core.autodiff.reverse.gradient_request import (
     Override,
     OverrideKind,
 )
-from gradstep.core.debug.history.recorded_run import RecordedRun
+from gradstep.core.debug.history.recorded_run import RecordedIterations, RecordedRun
 from gradstep.core.document.document import CodeItem, CodeKind, Document, View
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.model import Constant, TensorRef
@@ -23,6 +23,7 @@ from gradstep.core.lowering.foreign_graph import (
     ForeignInput,
     ForeignRef,
     ForeignTensor,
+    subgraphs,
 )
 from gradstep.core.lowering.lowered_graph import Lowered, lower
 from gradstep.core.lowering.lowering_table import LoweringTable, element_type
@@ -192,11 +193,23 @@ class _Traced:
             epsilon=max((_EPSILON[name] for name in _short_types(self.graph)), default=0.0),
             values=values,
             gradients=gradients,
+            iterations=self._iterations(),
             none=frozenset(none),
             remarks=self._remarks(),
             sources=self.graph.sources,
             paths=self.graph.paths,
         )
+
+    def _iterations(self) -> dict[str, RecordedIterations]:
+        """Of what is in loops; of what enters a loop's body as well."""
+        found = {}
+        for ref, told in _in_loops(self.graph):
+            held, known = self.done.tensors.get(ref), told.iterations
+            if held is not None and known is not None:
+                back = None if known.gradients is None else Constant.taking(known.gradients)
+                places, values = map(Constant.taking, (known.places, known.values))
+                found[str(held)] = RecordedIterations(places, values, back)
+        return found
 
     def _remarks(self) -> dict[str, str]:
         return {
@@ -232,21 +245,30 @@ def _tensors(graph: ForeignGraph) -> Iterator[ForeignTensor]:
         yield from node.outputs
 
 
+def _in_loops(graph: ForeignGraph) -> Iterator[tuple[ForeignRef, ForeignTensor]]:
+    """What may have been computed many times: tensors of branches and loops, what they begin with
+    before all, so that what passes it on has its own say."""
+    for node in graph.all_nodes():
+        for inner in subgraphs([*node.args.values()]):
+            yield from zip(map(ForeignRef, inner.inputs), inner.types, strict=True)
+    for node in graph.all_nodes():
+        for number, told in enumerate(node.outputs):
+            yield ForeignRef(node.name, number), told
+
+
 def _count(graph: ForeignGraph) -> int:
     return sum(1 for _ in graph.all_nodes())
 
 
 def _drawn_anew(graph: ForeignGraph) -> list[str]:
     """What draws in branches and loops, and has no record of what it drew."""
-    from gradstep.core.lowering.aten.aten_random import REPLAYED
-
     outside = {node.name for node in graph.nodes}
     found = []
     for node in graph.all_nodes():
         table = tables(node.op.partition(".")[0])
         lowering = None if table is None or node.name in outside else table.find(node.op)
-        drawn = lowering is not None and lowering.differs == REPLAYED
-        if drawn and all(told.value is None for told in node.outputs):
+        drawn = lowering is not None and lowering.draws
+        if drawn and all(told.value is None and told.iterations is None for told in node.outputs):
             found.append(node.name)
     return found
 

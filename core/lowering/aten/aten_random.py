@@ -7,6 +7,7 @@ import numpy as np
 from gradstep.core.lowering.aten.aten_table import lower
 from gradstep.core.lowering.aten.aten_tensors import cast, ints, scalar
 from gradstep.core.lowering.lowering_table import Site, UnloweredError
+from gradstep.core.lowering.replayed_numbers import replayed
 from gradstep.core.ops.build.builder import Tensor, call
 
 REPLAYED = (
@@ -57,10 +58,11 @@ _DREW = {
         "lambd",
     ),
     differs=REPLAYED,
+    draws=True,
 )
 def drawn(site: Site, self: Tensor | None = None) -> Tensor:
-    if site.output().value is not None:
-        return site.constant(site.recorded())
+    if (recorded := replayed(site)) is not None:
+        return recorded
     own = _DREW.get(site.node.op.split(".")[1])
     if own is None:
         raise UnloweredError("what it drew was not recorded")
@@ -73,24 +75,27 @@ def drawn(site: Site, self: Tensor | None = None) -> Tensor:
     "rrelu_with_noise_functional",
     ignores=("noise", "lower", "upper", "generator", "training"),
     differs=REPLAYED,
+    draws=True,
 )
 def rrelu(site: Site, self: Tensor) -> list[Tensor]:
     """The slopes are the very ones that PyTorch drew."""
-    slopes = site.constant(site.recorded(1))
+    slopes = replayed(site, 1)
+    if slopes is None:
+        raise UnloweredError("what it drew was not recorded: write the trace with values=True")
     return [call("Mul", self, slopes), slopes]
 
 
-@lower("native_dropout", differs=REPLAYED)
+@lower("native_dropout", differs=REPLAYED, draws=True)
 def native_dropout(site: Site, input: Tensor, p: float, train: bool | None = True) -> list[Tensor]:
     """The mask is the very one that PyTorch drew."""
     if not train or p == 0:
         return [call("Identity", input), call("Fill", call("Shape", input), np.True_)]
-    recorded = site.output(1).value
-    mask = site.constant(recorded) if recorded is not None else kept_at_random(input, p)
+    recorded = replayed(site, 1)
+    mask = recorded if recorded is not None else kept_at_random(input, p)
     return [_scaled(input, mask, p), mask]
 
 
-@lower("dropout", "feature_dropout", differs=REPLAYED)
+@lower("dropout", "feature_dropout", differs=REPLAYED, draws=True)
 def dropout(site: Site, input: Tensor, p: float, train: bool) -> Tensor:
     """One that trains is in no trace, which has its mask."""
     if not train or p == 0:

@@ -182,7 +182,8 @@ class DiffModel(CellModel):
             name = f"{item.name}  ◂ first" if first else item.name
             return Cell(name, "problem" if first else "text", strong=first, name=True, tip=tip)
         if column == 2:
-            return Cell(item.type, "muted")
+            which = item.worst[1].iteration
+            return Cell(f"{item.type}, {which}" if which else item.type, "muted")
         return _result(item.left, None, failure=item.tone)
 
     def _side(self, item: DiffRow, node: ComparedNode | None, device: str) -> Cell:

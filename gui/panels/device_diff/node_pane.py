@@ -42,7 +42,8 @@ class NodePane(QWidget):
 
     def show_node(self, node: ComparedNode, left: str, right: str) -> None:
         """left, right: what the devices are called here."""
-        self.head.set_texts(node.name, f"{right}: {node.verdict}")
+        which = f"{node.iteration}: " if node.iteration else ""
+        self.head.set_texts(node.name, f"{which}{right}: {node.verdict}")
         said = [node.rule, node.unknown, node.right.text if node.right.status != "ok" else ""]
         said += [node.left.text if node.left.status != "ok" else ""]
         detail = node.detail

@@ -18,6 +18,7 @@ from gradstep.gui.panels.inspector.node_facts import NodeFacts
 from gradstep.gui.panels.inspector.node_flow import ChangeFlow, GradientFlow, ValueFlow
 from gradstep.gui.panels.inspector.node_gradcheck import NodeVerdict
 from gradstep.gui.panels.inspector.nonfinite_reasons import Reasons
+from gradstep.gui.panels.inspector.recorded_flow import RecordedFlow
 from gradstep.gui.panels.inspector.source_lines import SourceLines
 from gradstep.gui.panels.inspector.step_facts import StepFacts
 from gradstep.gui.panels.inspector.wire_facts import WireFacts
@@ -46,6 +47,7 @@ class InspectorPanel(Panel):
         self.gradient = GradientFlow(workspace)
         self.verdict = NodeVerdict(workspace)
         self.value = ValueFlow(workspace)
+        self.recorded = RecordedFlow(workspace)
         self.change = ChangeFlow(workspace)
         self.reasons = Reasons(workspace)
         self.note = Wrapped(lambda: workspace.theme, "inspector.note", "muted")
@@ -70,7 +72,7 @@ class InspectorPanel(Panel):
         self._sections: tuple[QWidget, ...] = (
             self.blocks, self.facts, self.step, self.wire, self.source, self.attributes, self.error,
             self.code, self.check, self.reasons, self.gradient, self.verdict, self.value,
-            self.change, self.note,
+            self.recorded, self.change, self.note,
         )  # fmt: skip
         for section in self._sections:
             column.addWidget(section)
@@ -156,6 +158,7 @@ class InspectorPanel(Panel):
         self.gradient.show_node(op)
         self.verdict.show_node(op)
         self.value.show_node(op)
+        self.recorded.show_node(op)
         self.change.show_change(self.workspace.value(f"{op.name}:0"))
         self.reasons.show_node(op)
         self.show_content()

@@ -266,6 +266,66 @@ def test_what_a_loop_draws_is_said_to_be_drawn_anew() -> None:
     assert "dropped draws other numbers than PyTorch did" in from_trace(packed(record)).note
 
 
+def iterated() -> dict[str, Any]:
+    """The loop, with what its linear layer gave each time."""
+    record = looped()
+    linear = record["nodes"][0]["args"]["body"]["graph"]["nodes"][1]
+    linear["outputs"][0] = {**linear["outputs"][0], "values": "v.npy", "iterations": "i.npy"}
+    return record
+
+
+PLACES = np.array([[0], [1], [2]])
+VALUES = np.arange(6, dtype=np.float32).reshape(3, 1, 2)
+
+
+def with_iterations(
+    places: np.ndarray = PLACES, values: np.ndarray = VALUES, **more: np.ndarray
+) -> dict[str, bytes]:
+    arrays = {"v.npy": values, "i.npy": places, **more}
+    return {name: npy.to_bytes(array) for name, array in arrays.items()}
+
+
+def test_a_loop_keeps_what_was_computed_in_each_iteration() -> None:
+    record = iterated()
+    outputs = record["nodes"][0]["args"]["body"]["graph"]["nodes"][1]["outputs"]
+    outputs[0]["gradients"] = "g.npy"
+    document = from_trace(packed(record, **with_iterations(**{"g.npy": -VALUES})))
+    assert document.recorded is not None
+    [(name, kept)] = document.recorded.iterations.items()
+    assert name.startswith("net/linear/linear/")
+    assert kept.gradients is not None
+    assert np.array_equal(kept.values.array[kept.time([1])], VALUES[1])
+    assert np.array_equal(kept.gradients.array, -VALUES)
+    assert kept.time([3]) is None
+    assert kept.time([0, 0]) is None
+    assert document.recorded.can_be_compared_with
+
+
+@pytest.mark.parametrize(
+    ("members", "words"),
+    [
+        (with_iterations(places=np.array([0, 1, 2])), "i.npy has no row of whole numbers"),
+        (with_iterations(places=PLACES / 2), "i.npy has no row of whole numbers"),
+        (with_iterations(places=np.zeros((3, 2), np.int64)), "is in 1 loops, and i.npy tells of 2"),
+        (with_iterations(places=PLACES[::-1]), "do not ascend from 0"),
+        (with_iterations(places=PLACES * 0), "do not ascend from 0"),
+        (with_iterations(places=PLACES - 1), "do not ascend from 0"),
+        (with_iterations(places=PLACES[:2]), "v.npy has the shape [3, 1, 2], not [2, 1, 2]"),
+        (with_iterations(values=VALUES[0]), "v.npy has the shape [1, 2], not [3, 1, 2]"),
+        ({"i.npy": npy.to_bytes(PLACES)}, "v.npy is missing"),
+    ],
+)
+def test_what_is_wrong_with_iterations_is_said(members: dict[str, bytes], words: str) -> None:
+    error = refused(iterated(), **members)
+    assert words in error.message
+
+
+def test_iterations_are_of_loops() -> None:
+    record = graph()
+    record["nodes"][1]["outputs"][0] |= {"values": "v.npy", "iterations": "i.npy"}
+    assert "is in 0 loops" in refused(record, **with_iterations()).message
+
+
 def _set(*way: str | int) -> Callable[[dict[str, Any], Any], None]:
     def change(record: dict[str, Any], value: Any) -> None:
         place: Any = record

@@ -1,0 +1,128 @@
+"""One tensor of a program held against what was recorded of it: the row that says how it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.history.recorded_run import RecordedRun
+from gradstep.core.graph.foreign_origin import FOREIGN_OP
+from gradstep.core.graph.loop import anywhere
+from gradstep.core.graph.model import Phase, TensorRef
+from gradstep.core.graph.number_kinds import kind_of, limits_of
+from gradstep.core.protocol.messages import ComparedNode, SideResult
+from gradstep.core.protocol.vocabulary import ComparedVerdict
+from gradstep.gpu.compare import side
+from gradstep.gpu.device_run import Outcome
+from gradstep.gpu.difference_detail import detail_of
+from gradstep.gpu.tensor_distance import distance, identical, measure
+
+_ROUNDINGS = 1000  # of an element type's ε, that two frameworks may be apart in the end
+_LEAST = {2: 2e-2}  # by bytes of an element: float16 keeps three digits
+_SHORT, _MOST = 8, 0.1  # roundings of a short element type that are allowed, and never more
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A tensor and what was recorded of it. of: where it is a gradient, the tensor it belongs to.
+    scale: see GradientScales."""
+
+    ref: TensorRef
+    wanted: np.ndarray
+    of: TensorRef | None = None
+    scale: float = 0.0
+
+
+class RecordedRows:
+    """Of a program, and what was recorded of it."""
+
+    def __init__(self, program: Program, recorded: RecordedRun) -> None:
+        self._program, self._recorded = program, recorded
+
+    def differs(self, pair: Pair, left: np.ndarray) -> bool:
+        """Whether `left` is another than what was recorded, beyond what two frameworks may be
+        apart."""
+        return _error(left, pair.wanted, pair.scale) > self._allowed(pair)
+
+    def row(
+        self, pair: Pair, left: np.ndarray, alone: np.ndarray | None, iteration: str = ""
+    ) -> ComparedNode:
+        """left: what it is here; alone: of the recorded values right before it, None where that
+        is not known."""
+        op = anywhere(self._program.graph, pair.ref.op)
+        creates = alone is not None and self.differs(pair, alone)
+        differs = creates or self.differs(pair, left)
+        same = left.shape == pair.wanted.shape and bool(identical(left, pair.wanted).all())
+        verdict: ComparedVerdict = "differs" if differs else "equal" if same else "close"
+        metrics = measure(left, pair.wanted)
+        phase: Phase = Phase.FORWARD if pair.of is None else Phase.BACKWARD
+        return ComparedNode(
+            name=op.name,
+            type=op.type,
+            phase=phase.value,
+            iteration=iteration,
+            verdict=verdict,
+            left=side(Outcome((left,))),
+            right=side(Outcome((pair.wanted,)), 0, self._whose(pair)),
+            created=None if alone is None else distance(pair.wanted, alone),
+            inherited=None if alone is None else distance(alone, left),
+            differs=differs,
+            creates=creates,
+            rule=self._remark(pair),
+            metrics={k: v for k, v in metrics.items() if np.isfinite(v)},
+            detail=detail_of(0, left, pair.wanted, None) if differs else None,
+        )
+
+    def missing(self, pair: Pair, why: str, creates: bool, iteration: str = "") -> ComparedNode:
+        """Of what was there, and is not here."""
+        op = anywhere(self._program.graph, pair.ref.op)
+        phase: Phase = Phase.FORWARD if pair.of is None else Phase.BACKWARD
+        return ComparedNode(
+            name=op.name,
+            type=op.type,
+            phase=phase.value,
+            iteration=iteration,
+            verdict="differs",
+            left=SideResult(status="unavailable", text=why),
+            right=side(Outcome((pair.wanted,)), 0, self._whose(pair)),
+            differs=True,
+            creates=creates,
+            rule=self._remark(pair),
+        )
+
+    def _allowed(self, pair: Pair) -> float:
+        return max(_allowed(pair.wanted), min(_SHORT * self._recorded.epsilon, _MOST))
+
+    def _remark(self, pair: Pair) -> str:
+        return "" if pair.of is None else self._recorded.remarks.get(pair.of.op, "")
+
+    def _whose(self, pair: Pair) -> str:
+        """Of which foreign operation it is, or of which tensor it is the gradient."""
+        if pair.of is not None:
+            return f"the gradient of {pair.of.short}"
+        return str(anywhere(self._program.graph, pair.ref.op).attrs.get(FOREIGN_OP, ""))
+
+
+def _error(found: np.ndarray, wanted: np.ndarray, scale: float) -> float:
+    """The largest difference, relative to the largest number, or to `scale` where that is more;
+    infinite where shapes or the places of NaN and infinities are others."""
+    if found.shape != wanted.shape:
+        return np.inf
+    if kind_of(found.dtype) not in "fc":
+        return 0.0 if np.array_equal(found, wanted) else np.inf
+    a, b = found.astype(np.complex128), wanted.astype(np.complex128)
+    if not identical(np.where(np.isfinite(a), 0, a), np.where(np.isfinite(b), 0, b)).all():
+        return np.inf
+    a, b = np.where(np.isfinite(a), a, 0), np.where(np.isfinite(b), b, 0)
+    largest = max(float(np.abs(b).max(initial=0)), scale)
+    apart = float(np.abs(a - b).max(initial=0))
+    return apart / largest if largest else (np.inf if apart else 0.0)
+
+
+def _allowed(wanted: np.ndarray) -> float:
+    if kind_of(wanted.dtype) not in "fc":
+        return 0.0
+    size = wanted.dtype.itemsize // (2 if kind_of(wanted.dtype) == "c" else 1)
+    return _LEAST.get(size, _ROUNDINGS * float(limits_of(wanted.dtype).eps))
