@@ -11,6 +11,7 @@ from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import GRID, Tone
 from gradstep.gui.model.followed_training import FollowedTraining
 from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.training.copy_button import CopyButton
 from gradstep.gui.panels.widgets.small_labels import Link, Text
 
 
@@ -29,6 +30,7 @@ class FollowedBar(QWidget):
         self.said.setObjectName("training.followed.said")
         self.saved = Link(lambda: workspace.theme, self.tr("Open"), "training.followed.open")
         self.saved.clicked.connect(self._open)
+        self.copy = CopyButton("training.followed.copy")
         self.stop = QPushButton()
         self.stop.setObjectName("training.followed.stop")
         self.stop.clicked.connect(self._stop_or_close)
@@ -38,6 +40,7 @@ class FollowedBar(QWidget):
         row.addWidget(self._pill)
         row.addWidget(self.said, 1)
         row.addWidget(self.saved)
+        row.addWidget(self.copy)
         row.addWidget(self.stop)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.refresh()
@@ -50,6 +53,7 @@ class FollowedBar(QWidget):
         self._pill.setText(followed.name)
         self._pill.setAccessibleName(self.tr("Show {}").format(followed.name))
         self._pill.setChecked(followed.shown)
+        self.copy.setVisible(followed.shown or not self._workspace.is_open)
         self.stop.setText(self.tr("Stop") if followed.live else self.tr("Close"))
         tip = self.tr("Follow it no longer; the curves stay, and so does the training")
         self.stop.setToolTip(plain(tip if followed.live else self.tr("Put the curves away")))

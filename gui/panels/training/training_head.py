@@ -24,6 +24,7 @@ from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import GRID, Tone, mono
 from gradstep.gui.model.training import MOST_STEPS, Training
 from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.training.copy_button import CopyButton
 from gradstep.gui.panels.widgets.breaking_row import BreakingRow
 from gradstep.gui.panels.widgets.small_labels import Text, ThemeSource
 
@@ -32,11 +33,10 @@ NARROW = 760  # pixels; below, the line is broken in two
 
 
 class TrainingHead(BreakingRow):
-    """looked(): the user looks at the curves otherwise: `log`, `smoothing`. copied(what): wants a
-    copy of them, "picture" or "csv". scale: what chooses the first, for the panel to place."""
+    """looked(): the user looks at the curves otherwise: `log`, `smoothing`. scale: what chooses
+    them, for the panel to place."""
 
     looked = Signal()
-    copied = Signal(str)
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(NARROW)
@@ -149,13 +149,7 @@ class TrainingHead(BreakingRow):
         self.follow.setObjectName("training.follow")
         self.follow.setAccessibleName(self.tr("Follow more numbers"))
         self.follow.setMenu(QMenu(self.follow))
-        self.copy = QPushButton(self.tr("Copy"))
-        self.copy.setObjectName("training.copy")
-        self.copy.setAccessibleName(self.tr("Copy the curves"))
-        menu = QMenu(self.copy)
-        menu.addAction(self.tr("As a picture"), lambda: self.copied.emit("picture"))
-        menu.addAction(self.tr("As CSV"), lambda: self.copied.emit("csv"))
-        self.copy.setMenu(menu)
+        self.copy = CopyButton("training.copy")
         for widget in (self.follow, self.copy):
             row.addWidget(widget)
         row.addStretch(0)

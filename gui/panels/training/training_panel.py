@@ -139,7 +139,8 @@ class TrainingPanel(Panel):
             each.clicked.connect(self._go)
             each.hovered.connect(self._hover)
             each.named.connect(lambda row: commands.reveal(space, row.op))
-        head.copied.connect(self._copy)
+        for bar in (head, self.followed):
+            bar.copy.copied.connect(self._copy)
         head.follow.menu().aboutToShow.connect(self._offer)
         self.curves.dropped.connect(self._drop)
         self.curves.found.connect(lambda curve: commands.reveal(space, curve.op))
@@ -443,10 +444,12 @@ class TrainingPanel(Panel):
 
     def _copy(self, what: str) -> None:
         clipboard = QGuiApplication.clipboard()
-        if what == "csv":
+        if self.plot is None:
+            self.workspace.say(self.tr("there is no curve to copy yet"))
+        elif what == "csv":
             clipboard.setText(curves_as_csv(self.drawn))
             self.workspace.say(self.tr("the curves were copied as CSV"))
-        elif self.plot is not None:
+        else:
             clipboard.setImage(self.plot.picture())
             self.workspace.say(self.tr("the curves were copied as a picture"))
 

@@ -87,7 +87,7 @@ def test_what_only_they_have_is_drawn_by_itself(
     assert pale.numbers.tolist() == [0.5, 0.75]
     assert [key.group for key in panel.plot._plots] == ["value", "tag accuracy", "tag speed"]
     assert panel.curves.place.text() == "step 3 · last"
-    panel.head.copied.emit("csv")
+    panel.head.copy.copied.emit("csv")
     lines = QGuiApplication.clipboard().text().splitlines()
     assert lines == ["step,accuracy,speed", "1,0.25,7.0", "2,0.5,", "3,0.625,"]
     before = bench.space.stop

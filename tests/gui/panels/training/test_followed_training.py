@@ -333,6 +333,29 @@ def test_where_drawing_takes_long_it_looks_less_often(
     assert np.diff(begun).min() > 0.9 * training_call.SPARE * 0.1
 
 
+def test_before_the_first_step_there_is_nothing_to_copy(
+    bench: Any, panel: Any, qtbot: Any, begin: Callable[..., FakeTraining]
+) -> None:
+    begin()
+    follow(bench, qtbot, 0)
+    qtbot.waitUntil(lambda: bench.space.followed.greeting is not None, timeout=60_000)
+    assert panel.followed.copy.isVisible()
+    for action in panel.followed.copy.menu().actions():
+        action.trigger()
+        assert bench.messages[-1] == "there is no curve to copy yet"
+
+
+def test_the_copy_button_is_of_the_training_that_is_shown(
+    bench: Any, panel: Any, qtbot: Any, begin: Callable[..., FakeTraining]
+) -> None:
+    begin(*LINES)
+    bench.open("tutorial")
+    follow(bench, qtbot, 5)
+    assert (panel.followed.copy.isVisible(), panel.head.copy.isVisible()) == (True, False)
+    bench.space.followed.show(False)
+    assert (panel.followed.copy.isVisible(), panel.head.copy.isVisible()) == (False, True)
+
+
 def test_a_click_says_how_such_a_step_is_kept(
     bench: Any, panel: Any, qtbot: Any, begin: Callable[..., FakeTraining]
 ) -> None:
@@ -351,5 +374,15 @@ def test_curves_can_be_dropped_copied_and_seen_as_a_map(
     training.say(step(6, 0.5, weight={"fc": 1.0, "out": 2.0}))
     qtbot.waitUntil(lambda: bench.space.followed.step == 6, timeout=60_000)
     assert 'norm(x["fc"])' not in [c.text for c in bench.space.followed.curves]
+    as_picture, as_csv = panel.followed.copy.menu().actions()
+    as_csv.trigger()
+    title, *lines = QApplication.clipboard().text().splitlines()
+    losses = title.split(",").index(next(c.title for c in bench.space.followed.curves))
+    assert [(line.split(",")[0], line.split(",")[losses]) for line in lines] == [
+        ("1", "4.0"), ("2", "3.0"), ("3", ""), ("4", "2.0"), ("5", "1.0"), ("6", "0.5"),
+    ]  # fmt: skip
+    as_picture.trigger()
+    assert QApplication.clipboard().image().width() >= panel.plot.width()
+    assert bench.messages[-1] == "the curves were copied as a picture"
     panel.findChild(Pill, "training.view.map").click()
     assert panel.pages.currentWidget() is panel.map

@@ -169,13 +169,13 @@ def test_curves_are_copied_as_csv_and_as_a_picture(bench: Any, panel: Any) -> No
     bench.space.select(["accuracy"])
     commands.follow_selected(bench.space)
     commands.train(bench.space)
-    panel.head.copied.emit("csv")
+    panel.head.copy.copied.emit("csv")
     lines = QGuiApplication.clipboard().text().splitlines()
     assert lines[0] == "step,loss,accuracy"
     assert [line.split(",")[0] for line in lines[1:]] == ["1", "2", "3", "4", "5", "6"]
     assert lines[1].endswith(",")
     assert float(lines[4].split(",")[1]) == numbers(panel.training)[3]
-    panel.head.copied.emit("picture")
+    panel.head.copy.copied.emit("picture")
     image = QGuiApplication.clipboard().image()
     assert image.width() >= panel.plot.width()
 
