@@ -100,7 +100,11 @@ def save(
 
 
 def _write(path, model, args, loss, targets, remarks, values=True, dynamic_shapes=None, paths=True):
-    """The same, with remarks of the caller's own; what is in graph.json."""
+    """The same, with remarks of the caller's own; what is in graph.json. Raises ValueError where
+    the weights are not whole in this process."""
+    model = _unwrapped(model)
+    if shared := _shared(model):
+        raise ValueError(f"{shared}: save a model that is whole")
     given = _Given(model, args, targets)
     step = _Step(model, loss)
     with _left_as_it_was(model), torch.enable_grad():
@@ -172,6 +176,32 @@ def _shapes(wanted, given):
         "args": torch.utils._pytree.tree_map(of, given.args),
         "targets": torch.utils._pytree.tree_map(of, given.targets),
     }
+
+
+def _unwrapped(model):
+    """The user's own module, without what puts it into several processes, or compiles it."""
+    for kind, inner in (("DistributedDataParallel", "module"), ("OptimizedModule", "_orig_mod")):
+        if type(model).__name__ == kind and isinstance(
+            getattr(model, inner, None), torch.nn.Module
+        ):
+            return _unwrapped(getattr(model, inner))
+    return model
+
+
+def _shared(model):
+    """In words, that each process has a part of the weights (FSDP, tensor parallelism); "" where
+    this one has all."""
+    parts = any(hasattr(w, "to_local") for w in model.parameters())
+    flat = any(type(m).__name__ == "FullyShardedDataParallel" for m in model.modules())
+    return "its weights are shared among processes (FSDP, DTensor)" if parts or flat else ""
+
+
+def _process():
+    """The number of this process, and how many train together."""
+    group = torch.distributed
+    if not (group.is_available() and group.is_initialized()):
+        return 0, 1
+    return group.get_rank(), group.get_world_size()
 
 
 @contextlib.contextmanager
@@ -247,6 +277,11 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
            over a Unix socket that only you can open (where there are such). Nothing is computed
            for that while nobody follows.
 
+    Where several processes train together (DistributedDataParallel, FSDP) each asks by itself, and
+    nothing here makes them wait for each other: the gradients are those that `backward` left, of
+    weights that are shared the part that is here. All but the first put their number into the
+    file's name. Of weights that are shared no trace can be written, which is said.
+
     It is asked after `backward`, before the optimizer moves: the weights are still those of the
     step. Buffers and the random state are kept from before its forward pass, and so is what
     torch.autocast does there. The trace is of the last call of the model before `backward`, with
@@ -266,7 +301,8 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
         follow=True,
         **options,
     ):
-        self.model, self.when, self.path = model, when, os.fspath(save)
+        self.model, self.own, self.when = model, _unwrapped(model), when
+        self.path = os.fspath(save)
         self.holds = _condition(when) if when else None
         self.at, self.every, self.stop, self.options = step, every, stop, options
         self.plain_loss, self.step, self.saved = loss, 0, []
@@ -274,6 +310,11 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
         self.busy, self.follow, self.live = False, follow, None
 
     def __enter__(self):
+        if shared := _shared(self.own):
+            sys.stderr.write(
+                f"gradstep: {shared}: conditions are asked of the part in this process, and the "
+                "loop can be followed; no step of it can be kept as a trace\n"
+            )
         self.live = _Live.begin(self) if self.follow else None
         before, after = self.model.register_forward_pre_hook, self.model.register_forward_hook
         self.undo = [before(self._before, with_kwargs=True).remove]
@@ -360,21 +401,33 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
                                                  else ".")  # fmt: skip
         self.busy = True
         try:
-            with _left_as_it_was(self.model), _cast(self.casting):
-                _set_random_state(self.random)
-                _put_back(self.buffers)
-                args, targets = self._given(), self.targets if self.plain_loss else ()
-                again = self._again(args, targets)
-                remarks = [said, *_another(loss, again), *self._no_loss(again)]
-                _set_random_state(self.random)
-                _put_back(self.buffers)
-                _write(path, self.model, args, self.plain_loss, targets, remarks, **self.options)
+            path = self._write(path, said, loss)
+        except Exception as error:  # the loop goes on as if nobody had looked
+            why = f"{type(error).__name__}: {error}".splitlines()[0]
+            sys.stderr.write(f"gradstep: {said} It could not be kept: {why:.300}\n")
+            return
         finally:
             self.busy = False
         self.saved.append(path)
         if self.live is not None:
             self.live.tell_saved(path, condition)
         sys.stderr.write(f"gradstep: {said} It is in {path}\n")
+
+    def _write(self, path, said, loss):
+        """The trace of the step; where it is."""
+        if shared := _shared(self.own):
+            raise ValueError(shared)
+        with _left_as_it_was(self.own), _cast(self.casting):
+            _set_random_state(self.random)
+            _put_back(self.buffers)
+            args, targets = self._given(), self.targets if self.plain_loss else ()
+            again = self._again(args, targets)
+            remarks = [said, *_another(loss, again), *self._no_loss(again), *_one_of_many()]
+            _set_random_state(self.random)
+            _put_back(self.buffers)
+            path = _own_path(path)
+            _write(path, self.own, args, self.plain_loss, targets, remarks, **self.options)
+        return path
 
     def _no_loss(self, out):
         """A remark, where the model's output is no loss and none was named."""
@@ -387,11 +440,29 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
         args, kwargs = self.call
         if not kwargs:
             return args
-        return dict(inspect.signature(self.model.forward).bind(*args, **kwargs).arguments)
+        return dict(inspect.signature(self.own.forward).bind(*args, **kwargs).arguments)
 
     def _again(self, args, targets):
         with torch.no_grad():
-            return _first_tensor(_Step(self.model, self.plain_loss)(args, targets)[0])
+            return _first_tensor(_Step(self.own, self.plain_loss)(args, targets)[0])
+
+
+def _one_of_many():
+    """A remark, where other processes had other parts of the batch."""
+    number, count = _process()
+    if count == 1:
+        return []
+    return [
+        f"This is process {number} of {count}: the gradients here are of its part of the batch. "
+        "Those that the loop's optimizer gets are the mean of all processes."
+    ]
+
+
+def _own_path(path):
+    """No two processes write one file."""
+    number, count = _process()
+    stem, suffix = os.path.splitext(path)
+    return path if number == 0 or count == 1 else f"{stem}-rank{number}{suffix}"
 
 
 class _StoppedError(Exception):
@@ -423,16 +494,18 @@ class _Names(dict):
             return self.watched.step
         if name == "loss":
             return float(self.tensor.detach().sum())
-        weights = dict(self.watched.model.named_parameters())
+        weights = dict(self.watched.own.named_parameters())
         if name == "grad":
             return {key: w.grad for key, w in weights.items() if w.grad is not None}
         return {key: w.detach() for key, w in weights.items()}  # weight
 
 
 def _all(x):
-    if isinstance(x, dict):
-        return [*x.values()]
-    return [x if isinstance(x, torch.Tensor) else torch.tensor(float(x))]
+    """Tensors; of those that are shared among processes what is here: to ask for the whole would be
+    to wait for the others, who may not have come to the same question."""
+    found = [*x.values()] if isinstance(x, dict) else [x]
+    tensors = [t if isinstance(t, torch.Tensor) else torch.tensor(float(t)) for t in found]
+    return [t.detach().to_local() if hasattr(t, "to_local") else t for t in tensors]
 
 
 def _norm(x):
@@ -539,7 +612,7 @@ class _Live:
 
     def _greeting(self):
         rank = os.environ.get("RANK") if os.environ.get("WORLD_SIZE", "1") != "1" else None
-        title = type(self.watched.model).__name__
+        title = type(self.watched.own).__name__
         return {
             "gradstep": "watch",
             "version": LINES,
@@ -603,10 +676,10 @@ class _Live:
 
     def _norms(self):
         """The norms of gradients and of weights, by layer."""
-        weights = {n: w.detach() for n, w in self.watched.model.named_parameters()}
+        weights = {n: w.detach() for n, w in self.watched.own.named_parameters()}
         if weights.keys() != self.layers.keys():
             self.layers = _layers([*weights])
-        grads = {n: w.grad for n, w in self.watched.model.named_parameters() if w.grad is not None}
+        grads = {n: w.grad for n, w in self.watched.own.named_parameters() if w.grad is not None}
         return [self._by_layer(tensors) for tensors in (grads, weights)]
 
     def _by_layer(self, tensors):

@@ -125,6 +125,20 @@ def test_conditions(exporter: Any, tmp_path: Path, when: str, step: int | None) 
     assert len(losses) == (6 if step is None else step - 1)
 
 
+def test_a_step_that_cannot_be_kept_is_said_and_the_loop_goes_on(
+    exporter: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain, _ = train(unwatched)
+    nowhere = tmp_path / "no such folder" / "kept.gstrace"
+    losses, _ = train(lambda model: exporter.watch(model, squared, "step == 3", nowhere))
+    assert losses == plain
+    said = capsys.readouterr().err
+    assert (
+        "Step 3 of the loop, the first at which step == 3. It could not be kept: FileNotFound"
+        in said
+    )
+
+
 def test_a_loss_that_something_else_decides_is_remarked(exporter: Any, tmp_path: Path) -> None:
     calls: list[int] = []
 
