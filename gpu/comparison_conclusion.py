@@ -96,8 +96,8 @@ def _because(cause: Cause, found: Compared, further: bool) -> Iterator[str]:
     else:
         title = "Neither rounding nor a known rule"
         what = "more than its arithmetic may round"
-    where = f", {first.iteration}" if first.iteration else ""
-    place = f"{first.name} ({first.type}){where}{f' and {more} more' if more else ''}"
+    what_it_is = ", ".join(filter(None, (first.type, first.iteration)))
+    place = f"{first.name} ({what_it_is}){f' and {more} more' if more else ''}"
     lead = "Then" if further else "First divergence"
     yield f"{title}. {lead}: {place}: {what}{_failure(first, found)}."
     if len(cause.explains) > len(cause.makers):

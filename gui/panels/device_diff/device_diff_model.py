@@ -183,7 +183,8 @@ class DiffModel(CellModel):
             return Cell(name, "problem" if first else "text", strong=first, name=True, tip=tip)
         if column == 2:
             which = item.worst[1].iteration
-            return Cell(f"{item.type}, {which}" if which else item.type, "muted")
+            short = f"{item.type} ↻{which.removeprefix('iteration ')}" if which else item.type
+            return Cell(short, "muted", tip=f"{item.type}, {which}" if which else item.type)
         return _result(item.left, None, failure=item.tone)
 
     def _side(self, item: DiffRow, node: ComparedNode | None, device: str) -> Cell:

@@ -43,12 +43,13 @@ class RecordedFlow(QWidget):
             value, gradient = _at(series.values, forward), _at(series.gradients, back)
             which = _words(series, forward), _words(series, back)
         _show(self.value, self.tr("Recorded"), value, self._source(which[0]))
-        _show(self.gradient, self.tr("Recorded gradient"), gradient, self._source(which[1]))
+        again = which[1] if value is not None else self._source(which[1])
+        _show(self.gradient, self.tr("Recorded gradient"), gradient, again)
         self.setVisible(value is not None or gradient is not None)
 
     def _source(self, iteration: str) -> str:
         run = self._workspace.document.recorded
-        return ", ".join(filter(None, ("" if run is None else run.source, iteration)))
+        return " · ".join(filter(None, (iteration, "" if run is None else run.source)))
 
     def _times(self, op: Operation, series: RecordedIterations) -> tuple[int | None, int | None]:
         """Which time the value, and which the gradient, is of: that of the loops that the debugger

@@ -72,6 +72,12 @@ def test_every_node_is_shown_on_asking() -> None:
     assert "the last bits are not emulated" in text
 
 
+def test_of_a_loop_the_iteration_is_said() -> None:
+    nodes = [node("w/n", "differs", iteration="iteration 3")]
+    found = Comparison(left="cpu", right="recorded", measured=True, source="", nodes=nodes)
+    assert "MatMul, iteration 3" in comparison_text(found)
+
+
 def test_where_all_are_equal_there_is_no_table() -> None:
     found = Comparison(
         left="cpu", right="gpu", measured=True, source="", text="No.", nodes=[node("a"), node("b")]

@@ -44,6 +44,17 @@ def comparison(right: str, *nodes: ComparedNode, measured: bool = False) -> Comp
     )  # fmt: skip
 
 
+def test_of_a_loop_the_iteration_that_is_shown_is_said(qapp: object) -> None:
+    model = DiffModel()
+    far = node("while/x", "differs", side(1), side(2), iteration="iteration 1, 0")
+    model.show([comparison("recorded", far, measured=True)])
+    cell = model.cell(0, 2)
+    assert (cell.text, cell.tip) == ("Neg ↻1, 0", "Neg, iteration 1, 0")
+    pane = NodePane(lambda: DARK)
+    pane.show_node(far, "CPU", "recorded")
+    assert pane.head.remark.text() == "iteration 1, 0: recorded: differs"
+
+
 def test_columns_say_what_is_emulated_and_mark_what_differs(qapp: object) -> None:
     model = DiffModel()
     near = node("x", "close", side(1, 2), side(1, 2.0000001), created=1e-8, inherited=0.0)
