@@ -19,6 +19,7 @@ import ast
 import atexit
 import collections
 import contextlib
+import hmac
 import inspect
 import io
 import json
@@ -26,6 +27,7 @@ import math
 import operator
 import os
 import re
+import secrets
 import socket
 import stat
 import struct
@@ -274,8 +276,9 @@ class watch:  # noqa: N801  # as `open` is: what it is called in a with statemen
            these have their number in the file's name.
     stop:  whether the loop ends at the step at which the condition holds.
     follow: whether Gradstep's window may follow the loop while it runs: loss and norms by layer,
-           over a Unix socket that only you can open (where there are such). Nothing is computed
-           for that while nobody follows.
+           over a Unix socket that only you can open; "localhost" for a port of this machine, with a
+           password in a file that only you can read: so on Windows, which has no such sockets.
+           Nothing is computed for that while nobody follows.
 
     Where several processes train together (DistributedDataParallel, FSDP) each asks by itself, and
     nothing here makes them wait for each other: the gradients are those that `backward` left, of
@@ -562,6 +565,8 @@ LINES = 1  # the version of what is said on the socket; docs/pytorch.md describe
 PAST = 4096  # steps whose loss is kept for who comes later
 LAG = 1 << 20  # bytes that a follower may be behind; then it is dropped
 FOLLOWERS = 8  # at most
+KNOCK = 2.0  # seconds in which who comes to a port has to say the password
+HOME = ("gradstep", "watch")  # folders, in one that is the user's own
 MOST_LAYERS = 24
 FREE, SHARE = 0.2, 0.03  # seconds, and of the time, that norms may take while somebody follows
 _QUIET = getattr(socket, "MSG_NOSIGNAL", 0)  # who went away must not end the loop by a signal
@@ -574,8 +579,6 @@ class _Live:
     @classmethod
     def begin(cls, watched):
         """Listen; None where that cannot be, which is said and hinders nothing."""
-        if not hasattr(socket, "AF_UNIX"):
-            return None
         try:
             return cls(watched)
         except OSError as error:
@@ -588,7 +591,8 @@ class _Live:
         self.since = self.spent = 0.0
         self.layers = {}
         self.owner, self.ended = os.getpid(), False
-        self.door, self.path = _listen(self.owner)
+        by_port = watched.follow == "localhost" or not hasattr(os, "geteuid")
+        self.door, self.path = (_listen_at_port if by_port else _listen)(self.owner)
         atexit.register(self._remove)
         threading.Thread(target=self._let_in, name="gradstep follow", daemon=True).start()
 
@@ -602,8 +606,9 @@ class _Live:
                 break
             if self.ended or len(self.followers) + len(self.arrivals) >= FOLLOWERS:
                 wire.close()
-            elif _is_ones_own(wire):
+            elif self.door.lets_in(wire):
                 follower = _Follower(wire)
+                follower.put(self.door.answer)
                 follower.send(self._greeting())
                 self.arrivals.append(follower)
             else:
@@ -777,6 +782,46 @@ def _line(line):
     return json.dumps(line, separators=(",", ":")).encode() + b"\n"
 
 
+class _Door:
+    """Where followers come in. Behind a socket in a private folder the system knows who they are."""
+
+    answer = b""
+
+    def __init__(self, listening):
+        self.listening = listening
+        self.accept, self.close, self.shutdown = (
+            getattr(listening, name) for name in ("accept", "close", "shutdown")
+        )
+
+    def lets_in(self, wire):
+        return _is_ones_own(wire)
+
+
+class _Port(_Door):
+    """Where anybody may knock: who has read the file with the password says it first, and is
+    answered with another, so that it knows that we have written it."""
+
+    def __init__(self, listening):
+        super().__init__(listening)
+        self.password, self.word = secrets.token_hex(32), secrets.token_hex(32)
+        self.answer = self.word.encode() + b"\n"
+
+    def lets_in(self, wire):
+        wanted, said = self.password.encode() + b"\n", b""
+        try:
+            wire.settimeout(KNOCK)
+            while len(said) < len(wanted) and (more := wire.recv(len(wanted) - len(said))):
+                said += more
+        except OSError:
+            return False
+        return hmac.compare_digest(said, wanted)
+
+    @property
+    def told(self):
+        port = self.listening.getsockname()[1]
+        return {"port": port, "password": self.password, "answer": self.word}
+
+
 def _listen(pid):
     """A socket in the first folder that is ours alone, and where it lies; it has its name only
     when somebody answers there. Raises OSError."""
@@ -785,24 +830,55 @@ def _listen(pid):
         door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             _make_private(folder)
-            path = next(p for p in _names(folder, pid) if not _answers(p))
+            path = next(p for p in _names(folder, pid, "sock") if not _answers(p))
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(f"{path}.new")
             door.bind(f"{path}.new")
             os.chmod(f"{path}.new", 0o600)
             door.listen(FOLLOWERS)
             os.rename(f"{path}.new", path)
-            return door, path
+            return _Door(door), path
         except OSError as error:
             door.close()
             problem = error
     raise problem
 
 
+def _listen_at_port(pid):
+    """A port of this machine, and the file that says how to be let in there. Raises OSError."""
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        if hasattr(
+            socket, "SO_EXCLUSIVEADDRUSE"
+        ):  # else others may listen there as well, on Windows
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(FOLLOWERS)
+        folder = next(_folders())
+        _make_private(folder)
+        door = _Port(listening)
+        path = next(p for p in _names(folder, pid, "door") if not _answers(p))
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(f"{path}.new")
+        with os.fdopen(
+            os.open(f"{path}.new", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w"
+        ) as f:
+            json.dump(door.told, f)
+        os.replace(f"{path}.new", path)
+    except OSError:
+        listening.close()
+        raise
+    return door, path
+
+
 def _folders():
+    """On Windows within the user's profile, which is closed to others."""
+    if not hasattr(os, "geteuid"):
+        yield os.path.join(os.environ.get("LOCALAPPDATA") or tempfile.gettempdir(), *HOME)
+        return
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     if os.path.isabs(runtime) and os.path.isdir(runtime):
-        yield os.path.join(runtime, "gradstep", "watch")
+        yield os.path.join(runtime, *HOME)
     yield os.path.join(tempfile.gettempdir(), f"gradstep-watch-{os.geteuid()}")
 
 
@@ -811,20 +887,30 @@ def _make_private(folder):
     os.makedirs(os.path.dirname(folder), 0o700, exist_ok=True)
     with contextlib.suppress(FileExistsError):
         os.mkdir(folder, 0o700)
+    if not hasattr(os, "geteuid"):
+        return
     found = os.lstat(folder)
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
         raise OSError(f"{folder} is not a folder of your own that is closed to others")
 
 
-def _names(folder, pid):
+def _names(folder, pid, kind):
     """Of the first training of a process, the second within it, …"""
-    yield os.path.join(folder, f"{pid}.sock")
+    yield os.path.join(folder, f"{pid}.{kind}")
     for number in range(2, 100):
-        yield os.path.join(folder, f"{pid}-{number}.sock")
+        yield os.path.join(folder, f"{pid}-{number}.{kind}")
 
 
 def _answers(path):
     """Whether somebody listens there; what a process left that is dead does not."""
+    try:
+        if path.endswith(".door"):
+            with open(path) as file:
+                port = int(json.load(file)["port"])
+            socket.create_connection(("127.0.0.1", port), KNOCK).close()
+            return True
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as wire:
         wire.setblocking(False)
         try:
