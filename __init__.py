@@ -15,7 +15,7 @@ NumPy nor Qt.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     import os
@@ -120,6 +120,7 @@ def watch(
     step: int | None = None,
     every: int | None = None,
     stop: bool = False,
+    follow: bool | Literal["localhost"] = True,
 ) -> Any:
     """Around a PyTorch training loop: keep, as a trace, the step at which a condition first holds.
 
@@ -131,7 +132,7 @@ def watch(
     """
     from gradstep.core.capture.exporter_files import load_exporter
 
-    return load_exporter("torch").watch(model, loss, when, save, step, every, stop)
+    return load_exporter("torch").watch(model, loss, when, save, step, every, stop, follow)
 
 
 def debug(

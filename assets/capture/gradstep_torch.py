@@ -783,7 +783,7 @@ def _line(line):
 
 
 class _Door:
-    """Where followers come in. Behind a socket in a private folder the system knows who they are."""
+    """Where followers come in. Of a socket in a private folder the system tells who they are."""
 
     answer = b""
 
@@ -808,9 +808,12 @@ class _Port(_Door):
 
     def lets_in(self, wire):
         wanted, said = self.password.encode() + b"\n", b""
+        end = time.monotonic() + KNOCK
         try:
-            wire.settimeout(KNOCK)
-            while len(said) < len(wanted) and (more := wire.recv(len(wanted) - len(said))):
+            while len(said) < len(wanted):
+                wire.settimeout(max(end - time.monotonic(), 1e-3))
+                if not (more := wire.recv(len(wanted) - len(said))):
+                    break
                 said += more
         except OSError:
             return False

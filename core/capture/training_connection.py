@@ -6,6 +6,7 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
+from gradstep.core.capture.training_door import HOST, TrainingDoor, door_at, not_the_training
 from gradstep.core.capture.training_lines import LONGEST, Greeting, TrainingLine, read_line
 from gradstep.core.capture.training_sockets import remove_stale, training_sockets
 from gradstep.core.errors import GradstepError
@@ -22,7 +23,11 @@ def find_trainings() -> list[tuple[Path, Greeting]]:
 
 def hear_training(path: Path) -> Iterator[TrainingLine]:
     """What it says, until its end; the first line is a Greeting. Raises GradstepError."""
-    with _call(path) as wire, wire.makefile("rb") as lines:
+    door = door_at(path)
+    with _call(path, door) as wire, wire.makefile("rb") as lines:
+        if door is not None and lines.readline(len(door.answer)) != door.answer:
+            remove_stale(path)
+            raise not_the_training(path)
         while line := lines.readline(LONGEST + 1):
             found = read_line(line)
             wire.settimeout(None)
@@ -37,11 +42,13 @@ def _greeting(path: Path) -> Greeting | None:
     return first if isinstance(first, Greeting) else None
 
 
-def _call(path: Path) -> socket.socket:
-    wire = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+def _call(path: Path, door: TrainingDoor | None) -> socket.socket:
+    family = socket.AF_UNIX if door is None else socket.AF_INET
+    wire = socket.socket(family, socket.SOCK_STREAM)
     wire.settimeout(_PATIENCE)
     try:
-        wire.connect(str(path))
+        wire.connect(str(path) if door is None else (HOST, door.port))
+        wire.sendall(b"" if door is None else door.knock)
     except OSError as error:
         wire.close()
         if isinstance(error, ConnectionRefusedError):

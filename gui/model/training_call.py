@@ -1,4 +1,4 @@
-"""A training elsewhere on this machine, called over its socket: what it says, line by line."""
+"""A training elsewhere on this machine, called over its socket or its port: what it says."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtNetwork import QLocalSocket
+from PySide6.QtNetwork import QLocalSocket, QNetworkProxy, QTcpSocket
 
+from gradstep.core.capture.training_door import HOST, TrainingDoor, door_at, not_the_training
 from gradstep.core.capture.training_lines import LONGEST, Greeting, TrainingLine, read_line
 from gradstep.core.capture.training_sockets import remove_stale
 from gradstep.core.errors import GradstepError
@@ -17,6 +18,9 @@ PACE = 100  # milliseconds, at least, from one look at what came to the next
 SPARE = 4  # times as long as drawing took is left to all else,
 SLOWEST = 2000  # but no longer than this, in milliseconds
 AT_ONCE = 1 << 18  # bytes that are read at a look; the rest waits, and so does who sends it
+# What errors are called, of sockets and of ports.
+_NOBODY = ("ConnectionRefusedError", "ServerNotFoundError")
+_CLOSED = ("PeerClosedError", "RemoteHostClosedError")
 
 
 class TrainingCall(QObject):
@@ -32,11 +36,8 @@ class TrainingCall(QObject):
         self.path = path
         self._rest = b""
         self._greeted = self._is_over = False
-        self._wire = QLocalSocket(self)
-        self._wire.setReadBufferSize(AT_ONCE)
-        self._wire.readyRead.connect(self._look_soon)
-        self._wire.disconnected.connect(self._look_soon)
-        self._wire.errorOccurred.connect(self._note_error)
+        self._wire: QLocalSocket | QTcpSocket = QLocalSocket(self)
+        self._answer = b""  # that has to come first
         self._soon = QTimer(self, singleShot=True)
         self._soon.timeout.connect(self._look)
         self._pace, self._began = PACE, 0.0
@@ -45,7 +46,26 @@ class TrainingCall(QObject):
 
     def begin(self) -> None:
         """Call it."""
-        self._wire.connectToServer(str(self.path))
+        try:
+            door = door_at(self.path)
+        except GradstepError as error:
+            self._end(error)
+            return
+        self._wire = wire = QLocalSocket(self) if door is None else QTcpSocket(self)
+        wire.setReadBufferSize(AT_ONCE)
+        wire.readyRead.connect(self._look_soon)
+        wire.disconnected.connect(self._look_soon)
+        wire.errorOccurred.connect(lambda error: self._note_error(error.name))
+        if isinstance(wire, QLocalSocket):
+            wire.connectToServer(str(self.path))
+        elif door is not None:
+            self._knock(wire, door)
+
+    def _knock(self, wire: QTcpSocket, door: TrainingDoor) -> None:
+        self._answer = door.answer
+        wire.setProxy(QNetworkProxy(QNetworkProxy.ProxyType.NoProxy))
+        wire.connected.connect(lambda: wire.write(door.knock))
+        wire.connectToHost(HOST, door.port)
 
     def hang_up(self) -> None:
         """Hear nothing more, not even an end."""
@@ -78,7 +98,7 @@ class TrainingCall(QObject):
             self._end(problem)
         elif self._wire.bytesAvailable():
             self._soon.start(self._pace)
-        elif self._wire.state() is QLocalSocket.LocalSocketState.UnconnectedState:
+        elif self._wire.state().name == "UnconnectedState":
             self._end(None)
 
     def _measure(self) -> None:
@@ -90,6 +110,11 @@ class TrainingCall(QObject):
 
     def _lines(self, data: bytes) -> Iterator[TrainingLine]:
         *whole, self._rest = (self._rest + data).split(b"\n")
+        if self._answer and (whole or len(self._rest) >= len(self._answer)):
+            if not whole or whole.pop(0) + b"\n" != self._answer:
+                remove_stale(self.path)
+                raise not_the_training(self.path)
+            self._answer = b""
         for line in whole:
             found = read_line(line)
             if isinstance(found, Greeting) is self._greeted:
@@ -101,13 +126,12 @@ class TrainingCall(QObject):
         if len(self._rest) > LONGEST:
             read_line(self._rest)
 
-    def _note_error(self, error: QLocalSocket.LocalSocketError) -> None:
-        kinds = QLocalSocket.LocalSocketError
-        if error in (kinds.ConnectionRefusedError, kinds.ServerNotFoundError):
+    def _note_error(self, error: str) -> None:
+        if error in _NOBODY:
             remove_stale(self.path)
             said = GradstepError("nobody listens there any more", kind="ConnectionRefusedError")
             self._end(said)
-        elif error is not kinds.PeerClosedError:
+        elif error not in _CLOSED:
             self._end(GradstepError(self._wire.errorString(), kind="OSError"))
 
     def _end(self, error: GradstepError | None) -> None:

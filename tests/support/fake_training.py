@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+PASSWORD, ANSWER = "5" * 64, "a" * 64  # of a port
 GREETING = {
     "gradstep": "watch",
     "version": 1,
@@ -28,19 +29,24 @@ def step(number: int, loss: float, **norms: Mapping[str, float]) -> dict[str, An
 
 
 class FakeTraining:
-    """Listens in `folder` as `pid`, greets whoever calls, and says the same `lines` to each; `say`
-    says more to all that are there. As the exporter, it never waits for who reads."""
+    """Listens in `folder` as `pid`, at a socket or at a port, greets whoever calls, and says the
+    same `lines` to each; `say` says more to all that are there. As the exporter, it never waits for
+    who reads. knocks: what was said first at a port."""
 
     def __init__(
-        self, folder: Path, pid: int = 4711, lines: Sequence[object] = (), **greeting: object
+        self,
+        folder: Path,
+        pid: int = 4711,
+        lines: Sequence[object] = (),
+        port: bool = False,
+        **greeting: object,
     ) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.path = folder / f"{pid}.sock"
+        self.path = folder / f"{pid}.{'door' if port else 'sock'}"
         self._first = [GREETING | {"pid": pid} | greeting, *lines]
         self._wires: list[socket.socket] = []
-        self._door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._door.bind(str(self.path))
-        self._door.listen()
+        self.knocks: list[bytes] = []
+        self._door = _port(self.path) if port else _socket(self.path)
         self._thread = threading.Thread(target=self._let_in, daemon=True)
         self._thread.start()
 
@@ -70,8 +76,26 @@ class FakeTraining:
                 wire, _ = self._door.accept()
             except OSError:
                 return
+            if self.path.suffix == ".door":
+                self.knocks.append(wire.recv(65))
+                _send(wire, [f"{ANSWER}\n".encode()])
             _send(wire, self._first)
             self._wires.append(wire)
+
+
+def _socket(path: Path) -> socket.socket:
+    door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    door.bind(str(path))
+    door.listen()
+    return door
+
+
+def _port(path: Path) -> socket.socket:
+    door = socket.create_server(("127.0.0.1", 0))
+    told = {"port": door.getsockname()[1], "password": PASSWORD, "answer": ANSWER}
+    path.touch(0o600)
+    path.write_text(json.dumps(told))
+    return door
 
 
 def _send(wire: socket.socket, lines: Sequence[object]) -> None:

@@ -252,6 +252,57 @@ def test_only_its_user_can_open_the_socket_and_it_goes_with_the_loop(
     assert [*path.parent.iterdir()] == []
 
 
+def knocking(told: dict[str, Any], password: str) -> socket.socket:
+    wire = socket.create_connection(("127.0.0.1", told["port"]), 60)
+    wire.sendall(f"{password}\n".encode())
+    return wire
+
+
+@pytest.mark.parametrize("windows", [False, True])
+def test_at_a_port_who_knows_the_password_is_let_in(
+    exporter: Any, runtime: Path, monkeypatch: pytest.MonkeyPatch, windows: bool
+) -> None:
+    """Asked for, and where there are no users as Unix has them."""
+    folder = runtime / "gradstep" / "watch"
+    how = {} if windows else {"follow": "localhost"}
+    if windows:
+        monkeypatch.delattr(os, "geteuid")
+        monkeypatch.setenv("LOCALAPPDATA", str(runtime))
+    loop = Loop(exporter, **how)
+    with loop.watch as watched:
+        path = Path(watched.live.path)
+        assert path == folder / f"{os.getpid()}.door"
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        told = json.loads(path.read_text())
+        with Loop(exporter, **how).watch as inner:
+            assert Path(inner.live.path).name == f"{os.getpid()}-2.door"
+        loop.step()
+        wire = knocking(told, told["password"])
+        wait(lambda: watched.live.arrivals)
+        loop.step()
+    assert not path.exists()
+    with wire.makefile("rb") as lines:
+        answer, greeting, *rest = lines
+    assert answer == f"{told['answer']}\n".encode()
+    assert json.loads(greeting)["gradstep"] == "watch"
+    assert [json.loads(line).get("step") for line in rest] == [1, 2, None]
+
+
+def test_at_a_port_nobody_else_is(exporter: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who says another word, less, or nothing, is told nothing at all."""
+    monkeypatch.setattr(exporter, "KNOCK", 0.2)
+    with Loop(exporter, follow="localhost").watch as watched:
+        told = json.loads(Path(watched.live.path).read_text())
+        for word in ("0" * 64, told["answer"], told["password"][:-1] + "g"):
+            with knocking(told, word) as wire:
+                assert wire.recv(1) == b""
+        with socket.create_connection(("127.0.0.1", told["port"]), 60) as wire:
+            wire.sendall(told["password"].encode())  # and no end of line
+            assert wire.recv(1) == b""
+        assert not watched.live.arrivals
+        assert socket.gethostbyname("localhost") == watched.live.door.listening.getsockname()[0]
+
+
 def test_without_a_runtime_folder_it_is_one_beside_temporary_files(
     exporter: Any, runtime: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

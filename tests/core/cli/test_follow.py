@@ -30,8 +30,9 @@ def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         yield socket_folder(Path(runtime))
 
 
-def test_the_only_one_is_followed_to_its_end(cli: Cli, folder: Path) -> None:
-    training = FakeTraining(folder, 4711, LINES)
+@pytest.mark.parametrize("port", [False, True])
+def test_the_only_one_is_followed_to_its_end(cli: Cli, folder: Path, port: bool) -> None:
+    training = FakeTraining(folder, 4711, LINES, port)
     result = cli("follow")
     assert result.out.splitlines() == [
         "train.py (Net), process 4711, PyTorch 2.13.0",

@@ -22,7 +22,7 @@ from gradstep.gui.look.pill import Pill
 from gradstep.gui.model import training_call, training_search
 from gradstep.gui.panels.training.training_panel import TrainingPanel
 from gradstep.gui.panels.widgets.small_labels import Link
-from tests.support.fake_training import FakeTraining, socket_folder, step
+from tests.support.fake_training import PASSWORD, FakeTraining, socket_folder, step
 
 pytestmark = pytest.mark.slow
 
@@ -104,6 +104,32 @@ def test_the_one_training_is_followed_at_once_and_its_curves_have_its_numbers(
     training.say(step(6, 0.5))
     qtbot.waitUntil(lambda: said(panel) == "Following train.py, step 6", timeout=60_000)
     assert panel.curves.place.text() == "step 6 · last"
+
+
+def test_at_a_port_it_is_followed_likewise(
+    bench: Any, panel: Any, qtbot: Any, begin: Callable[..., FakeTraining]
+) -> None:
+    training = begin(*LINES, port=True)
+    follow(bench, qtbot, 5)
+    assert said(panel) == "Following train.py, step 5"
+    assert curve(bench, LOSS).points.at(4) == 1
+    training.say(step(6, 0.5))
+    qtbot.waitUntil(lambda: said(panel) == "Following train.py, step 6", timeout=60_000)
+    assert {*training.knocks} == {f"{PASSWORD}\n".encode()}
+    training.end()
+    qtbot.waitUntil(lambda: not bench.space.followed.live, timeout=60_000)
+
+
+def test_somebody_else_at_the_port_of_a_training_is_not_followed(
+    bench: Any, panel: Any, qtbot: Any, begin: Callable[..., FakeTraining], folder: Path
+) -> None:
+    training = begin(*LINES, port=True)
+    told = json.loads(training.path.read_text())
+    training.path.write_text(json.dumps({**told, "answer": "b" * 64}))
+    assert action_table.run("run.follow_training", bench.space)
+    qtbot.waitUntil(lambda: NONE_TO_FOLLOW in bench.messages, timeout=60_000)
+    assert bench.space.followed.greeting is None
+    assert not training.path.exists()
 
 
 def test_a_recorded_training_to_nan(
