@@ -21,6 +21,7 @@ from gradstep.gpu.tensor_distance import distance, identical, measure
 
 _ROUNDINGS = 1000  # of an element type's ε, that two frameworks may be apart in the end
 _LEAST = {2: 2e-2}  # by bytes of an element: float16 keeps three digits
+_SUBNORMAL = 1e-30  # float16 is not normal soon: below 6e-5
 _SHORT, _MOST = 8, 0.1  # roundings of a short element type that are allowed, and never more
 
 
@@ -107,7 +108,8 @@ class RecordedRows:
 
 def _error(found: np.ndarray, wanted: np.ndarray, scale: float) -> float:
     """The largest difference, relative to the largest number, or to `scale` where that is more;
-    infinite where shapes or the places of NaN and infinities are others."""
+    infinite where shapes or the places of NaN and infinities are others. Numbers that are too small
+    to be normal have lost their digits, or are 0 in one of the frameworks."""
     if found.shape != wanted.shape:
         return np.inf
     if kind_of(found.dtype) not in "fc":
@@ -118,6 +120,8 @@ def _error(found: np.ndarray, wanted: np.ndarray, scale: float) -> float:
     a, b = np.where(np.isfinite(a), a, 0), np.where(np.isfinite(b), b, 0)
     largest = max(float(np.abs(b).max(initial=0)), scale)
     apart = float(np.abs(a - b).max(initial=0))
+    if apart <= float(limits_of(wanted.dtype).tiny) < _SUBNORMAL:
+        return 0.0
     return apart / largest if largest else (np.inf if apart else 0.0)
 
 
