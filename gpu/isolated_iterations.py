@@ -18,7 +18,7 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.loop import loop_of, way_to
+from gradstep.core.graph.loop import loop_of
 from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
 from gradstep.gpu.own_iterations import OwnIterations, Place
 
@@ -139,10 +139,21 @@ class IsolatedIterations:
         assert given is not None
         if name in loop.captures:
             return self._best(given, outside)
-        found = self._best(given, outside)
-        for number in self._before(level, place):
+        found, before = None, self._before(level, place)
+        for number in self._from_known(loop.results[index], outside, before):
             found = self._best(loop.results[index], (*outside, number))
-        return found
+        return self._best(given, outside) if found is None else found
+
+    def _from_known(
+        self, result: TensorRef, outside: Place, before: Sequence[int]
+    ) -> Sequence[int]:
+        """Of the iterations before, in their order, those from the last on of which the result is
+        there: one is computed of the other, and so many in a row not within each other."""
+        for at in reversed(range(len(before))):
+            place = (*outside, before[at])
+            if (result, place) in self._found or self._known(result, place) is not None:
+                return before[at:]
+        return before
 
     def _before(self, level: _Level, place: Place) -> Sequence[int]:
         """The iterations that were run before, in their order."""
@@ -153,7 +164,7 @@ class IsolatedIterations:
         return range(count - 1, place[-1], -1)
 
     def _level(self, ref: TensorRef) -> _Level:
-        way = way_to(self._program.graph, ref.op) or ()
+        way = self._own.way(ref)
         key = tuple(op.name for op in way)
         if key not in self._levels:
             self._levels[key] = _Level(self._program, self._backend, way, self._recorded)

@@ -26,12 +26,13 @@ class OwnIterations:
         if (error := session.command("continue_").error) is not None:
             raise error
         self._run: Ran = Recorded(session).run(0)
+        self._ways: dict[str, tuple[Operation, ...]] = {}
         self._loops: dict[tuple[str, Place], LoopRan | None] = {}
 
     def value(self, ref: TensorRef, place: Place) -> np.ndarray | None:
         """None where it was not computed: in another branch, or in an iteration that there was
         not."""
-        ran = self._at(way_to(self._graph, ref.op) or (), place)
+        ran = self._at(self.way(ref), place)
         index = None if ran is None else ran.value_of(ref)
         if ran is None or index is None:
             return None
@@ -42,9 +43,15 @@ class OwnIterations:
         held = ran.held(index)
         return None if held is None else get(self._backend, held)
 
+    def way(self, ref: TensorRef) -> tuple[Operation, ...]:
+        """The loops around it, the outermost first."""
+        if ref.op not in self._ways:
+            self._ways[ref.op] = way_to(self._graph, ref.op) or ()
+        return self._ways[ref.op]
+
     def computes(self, ref: TensorRef) -> bool:
         """Whether anything needs it, so that it is computed at all."""
-        way = way_to(self._graph, ref.op) or ()
+        way = self.way(ref)
         plan = self._run.plan
         for loop in way:
             step = plan.step_of.get(loop.name)

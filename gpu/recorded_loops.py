@@ -74,7 +74,7 @@ class RecordedLoops:
         for series in filter(lambda one: self._own.computes(one.ref), self._series.values()):
             check_cancelled()
             place, row = self._row(series)
-            way = way_to(self._program.graph, series.ref.op) or ()
+            way = self._own.way(series.ref)
             at = place if row.differs else next(iter(series.times))
             found.append((way[0].name, self._order(series, at), row))
         found.sort(key=lambda each: each[:2])
