@@ -38,7 +38,9 @@ class OwnIterations:
             return None
         made = ran.plan.made_by[index]
         alive = ran.plan.alive.get(ref)
-        if (made >= 0 and not ran.has_run(made)) or (alive and not holds(alive, ran.held)):
+        if (made >= 0 and not ran.has_run(made)) or (
+            alive is not None and not holds(alive, ran.held)
+        ):
             return None
         held = ran.held(index)
         return None if held is None else get(self._backend, held)

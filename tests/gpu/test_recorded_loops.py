@@ -117,6 +117,18 @@ def test_another_number_of_iterations_is_said() -> None:
     assert not left_out.creates
 
 
+def test_what_is_in_a_branch_that_is_not_taken_here_is_said() -> None:
+    """And so is the gradient that comes back to it, of which there is none."""
+    never = changed(document_of("while_loop"), "while_loop/gt/Const", holding(1e9))
+    found = compared(never)
+    assert found.first_divergence == "while_loop/gt/Greater"
+    tanh = [row for row in found.nodes if "cond/tanh/Tanh" in row.name + row.right.text]
+    said = {(row.phase, row.left.text) for row in tanh}
+    assert ("forward", "not computed in this iteration") in said
+    assert ("backward", "not computed in this iteration") in said
+    assert not any(row.creates for row in tanh)
+
+
 def test_a_gradient_in_a_loop_is_judged_by_itself() -> None:
     """A gradient that its rule doubles: made at the node, in the last iteration, which comes
     first; what it is a sum of has inherited it."""
