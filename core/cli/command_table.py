@@ -346,7 +346,7 @@ def _add_steps(parser: argparse.ArgumentParser) -> None:
         metavar="EXPR",
         default="",
         help="end with the step in which this holds, in the language of breakpoints: "
-        "'value < 0.1' (value: the loss), 'norm(grad[\"w\"]) < 1e-6', 'x[\"accuracy\"] > 0.9'",
+        "'loss < 0.1' (the first loss), 'norm(grad[\"w\"]) < 1e-6', 'x[\"accuracy\"] > 0.9'",
     )
 
 

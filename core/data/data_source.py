@@ -14,7 +14,8 @@ from typing import TypeVar
 import numpy as np
 
 from gradstep.core.data.drawn_transforms import Drawn, row_draws
-from gradstep.core.data.row_order import SPLIT, row_order
+from gradstep.core.data.row_numbers import MANY, SPLIT, RowNumbers, SplitRows, all_rows
+from gradstep.core.data.row_order import row_order, sorted_order
 from gradstep.core.data.transforms import Transform, apply
 from gradstep.core.data.value_text import fit_value, shape_rows
 from gradstep.core.engine.run.chosen_rows import ChosenRows
@@ -119,7 +120,7 @@ class DataSource:
     chance, where they are to be cropped or flipped."""
 
     columns: Mapping[TensorRef, Column]
-    rows: np.ndarray
+    rows: RowNumbers
     batch: int
     seed: int | None = None
     drop_last: bool = False
@@ -149,10 +150,10 @@ class DataSource:
         return Batch(epoch, number, self._rows_of(epoch, number))
 
     def _rows_of(self, epoch: int, number: int) -> np.ndarray:
-        places = slice(number * self.batch, (number + 1) * self.batch)
-        chosen: np.ndarray = self.rows[places]
+        places: slice | np.ndarray = slice(number * self.batch, (number + 1) * self.batch)
         if self.seed is not None:
-            chosen = self.rows[row_order(len(self.rows), self.seed, epoch)[places]]
+            places = row_order(len(self.rows), self.seed, epoch)[places]
+        chosen: np.ndarray = self.rows[places]
         return chosen
 
     def feeds_at(self, step: int) -> Mapping[TensorRef, np.ndarray]:
@@ -200,14 +201,17 @@ _NAMED = 6
 
 def split_rows(
     count: int, validate: float, seed: int, test: float = 0.0
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[RowNumbers, RowNumbers, RowNumbers]:
     """Rows to train on, and shares of them to validate and to test on, rounded down but one at
     least: drawn by `seed`, as files are often sorted. All in the order of the data. Those to
     validate on are the same, whatever is tested on."""
-    held, tested = (max(1, int(count * share)) if share else 0 for share in (validate, test))
-    if not held + tested:
-        return np.arange(count), np.arange(0), np.arange(0)
-    order = row_order(count, seed, SPLIT)
-    parts = np.split(order, [held, held + tested])
-    validated, testing, train = map(np.sort, parts)
-    return train, validated, testing
+    if not validate and not test:
+        return all_rows(count), np.arange(0), np.arange(0)
+    if count > MANY:
+        shares = validate, test
+        held, tested, train = (SplitRows(count, seed, shares, part) for part in range(3))
+        return train, held, tested
+    sizes = [max(1, int(count * share)) if share else 0 for share in (validate, test)]
+    parts = np.split(sorted_order(count, seed, SPLIT), np.cumsum(sizes))
+    validated, testing, rest = map(np.sort, parts)
+    return rest, validated, testing

@@ -13,6 +13,7 @@ from gradstep.core.data.array_files import Reading, map_array
 from gradstep.core.data.data_source import Batch, Column, DataSource, row_words, split_rows
 from gradstep.core.data.data_stamp import Stamp, data_stamp
 from gradstep.core.data.file_place import split_place
+from gradstep.core.data.row_numbers import RowNumbers
 from gradstep.core.data.transforms import (
     STANDARDISE,
     Classes,
@@ -202,7 +203,7 @@ def _cut(
     return training, validation, test
 
 
-def _fitted(column: Column, steps: list[Transform | str], train: np.ndarray) -> Column:
+def _fitted(column: Column, steps: list[Transform | str], train: RowNumbers) -> Column:
     """The column with its transforms, which may have to see the rows that are trained on."""
     made: list[Transform] = []
     for step in steps:
@@ -241,7 +242,7 @@ def _fit(sources: Sources, allow_nan: bool) -> Sources:
     return replace(training, columns=columns), validation, test
 
 
-def _seen(ref: TensorRef, column: Column, rows: Sequence[np.ndarray], allow_nan: bool) -> Column:
+def _seen(ref: TensorRef, column: Column, rows: Sequence[RowNumbers], allow_nan: bool) -> Column:
     """The column, its rows looked at as they are fed, and kept if they are few."""
     if plain := _of_any_rows(column).is_plain:
         column = replace(column, ready=np.asarray(column.array))

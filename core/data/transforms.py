@@ -13,13 +13,14 @@ import numpy as np
 
 from gradstep.core.data.drawn_transforms import Crop, Drawn, Flip
 from gradstep.core.data.literal_values import parse_expression, plain
+from gradstep.core.data.row_numbers import RowNumbers
 from gradstep.core.errors import USAGE, GradstepError
 from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.graph.suggestions import instead
 
 # Of rows [n, …]; of each row alone.
 Transform = Callable[[np.ndarray], np.ndarray] | Drawn
-_CHUNK = 1 << 16  # rows that are looked at at once
+_CHUNK, _CHUNK_BYTES = 1 << 16, 256 << 20  # rows that are looked at at once, at most
 
 
 @dataclass(frozen=True)
@@ -103,13 +104,14 @@ class Standardise:
         return np.asarray((rows - self.mean) / self.deviation)
 
 
-def standardise(array: np.ndarray, chosen: np.ndarray, before: Sequence[Transform]) -> Standardise:
+def standardise(array: np.ndarray, chosen: RowNumbers, before: Sequence[Transform]) -> Standardise:
     """As `chosen` rows of `array` are, after other transforms, in parts: the array may be larger
     than memory. Sums are of float64, from the first row's values, which keeps them small."""
     first = apply(array[chosen[:1]], before).astype(np.float64)[0]
     total, squares = np.zeros_like(first), np.zeros_like(first)
-    for start in range(0, len(chosen), _CHUNK):
-        part = apply(array[chosen[start : start + _CHUNK]], before) - first
+    chunk = max(1, min(_CHUNK, _CHUNK_BYTES // max(1, array[:1].nbytes)))
+    for start in range(0, len(chosen), chunk):
+        part = apply(array[chosen[start : start + chunk]], before) - first
         total += part.sum(axis=0)
         squares += np.square(part).sum(axis=0)
     mean = total / len(chosen)

@@ -8,6 +8,7 @@ import numpy as np
 
 from gradstep.core.data.data_source import row_words as said_rows
 from gradstep.core.data.opened_data import OpenedData
+from gradstep.core.data.row_numbers import holds
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
@@ -53,7 +54,7 @@ def _asked_rows(data: OpenedData, rows: list[int]) -> Part | None:
 def _words_of(data: OpenedData, rows: list[int]) -> str:
     """Of rows that were asked for. Raises GradstepError for one that there is not."""
     sources = {"": data.training, ", held back": data.validation, ", held back to test": data.test}
-    of = [w for w, s in sources.items() if s is not None and bool(np.isin(rows, s.rows).all())]
+    of = [words for words, s in sources.items() if s is not None and holds(s.rows, rows)]
     if not of:
         raise GradstepError(
             f"{said_rows(np.array(rows))} of the data are neither trained on nor held back",

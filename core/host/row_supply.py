@@ -9,7 +9,7 @@ import numpy as np
 
 from gradstep.core.data.data_source import Column, DataSource
 from gradstep.core.data.opened_data import OpenedData
-from gradstep.core.data.row_order import row_order
+from gradstep.core.data.row_numbers import all_rows
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
@@ -42,8 +42,10 @@ class Rows:
 
     def first(self, most: int) -> np.ndarray:
         """The numbers of the first rows, at most so many."""
-        rows = np.arange(self.total) if self.source is None else self.source.rows
-        return rows[:most]
+        found: np.ndarray = (all_rows(self.total) if self.source is None else self.source.rows)[
+            :most
+        ]
+        return found
 
     def take(self, ref: TensorRef, rows: np.ndarray) -> np.ndarray:
         """What `ref` is fed for these rows. Raises GradstepError."""
@@ -83,8 +85,7 @@ def _lacking(what: str, hint: str) -> GradstepError:
 
 def _spread(source: DataSource) -> DataSource:
     """The same rows in an order by chance, in batches that the placeholders take."""
-    mixed = source.rows[row_order(len(source.rows), 0, 0)]
     kinds = [column.kind for column in source.columns.values()]
     is_open = all(kind.shape == kind.shape.any_rows() for kind in kinds)
     batch = max(source.batch, _CHUNK) if is_open else source.batch
-    return replace(source, rows=mixed, batch=batch, seed=None, drop_last=not is_open, varies=False)
+    return replace(source, batch=batch, seed=0, drop_last=not is_open, varies=False)

@@ -19,6 +19,7 @@ from gradstep.core.graph.model import TensorRef
 from gradstep.core.graph.number_kinds import kind_of
 
 Gradients = Mapping[TensorRef, TensorRef]
+SUBJECT = "loss"  # as people call what `value` means in a training
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,8 @@ class FetchedValues:
 @dataclass(frozen=True)
 class Curves:
     """computed: the tensors that a run computes. texts: the expressions; until: one that ends it
-    all where it holds, "" for none; subject: what `value` means in them. is_variable: whether
-    a tensor of `computed` is a variable, or stands for one.
+    all where it holds, "" for none; subject: what `value` and `loss` mean in them. is_variable:
+    whether a tensor of `computed` is a variable, or stands for one.
 
     Raises GradstepError for what cannot be read, and names no tensor that a run computes."""
 
@@ -111,7 +112,7 @@ class Curves:
 
     def ends(self, values: Values) -> bool:
         """Whether it is time to stop. Raises GradstepError where that cannot be told."""
-        return bool(self.until) and parse(self.until).holds(Scope(values, self.subject))
+        return bool(self.until) and parse(self.until, SUBJECT).holds(Scope(values, self.subject))
 
     @cached_property
     def _terms(self) -> list[tuple[str, Callable[[Values], Any]]]:
@@ -124,7 +125,7 @@ class Curves:
             [(table, ref), *_] = find_mentions(text)
             if table == "x":
                 return lambda values: values.value(ref)
-        expression = parse(text)
+        expression = parse(text, SUBJECT)
         return lambda values: expression.evaluate(Scope(values, self.subject), guarded=True)
 
     def _read(self, table: str, ref: TensorRef) -> list[Fetch]:
@@ -137,7 +138,7 @@ class Curves:
 
 def _require_of_any_run(text: str) -> None:
     """Raise GradstepError for what cannot be read, and for what only recorded runs have."""
-    for name in sorted(parse(text).recorded):
+    for name in sorted(parse(text, SUBJECT).recorded):
         raise GradstepError(
             f"cannot follow '{text}': '{name}' is of runs that are recorded",
             kind="ExpressionError",

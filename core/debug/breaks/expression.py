@@ -93,13 +93,17 @@ class Expression:
 
 
 @memo_of_document(1024)
-def parse(text: str) -> Expression:
-    """Raises GradstepError for anything that is not in the language."""
+def parse(text: str, subject: str = "value") -> Expression:
+    """subject: another word for `value`. Raises GradstepError for anything that is not in the
+    language."""
     if len(text) > _LONGEST:
         raise _error(text[:40] + "…", f"it is longer than {_LONGEST} characters")
     try:
         tree = ast.parse(text.strip(), mode="eval")
-        names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        found = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+        for name in (name for name in found if name.id == subject):
+            name.id = "value"
+        names = {name.id for name in found}
         recorded = names.intersection((*PLACES, *_SCOPED))
         return Expression(text, _compile(tree.body), frozenset(recorded))
     except _UnsupportedError as error:

@@ -83,12 +83,12 @@ class TrainingHead(BreakingRow):
         self.until = QLineEdit()
         self.until.setObjectName("training.until")
         self.until.setAccessibleName(self.tr("Until this holds"))
-        self.until.setPlaceholderText(self.tr("or until: value < 0.1"))
+        self.until.setPlaceholderText(self.tr("or until: loss < 0.1"))
         self.until.setToolTip(
             plain(
                 self.tr(
                     "A condition, as of a breakpoint, that ends training at the step in which it "
-                    'holds. value is the loss; x["name:0"] is any tensor.'
+                    'holds. loss is the first one; x["name:0"] is any tensor.'
                 )
             )
         )

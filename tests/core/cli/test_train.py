@@ -277,6 +277,7 @@ def test_it_ends_with_the_step_in_which_a_condition_holds(cli: Cli) -> None:
     whole = cli(*words, "--until", f'x["loss"] <= {limit!r}', "--json").json
     assert (whole["steps"], whole["until"]) == (12, True)
     assert whole["shown"] == shown[:12]
+    assert cli(*words, "--until", f"loss <= {limit!r}", "--json").json["shown"] == shown[:12]
     never = cli(*words, "--until", "value < 0", "--json").json
     assert (never["steps"], never["until"]) == (50, False)
 
@@ -294,6 +295,7 @@ def test_a_condition_reads_gradients_and_what_is_not_shown(cli: Cli) -> None:
         ("value <", "value <"),
         ('x["lost"] < 1', "runs do not compute 'lost"),
         ('grad["labels"] > 1', "runs compute no gradient of 'labels"),
+        ("lost < 1", "'lost' is not known"),
         ("run > 10", "is of runs that are recorded"),
         ('x["loss"] > previous(x["loss"])', "is of runs that are recorded"),
     ],

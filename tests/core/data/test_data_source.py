@@ -14,7 +14,7 @@ from gradstep.core.data import row_order as row_order_module
 from gradstep.core.data.array_files import Reading, map_array, read_array
 from gradstep.core.data.built_in_sets import POEM, SETS
 from gradstep.core.data.data_source import Batch, Column, DataSource, row_words, split_rows
-from gradstep.core.data.row_order import row_order
+from gradstep.core.data.row_order import row_order, sorted_order
 from gradstep.core.data.transforms import OneHot, Scale, Transform, read_transform, standardise
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
@@ -57,7 +57,7 @@ def test_any_step_at_any_time_is_fed_the_same(steps: Sequence[int], seed: int) -
     first, other = source(23, 4, seed), source(23, 4, seed)
     seen = {step: first.feeds_at(step)[X].tolist() for step in range(201)}
     for step in steps:
-        row_order.cache_clear()
+        sorted_order.cache_clear()
         assert other.feeds_at(step)[X].tolist() == seen[step]
 
 
@@ -81,7 +81,7 @@ def test_rows_whose_numbers_are_equal_stay_as_they_were(monkeypatch: pytest.Monk
     monkeypatch.setattr(row_order_module, "blocks_at", lambda seeds, numbers: drawn)
     words = drawn.reshape(-1, 2).tolist()
     expected = sorted(range(200), key=lambda i: words[i])
-    assert row_order.__wrapped__(200, 0, 0).tolist() == expected
+    assert sorted_order.__wrapped__(200, 0, 0).tolist() == expected
 
 
 def test_all_orders_come_alike() -> None:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gradstep.core.data.built_in_sets import SETS
-from gradstep.core.data.row_order import SPLIT, row_order
+from gradstep.core.data.row_numbers import SPLIT
+from gradstep.core.data.row_order import row_order
 from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_service import EngineService
 from gradstep.core.io.native import gradstep_file
