@@ -14,12 +14,12 @@ from typing import TypeVar
 import numpy as np
 
 from gradstep.core.data.drawn_transforms import Drawn, row_draws
-from gradstep.core.data.row_numbers import MANY, SPLIT, RowNumbers, SplitRows, all_rows
+from gradstep.core.data.row_numbers import MANY, MOST_HELD, SPLIT, RowNumbers, SplitRows, all_rows
 from gradstep.core.data.row_order import row_order, sorted_order
 from gradstep.core.data.transforms import Transform, apply
 from gradstep.core.data.value_text import fit_value, shape_rows
 from gradstep.core.engine.run.chosen_rows import ChosenRows
-from gradstep.core.errors import GradstepError
+from gradstep.core.errors import USAGE, GradstepError
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import TensorRef
 
@@ -204,11 +204,17 @@ def split_rows(
 ) -> tuple[RowNumbers, RowNumbers, RowNumbers]:
     """Rows to train on, and shares of them to validate and to test on, rounded down but one at
     least: drawn by `seed`, as files are often sorted. All in the order of the data. Those to
-    validate on are the same, whatever is tested on."""
+    validate on are the same, whatever is tested on. Raises GradstepError."""
     if not validate and not test:
         return all_rows(count), np.arange(0), np.arange(0)
     if count > MANY:
         shares = validate, test
+        if sum(shares) > MOST_HELD:
+            raise GradstepError(
+                f"holding back {sum(shares):g} of {count:,} rows leaves too few",
+                kind=USAGE,
+                hint=f"hold back {MOST_HELD:g} of so many at most",
+            )
         held, tested, train = (SplitRows(count, seed, shares, part) for part in range(3))
         return train, held, tested
     sizes = [max(1, int(count * share)) if share else 0 for share in (validate, test)]

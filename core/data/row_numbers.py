@@ -16,6 +16,7 @@ from gradstep.core.ops.numerics.philox import blocks_at
 MANY = 1 << 22  # rows: to sort more takes seconds and hundreds of megabytes
 SPLIT = (1 << 63) - 1  # the number of the order by which rows are split, which no epoch has
 _BLOCK = 64  # rows of which each has its share held back
+MOST_HELD = 0.96  # of a block's rows: each part may have one more than its share
 
 
 class RowNumbers(Protocol):
@@ -57,8 +58,9 @@ class AllRows:
 @dataclass(frozen=True)
 class SplitRows:
     """One of the parts that `count` rows are split into, in the order of the data. shares: of the
-    parts, of which the last is what the others leave; part: which. Each block of rows gives every
-    part its share, drawn by `seed`."""
+    parts, at most MOST_HELD in all, of which the last is what the others leave; part: which. Each
+    block of rows gives every part its share, drawn by `seed`; those behind the last block are left
+    by the others."""
 
     count: int
     seed: int
@@ -89,8 +91,9 @@ class SplitRows:
 
     def _bounds(self, block: np.ndarray) -> np.ndarray:
         """How many rows of each part lie before these blocks, int64 [n, parts]."""
-        rows = np.minimum(block * _BLOCK, self.count)
-        parts = [(rows * share).astype(np.int64) for share in self.shares]
+        rows, whole = np.minimum(block * _BLOCK, self.count), self.count // _BLOCK
+        shared = np.minimum(block, whole) * _BLOCK
+        parts = [(shared * share).astype(np.int64) for share in self.shares]
         return np.stack([*parts, rows - sum(parts)], axis=1)
 
     def _before(self, block: np.ndarray) -> np.ndarray:
@@ -98,14 +101,9 @@ class SplitRows:
         return found
 
     def _block_of(self, places: np.ndarray) -> np.ndarray:
-        """Which blocks the rows at these places of the part lie in: found by halving, near where
-        they are if all is spread evenly, which no block is more than two rows away from."""
-        apart = self.count / (
-            max(1, len(self)) * _BLOCK
-        )  # blocks from one row of the part to the next
-        near, reach = (places * apart).astype(np.int64), int(3 * apart) + 2
-        low, high = np.maximum(near - reach, 0), np.minimum(near + reach, self._blocks)
-        for _ in range((2 * reach).bit_length()):
+        """Which blocks the rows at these places of the part lie in: found by halving."""
+        low, high = np.zeros_like(places), np.full_like(places, self._blocks)
+        for _ in range(self._blocks.bit_length()):
             middle = (low + high) // 2
             later = self._before(middle) > places
             low, high = np.where(later, low, middle), np.where(later, middle, high)

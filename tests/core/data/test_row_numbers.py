@@ -16,9 +16,10 @@ from gradstep.core.data import row_order as row_order_module
 from gradstep.core.data.data_source import DataSource, split_rows
 from gradstep.core.data.row_numbers import MANY, AllRows, SplitRows, holds
 from gradstep.core.data.row_order import DrawnOrder, row_order
+from gradstep.core.errors import GradstepError
 
 COUNTS = st.integers(1, 3000)
-SHARES = st.sampled_from([0.0, 0.001, 0.1, 1 / 3, 0.49])
+SHARES = st.sampled_from([0.0, 0.001, 0.1, 1 / 3, 0.48])
 HUGE = 419_430_400  # rows of 256 bytes in 100 GiB
 
 
@@ -55,7 +56,7 @@ ORDERS: list[list[int]] = [
     [7, 5, 6, 2, 3, 1, 4, 0],
     [5, 0, 4, 3, 2, 7, 1, 6],
     [117130034, 186240604, 372345367],
-    [0, 29, 39, 46, 51, 52, 68, 84, 85, 94],
+    [0, 29, 39, 46, 51, 52],
 ]
 
 
@@ -76,7 +77,8 @@ def test_parts_are_the_shares_of_every_stretch_in_the_order_of_the_data(
     rows = [part[:].tolist() for part in parts]
     assert sorted(itertools.chain(*rows)) == list(range(count))
     assert all(found == sorted(found) for found in rows)
-    assert [len(found) for found in rows[:2]] == [int(count * validate), int(count * test)]
+    shared = count // 64 * 64
+    assert [len(found) for found in rows[:2]] == [int(shared * validate), int(shared * test)]
     stretch = np.bincount(np.array(rows[0], np.int64) // 64, minlength=count // 64 + 1)
     assert (abs(stretch[: count // 64] - 64 * validate) <= 1).all()
     for number, part in enumerate(parts):
@@ -98,6 +100,10 @@ def test_many_rows_take_no_memory() -> None:
     tracemalloc.start()
     train, held, tested = split_rows(HUGE, 0.2, 7, 0.1)
     assert (len(held), len(tested)) == (int(HUGE * 0.2), int(HUGE * 0.1))
+    with pytest.raises(
+        GradstepError, match=r"holding back 0\.99 of 419,430,400 rows leaves too few"
+    ):
+        split_rows(HUGE, 0.5, 7, 0.49)
     source = DataSource({}, train, 32, 7)
     last = source.batch_at(source.batches_per_epoch * 3 - 1)
     assert (last.epoch, last.number) == (2, source.batches_per_epoch - 1)
