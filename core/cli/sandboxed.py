@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 import glob
 import os
+import re
 from collections.abc import Iterator
 
 from gradstep.core.cli.output.command_output import usage
 from gradstep.core.data.file_place import fixed_folder, split_place
 from gradstep.core.errors import GradstepError
 from gradstep.core.program import sandbox
+
+_PART = re.compile(r"-(?:\d{5}|\?{5})-of-\d{5}$")  # of a checkpoint in several files
 
 
 def works_elsewhere(verb: str, args: argparse.Namespace) -> bool:
@@ -56,9 +59,10 @@ def _checkpoint(path: str | None) -> Iterator[str]:
     if path is None:
         return
     yield path
-    prefix = path.removesuffix(".index")
+    prefix = _PART.sub("", path.removesuffix(".index"))
     yield from glob.glob(f"{glob.escape(prefix)}.index")
     yield from glob.glob(f"{glob.escape(prefix)}.data-*")
+    yield from glob.glob(f"{glob.escape(prefix)}-?????-of-?????")
 
 
 def _made(folder: str | None) -> Iterator[str]:

@@ -28,6 +28,7 @@ from gradstep.core.io.disk.regular_file import RegularFile
 from gradstep.core.io.file_errors import inside
 from gradstep.core.io.native import npy
 from gradstep.core.io.native.zip_archive import Archive
+from gradstep.core.io.tensorflow.slice_tables import ends_table
 from gradstep.core.io.tensorflow.tensor_bundle import INDEX
 
 _ARRAYS = (".npy", ".npz", ".csv", ".tsv", ".txt", ".safetensors", ".parquet", ".index")
@@ -121,7 +122,7 @@ def _read(file: RegularFile, part: str, reading: Reading) -> tuple[np.ndarray, b
         return _npz(file, part, reading), False
     if is_safetensors(head, file.size):
         return _safetensors(file, part, reading), False
-    if suffix == INDEX:
+    if suffix == INDEX or ends_table(file):
         return _checkpoint(file, part, reading), False
     if head.startswith(PARQUET):
         rules = TableRules(file.name, part, "", reading.dtype, reading.allow_nan)

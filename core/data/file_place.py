@@ -11,7 +11,8 @@ from pathlib import Path
 from gradstep.core.errors import USAGE, GradstepError
 
 _PARTED = re.compile(
-    r"(.+\.(?:npz|safetensors|index|csv|tsv|txt|parquet)):(.*)", re.IGNORECASE | re.DOTALL
+    r"(.+\.(?:npz|safetensors|index|csv|tsv|txt|parquet|ckpt(?:-\d+)?(?:-\d+-of-\d+)?)):(.*)",
+    re.IGNORECASE | re.DOTALL,
 )
 _WILD = re.compile(r"[*?\[]")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ from gradstep.core.io.file_errors import inside
 from gradstep.core.io.native.zip_archive import Archive
 from gradstep.core.io.tensorflow.checkpoint_state import newest_in
 from gradstep.core.io.tensorflow.object_names import object_names
+from gradstep.core.io.tensorflow.slice_tables import SliceTables, is_slice_table
 from gradstep.core.io.tensorflow.tensor_bundle import INDEX, TensorBundle, prefix_of
 
 _HEAD, _ZIP = 16, b"PK"
@@ -40,7 +42,7 @@ def open_tensors(path: Path, budget: Budget) -> Iterator[NamedTensors]:
     """The tensors of a file; of a checkpoint, by what its files' names begin with; of the newest
     one in a folder. To be read inside. Raises GradstepError: FileError, OverBudgetError."""
     found = _newest(path) if path.is_dir() else path
-    if found.suffix == INDEX or Path(f"{found}{INDEX}").exists():
+    if found.suffix == INDEX or Path(f"{found}{INDEX}").exists() or is_slice_table(found):
         yield CheckpointTensors(found, budget)
         return
     try:
@@ -83,14 +85,15 @@ def _newest(folder: Path) -> Path:
 
 
 class CheckpointTensors:
-    """Of a checkpoint of TensorFlow; where objects were saved, by what their variables are called
-    as well."""
+    """Of a checkpoint of TensorFlow, of either version; where objects were saved, by what their
+    variables are called as well."""
 
     def __init__(self, path: Path, budget: Budget) -> None:
-        self._bundle = TensorBundle(path, budget)
+        kind = SliceTables if is_slice_table(path) and path.suffix != INDEX else TensorBundle
+        self._held = kind(os.fspath(path), budget)
         self.path = prefix_of(path)
-        self._keys = {name: name for name in self._bundle.names if not name.startswith(_OWN)}
-        called = object_names(self._bundle)
+        self._keys = {name: name for name in self._held.names if not name.startswith(_OWN)}
+        called = object_names(self._held)
         for name, key in called.items():
             if key in self._keys:
                 del self._keys[key]
@@ -99,10 +102,10 @@ class CheckpointTensors:
 
     def shape_of(self, name: str) -> tuple[int, ...]:
         """Raises GradstepError where NumPy has no such tensor."""
-        return self._bundle.type_of(self._keys[name])[1]
+        return self._held.type_of(self._keys[name])[1]
 
     def read(self, name: str) -> np.ndarray:
-        return self._bundle.read(self._keys[name])
+        return self._held.read(self._keys[name])
 
 
 class NpzTensors:

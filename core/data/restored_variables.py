@@ -9,15 +9,17 @@ from pathlib import Path
 import numpy as np
 
 from gradstep.core.data.named_tensors import NamedTensors, open_tensors
+from gradstep.core.data.partitioned_variables import find_parts, part_slices
 from gradstep.core.data.value_text import fit_value
 from gradstep.core.engine.plan.steps import storage_name
 from gradstep.core.engine.run.variable_store import require_initial
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from gradstep.core.graph.model import Constant, Graph, Operation
 from gradstep.core.graph.suggestions import instead
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.ops.build.variable import VARIABLES
+from gradstep.core.ops.declare.attribute_kinds import attribute
 
 _LISTED = 5  # names
 
@@ -70,14 +72,15 @@ def restore_variables(graph: Graph, path: Path, budget: Budget) -> Restored:
 def _restored(graph: Graph, variables: dict[str, Operation], tensors: NamedTensors) -> Restored:
     there = {*tensors.names}
     chosen = {name: found for name, op in variables.items() if (found := _named(op, there))}
+    parts = find_parts((name for name in variables if name not in chosen), there)
     values: dict[str, Constant] = {}
     misfits = []
-    for name, found in chosen.items():
-        array = tensors.read(found)
+    for name, array in (*_wholes(chosen, tensors), *_parts(graph, parts, tensors)):
         try:
             values[name] = Constant.taking(_fitted(graph, variables[name], array))
         except GradstepError as error:
             misfits.append(error.message)
+    chosen |= {name: whole for whole, names in parts.items() for name in names}
     missing = tuple(name for name in variables if name not in chosen)
     if not values:
         why = misfits[0] if misfits else f"it has no tensor named '{missing[0]}'"
@@ -85,6 +88,28 @@ def _restored(graph: Graph, variables: dict[str, Operation], tensors: NamedTenso
         raise GradstepError(f"{tensors.path} fits no variable: {why}", kind="FileError", hint=hint)
     unused = tuple(sorted(there - {*chosen.values()}))
     return Restored(tensors.path, values, missing, tuple(misfits), unused)
+
+
+def _wholes(chosen: dict[str, str], tensors: NamedTensors) -> Iterator[tuple[str, np.ndarray]]:
+    return ((name, tensors.read(found)) for name, found in chosen.items())
+
+
+def _parts(
+    graph: Graph, parts: dict[str, list[str]], tensors: NamedTensors
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Those of each variable that the graph has in parts; the whole where they are none of it,
+    which fits none of them then."""
+    for whole, names in parts.items():
+        array = tensors.read(whole)
+        places = part_slices(array.shape, [_sizes(graph[name]) for name in names])
+        for number, name in enumerate(names):
+            yield name, array if places is None else array[places[number]]
+
+
+def _sizes(op: Operation) -> tuple[int, ...]:
+    """Of a variable's declared shape; none where it declares none."""
+    shape = attribute(op, "shape", Shape, UNKNOWN)
+    return shape.static() if shape.is_static else ()
 
 
 def _named(op: Operation, there: set[str]) -> str:

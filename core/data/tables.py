@@ -221,7 +221,7 @@ def _is_number(cell: str) -> bool:
         complex(cell)
     except ValueError:
         return False
-    return True
+    return cell.strip("+-").lower() != "j"  # a name, as of a column beside "i"
 
 
 def _cells(count: int) -> str:

@@ -33,10 +33,6 @@ _CHECKPOINT = (
     "Restore variables takes them (--restore {path}); open the .meta beside it, or the "
     "saved_model.pb of its folder, to be told how to write its graph"
 )
-_CHECKPOINT_1 = (
-    "it has the values of variables and no graph, in a form that TensorFlow 0.12 gave up: save it "
-    "again in TensorFlow; open the .meta beside it to be told how to write its graph"
-)
 _EVENTS = (
     "if a graph was written to it, take it out in TensorFlow: open('graph.pb', 'wb').write(next("
     "e.graph_def for e in tf.compat.v1.train.summary_iterator({file}) if e.graph_def))"
@@ -64,7 +60,7 @@ FORMATS = (
     Format("checkpoint_index", "the index of a TensorFlow checkpoint",
            signs.is_checkpoint_index, todo=_CHECKPOINT),
     Format("checkpoint_1", "a TensorFlow checkpoint of the first version", signs.is_table,
-           todo=_CHECKPOINT_1),
+           todo=_CHECKPOINT),
     Format("checkpoint_data", "a part of a TensorFlow checkpoint", signs.is_checkpoint_data,
            todo=_CHECKPOINT),
     Format("checkpoint_state", "a list of TensorFlow checkpoints",

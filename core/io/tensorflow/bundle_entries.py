@@ -63,17 +63,27 @@ def read_entry(data: bytes) -> Entry:
         raise damaged(f"has an entry of {len(data)} bytes, and none may have more than {_LONGEST}")
     proto = message("BundleEntryProto")()
     parse(proto, data)
-    if len(proto.shape.dim) > MAX_RANK or proto.shape.unknown_rank:
-        raise damaged(f"has a tensor of {len(proto.shape.dim)} axes")
     return Entry(
         proto.dtype,
-        tuple(dim.size for dim in proto.shape.dim),
+        read_sizes(proto.shape),
         proto.shard_id,
         proto.offset,
         proto.size,
         proto.crc32c,
-        tuple(tuple(map(_extent, part.extent)) for part in proto.slices),
+        tuple(map(read_extents, proto.slices)),
     )
+
+
+def read_sizes(proto: Any) -> tuple[int, ...]:
+    """Those of a TensorShapeProto. Raises GradstepError (FileError) for what is no shape."""
+    if len(proto.dim) > MAX_RANK or proto.unknown_rank:
+        raise damaged(f"has a tensor of {len(proto.dim)} axes")
+    return tuple(dim.size for dim in proto.dim)
+
+
+def read_extents(proto: Any) -> tuple[Extent, ...]:
+    """Those of a TensorSliceProto."""
+    return tuple(map(_extent, proto.extent))
 
 
 def entry_bytes(entry: Entry) -> bytes:

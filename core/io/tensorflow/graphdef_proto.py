@@ -81,6 +81,12 @@ _MESSAGES = {
         "dtype 1 DataType", "shape 2 TensorShapeProto", "shard_id 3 int32", "offset 4 int64",
         "size 5 int64", "crc32c 6 fixed32", "slices 7 TensorSliceProto[]",
     ),
+    "SavedTensorSlices": ("meta 1 SavedTensorSliceMeta",),
+    "SavedTensorSliceMeta": ("tensor 1 SavedSliceMeta[]", "versions 2 VersionDef"),
+    "SavedSliceMeta": (
+        "name 1 string", "shape 2 TensorShapeProto", "type 3 DataType",
+        "slice 4 TensorSliceProto[]",
+    ),
     "TensorSliceProto": ("extent 1 Extent[]",),
     "Extent": ("start 1 int64", "length 2 int64?"),
     "FullTypeDef": ("type_id 1 FullTypeId", "args 2 FullTypeDef[]", "s 3 string", "i 4 int64"),

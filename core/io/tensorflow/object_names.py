@@ -7,6 +7,7 @@ The messages are those of tensorflow/core/protobuf/trackable_object_graph.proto 
 
 from __future__ import annotations
 
+from gradstep.core.io.tensorflow.slice_tables import SliceTables
 from gradstep.core.io.tensorflow.tensor_bundle import TensorBundle
 from gradstep.core.ops.formats.protobuf import every_field, length_fields
 
@@ -14,7 +15,7 @@ OBJECTS = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _NODES, _ATTRIBUTES, _FULL_NAME, _KEY = 1, 2, 2, 3
 
 
-def object_names(bundle: TensorBundle) -> dict[str, str]:
+def object_names(bundle: TensorBundle | SliceTables) -> dict[str, str]:
     """The tensors' names by those of the variables; none where no objects were saved, or where that
     cannot be understood. Raises GradstepError for a file that is damaged."""
     if OBJECTS not in bundle.names:

@@ -13,17 +13,18 @@ from collections.abc import Iterator
 from gradstep.core.errors import GradstepError
 from gradstep.core.io.checksum import masked_checksum
 from gradstep.core.io.disk.memory_budget import Budget
+from gradstep.core.io.tensorflow.snappy_block import unpack_snappy, unpacked_size
 from gradstep.core.ops.formats.protobuf import read_varint
 
 FOOTER, MAGIC = 48, bytes.fromhex("57fb808b247547db")  # bytes; its last eight
 TRAILER = 5  # bytes behind a block: how it is packed, and its checksum
 _ENTRY = 150  # bytes that an entry takes besides its own
-_PACKED = {1: "Snappy", 2: "Zstandard"}
+_SNAPPY, _OTHERS = 1, {2: "Zstandard"}  # by which a block may be packed
 
 
 def read_table(data: bytes, budget: Budget) -> dict[bytes, bytes]:
     """The values by their keys, which come in order. Raises GradstepError (FileError) for what is
-    cut off, damaged or packed, and OverBudgetError."""
+    cut off, damaged or packed by other than Snappy, and OverBudgetError."""
     if len(data) < FOOTER or not data.endswith(MAGIC):
         raise damaged("is cut off, or no table of LevelDB")
     try:
@@ -38,8 +39,8 @@ def _read(data: bytes, budget: Budget) -> dict[bytes, bytes]:
     index, _ = _handle(data, at)
     found: dict[bytes, bytes] = {}
     last: bytes | None = None
-    for _, place in _entries(_block(data, *index)):
-        for key, value in _entries(_block(data, *_handle(place, 0)[0])):
+    for _, place in _entries(_block(data, budget, *index)):
+        for key, value in _entries(_block(data, budget, *_handle(place, 0)[0])):
             if last is not None and key <= last:
                 raise damaged("is damaged: its keys are not in order")
             budget.take(len(key) + len(value) + _ENTRY, "its entries")
@@ -55,21 +56,29 @@ def _handle(data: bytes, at: int) -> tuple[tuple[int, int], int]:
     return (start, size), at
 
 
-def _block(data: bytes, start: int, size: int) -> bytes:
+def _block(data: bytes, budget: Budget, start: int, size: int) -> bytes:
     """The entries of a block, without what helps to search in it."""
     end = start + size
-    if end + TRAILER > len(data) - FOOTER or size < 4:
+    if end + TRAILER > len(data) - FOOTER or not size:
         raise damaged(f"is cut off or damaged: byte {end} is not there")
     if masked_checksum(data[start : end + 1]) != data[end + 1 : end + TRAILER]:
         raise damaged(f"is damaged: the bytes from {start} on have another checksum")
-    if data[end]:
+    block = _unpacked(data[start:end], data[end], budget)
+    (restarts,) = struct.unpack("<I", block[-4:])
+    return block[: max(0, len(block) - 4 - 4 * restarts)]
+
+
+def _unpacked(block: bytes, packed_by: int, budget: Budget) -> bytes:
+    if packed_by == _SNAPPY:
+        budget.take(unpacked_size(block), "a block of its entries")
+        return unpack_snappy(block)
+    if packed_by:
         raise GradstepError(
-            f"is packed by {_PACKED.get(data[end], 'an unknown program')}",
+            f"is packed by {_OTHERS.get(packed_by, 'an unknown program')}",
             kind="FileError",
             hint="save the checkpoint in TensorFlow, which does not pack it",
         )
-    (restarts,) = struct.unpack("<I", data[end - 4 : end])
-    return data[start : max(start, end - 4 - 4 * restarts)]
+    return block
 
 
 def _entries(block: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -25,6 +25,7 @@ from gradstep.core.io.native.tensor_json import objects
 from gradstep.core.io.tensorflow.bundle_entries import HEADER, Entry, read_entry, read_header
 from gradstep.core.io.tensorflow.bundle_texts import read_texts
 from gradstep.core.io.tensorflow.graphdef_proto import dtype_of, type_name
+from gradstep.core.io.tensorflow.joined_slices import Extents, join_slices, misfit, slice_words
 from gradstep.core.io.tensorflow.ordered_code import SLICE, slice_key
 from gradstep.core.io.tensorflow.sorted_table import damaged, read_table
 
@@ -70,7 +71,7 @@ class TensorBundle:
         is none, or none that NumPy has."""
         try:
             entry = self._entry(name)
-            return _dtype(entry, name), entry.shape
+            return numpy_type(entry.number, name), entry.shape
         except GradstepError as error:
             raise self._said(error) from None
 
@@ -93,25 +94,25 @@ class TensorBundle:
 
     def _joined(self, name: str, entry: Entry) -> np.ndarray:
         """A tensor that was saved in parts, which have to be all of it."""
-        dtype = _dtype(entry, name)
+        dtype = numpy_type(entry.number, name)
         self._budget.take(entry_size(entry, dtype, name), f"the tensor '{name}'")
-        whole, there = np.empty(entry.shape, dtype), np.zeros(entry.shape, np.bool_)
-        for extents in entry.slices:
+
+        def find(extents: Extents) -> Entry | None:
             found = self._entries.get(slice_key(self._keys[name], extents))
-            if found is None:
-                raise damaged(f"lacks the part of '{name}' at {_words(extents)}")
-            part, place = read_entry(found), _place(extents, entry.shape)
-            if part.number != entry.number or place is None or there[place].any():
-                raise damaged(f"has parts of '{name}' that do not fit together")
-            if part.shape != there[place].shape or part.slices:
-                raise damaged(f"has a part of '{name}' of another shape at {_words(extents)}")
-            whole[place], there[place] = self._read(name, part), True
-        if not there.all():
-            raise damaged(f"lacks parts of '{name}'")
-        return whole
+            part = None if found is None else read_entry(found)
+            if part is not None and part.number != entry.number:
+                raise misfit(name)
+            return part
+
+        def read(part: Entry, extents: Extents, shape: tuple[int, ...]) -> np.ndarray:
+            if part.shape != shape or part.slices:
+                raise damaged(f"has a part of '{name}' of another shape at {slice_words(extents)}")
+            return self._read(name, part)
+
+        return join_slices(name, np.empty(entry.shape, dtype), entry.slices, find, read)
 
     def _read(self, name: str, entry: Entry) -> np.ndarray:
-        dtype, data = _dtype(entry, name), self._bytes(name, entry)
+        dtype, data = numpy_type(entry.number, name), self._bytes(name, entry)
         if dtype.hasobject:
             texts, crc = read_texts(data, math.prod(entry.shape))
         else:
@@ -124,7 +125,7 @@ class TensorBundle:
 
     def _bytes(self, name: str, entry: Entry) -> bytes:
         """Those of one entry, as many as its shape needs."""
-        dtype = _dtype(entry, name)
+        dtype = numpy_type(entry.number, name)
         needed, texts = entry_size(entry, dtype, name), math.prod(entry.shape)
         if dtype.hasobject and entry.size >= texts:  # a length takes a byte or more
             needed = entry.size
@@ -160,32 +161,16 @@ def entry_size(entry: Entry, dtype: np.dtype, name: str) -> int:
         raise damaged(f"cannot hold '{name}': {error}") from None
 
 
-def _dtype(entry: Entry, name: str) -> np.dtype:
-    """NumPy's, of an element type. Raises GradstepError where it has none."""
+def numpy_type(number: int, name: str) -> np.dtype:
+    """NumPy's, of an element type's number. Raises GradstepError where it has none."""
     try:
-        found = dtype_of(entry.number)
+        found = dtype_of(number)
     except KeyError:
         found = DType.VARIANT
     if found in _OBJECTS:
         raise GradstepError(
-            f"holds '{name}' as {type_name(entry.number)}, which NumPy lacks",
+            f"holds '{name}' as {type_name(number)}, which NumPy lacks",
             kind="FileError",
             hint="save it as float32",
         )
     return found.numpy
-
-
-def _place(
-    extents: tuple[tuple[int, int], ...], shape: tuple[int, ...]
-) -> tuple[slice, ...] | None:
-    """Where a part lies in the whole; None for nowhere."""
-    if len(extents) != len(shape):
-        return None
-    ends = [size if n < 0 else at + n for (at, n), size in zip(extents, shape, strict=True)]
-    inside = (0 <= at <= end <= n for (at, _), end, n in zip(extents, ends, shape, strict=True))
-    starts = (at for at, _ in extents)
-    return tuple(map(slice, starts, ends)) if all(inside) else None
-
-
-def _words(extents: tuple[tuple[int, int], ...]) -> str:
-    return "[" + ", ".join(f"{at}:{at + n}" if n >= 0 else ":" for at, n in extents) + "]"

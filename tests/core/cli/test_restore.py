@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gradstep.core.data.array_files import Reading, read_array
 from gradstep.core.document.document import Document
 from gradstep.core.graph.model import Constant
 from gradstep.core.io.native import gradstep_file
@@ -165,3 +166,73 @@ def test_one_tensor_is_a_value(cli: Cli, theirs: Path) -> None:
     assert "holds several tensors" in several.err
     wrong = cli("run", TUTORIAL, "--feed", f"data=@{place}:layer/w")
     assert "Cannot feed value of shape (2, 2)" in wrong.err
+
+
+# -- the first version, and parts ----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Checkpoints of TensorFlow's first version."""
+    folder = tmp_path_factory.mktemp("first")
+    with zipfile.ZipFile(SAMPLES.with_name("first_version.zip")) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+@pytest.mark.parametrize("place", ["model.ckpt-2", ""])
+def test_a_checkpoint_of_the_first_version(
+    cli: Cli, first: Path, tmp_path: Path, place: str
+) -> None:
+    file = save_variables(tmp_path / "d.gradstep", layer__w=(2, 2), layer__b=(2,))
+    out = tmp_path / "out.gradstep"
+    assert cli("convert", file, out, "--restore", first / "saver" / place).status == 0
+    with np.load(first / "saver/expected.npz") as expected:
+        for name, value in gradstep_file.load(out).initial.items():
+            assert value.array.tobytes() == expected[name.replace("/", "|")].tobytes()
+
+
+@pytest.mark.parametrize("place", ["model.ckpt", "model.ckpt-00001-of-00002", ""])
+def test_one_that_was_saved_in_several_files(
+    cli: Cli, first: Path, tmp_path: Path, place: str
+) -> None:
+    file = save_variables(tmp_path / "d.gradstep", a=(2,))
+    out = tmp_path / "out.gradstep"
+    found = cli("convert", file, out, "--restore", first / "sharded" / place)
+    assert gradstep_file.load(out).initial["a"].array.tolist() == [1, 2]
+    assert "belongs to no variable here: b" in found.err
+
+
+def test_one_tensor_of_it_is_a_value(cli: Cli, first: Path) -> None:
+    place = f"@{first}/saver/model.ckpt-2:layer/w"
+    array, _ = read_array(place[1:], Reading())
+    with np.load(first / "saver/expected.npz") as expected:
+        assert np.array_equal(array, expected["layer|w"])
+    assert "holds several tensors" in cli("run", TUTORIAL, "--feed", "c=" + place[:-8]).err
+
+
+@pytest.mark.parametrize("version", ["first", "second"])
+def test_variables_in_parts_are_stretches_of_the_whole(
+    cli: Cli, theirs: Path, first: Path, tmp_path: Path, version: str
+) -> None:
+    """As a graph has them that tf.get_variable made with a partitioner."""
+    shapes: dict[str, tuple[int, ...]] = {
+        "by__rows__part_0": (4, 2), "by__rows__part_1": (3, 2), "by__rows__part_2": (3, 2)
+    }  # fmt: skip
+    file = save_variables(tmp_path / "d.gradstep", **shapes)
+    out = tmp_path / "out.gradstep"
+    path = {"first": first, "second": theirs}[version] / "partitioned/model.ckpt"
+    found = cli("convert", file, out, "--restore", path)
+    values = gradstep_file.load(out).initial
+    parts = [values[name.replace("__", "/")].array for name in shapes]
+    assert np.concatenate(parts).ravel().tolist() == list(range(20))
+    assert "by/rows" not in found.err
+
+
+def test_parts_that_are_none_of_the_whole_are_said(cli: Cli, theirs: Path, tmp_path: Path) -> None:
+    file = save_variables(
+        tmp_path / "d.gradstep", by__rows__part_0=(4, 2), by__rows__part_1=(5, 2), whole=()
+    )
+    found = cli("convert", file, tmp_path / "o.gradstep", "--restore", theirs / "partitioned")
+    assert "[10, 2] does not fit variable 'by/rows/part_0'" in found.err
+    assert found.status == 0

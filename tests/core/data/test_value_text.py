@@ -185,6 +185,11 @@ def test_what_a_spreadsheet_copies_is_read(cells: np.ndarray, mark: str, header:
     np.testing.assert_array_equal(value("\n".join([*names, *rows]), None, cells.shape[1]), cells)
 
 
+def test_names_of_columns_may_look_like_imaginary_units() -> None:
+    assert value("i\tj\n1\t2\n3\t4", None, 2).tolist() == [[1, 2], [3, 4]]
+    assert value("j\n5\n6", None, 1).tolist() == [[5], [6]]
+
+
 def test_a_row_for_a_matrix() -> None:
     assert value("1, 2", None, 2).tolist() == [[1, 2]]
     assert value("1 2\n3 4", None, 2, 1).tolist() == [[[1], [2]], [[3], [4]]]

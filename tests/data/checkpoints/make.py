@@ -37,7 +37,7 @@ def saver(folder: Path) -> None:
         for _ in range(2):
             session.run(train)
             kept.save(session, str(folder / "model.ckpt"), step, write_meta_graph=False)
-        _expect(folder, "model.ckpt-2")
+        expect(folder, "model.ckpt-2")
 
 
 def partitioned(folder: Path) -> None:
@@ -45,18 +45,18 @@ def partitioned(folder: Path) -> None:
     with tf.Graph().as_default(), tf1.Session() as session:
         with tf1.variable_scope("by", partitioner=tf1.fixed_size_partitioner(3, axis=0)):
             rows = tf.reshape(tf.range(20.0), [10, 2])
-            tf1.get_variable("rows", [10, 2], initializer=_sliced(rows))
+            tf1.get_variable("rows", [10, 2], initializer=sliced(rows))
         with tf1.variable_scope("by", partitioner=tf1.fixed_size_partitioner(2, axis=1)):
             columns = tf.reshape(tf.range(300, dtype=tf.int64), [2, 150])
-            tf1.get_variable("columns", [2, 150], tf.int64, initializer=_sliced(columns))
+            tf1.get_variable("columns", [2, 150], tf.int64, initializer=sliced(columns))
         tf1.get_variable("whole", initializer=tf.constant(7.0))
         session.run(tf1.global_variables_initializer())
         kept = tf1.train.Saver(save_relative_paths=True)
         kept.save(session, str(folder / "model.ckpt"), write_meta_graph=False)
-        _expect(folder, "model.ckpt")
+        expect(folder, "model.ckpt")
 
 
-def _sliced(whole: tf.Tensor) -> Callable[..., tf.Tensor]:
+def sliced(whole: tf.Tensor) -> Callable[..., tf.Tensor]:
     """The initializer of a variable of that value, which is told what part of it is asked for."""
 
     def value(shape: Any, dtype: Any = None, partition_info: Any = None) -> tf.Tensor:
@@ -88,7 +88,7 @@ def types(folder: Path) -> None:
     tensors["string"] = tf.constant([[b"", b"caf\xc3\xa9"], [b"\x00\xff", b"x" * 130]])
     tensors["one_text"] = tf.constant(b"text")
     _save(folder / "all", tensors)
-    _expect(folder, "all")
+    expect(folder, "all")
 
 
 def halves(folder: Path) -> None:
@@ -96,7 +96,7 @@ def halves(folder: Path) -> None:
     numbers = tf.cast(tf.constant([[1.0, -2.5], [3e38, float("nan")]]), tf.bfloat16)
     small = tf.cast(tf.constant([1.0, 2.0]), tf.dtypes.experimental.float8_e4m3fn)
     _save(folder / "half.ckpt", {"bfloat16": numbers, "float8": small})
-    _expect(folder, "half.ckpt")
+    expect(folder, "half.ckpt")
 
 
 def shards(folder: Path) -> None:
@@ -107,7 +107,7 @@ def shards(folder: Path) -> None:
     tf.raw_ops.MergeV2Checkpoints(
         checkpoint_prefixes=parts, destination_prefix=str(folder / "model.ckpt")
     )
-    _expect(folder, "model.ckpt")
+    expect(folder, "model.ckpt")
 
 
 def objects(folder: Path) -> None:
@@ -119,7 +119,7 @@ def objects(folder: Path) -> None:
             self.bias = tf.Variable([0.25], name="dense/bias")
 
     tf.train.Checkpoint(model=Model()).save(str(folder / "ckpt"))
-    _expect(folder, "ckpt-1")
+    expect(folder, "ckpt-1")
 
 
 def _save(prefix: Path, tensors: Mapping[str, tf.Tensor]) -> None:
@@ -133,7 +133,7 @@ def _save(prefix: Path, tensors: Mapping[str, tf.Tensor]) -> None:
     )
 
 
-def _expect(folder: Path, name: str) -> None:
+def expect(folder: Path, name: str) -> None:
     """Write down what TensorFlow reads."""
     reader = tf.train.load_checkpoint(str(folder / name))
     arrays = {}

@@ -260,10 +260,10 @@ def test_without_a_header_or_packed_it_is_refused(tmp_path: Path) -> None:
     write_bundle(str(tmp_path / "some"), {"w": np.zeros(1)})
     content = bytearray(index.read_bytes())
     end = content.index(struct.pack("<II", 0, 1)) + 8  # of the first block
-    content[end] = 1
+    content[end] = 2
     content[end + 1 : end + TRAILER] = masked_checksum(content[: end + 1])
     index.write_bytes(content)
-    with pytest.raises(GradstepError, match="is packed by Snappy"):
+    with pytest.raises(GradstepError, match="is packed by Zstandard"):
         TensorBundle(index)
 
 
