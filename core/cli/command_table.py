@@ -71,6 +71,27 @@ def _why(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _query(parser: argparse.ArgumentParser) -> None:
+    """Ask of many runs at which step something was so: the first step at which EXPR holds, in the
+    language of breakpoints ('norm(grad["w"]) > 10 * previous(norm(grad["w"]))', 'x["loss"] > 3';
+    `value` is what any step gave: 'isnan(value)'; words for that: nan, inf, zero, dead, …). At each
+    step that gave a value to something in it, it is asked anew, in loops too."""
+    shared_arguments.document(parser)
+    parser.add_argument("expression", metavar="EXPR", nargs="?", help="what has to hold")
+    parser.add_argument("--who", metavar="NAME", help="in place of EXPR: who wrote NAME last")
+    parser.add_argument("--every", action="store_true", help="all steps, and not the first alone")
+    parser.add_argument("--back", action="store_true", help="the last one instead")
+    parser.add_argument(
+        "--runs",
+        metavar="N",
+        type=shared_arguments.positive,
+        default=1,
+        help="run it so often, updates included",
+    )
+    shared_arguments.gradients(parser)
+    shared_arguments.add_run_arguments(parser)
+
+
 def _check(parser: argparse.ArgumentParser) -> None:
     """Problems of a graph, whether its gradients agree with finite differences, and whether what
     the document expects of its runs holds."""
@@ -522,6 +543,7 @@ VERBS: Mapping[str, Verb] = {
     "run": Verb("compute values", _run),
     "grad": Verb("compute gradients, and check them", _grad),
     "why": Verb("say why a value or a gradient is NaN, infinite, zero or None", _why),
+    "query": Verb("at which step of which run an expression holds", _query),
     "check": Verb("problems, the gradient check, and what it says of its runs", _check),
     "expect": Verb("write down what the runs give, for check to hold them to", _expect),
     "debug": Verb("the debugger in the terminal", _debug),

@@ -47,6 +47,7 @@ from gradstep.core.host.lint_answers import diagnosed
 from gradstep.core.host.precision_answers import examine_precision
 from gradstep.core.host.profile_answers import Wish, profile_runs
 from gradstep.core.host.program_reports import broken_numbers, report_stop
+from gradstep.core.host.query_answers import find_moments
 from gradstep.core.host.session_answers import assign_variable, manage_sessions
 from gradstep.core.host.session_restore import Courses, begin, begin_all, courses_of, follow_all
 from gradstep.core.host.step_answers import compare_with_before, leave_out, weigh_rows
@@ -340,6 +341,9 @@ class EngineService:
     def _watch(self, request: m.Watch, buffers: Sequence[Buffer]) -> Answer:
         return read_watches(self._session, request), ()
 
+    def _find_moments(self, request: m.FindMoments, buffers: Sequence[Buffer]) -> Answer:
+        return find_moments(self._session, request), ()
+
     def _why(self, request: m.Why, buffers: Sequence[Buffer]) -> Answer:
         session = self._session
         explainer = Explainer(
@@ -432,6 +436,7 @@ class EngineService:
         m.Expect: _expect,
         m.Notate: _notate,
         m.Watch: _watch,
+        m.FindMoments: _find_moments,
         m.Why: _why,
         m.Diagnose: _diagnose,
         m.FindBottlenecks: _find_bottlenecks,

@@ -8,12 +8,11 @@ from dataclasses import replace
 from gradstep.core.checks.why.why_answers import Explainer
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
-from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.document.document import CodeKind
 from gradstep.core.document.requests import main_request
 from gradstep.core.engine.backend import Backend
 from gradstep.core.graph.model import TensorRef
-from gradstep.core.host.session_restore import begin
+from gradstep.core.host.whole_runs import make_runs
 from gradstep.core.program.gradient_context import situation_of
 from gradstep.core.program.questions.first_run_values import with_request
 from gradstep.core.program.questions.loaded_document import Loaded
@@ -38,12 +37,7 @@ def _run(program: Program, backend: Backend, of: Sequence[TensorRef], runs: int)
         program = replace(program, fetches=tuple(of), targets=(), threads=())
     else:
         program = replace(program, fetches=tuple(dict.fromkeys((*program.fetches, *of))))
-    threads = begin(program, backend)
-    for _ in range(runs):
-        stop = threads.command("continue_")
-        if stop.reason in (Reason.EXCEPTION, Reason.BLOCKED):
-            break
-    return threads.session
+    return make_runs(program, backend, runs)
 
 
 def explanation_text(found: Explanation, source: str = "") -> str:

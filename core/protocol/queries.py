@@ -16,13 +16,20 @@ from gradstep.core.protocol.result_rows import (
     Explanation,
     GradientRow,
     LintFinding,
+    MomentRow,
     NodeCheck,
     PassInfo,
     ProfileRow,
     UncheckedNode,
     WatchRow,
 )
-from gradstep.core.protocol.vocabulary import NonFinite, PhaseName, RunMode, Supported
+from gradstep.core.protocol.vocabulary import (
+    NonFinite,
+    PhaseName,
+    RunMode,
+    Supported,
+    WhichMoment,
+)
 
 
 class CheckGradients(Request, frozen=True, kw_only=True):
@@ -245,3 +252,24 @@ class Profiled(Reply, frozen=True, kw_only=True):
     passes: list[PassInfo] = []
     device: str
     text: str = ""
+
+
+class FindMoments(Request, frozen=True, kw_only=True):
+    """At which steps of all runs does an expression hold? See gradstep.core.debug.query. which, of
+    where the debugger stands: the first of all, the next or previous one, the last up to here, or
+    every one; of those at most `most` are listed. Replied to with Moments."""
+
+    text: str
+    which: WhichMoment = "first"
+    most: int = 1000
+
+
+class Moments(Reply, frozen=True, kw_only=True):
+    """rows: in the order of time. count: of all; the others as of
+    gradstep.core.debug.query.recorded_query.Answers."""
+
+    rows: list[MomentRow]
+    count: int
+    runs: int
+    repeated: int = 0
+    lost: int = 0

@@ -126,6 +126,23 @@ class WatchRow(msgspec.Struct, frozen=True, kw_only=True):
     numbers: list[float | None] = []
 
 
+class MomentRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A step behind which an expression holds: see
+    gradstep.core.debug.query.recorded_query.Answer. position: right behind it, as `run_to` takes
+    it; run and step of it, and of the innermost loop the iteration. said: the number that was
+    compared, in a line. tensor: "" where the expression is about none by itself."""
+
+    position: str
+    run: int
+    step: int
+    iteration: int | None = None
+    inside: str = ""  # in words, as of LoopPlace
+    node: str = ""
+    tensor: str = ""
+    element: list[int] | None = None
+    said: str = ""
+
+
 class CauseLink(msgspec.Struct, frozen=True, kw_only=True):
     """One of the things that led to a value; see
     gradstep.core.autodiff.explain.missing_gradient.Link."""

@@ -19,6 +19,7 @@ StopReason = Literal[
 ]  # "blocked": the next step waits for others, and can be tried again; "end": of a run
 SessionCommand = Literal["list", "new", "duplicate", "delete", "switch", "copy"]
 BreakpointTarget = Literal["op", "gradient", "scope", "type", "phase", "line"]
+WhichMoment = Literal["first", "next", "previous", "last", "every"]  # of those asked for
 ThreadCondition = Literal["ready", "blocked", "deadlock", "finished", "failed"]
 
 # "waiting": not computed yet at that step; "none": a gradient that does not exist; "dead": in a

@@ -10,6 +10,7 @@ import msgspec
 from gradstep.core.cli.console import watch_commands
 from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
 from gradstep.core.cli.console.move_commands import move_commands, needs
+from gradstep.core.cli.console.query_commands import QUERY_COMMANDS
 from gradstep.core.cli.console.session_commands import SESSION_COMMANDS
 from gradstep.core.cli.console.value_commands import VALUE_COMMANDS
 from gradstep.core.cli.console.watch_commands import WATCH_COMMANDS, watch_lines, watch_objects
@@ -239,6 +240,7 @@ def console_commands() -> Iterator[ConsoleCommand]:
         *_AT_BREAKPOINTS,
         *VALUE_COMMANDS,
         *WATCH_COMMANDS,
+        *QUERY_COMMANDS,
         *_LOOKING,
         *SESSION_COMMANDS,
         *_LAST,

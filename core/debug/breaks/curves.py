@@ -58,6 +58,12 @@ class FetchedValues:
     def before(self) -> Values | None:
         return None
 
+    def written(self, ref: TensorRef) -> bool:
+        return False
+
+    def gradient_written(self, ref: TensorRef, of: str = "") -> bool:
+        return False
+
 
 @dataclass(frozen=True)
 class Curves:

@@ -7,7 +7,8 @@
 and grad["name:0"] any gradient; where several things are differentiated, grad["name:0", "loss"]
 that of one; update["name:0"] is what a variable has become less what it began the run with. `run`,
 `step` and `iteration` are where the debugger stands; previous(…) is what something was at the end
-of the run before, where that is recorded. `dead`, `saturated` and `ratio` are in
+of the run before, where that is recorded; written(x["w"]) is whether the step that was done last
+gave that tensor its value. `dead`, `saturated` and `ratio` are in
 `layer_measures`. A condition holds when any element of its result is
 true; it does not hold while a value in it has not been computed. Nothing here is ever passed to
 eval.
@@ -44,6 +45,8 @@ class Values(Protocol):
     def update(self, ref: TensorRef) -> np.ndarray | None: ...
     def place(self, name: PlaceName) -> int | None: ...
     def before(self) -> Values | None: ...
+    def written(self, ref: TensorRef) -> bool: ...
+    def gradient_written(self, ref: TensorRef, of: str = "") -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +66,15 @@ _Term = Callable[[Scope], Any]
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A parsed expression. recorded: what it names that has a meaning in recorded runs alone."""
+    """A parsed expression. recorded: what it names that has a meaning in recorded runs alone;
+    bare: which of `value` and `grad` it says without saying of which tensor; runs_back: how many
+    runs before the one it is evaluated in it reads."""
 
     text: str
     term: _Term
     recorded: frozenset[str] = frozenset()
+    bare: frozenset[str] = frozenset()
+    runs_back: int = 0
 
     def evaluate(self, scope: Scope, guarded: bool = False) -> Any:
         """A NumPy array or scalar, a bool or a tuple; None while something in it is missing.
@@ -104,14 +111,39 @@ def parse(text: str, subject: str = "value") -> Expression:
         for name in (name for name in found if name.id == subject):
             name.id = "value"
         names = {name.id for name in found}
-        recorded = names.intersection((*PLACES, *_SCOPED))
-        return Expression(text, _compile(tree.body), frozenset(recorded))
+        recorded = names.intersection((*PLACES, *_OF_RECORDED))
+        back = _runs_back(tree)
+        return Expression(text, _compile(tree.body), frozenset(recorded), _bare(tree), back)
     except _UnsupportedError as error:
         raise _error(text, str(error)) from None
     except SyntaxError as error:
         raise _error(text, error.msg) from None
     except (ValueError, RecursionError, MemoryError):
         raise _error(text, "it cannot be read") from None
+
+
+def _bare(tree: ast.AST) -> frozenset[str]:
+    """Of `value` and `grad` those that no name of a tensor follows."""
+    named = {id(node.value) for node in map(_mention, ast.walk(tree)) if node is not None}
+    said = (x for x in ast.walk(tree) if isinstance(x, ast.Name) and id(x) not in named)
+    return frozenset(x.id for x in said if x.id in ("value", "grad"))
+
+
+def _mention(node: ast.AST) -> ast.Subscript | None:
+    """What names a tensor, as x["w"] does; None of anything else."""
+    if not isinstance(node, ast.Subscript):
+        return None
+    index = node.slice
+    first = index.elts[0] if isinstance(index, ast.Tuple) and index.elts else index
+    names = isinstance(first, ast.Constant) and isinstance(first.value, str)
+    return node if names else None
+
+
+def _runs_back(node: ast.AST) -> int:
+    """How many `previous` are within each other."""
+    inside = max(map(_runs_back, ast.iter_child_nodes(node)), default=0)
+    called = node.func if isinstance(node, ast.Call) else None
+    return inside + (isinstance(called, ast.Name) and called.id == "previous")
 
 
 class _UnsupportedError(Exception):
@@ -281,11 +313,13 @@ def _index(node: ast.expr) -> Any:
 
 
 def _call(node: ast.Call) -> _Term:
-    if not isinstance(node.func, ast.Name) or node.func.id not in {*_FUNCTIONS, *_SCOPED}:
-        raise _UnsupportedError(f"the functions are {', '.join((*_FUNCTIONS, *_SCOPED))}")
+    if not isinstance(node.func, ast.Name) or node.func.id not in FUNCTIONS:
+        raise _UnsupportedError(f"the functions are {', '.join(FUNCTIONS)}")
     name, count = node.func.id, _ARGUMENTS.get(node.func.id, 1)
     if len(node.args) != count or node.keywords:
         raise _UnsupportedError(f"{name} takes {_COUNTS[count]}")
+    if name == "written":
+        return _written(node.args[0])
     arguments = [_compile(argument) for argument in node.args]
     if (scoped := _SCOPED.get(name)) is not None:
         return scoped(*arguments)
@@ -300,8 +334,29 @@ def _previous(term: _Term) -> _Term:
     return lambda scope: term(Scope(_known(scope.values.before()), scope.subject))
 
 
+def _written(node: ast.expr) -> _Term:
+    """Of a tensor that is named, or the gradient of one: not of what is computed from them."""
+    mention = _mention(node)
+    if mention is not None and isinstance(mention.value, ast.Name):
+        names = _strings(mention.slice)
+        ref, table = TensorRef.parse(names[0]), mention.value.id
+        if table == "x" and len(names) == 1:
+            return lambda scope: scope.values.written(ref)
+        if table == "grad":
+            return lambda scope: scope.values.gradient_written(ref, *names[1:])
+    raise _UnsupportedError('write written(x["w"]) or written(grad["w"])')
+
+
+def _strings(index: ast.expr) -> list[str]:
+    """The one or two names in the brackets."""
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return [x.value for x in parts if isinstance(x, ast.Constant) and isinstance(x.value, str)][:2]
+
+
 # Functions whose argument is computed in another scope.
 _SCOPED: Mapping[str, Callable[[_Term], _Term]] = {"previous": _previous}
+_OF_RECORDED = (*_SCOPED, "written")
+FUNCTIONS = (*_FUNCTIONS, *_OF_RECORDED)
 
 
 def _binary(node: ast.BinOp) -> _Term:

@@ -29,6 +29,11 @@ def names_a_tensor(expression: str) -> bool:
     return _MENTION.fullmatch(expression.strip()) is not None
 
 
+def written_by_name(name: str) -> str:
+    """Whether the tensor of that name was just given its value, as an expression."""
+    return f'written(x["{name.strip()}"])'
+
+
 def rename_operations(expression: str, name_of: Callable[[str], str]) -> str:
     """`expression` with operation names put through `name_of`; the rest stays as it was typed."""
 

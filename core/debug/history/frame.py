@@ -196,7 +196,7 @@ class Frame:
         """The value of the tensor's gradient, of `of` where several things are differentiated; None
         when there is none, or not yet."""
         ref = TensorRef.parse(ref) if isinstance(ref, str) else ref
-        held = (self.losses.get(of, {}) if of else self.gradients).get(ref)
+        held = self.holder(ref, of)
         return None if held is None else self.value(held)
 
     def place(self, name: str) -> int | None:
@@ -212,6 +212,28 @@ class Frame:
         if not self.timeline.is_recorded(run):
             return None
         return replace(self, run=run, step=self.timeline.done(run), loops=())
+
+    def written(self, ref: TensorRef) -> bool:
+        """Whether the step before this position, of the innermost loop that it looks into, gave the
+        tensor, or the variable that it stands for, the value that it has."""
+        view = self.loops[0] if self.loops else None
+        plan = self.timeline.plan if view is None else view.loop.plan
+        step = self.step if view is None else view.step
+        where = plan.tensors.get(ref)
+        if where is None or step == 0:
+            return False
+        index = plan.newest(where, step) if isinstance(where, str) else where
+        return plan.made_by[index] == step - 1 and not self.skips(plan.steps[step - 1].op.name)
+
+    def gradient_written(self, ref: TensorRef, of: str = "") -> bool:
+        """Whether that step gave the tensor's gradient its value."""
+        held = self.holder(ref, of)
+        return held is not None and self.written(held)
+
+    def holder(self, ref: TensorRef, of: str = "") -> TensorRef | None:
+        """The tensor that holds another one's gradient, of `of` where several things are
+        differentiated; None where it has none."""
+        return (self.losses.get(of, {}) if of else self.gradients).get(ref)
 
     def update(self, ref: TensorRef | str) -> np.ndarray | None:
         """What a variable has become less what the run began it with; None for what is no variable,

@@ -103,6 +103,7 @@ class Timeline:
         self._kept: OrderedDict[int, RunSnapshot] = OrderedDict()
         self._kept_bytes = 0
         self._replayed: tuple[int, RunSnapshot] | None = None
+        self.passing: dict[int, Recording | RunSnapshot] = {}  # see passing_runs
         self.starts = RunStarts(0, self.start)
         self._quick: dict[tuple[tuple[Fetch, ...], ...], FastRuns] = {}  # by what they give
         self.link.reset()
@@ -376,21 +377,27 @@ class Timeline:
 
     def recorded(self, run: int) -> Recording | RunSnapshot:
         """The values of `run` by their numbers, but those of batches; see `values`."""
+        if run in self.passing:
+            return self.passing[run]
         return self._live if run == self.runs - 1 else self._record(run)
 
     def is_recorded(self, run: int) -> bool:
         """Whether its values are there."""
-        return run in self._kept or 0 <= run == self.runs - 1
+        return run in self._kept or run in self.passing or 0 <= run == self.runs - 1
 
     @property
     def recorded_runs(self) -> Sequence[int]:
         """Runs whose values are there, the last one among them."""
         return sorted({*self._kept, self.runs - 1})
 
-    def repeated(self, run: int) -> Recording:
-        """A run that is not recorded, made again from the variables that are kept of its start. It
-        is not kept: to be done with before another one is looked at."""
-        return self._repeat(run, self.starts[run])
+    def kept(self, run: int) -> RunSnapshot | None:
+        """A finished run that is recorded; looking at it keeps it no longer."""
+        return self._kept.get(run)
+
+    def repeated(self, run: int, started: Mapping[str, Any] | None = None) -> Recording:
+        """A run that is not recorded, made again from the variables that it started from, or those
+        that are known of it. It is not kept: to be done with before another one is looked at."""
+        return self._repeat(run, self._before(run) if started is None else started)
 
     def outside(self, name: str) -> Any:
         """What a variable holds that the plan has nothing to do with; None for no value."""

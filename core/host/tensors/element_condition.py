@@ -52,6 +52,12 @@ class _Elements:
     def update(self, ref: TensorRef) -> None:
         return None
 
+    def written(self, ref: TensorRef) -> bool:
+        return False
+
+    def gradient_written(self, ref: TensorRef, of: str = "") -> bool:
+        return False
+
 
 def parse_condition(text: str) -> Condition:
     """bool[n] of the elements [n] for which it holds. Raises GradstepError (ExpressionError)."""

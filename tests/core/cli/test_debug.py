@@ -324,3 +324,36 @@ def test_a_condition_may_speak_of_the_run(cli: Cli) -> None:
     done = cli("debug", TUTORIAL, "--script", script, "--json").json["commands"]
     stops = [(c["stop"]["reason"], c["stop"]["run"]) for c in done[1:]]
     assert stops == [("end", 0), ("end", 1), ("breakpoint", 2), ("breakpoint", 2)]
+
+
+def test_runs_are_asked_where_something_was_so(cli: Cli) -> None:
+    script = 'c; c; c; query x["loss"] < 0.6635; query --every x["loss"] < 0.6635; who c; where'
+    done = cli("debug", TUTORIAL, "--script", script, "--json").json["commands"]
+    first, every, who, where = done[3:]
+    assert [row["run"] for row in first["moments"]] == [1]
+    assert [row["run"] for row in every["moments"]] == [1, 2]
+    assert every["moments"][0] == first["moments"][0]
+    assert who["moments"][0]["node"] == "train/update_c/ApplyAdam"
+    assert (where["stop"]["run"], where["stop"]["reason"]) == (2, "end")  # it did not move
+
+
+def test_back_and_next_are_of_where_it_stands(cli: Cli) -> None:
+    script = 'c; c; c; goto 1:3; query --back x["loss"] > 0; query --next x["loss"] > 0; query nan'
+    done = cli("debug", TUTORIAL, "--script", script, "--json").json["commands"]
+    assert [each["moments"][0]["run"] for each in done[4:6]] == [0, 1]
+    assert (done[6]["moments"], done[6]["runs"]) == ([], 3)
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("query", "query needs"),
+        ("query --every", "query needs"),
+        ("who", "who needs"),
+        ("who nosuch", "nosuch"),
+        ("query x[", "cannot evaluate"),
+    ],
+)
+def test_what_cannot_be_asked_says_why(cli: Cli, command: str, why: str) -> None:
+    result = cli("debug", TUTORIAL, "--script", command, "--json")
+    assert why in result.json["error"]["message"]

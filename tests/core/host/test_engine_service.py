@@ -377,6 +377,20 @@ def test_a_short_look_is_gone_on_with(ask: Ask, opened: m.Opened) -> None:
     assert found.kind == ""
 
 
+def test_moments_of_all_runs(ask: Ask, opened: m.Opened) -> None:
+    for _ in range(3):
+        ask(m.Control(command="continue_"))
+    found = ask(m.FindMoments(text='x["c"] > 0', which="every", most=2))
+    assert isinstance(found, m.Moments)
+    assert (len(found.rows), found.count, found.runs) == (2, 4, 3)  # as it began, and as run
+    assert found.rows[0].position == "0:0"
+    stop = ask(m.Control(command="run_to", target=found.rows[1].position))
+    assert isinstance(stop, m.Stopped)
+    assert (stop.run, stop.step) == (found.rows[1].run, found.rows[1].step)
+    wrong = ask(m.FindMoments(text="x["))
+    assert isinstance(wrong, m.Failed)
+
+
 def test_why_of_tensors_that_no_request_names(ask: Ask, opened: m.Opened) -> None:
     reply = ask(m.Why(of="a", wrt="data"))
     assert isinstance(reply, m.Explained)

@@ -45,6 +45,12 @@ class Known:
     def before(self) -> None:
         return None
 
+    def written(self, ref: TensorRef) -> bool:
+        return str(ref) == "b:0"
+
+    def gradient_written(self, ref: TensorRef, of: str = "") -> bool:
+        return (str(ref), of) == ("a:0", "loss")
+
 
 def evaluate(text: str, subject: str = "a:0") -> Any:
     return parse(text).evaluate(Scope(Known(), TensorRef.parse(subject)))
@@ -58,6 +64,10 @@ def evaluate(text: str, subject: str = "a:0") -> Any:
         ("run > 2 and x['b:0'][0] > 0", True),
         ("iteration > 0", None),
         ("previous(x['b:0'])", None),
+        ("written(x['b'])", True),
+        ("written(x['a'])", False),
+        ("written(grad['a', 'loss'])", True),
+        ("written(grad['a']) or not written(x['b'])", False),
         ("x['b:0'] + 1", [4, 5]),
         ("norm(x['short']) ** 2", pytest.approx(1000)),
         ("mean(x['short'])", 1.0),  # added up in bfloat16, it would be 0.256

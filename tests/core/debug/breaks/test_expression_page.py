@@ -8,9 +8,8 @@ from pathlib import Path
 from gradstep.core.debug.breaks.expression import (
     _ARGUMENTS,
     _CONSTANTS,
-    _FUNCTIONS,
-    _SCOPED,
     _TABLES,
+    FUNCTIONS,
 )
 
 PAGE = Path(__file__).parents[4] / "docs" / "expressions.md"
@@ -22,7 +21,7 @@ def test_it_names_all_functions() -> None:
     functions, _, of_more = functions.partition("Of more:")
     one = set(re.findall(r"`(\w+)`", functions))
     more = set(re.findall(r"`(\w+)\(", of_more.partition("##")[0]))
-    assert one == {*_FUNCTIONS, *_SCOPED} - set(_ARGUMENTS)
+    assert one == {*FUNCTIONS} - set(_ARGUMENTS)
     assert more == set(_ARGUMENTS)
 
 

@@ -1,0 +1,44 @@
+"""Values as a query looks at them: where they lie, without a copy of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradstep.core.debug.breaks.expression import PlaceName
+from gradstep.core.debug.history.frame import Frame
+from gradstep.core.graph.model import TensorRef
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LookedValues:
+    """Of a frame; to be done with before the debugger moves."""
+
+    frame: Frame
+
+    def value(self, ref: TensorRef) -> Array | None:
+        return self.frame.look(ref)
+
+    def gradient(self, ref: TensorRef, of: str = "") -> Array | None:
+        held = self.frame.holder(ref, of)
+        return None if held is None else self.frame.look(held)
+
+    def update(self, ref: TensorRef) -> Array | None:
+        return self.frame.update(ref)
+
+    def place(self, name: PlaceName) -> int | None:
+        return self.frame.place(name)
+
+    def before(self) -> LookedValues | None:
+        frame = self.frame.before()
+        return None if frame is None else LookedValues(frame)
+
+    def written(self, ref: TensorRef) -> bool:
+        return self.frame.written(ref)
+
+    def gradient_written(self, ref: TensorRef, of: str = "") -> bool:
+        return self.frame.gradient_written(ref, of)

@@ -1,0 +1,19 @@
+"""Whole runs of a program made one after the other, for questions about all of them."""
+
+from __future__ import annotations
+
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.debug.motion.stopped_state import Reason
+from gradstep.core.engine.backend import Backend
+from gradstep.core.host.session_restore import begin
+
+
+def make_runs(program: Program, backend: Backend, runs: int) -> DebugSession:
+    """So many runs, or as many as there are before one fails; it stands at their end."""
+    threads = begin(program, backend)
+    for _ in range(runs):
+        stop = threads.command("continue_")
+        if stop.reason in (Reason.EXCEPTION, Reason.BLOCKED):
+            break
+    return threads.session
