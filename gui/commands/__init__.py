@@ -77,6 +77,7 @@ from gradstep.gui.commands.node_commands import (
     set_note,
     to_pyfunc,
 )
+from gradstep.gui.commands.query_commands import go_to_moment, who_wrote_selected
 from gradstep.gui.commands.restore_variables import is_checkpoint, restore_variables
 from gradstep.gui.commands.reveal import (
     open_scope,
@@ -200,6 +201,7 @@ __all__ = [
     "go_on",
     "go_to_first",
     "go_to_first_broken",
+    "go_to_moment",
     "go_to_trained_step",
     "holds_values",
     "insert_node",
@@ -274,6 +276,7 @@ __all__ = [
     "use_device",
     "use_native_gradient",
     "watch_selected",
+    "who_wrote_selected",
     "why_selected",
     "why_value_selected",
 ]

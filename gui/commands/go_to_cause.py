@@ -12,13 +12,13 @@ from gradstep.gui.model.workspace import Workspace
 def is_elsewhere(workspace: Workspace, found: Explanation) -> bool:
     """Whether what led to it first was done at another step than the one before this stop."""
     position = found.chain[0].position if found.chain else ""
-    return position not in ("", _place_of(workspace.stop))
+    return position not in ("", place_of(workspace.stop))
 
 
 def go_to_first(workspace: Workspace, found: Explanation) -> None:
     """To what led to it first, if something did."""
     if found.chain:
-        _go(workspace, found.chain[0].node, found.chain[0].position)
+        go_to_place(workspace, found.chain[0].node, found.chain[0].position)
 
 
 def go_to_first_broken(workspace: Workspace) -> None:
@@ -31,7 +31,7 @@ def go_to_first_broken(workspace: Workspace) -> None:
     def go_on() -> None:
         workspace.whys.ask(first.tensor, then=lambda found: go_to_first(workspace, found))
 
-    _go(workspace, first.node, first.position if first.step else "", go_on)
+    go_to_place(workspace, first.node, first.position if first.step else "", go_on)
 
 
 def show_path(workspace: Workspace, explanation: Explanation) -> None:
@@ -40,7 +40,7 @@ def show_path(workspace: Workspace, explanation: Explanation) -> None:
         reveal(workspace, *explanation.path, at=explanation.node or "")
 
 
-def _go(
+def go_to_place(
     workspace: Workspace, node: str, position: str, then: Callable[[], None] = lambda: None
 ) -> None:
     """Show `node`, and stand right after the step that is to blame, back or forward in whatever
@@ -51,13 +51,13 @@ def _go(
         reveal(workspace, node)
         then()
 
-    if position and position != _place_of(workspace.stop):
+    if position and position != place_of(workspace.stop):
         workspace.control("run_to", position, arrived)
     else:
         arrived()
 
 
-def _place_of(stop: Stopped | None) -> str:
+def place_of(stop: Stopped | None) -> str:
     """Where the debugger stands, as `run_to` takes it."""
     if stop is None:
         return ""

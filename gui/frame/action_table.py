@@ -102,6 +102,9 @@ EDIT = (
            "which stops would end its gradient", (), "", when.one_differentiated, "Edit", 2),
     Action("edit.find", "Find node…", window("find"), "Find a node by name or type",
            ("Ctrl+F",), "find", when.is_open, "Edit", 3),
+    Action("edit.query", "Ask all runs…", window("query"),
+           "At which step of which run something was so: the Queries panel", ("Ctrl+Shift+F",),
+           "find", when.is_open, "Edit", 3),
 )  # fmt: skip
 
 VIEW = (
@@ -238,6 +241,9 @@ RUN = (
     Action("run.watch", "Watch", commands.watch_selected,
            "Show what the selected nodes give wherever the debugger stops, in the Watches panel",
            ("Shift+F9",), "", when.any_selected, "Run", 1),
+    Action("run.who_wrote", "Who wrote this value?", commands.who_wrote_selected,
+           "Look for the last step that gave the selected node the value that it has here", (), "",
+           when.one_selected, "Run", 1),
     Action("run.first_broken", "Go to the first NaN or infinity", commands.go_to_first_broken,
            "Back, or forward, to the step that made it, in whatever run, and to its node", (), "",
            when.is_broken, "Run", 1),

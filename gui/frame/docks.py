@@ -115,6 +115,9 @@ PANELS = (
     Place(
         "watches", "Watches", BOTTOM, "gradstep.gui.panels.watches.watches_panel", "WatchesPanel"
     ),
+    Place(
+        "queries", "Queries", BOTTOM, "gradstep.gui.panels.queries.queries_panel", "QueriesPanel"
+    ),
     Place("threads", "Threads", BOTTOM, "gradstep.gui.panels.threads_panel", "ThreadsPanel"),
     Place(
         "profile", "Profile", BOTTOM, "gradstep.gui.panels.profile.profile_panel", "ProfilePanel"

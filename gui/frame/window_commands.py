@@ -48,6 +48,7 @@ class Views:
             "reset_layout": lambda _: window.reset_layout(),
             "palette": lambda _: self._palette(),
             "find": lambda _: self._find(),
+            "query": lambda _: self._query(),
             "edit_value": lambda _: self._edit_value(),
             "gradient": lambda _: self._gradient(),
             "code": self._code,
@@ -88,6 +89,16 @@ class Views:
         from gradstep.gui.frame.finder_entries import node_finder
 
         node_finder(self._workspace, self._window).show_over(self._window)
+
+    def _query(self) -> None:
+        """Put the cursor into the field of the queries."""
+        from gradstep.gui.panels.queries.queries_panel import QueriesPanel
+
+        self._window.docks.show("queries")
+        panel = self._window.docks.by_id["queries"].panel
+        assert isinstance(panel, QueriesPanel)
+        panel.field.setFocus()
+        panel.field.selectAll()
 
     def _edit_value(self) -> None:
         """Put the cursor into the value of the selected node; from there Enter leads back."""

@@ -11,7 +11,7 @@ from typing import Literal
 
 FrameRequest = Literal[
     "new", "new_window", "open", "restore", "events", "save", "save_as", "export", "close", "quit",
-    "reset_layout", "palette", "find", "edit_value", "gradient", "code", "log",
+    "reset_layout", "palette", "find", "query", "edit_value", "gradient", "code", "log",
     "example",
 ]  # fmt: skip
 CanvasRequest = Literal[
@@ -30,6 +30,7 @@ ShownPanel = Literal[
     "note",
     "outline",
     "profile",
+    "queries",
     "sessions",
     "sweep",
     "tensor",

@@ -54,6 +54,7 @@ from gradstep.gui.model.lint_findings import LintFindings
 from gradstep.gui.model.profiler import Profiler
 from gradstep.gui.model.python_output import Printed
 from gradstep.gui.model.python_rights import PythonRights
+from gradstep.gui.model.run_query import RunQuery
 from gradstep.gui.model.session_list import SessionModel
 from gradstep.gui.model.training import Training
 from gradstep.gui.model.undo import Edit
@@ -175,6 +176,7 @@ class Workspace(QObject):
         self.soundness = Soundness(self)
         self.whys = Explanations(self)
         self.lints = LintFindings(self)
+        self.queries = RunQuery(self)
         self.stacks = BlockStacks(self)
         self.gradient_states = GradientStates(self)
         self.reader = Reader(self)

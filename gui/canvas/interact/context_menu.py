@@ -48,7 +48,7 @@ NODE = (
     Group("Select", ("edit.select_inputs", "edit.select_passes", "edit.select_repeats")),
     Group("Show", (
         "view.tensor", "view.outline", "view.fit_selection", "view.toggle_scope",
-        "run.first_broken",
+        "run.who_wrote", "run.first_broken",
     )), "",
     "edit.cut", "edit.copy", "edit.duplicate", "edit.delete",
 )  # fmt: skip

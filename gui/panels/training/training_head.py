@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -26,7 +25,8 @@ from gradstep.gui.model.training import MOST_STEPS, Training
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.training.copy_button import CopyButton
 from gradstep.gui.panels.widgets.breaking_row import BreakingRow
-from gradstep.gui.panels.widgets.small_labels import Text, ThemeSource
+from gradstep.gui.panels.widgets.progress_line import ProgressLine
+from gradstep.gui.panels.widgets.small_labels import Text
 
 SMOOTHINGS = (0, 10, 100, 1000)  # steps
 NARROW = 760  # pixels; below, the line is broken in two
@@ -45,7 +45,7 @@ class TrainingHead(BreakingRow):
         self.rows.addLayout(self._asking(), 1)
         self.rows.addLayout(self._taking())
         self.scale = self._scale()
-        self.bar = _Bar(lambda: workspace.theme)
+        self.bar = ProgressLine(lambda: workspace.theme)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -209,24 +209,6 @@ class TrainingHead(BreakingRow):
 
     def _train_or_pause(self) -> None:
         (commands.pause if self._training.busy else commands.train)(self._workspace)
-
-
-class _Bar(QWidget):
-    """How much is done: two pixels high."""
-
-    def __init__(self, theme: ThemeSource) -> None:
-        super().__init__()
-        self._theme, self._share = theme, 0.0
-        self.setFixedHeight(2)
-
-    def show_share(self, share: float) -> None:
-        self._share = share
-        self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter, theme = QPainter(self), self._theme()
-        painter.fillRect(self.rect(), theme.line if self._share else theme.panel)
-        painter.fillRect(QRectF(0, 0, self.width() * self._share, self.height()), theme.update)
 
 
 def progress_words(training: Training) -> tuple[str, Tone]:
