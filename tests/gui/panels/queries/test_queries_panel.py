@@ -141,10 +141,10 @@ def test_while_it_looks_it_can_be_ended(
 
 
 @pytest.mark.parametrize("width", [320, 900])
-def test_the_field_has_room_in_a_narrow_dock(panel: QueriesPanel, width: int) -> None:
+def test_the_field_has_room_in_a_narrow_dock(qtbot: Any, panel: QueriesPanel, width: int) -> None:
     panel.resize(width, 220)
+    qtbot.waitUntil(lambda: panel.field.width() > 120, timeout=30_000)
     assert panel.field.isVisible()
-    assert panel.field.width() > 120
     assert panel.go.isVisible()
 
 
