@@ -12,6 +12,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -21,8 +22,12 @@ from gradstep.core.checks.why.why_answers import Explainer
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.debug.query.query_search import find
+from gradstep.core.debug.query.recorded_query import Query, Which
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.io.open_document import read
 from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.program.derive import derive
 from gradstep.core.program.gradient_context import Situation
 from tests.bench.interleaving import Timer, interleave
 from tests.bench.ours import handed_over
@@ -31,6 +36,8 @@ from tests.bench.workloads import w2, w4
 MUCH, LITTLE = 512 << 20, 128 << 20  # bytes for recorded runs: some twenty of W4, or a few
 ARMED, FAR_BACK = 10, 10  # breakpoints; runs
 LONG = 10_000  # operations
+DIGITS = Path(__file__).parents[2] / "assets" / "examples" / "softmax_digits.gradstep"
+ASKED = 1000  # runs of it
 
 
 def debugger(build: Callable[..., object], rate: float, limit: int = MUCH) -> DebugSession:
@@ -146,6 +153,29 @@ def explaining(rounds: int) -> dict[str, list[float]]:
     }
 
 
+def querying(rounds: int) -> dict[str, list[float]]:
+    """Queries that hold nowhere, so that every run is looked at. CPU seconds."""
+    document = read(DIGITS)
+    session = DebugSession(derive(document, {}))
+    for _ in range(ASKED):
+        session.continue_()
+    grown = 'norm(grad["{0}"]) > 2 * previous(norm(grad["{0}"]))'.format("softmax/weights")
+
+    def asked(text: str) -> Callable[[], object]:
+        query = Query(text, Which.EVERY)
+
+        def ask() -> None:
+            answers = find(session, query)
+            assert (answers.runs, answers.repeated, answers.count) == (ASKED, 0, 0)
+
+        return ask
+
+    return {
+        "query all": [timed(asked("isnan(value)"))(1) for _ in range(rounds)],
+        "query one": [timed(asked(grown))(1) for _ in range(rounds)],
+    }
+
+
 def _chain(x: float) -> DebugSession:
     builder = GraphBuilder()
     factor = builder.constant(np.float32(1.0001))
@@ -169,6 +199,7 @@ def measure(rounds: int, seconds: float) -> dict[str, list[float]]:
         "kept w4": kept(rounds, seconds),
         **moving(rounds, seconds),
         **explaining(rounds),
+        **querying(rounds),
     }
 
 

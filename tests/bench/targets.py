@@ -167,6 +167,8 @@ DEBUG = (
     Measure("breakpoints", "W2: debugger with 10 breakpoints / without", "ratio", 1.02),
     Measure("kept w4", "W4: debugger, all values of all runs kept / plan", "ratio", 1.20),
     Measure("back", "W4: debugger, step back / step", "ratio", 1.0),
+    Measure("query all", "1,000 kept runs of the digits: isnan of whatever a step gives", "s", 1.0),
+    Measure("query one", "1,000 kept runs of the digits: a gradient and the one before", "s", 1.0),
     Measure("goto", "W4: debugger, to a run kept 10 runs ago and back / a run", "ratio", 1.0),
     Measure("survey", "looking through a run of 10,000 ops for NaN", "s", 0.05),
     Measure("why", "why a value is NaN, 10,000 ops back", "s", 1.0),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -54,6 +54,7 @@ class _Search:
     lost: int = 0
     fits: bool = False  # whether it could be evaluated somewhere
     error: GradstepError | None = None  # why not, the first time
+    _read: Callable[[int], Any] | None = None  # the values of the run that is looked at
     _known: dict[TensorRef | None, bool] = field(default_factory=dict)  # of constants
 
     def answers(self) -> Answers:
@@ -117,6 +118,9 @@ class _Search:
     def _in(self, run: int) -> Iterator[tuple[Moment, TensorRef | None]]:
         """Where it holds in a run that is passed over, and of what."""
         frame, is_first = self.session.frame(run, 0), run == self.session.timeline.first
+        timeline = self.session.timeline
+        is_over = run < timeline.runs - 1 and not timeline.link.names
+        self._read = timeline.values(run) if is_over else None
         for moment in self._walk.through(frame, is_first):
             if self._is_asked_for(moment.path):
                 for subject in moment.subjects:
@@ -149,8 +153,9 @@ class _Search:
 
     def _holds(self, moment: Moment, subject: TensorRef | None) -> bool:
         """Of an expression about whatever there is, what it does not fit is passed over."""
+        looked = LookedValues(moment.frame, self._read)
         try:
-            value = self.expression.evaluate(Scope(LookedValues(moment.frame), subject), True)
+            value = self.expression.evaluate(Scope(looked, subject), True)
         except GradstepError as error:
             if not self.expression.bare:
                 raise
