@@ -22,6 +22,7 @@ from gradstep.core.graph.problems import Problem, problem_text
 from gradstep.core.host.process.interrupt import on_interrupt
 from gradstep.core.host.session_restore import begin
 from gradstep.core.io.disk.file_bytes import read_file
+from gradstep.core.ops.state.print_output import Print, printing_to, to_stderr
 from gradstep.core.program.derive import derive
 from gradstep.core.program.race_problems import problems_of
 from gradstep.core.program.runnable_part import drop_unfinished
@@ -87,14 +88,16 @@ def run_script(console: Console, lines: Iterable[str], problems: Iterable[Proble
         console.threads.pause()
 
     for line in lines:
+        printed: list[str] = []
         try:
-            with on_interrupt(end):
+            with on_interrupt(end), printing_to(_noting(printed)):
                 reply = console.execute(line)
         except GradstepError as error:
             data["error"] = error_object(error)
             texts += [f"{PROMPT}{line}", f"error: {error_text(error)}"]
             break
-        done.append({"command": line, **reply.data})
+        output = {"output": "".join(printed)} if printed else {}
+        done.append({"command": line, **reply.data, **output})
         texts += [f"{PROMPT}{line}", *filter(None, [reply.text])]
         if interrupted.is_set():
             data["error"] = error_object(_INTERRUPTED)
@@ -104,6 +107,16 @@ def run_script(console: Console, lines: Iterable[str], problems: Iterable[Proble
     if "error" not in data and console.failed and console.session.stop.error is not None:
         data["error"] = error_object(console.session.stop.error)
     return Answer(data, "\n".join(texts), 1 if "error" in data else 0)
+
+
+def _noting(printed: list[str]) -> Print:
+    """What is printed, or logged, is said at once, and is in the answer, too."""
+
+    def note(text: str) -> None:
+        printed.append(text)
+        to_stderr(text)
+
+    return note
 
 
 def interact(console: Console, ask: Callable[[str], str], say: Callable[[str], None]) -> None:

@@ -10,6 +10,7 @@ from gradstep.core.autodiff.recognition.imported_request import ImportedGradient
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, OverrideKind
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.debug.breaks.expression_names import rename_operations
+from gradstep.core.debug.breaks.log_text import map_expressions
 from gradstep.core.debug.history.recorded_run import relabel_recorded
 from gradstep.core.document.dataset import relabel_dataset
 from gradstep.core.document.document import Document, Optimizer, View
@@ -108,8 +109,15 @@ def _relabelled_optimizer(optimizer: Optimizer, name_of: Names) -> Optimizer:
 
 def _relabelled_breakpoint(b: Breakpoint, name_of: Names, scope_of: Names) -> Breakpoint:
     kind = BreakpointKind
-    change = {kind.OP: name_of, kind.GRADIENT: name_of, kind.SCOPE: scope_of}.get(b.kind, _same)
-    return replace(b, target=change(b.target), condition=rename_operations(b.condition, name_of))
+    named = dict.fromkeys((kind.OP, kind.GRADIENT, kind.WRITE), name_of)
+    change = {**named, kind.SCOPE: scope_of}.get(b.kind, _same)
+    return replace(
+        b,
+        target=change(b.target),
+        condition=rename_operations(b.condition, name_of),
+        exempt=frozenset(map(name_of, b.exempt)),
+        log=map_expressions(b.log, lambda text: rename_operations(text, name_of)),
+    )
 
 
 def _relabelled_expectation(e: Expectation, name_of: Names) -> Expectation:

@@ -524,5 +524,11 @@ def _breakpoint(spec: m.BreakpointSpec) -> Breakpoint:
             f"there are no breakpoints of kind '{spec.kind}'", kind="ValueError"
         ) from None
     return Breakpoint(
-        spec.target, kind, spec.condition, spec.hits, frozenset(spec.exempt), spec.enabled
+        spec.target,
+        kind,
+        spec.condition,
+        spec.hits,
+        frozenset(spec.exempt),
+        spec.enabled,
+        spec.log,
     )

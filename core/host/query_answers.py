@@ -10,7 +10,7 @@ from gradstep.core.debug.breaks.ready_conditions import condition_named
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.query.query_search import find
 from gradstep.core.debug.query.recorded_query import Answer, Query, Which
-from gradstep.core.host.watch_answers import value_text
+from gradstep.core.debug.value_words import value_text
 from gradstep.core.protocol import messages as m
 
 

@@ -24,4 +24,5 @@ def see(sessions: Sessions, look: Look, survey: Survey) -> tuple[Seen, tuple[Buf
     values, buffers = read(request, known_in(session.program.graph), session.frame(), until)
     listed = infos(sessions) if look.sessions else None
     broken = survey(look.survey) if look.survey else None
-    return Seen(parts=values.parts, sessions=listed, broken=broken), buffers
+    hits = [*session.hit_counts]
+    return Seen(parts=values.parts, sessions=listed, broken=broken, hits=hits), buffers

@@ -208,6 +208,7 @@ class BreakpointSpec(msgspec.Struct, frozen=True, kw_only=True):
     hits: int = 1
     exempt: list[str] = []
     enabled: bool = True
+    log: str = ""
 
 
 class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -141,6 +141,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     parts: list[TensorPart] = []
     sessions: list[SessionInfo] | None = None
     broken: BrokenNumbers | None = None
+    hits: list[int] = []  # how often each breakpoint was, in the order in which they were set
 
 
 class Stopped(Reply, frozen=True, kw_only=True):

@@ -18,7 +18,7 @@ StopReason = Literal[
     "entry", "step", "breakpoint", "exception", "blocked", "pause", "goto", "end"
 ]  # "blocked": the next step waits for others, and can be tried again; "end": of a run
 SessionCommand = Literal["list", "new", "duplicate", "delete", "switch", "copy"]
-BreakpointTarget = Literal["op", "gradient", "scope", "type", "phase", "line"]
+BreakpointTarget = Literal["op", "gradient", "scope", "type", "phase", "line", "write"]
 WhichMoment = Literal["first", "next", "previous", "last", "every"]  # of those asked for
 ThreadCondition = Literal["ready", "blocked", "deadlock", "finished", "failed"]
 

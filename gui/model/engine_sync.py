@@ -35,4 +35,5 @@ def _spec(breakpoint_: Breakpoint) -> BreakpointSpec:
         hits=breakpoint_.hits,
         exempt=sorted(breakpoint_.exempt),
         enabled=breakpoint_.enabled,
+        log=breakpoint_.log,
     )

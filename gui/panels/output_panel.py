@@ -1,4 +1,4 @@
-"""The output panel: what the document's Python printed, the newest at the end."""
+"""The output panel: what Python printed and breakpoints wrote, the newest at the end."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ class OutputPanel(Panel):
         self.show_empty(
             self.tr(
                 "What the document's Python prints appears here: print(x) in a PyFunc or in a "
-                "gradient function, once the document is trusted."
+                "gradient function, once the document is trusted; and what breakpoints write that "
+                "do not stop."
             )
         )
 

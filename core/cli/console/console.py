@@ -8,16 +8,16 @@ from typing import Any
 import msgspec
 
 from gradstep.core.cli.console import watch_commands
+from gradstep.core.cli.console.breakpoint_commands import BREAKPOINT_COMMANDS
 from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
-from gradstep.core.cli.console.move_commands import move_commands, needs
+from gradstep.core.cli.console.move_commands import move_commands
 from gradstep.core.cli.console.query_commands import QUERY_COMMANDS
 from gradstep.core.cli.console.session_commands import SESSION_COMMANDS
 from gradstep.core.cli.console.value_commands import VALUE_COMMANDS
 from gradstep.core.cli.console.watch_commands import WATCH_COMMANDS, watch_lines, watch_objects
 from gradstep.core.cli.output.command_output import error_object, table
 from gradstep.core.cli.output.thread_table import thread_objects, thread_table
-from gradstep.core.debug.breaks.breakpoint_targets import require_targets
-from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
+from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.session_registry import FIRST, Sessions
 from gradstep.core.debug.history.frozen_program import Program
@@ -138,45 +138,15 @@ class Console:
 
     # -- breakpoints ---------------------------------------------------------------------------
 
-    def break_(self, rest: str) -> Reply:
-        """`break [gradient|scope|type|phase|line] NAME [if EXPRESSION]`."""
-        place, _, condition = f"{rest} ".partition(" if ")
-        first, _, name = place.strip().partition(" ")
-        kind = BreakpointKind.OP
-        if name and first in {k.value for k in BreakpointKind}:
-            kind, place = BreakpointKind(first), name
-        if not place.strip():
-            raise needs("break", "[gradient|scope|type|phase|line] NAME [if EXPRESSION]")
-        point = Breakpoint(place.strip(), kind, condition.strip())
-        require_targets(self.session.program.graph, point)
-        self._set([*self._breakpoints, point])
-        return self.breakpoints()
+    @property
+    def breakpoints(self) -> tuple[Breakpoint, ...]:
+        """In the order of their numbers."""
+        return tuple(self._breakpoints)
 
-    def delete(self, rest: str) -> Reply:
-        """`delete N`, by the number in the list; `delete` alone: all."""
-        if not rest:
-            self._set([])
-        elif rest in (numbers := [str(i) for i, _ in enumerate(self._breakpoints, 1)]):
-            self._set([b for i, b in zip(numbers, self._breakpoints, strict=True) if i != rest])
-        elif self._breakpoints:
-            raise needs("delete", f"a number from 1 to {len(self._breakpoints)}")
-        else:
-            raise GradstepError(
-                "there are no breakpoints", kind="ValueError", hint="break NAME sets one"
-            )
-        return self.breakpoints()
-
-    def breakpoints(self, rest: str = "") -> Reply:
-        """All breakpoints, by number."""
-        rows = [
-            [str(i), b.kind.value, b.target, f"if {b.condition}" if b.condition else ""]
-            for i, b in enumerate(self._breakpoints, 1)
-        ]
-        found = [
-            {"target": b.target, "kind": b.kind.value, "condition": b.condition}
-            for b in self._breakpoints
-        ]
-        return Reply(table(rows) or "no breakpoints", {"breakpoints": found})
+    def set_breakpoints(self, breakpoints: Sequence[Breakpoint]) -> None:
+        """Others in place of these. Raises GradstepError for one that cannot be read."""
+        self.sessions.set_breakpoints(breakpoints)
+        self._breakpoints = [*breakpoints]
 
     # -- watches -------------------------------------------------------------------------------
 
@@ -190,10 +160,6 @@ class Console:
     def unwatch(self, place: int | None) -> None:
         """Not this one any more; with None, none."""
         self.watches = [] if place is None else [*self.watches[:place], *self.watches[place + 1 :]]
-
-    def _set(self, breakpoints: list[Breakpoint]) -> None:
-        self.sessions.set_breakpoints(breakpoints)
-        self._breakpoints = breakpoints
 
     # -- the rest ------------------------------------------------------------------------------
 
@@ -212,13 +178,6 @@ class Console:
         return self.session.stop.reason == Reason.EXCEPTION
 
 
-_AT_BREAKPOINTS = (
-    ConsoleCommand(
-        "break", Console.break_, "[gradient|scope|type|phase] NAME [if EXPRESSION]", ("b",)
-    ),
-    ConsoleCommand("breakpoints", Console.breakpoints, "all breakpoints by number"),
-    ConsoleCommand("delete", Console.delete, "N, or all"),
-)
 _LOOKING = (
     ConsoleCommand("where", Console.where, "where the session stands", ("w",)),
     ConsoleCommand(
@@ -237,7 +196,7 @@ def console_commands() -> Iterator[ConsoleCommand]:
     """All commands, as `help` lists them."""
     yield from move_commands()
     yield from (
-        *_AT_BREAKPOINTS,
+        *BREAKPOINT_COMMANDS,
         *VALUE_COMMANDS,
         *WATCH_COMMANDS,
         *QUERY_COMMANDS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.debug.breaks.expression_names import find_mentions
+from gradstep.core.debug.breaks.log_text import log_expressions
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.foreign_origin import operations_by_line
 from gradstep.core.graph.loop import anywhere, within
@@ -14,14 +15,15 @@ from gradstep.core.graph.suggestions import instead
 
 def require_targets(graph: Graph, breakpoint: Breakpoint) -> None:
     """Raise GradstepError when nothing in `graph` or a loop in it is called as the breakpoint's
-    target, or as a tensor of its condition."""
+    target, or as a tensor of its condition or text."""
     _require(graph, breakpoint.kind, breakpoint.target)
-    for _, ref in find_mentions(breakpoint.condition):
-        anywhere(graph, ref.op)
+    for text in (breakpoint.condition, *log_expressions(breakpoint.log)):
+        for _, ref in find_mentions(text):
+            anywhere(graph, ref.op)
 
 
 def _require(graph: Graph, kind: BreakpointKind, target: str) -> None:
-    if kind in (BreakpointKind.OP, BreakpointKind.GRADIENT):
+    if kind in (BreakpointKind.OP, BreakpointKind.GRADIENT, BreakpointKind.WRITE):
         anywhere(graph, target)
         return
     known = {

@@ -1,7 +1,7 @@
 """Breakpoints against a plan: at which positions a run may have to stop, found before it runs.
 
 Position p is between steps p - 1 and p. A breakpoint without a condition stops before the step it
-names; one with a condition right after it, when the values that the condition speaks of exist.
+names; one with a condition, or that logs, right after it, when the values that are spoken of exist.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from typing import Protocol
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.debug.breaks.expression import Expression, Scope, Values, parse
 from gradstep.core.debug.breaks.hit_counts import HitCounts, Path
+from gradstep.core.debug.breaks.log_text import LogText, parse_log
 from gradstep.core.debug.motion.step_index import StepIndex
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.step_groups import owner
 from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.ops.state.print_output import say
 
 
 class Looked(Values, Protocol):
@@ -35,13 +37,21 @@ _REGIONS = (BreakpointKind.SCOPE, BreakpointKind.PHASE, BreakpointKind.LINE)
 @dataclass(frozen=True, slots=True)
 class StopPoint:
     """One place where one breakpoint may stop. operation: what it is about; always: whatever the
-    values are."""
+    values are. log: what it writes instead of stopping; after: whether it is about the step before,
+    and not the one that comes."""
 
     breakpoint: Breakpoint
     position: int
     operation: str
     condition: Expression | None
     always: bool
+    log: LogText | None = None
+    after: bool = False
+
+    def write(self, values: Looked) -> None:
+        """Say what there is to log, in a line."""
+        assert self.log is not None
+        say(self.log.written(Scope(values, TensorRef(self.operation))) + "\n")
 
     def holds(self, look: Callable[[], Looked]) -> bool:
         """Whether it is hit where `look` gives the values: not in a branch that is not taken, and
@@ -59,17 +69,19 @@ class CompiledBreakpoints:
     """All places of a set of breakpoints in one plan."""
 
     def __init__(self, plan: Plan, breakpoints: Sequence[Breakpoint], hits: HitCounts) -> None:
-        """Raises GradstepError for a condition that cannot be read."""
+        """Raises GradstepError for a condition, or a text, that cannot be read."""
         self.plan = plan
         self.at: dict[int, list[StopPoint]] = {}
         self._hits = hits
         index = StepIndex(plan, breakpoints)
         for breakpoint in breakpoints:
             condition = parse(breakpoint.condition) if breakpoint.condition.strip() else None
-            after = condition is not None
+            log = parse_log(breakpoint.log) if breakpoint.log.strip() else None
+            written = breakpoint.kind is BreakpointKind.WRITE
+            after = condition is not None or log is not None or written
             for position, name in _places(index, breakpoint, after) if breakpoint.enabled else ():
                 always = condition is None and self._always_runs(name)
-                point = StopPoint(breakpoint, position, name, condition, always)
+                point = StopPoint(breakpoint, position, name, condition, always, log, after)
                 self.at.setdefault(position, []).append(point)
         self.positions = sorted(self.at)
 
@@ -84,17 +96,26 @@ class CompiledBreakpoints:
         return self.positions[number - 1] if number else -1
 
     def met(
-        self, way: Path, position: int, look: Callable[[], Looked], at_end: bool
+        self,
+        way: Path,
+        position: int,
+        look: Callable[[], Looked],
+        at_end: bool,
+        logs: bool = True,
     ) -> StopPoint | None:
-        """The first breakpoint that stops at `position`; its hit is counted. way: the run, or what
-        leads to the iteration; look: gives the values there; at_end: no step comes next, so that
-        nothing stops before one."""
+        """The first breakpoint that stops at `position`; its hit is counted. Those that log have
+        written, if it `logs`. way: the run, or what leads to the iteration; look: gives the values
+        there; at_end: no step comes next, so that nothing stops before one."""
+        stops = None
         for point in self.at.get(position, ()):
-            if at_end and point.condition is None:
+            if (at_end and not point.after) or (point.log is None and stops is not None):
                 continue
             if point.holds(look) and self._hits.enough(point.breakpoint, (*way, position)):
-                return point
-        return None
+                if point.log is None:
+                    stops = point
+                elif logs:
+                    point.write(look())
+        return stops
 
     def _always_runs(self, operation: str) -> bool:
         """Whether the operation is one of the plan's, and in no branch."""
@@ -104,6 +125,11 @@ class CompiledBreakpoints:
 
 def _places(index: StepIndex, breakpoint: Breakpoint, after: bool) -> Iterator[tuple[int, str]]:
     """Positions and operations at which the breakpoint may stop: `after` these, or before."""
+    if breakpoint.kind is BreakpointKind.WRITE:
+        for step in index.writes.get(breakpoint.target, ()):
+            if not _exempt(breakpoint, index.plan.steps[step].op):
+                yield step + 1, breakpoint.target
+        return
     if breakpoint.kind is BreakpointKind.GRADIENT:
         name = breakpoint.target
         for group in () if name in breakpoint.exempt else index.gradients.get(name, ()):
@@ -116,9 +142,9 @@ def _places(index: StepIndex, breakpoint: Breakpoint, after: bool) -> Iterator[t
         op = index.plan.steps[number].op
         if _exempt(breakpoint, op):
             continue
-        if after:
+        if after and (entered or not region or breakpoint.condition.strip()):
             yield number + 1, op.name
-        elif entered or not region:
+        elif not after and (entered or not region):
             yield number, op.name
 
 

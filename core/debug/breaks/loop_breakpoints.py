@@ -10,6 +10,8 @@ from gradstep.core.debug.breaks.hit_counts import HitCounts
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.steps import Step
 
+_NAMED = (BreakpointKind.OP, BreakpointKind.GRADIENT, BreakpointKind.WRITE)
+
 
 class LoopBreakpoints:
     """Of a set of breakpoints those places that are in iterations. One on a phase has none there:
@@ -25,7 +27,7 @@ class LoopBreakpoints:
         self._named: dict[str, list[int]] = {}  # operation -> numbers of the breakpoints on it
         self._wider: list[int] = []  # numbers of those on many operations
         for number, one in enumerate(self._breakpoints):
-            named = one.kind in (BreakpointKind.OP, BreakpointKind.GRADIENT)
+            named = one.kind in _NAMED
             here = self._named.setdefault(one.target, []) if named else self._wider
             here.append(number)
 
@@ -52,7 +54,9 @@ class LoopBreakpoints:
 
     def _about(self, plan: Plan) -> list[Breakpoint]:
         """Those that may be in `plan`: each of many loops has few of many breakpoints."""
-        names = {name for step in plan.steps for name in (step.op.name, step.op.origin)}
+        variables = (variable.op for variable in plan.variables.values())
+        own = (name for step in plan.steps for name in (step.op.name, step.op.origin))
+        names = {*own, *variables}
         here = (number for name in names for number in self._named.get(name, ()))
         return [self._breakpoints[number] for number in sorted((*self._wider, *here))]
 

@@ -41,6 +41,7 @@ class Cursor:
         self.levels = [Level(timeline)]
         self._gradients, self._losses = gradients, losses
         self._hits = HitCounts()
+        self._breakpoints: tuple[Breakpoint, ...] = ()
         self._points = CompiledBreakpoints(timeline.plan, (), self._hits)
         self.loop_points = LoopBreakpoints()
         self._pausing = threading.Event()
@@ -139,8 +140,14 @@ class Cursor:
     def set_breakpoints(self, breakpoints: Sequence[Breakpoint]) -> None:
         """Replace all. Raises GradstepError for a condition that cannot be read."""
         hits = HitCounts()
+        self._breakpoints = tuple(breakpoints)
         self._points = CompiledBreakpoints(self.timeline.plan, breakpoints, hits)
         self.loop_points, self._hits = LoopBreakpoints(breakpoints, hits), hits
+
+    @property
+    def hit_counts(self) -> tuple[int, ...]:
+        """How often each breakpoint was hit, in the order in which they were set."""
+        return tuple(map(self._hits.of, self._breakpoints))
 
     @property
     def points(self) -> CompiledBreakpoints:
@@ -165,8 +172,9 @@ class Cursor:
             return [limit]
         return sorted({limit, *range(step + _CHUNK, limit, _CHUNK), *loops, *points})
 
-    def meets(self) -> bool:
-        """Whether a breakpoint stops here. A condition that cannot be evaluated stops, too."""
+    def meets(self, logs: bool = True) -> bool:
+        """Whether a breakpoint stops here. A condition that cannot be evaluated stops, too. logs:
+        whether those write that only log; on the way back they do not."""
         self.hit = ""
         level, points = self.level, self.points
         if level.step not in points.at:
@@ -175,7 +183,7 @@ class Cursor:
         for around in reversed(self.levels[:-1]):
             way = around.number, around.step, *way
         try:
-            point = points.met(way, level.step, self.frame, level.at_end)
+            point = points.met(way, level.step, self.frame, level.at_end, logs)
         except GradstepError as error:
             self.error = error
             return True

@@ -136,6 +136,11 @@ class DebugSession(Moves[Stop]):
         """Replace all. Raises GradstepError for a condition that cannot be read."""
         self._cursor.set_breakpoints(breakpoints)
 
+    @property
+    def hit_counts(self) -> Sequence[int]:
+        """How often each breakpoint was hit, in the order in which they were set."""
+        return self._cursor.hit_counts
+
     # -- looking -----------------------------------------------------------------------------
 
     def frame(self, run: int | None = None, step: int | None = None) -> Frame:

@@ -25,7 +25,7 @@ class StepIndex:
         self._wanted = frozenset(scope.rstrip("/") for scope in scopes) - {""}
 
     def matching(self, breakpoint: Breakpoint) -> Steps:
-        """The steps that one of the breakpoints names, if it is not on a gradient."""
+        """The steps that one of the breakpoints names, if it is on no gradient and no variable."""
         target = breakpoint.target
         if breakpoint.kind is BreakpointKind.OP:
             step = self.plan.step_of.get(target)
@@ -54,6 +54,16 @@ class StepIndex:
         for group in self.plan.groups:
             if group.phase is Phase.BACKWARD:
                 found.setdefault(group.origin, []).append(group)
+        return found
+
+    @cached_property
+    def writes(self) -> Mapping[str, Steps]:
+        """Variable -> the steps that write it; of a loop those inside it do."""
+        plan, found = self.plan, dict[str, list[int]]()
+        for number, step in enumerate(plan.steps):
+            inside = () if step.iteration is None else step.iteration.written
+            for name in {plan.values[i].variable for i in step.writes}.difference(inside, [""]):
+                found.setdefault(plan.variables[name].op, []).append(number)
         return found
 
     @cached_property

@@ -60,11 +60,11 @@ class Stepper(Travel):
         cursor, run = self.cursor, self.cursor.run
         if not cursor.is_inside and run.step == 0:
             cursor.retreat()
-            if cursor.meets():
+            if cursor.meets(logs=False):
                 return Reason.BREAKPOINT
         while cursor.is_inside or run.step:
             self.back_along()
-            if cursor.meets():
+            if cursor.meets(logs=False):
                 return Reason.BREAKPOINT
             if cursor.is_pausing:
                 return Reason.PAUSE

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from gradstep.core.autodiff.recognition.imported_request import ImportedGradients
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override
-from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.document.document import CodeItem, Document, Optimizer, View
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant, Edge, TensorRef
@@ -83,6 +83,8 @@ def take_apart(document: Document, files: TensorFiles | None = None) -> Written:
         record.version = file_schema.RECORDED
     if document.watches:
         record.version = file_schema.WATCHES
+    if any(b.log or b.kind is BreakpointKind.WRITE for b in document.breakpoints):
+        record.version = file_schema.LOGS
     return Written(record, _view_record(document.view), {**files.members, **sources, **lines})
 
 
@@ -194,6 +196,7 @@ def _breakpoint_record(b: Breakpoint) -> file_schema.BreakpointRecord:
         hits=b.hits,
         exempt=sorted(b.exempt),
         enabled=b.enabled,
+        log=b.log,
     )
 
 
@@ -268,7 +271,7 @@ def _numbers(records: Mapping[str, float | str]) -> dict[str, float]:
 
 
 def _breakpoint(b: file_schema.BreakpointRecord) -> Breakpoint:
-    return Breakpoint(b.target, b.kind, b.condition, b.hits, frozenset(b.exempt), b.enabled)
+    return Breakpoint(b.target, b.kind, b.condition, b.hits, frozenset(b.exempt), b.enabled, b.log)
 
 
 def _refs(names: list[str]) -> tuple[TensorRef, ...]:

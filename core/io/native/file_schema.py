@@ -15,10 +15,11 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Phase
 
 # 2: a tensor may be written as its one value (TensorRecord.splat). 3: data (DatasetRecord). 4: rows
-# of it to test on; a recorded run (RecordedRecord). 5: watches. Else files are as they were, and
+# of it to test on; a recorded run (RecordedRecord). 5: watches. 6: breakpoints that
+# log, or are on what is written. Else files are as they were, and
 # are written as 1, which older versions of the program read.
-VERSION = 5
-SPLATS, DATA, TEST, RECORDED, WATCHES = 2, 3, 4, 4, 5  # since when there are these
+VERSION = 6
+SPLATS, DATA, TEST, RECORDED, WATCHES, LOGS = 2, 3, 4, 4, 5, 6  # since when there are these
 ALIKE = 1  # from this version on, these records read a file as it stands
 
 
@@ -161,6 +162,7 @@ class BreakpointRecord(Record):
     hits: int = 1
     exempt: list[str] = []
     enabled: bool = True
+    log: str = ""
 
 
 class ThreadRecord(Record):

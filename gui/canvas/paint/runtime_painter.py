@@ -22,6 +22,7 @@ from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.look.theme import Theme, fade
 
 DOT = 4.5  # radius of a breakpoint
+_DIAMOND = [QPointF(*at) for at in ((0, -6), (6, 0), (0, 6), (-6, 0))]  # of one that only writes
 DRAWN_OUT = 0.7  # opacity of links of which else only the ends are seen
 OPEN = 6.0  # radius of the ring around an input that is open
 
@@ -172,7 +173,11 @@ class RuntimePainter:
             filled = facts.breakpoints[number]
             painter.setPen(QPen(theme.background if filled else theme.problem, 1.5))
             painter.setBrush(theme.problem if filled else theme.background)
-            painter.drawEllipse(rect.topLeft() + QPointF(1, 1), DOT, DOT)
+            middle = rect.topLeft() + QPointF(1, 1)
+            if number in facts.logpoints:
+                painter.drawPolygon([middle + corner for corner in _DIAMOND])
+            else:
+                painter.drawEllipse(middle, DOT, DOT)
 
     def _open_ports(
         self, painter: QPainter, number: int, arrays: SceneArrays, facts: OverlayState

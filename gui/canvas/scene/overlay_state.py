@@ -159,6 +159,23 @@ class OverlayState:
             "breakpoints", self._find_breakpoints, self._workspace.document.breakpoints
         )
 
+    @cached_property
+    def logpoints(self) -> frozenset[int]:
+        """Those of the boxes at which nothing stops, but something is written."""
+        return self._keep("logpoints", self._find_logpoints, self._workspace.document.breakpoints)
+
+    def _find_logpoints(self) -> frozenset[int]:
+        points = self._workspace.document.breakpoints
+        if not any(point.log for point in points):
+            return frozenset()
+        return self._boxes(p for p in points if p.log) - self._boxes(p for p in points if not p.log)
+
+    def _boxes(self, points: Iterable[Breakpoint]) -> frozenset[int]:
+        """Where these are shown."""
+        lines = operations_by_line(self._workspace.shown)
+        boxes = (self._broken_box(point, lines) for point in points)
+        return frozenset(box for box in boxes if box is not None)
+
     def _find_breakpoints(self) -> dict[int, bool]:
         found: dict[int, bool] = {}
         points = self._workspace.document.breakpoints
@@ -176,7 +193,7 @@ class OverlayState:
         match point.kind:
             case BreakpointKind.SCOPE:
                 return self._visible.number_of_scope(point.target)
-            case BreakpointKind.OP | BreakpointKind.GRADIENT:
+            case BreakpointKind.OP | BreakpointKind.GRADIENT | BreakpointKind.WRITE:
                 return self._visible.box_of.get(point.target)
             case BreakpointKind.LINE if point.target in lines:
                 return self._visible.box_of.get(lines[point.target][0])

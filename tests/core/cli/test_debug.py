@@ -357,3 +357,51 @@ def test_back_and_next_are_of_where_it_stands(cli: Cli) -> None:
 def test_what_cannot_be_asked_says_why(cli: Cli, command: str, why: str) -> None:
     result = cli("debug", TUTORIAL, "--script", command, "--json")
     assert why in result.json["error"]["message"]
+
+
+def test_a_logpoint_writes_to_the_terminal_and_into_the_answer(cli: Cli) -> None:
+    script = 'log loss if run > 0: loss {x["loss"]}; c; c; breakpoints'
+    result = cli("debug", TUTORIAL, "--script", script, "--json")
+    first, second, third, listed = result.json["commands"]
+    assert "output" not in second
+    assert third["output"] == "loss 0.663078\n"
+    assert third["stop"]["reason"] == "end"
+    assert result.err == "loss 0.663078\n"
+    assert first["breakpoints"][0]["log"] == 'loss {x["loss"]}'
+    assert listed["breakpoints"][0]["hit"] == 1
+
+
+def test_breakpoints_are_changed_by_number(cli: Cli) -> None:
+    script = "break loss if nan; break write c; hits 2 3; exempt 1 a d; disable 1; exempt 2; where"
+    done = cli("debug", TUTORIAL, "--script", script, "--json").json["commands"]
+    one, two = done[5]["breakpoints"]
+    assert one["condition"] == "isnan(value)"
+    assert (one["exempt"], one["enabled"], two["hits"], two["kind"]) == (
+        ["a", "d"],
+        False,
+        3,
+        "write",
+    )
+    text = cli("debug", TUTORIAL, "--script", f"{script}; enable 1; breakpoints").out
+    assert "not at a, d" in text
+    assert "from hit 3" in text
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("log loss", "log needs"),
+        ("log loss:  ", "log needs"),
+        ("log nosuch: x", "nosuch"),
+        ('log loss: {x["nosuch"]}', "nosuch"),
+        ("log loss: {", "without another"),
+        ("break loss; hits 1", "hits needs"),
+        ("break loss; hits 1 0", "hits needs"),
+        ("break loss; exempt 1 nosuch", "nosuch"),
+        ("break loss; disable 2", "from 1 to 1"),
+        ("enable 1", "there are no breakpoints"),
+    ],
+)
+def test_what_is_wrong_with_a_breakpoint_is_said(cli: Cli, command: str, why: str) -> None:
+    result = cli("debug", TUTORIAL, "--script", command, "--json")
+    assert why in result.json["error"]["message"]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from gradstep.core.autodiff.reverse.gradient_request import NATIVE_OP_TYPE, Override, OverrideKind
+from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import CodeItem, CodeKind, Document
 from gradstep.core.engine.run.tf_session import Session
@@ -255,3 +259,30 @@ def test_a_node_waits_for_another_and_no_longer() -> None:
     ):
         with pytest.raises(GradstepError, match=words):
             document_edits.add_control(waiting, name, first)
+
+
+def test_renaming_goes_into_the_texts_and_exemptions_of_breakpoints(tutorial: Document) -> None:
+    point = Breakpoint("c", exempt=frozenset({"c", "k"}), log='{x["c:0"]} c {grad["c"]}')
+    written = Breakpoint("c", BreakpointKind.WRITE)
+    edited = document_edits.set_breakpoints(tutorial, [point, written])
+    first, second = document_edits.rename_operation(edited, "c", "new").breakpoints
+    assert first == Breakpoint(
+        "new", exempt=frozenset({"new", "k"}), log='{x["new:0"]} c {grad["new"]}'
+    )
+    assert second.target == "new"
+
+
+def test_logpoints_are_saved_as_a_newer_format_than_files_without(tutorial: Document) -> None:
+    written = Breakpoint("c", BreakpointKind.WRITE, exempt=frozenset({"k"}))
+    for added in (Breakpoint("c", log="c is {value}"), written):
+        document = document_edits.set_breakpoints(tutorial, [added])
+        data = gradstep_file.to_bytes(document)
+        assert gradstep_file.from_bytes(data).breakpoints == (added,)
+        assert version_of(data) == 6
+    plain = document_edits.set_breakpoints(tutorial, [Breakpoint("c")])
+    assert version_of(gradstep_file.to_bytes(plain)) < 6
+
+
+def version_of(data: bytes) -> int:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return int(json.loads(archive.read("document.json"))["version"])

@@ -132,3 +132,58 @@ def test_add_offers_what_fits_the_selection(bench: Any, show: Callable[..., Any]
     assert bench.space.document.breakpoints == (Breakpoint("e", BreakpointKind.GRADIENT),)
     bench.run("continue_")
     assert (bench.space.stop.node, bench.space.stop.phase) == ("e", "backward")
+
+
+def test_a_logpoint_is_edited_in_place_and_writes_to_the_output(
+    bench: Any, show: Callable[..., Any]
+) -> None:
+    panel = panel_with(bench, show, Breakpoint("loss"))
+    model = panel.model
+    assert model.cell(0, 5).text == "stops"
+    assert model.setData(model.index(0, 5), 'loss {x["loss"]}')
+    assert bench.space.document.breakpoints == (Breakpoint("loss", log='loss {x["loss"]}'),)
+    bench.space.debugger.flush()
+    bench.space.control("continue_")
+    assert bench.space.stop.reason == "end"
+    assert [*bench.space.printed.pieces] == ["loss 0.663694\n"]
+    assert panel.model.cell(0, 4).text == "1"  # hit once
+    bench.space.control("continue_")
+    assert panel.model.cell(0, 4).text == "2"
+
+
+def test_where_it_does_not_stop_is_a_list_of_names(bench: Any, show: Callable[..., Any]) -> None:
+    panel = panel_with(bench, show, Breakpoint("AddV2", BreakpointKind.TYPE))
+    model = panel.model
+    model.setData(model.index(0, 6), " d,  e ")
+    assert bench.space.document.breakpoints[0].exempt == {"d", "e"}
+    assert model.cell(0, 6).text == "d, e"
+    bench.space.debugger.flush()
+    bench.space.control("continue_")
+    assert bench.space.stop.reason == "end"
+    model.setData(model.index(0, 6), "")
+    assert bench.space.document.breakpoints[0].exempt == frozenset()
+
+
+def test_a_ready_condition_is_put_in_the_row(bench: Any, show: Callable[..., Any]) -> None:
+    panel = panel_with(bench, show, Breakpoint("a"), Breakpoint("d"))
+    panel.table.selectRow(1)
+    texts = [row.text() for row in panel.ready.menu().actions()]
+    assert texts[0] == "NaN"
+    assert texts[-1] == "Always"
+    panel.ready.menu().actions()[texts.index("All zero")].trigger()
+    first, second = bench.space.document.breakpoints
+    assert (first.condition, second.condition) == ("", "size(value) > 0 and count(value) == 0")
+    panel.ready.menu().actions()[-1].trigger()
+    assert bench.space.document.breakpoints[1].condition == ""
+
+
+def test_a_variable_offers_each_time_it_is_written(bench: Any, show: Callable[..., Any]) -> None:
+    panel = panel_with(bench, show)
+    bench.space.select(["c"])
+    rows = {row.text(): row for row in panel.add.menu().actions()}
+    rows["each time c is written"].trigger()
+    assert bench.space.document.breakpoints == (Breakpoint("c", BreakpointKind.WRITE),)
+    bench.space.debugger.flush()
+    bench.space.control("continue_")
+    assert bench.space.stop.reason == "breakpoint"
+    assert panel.model.cell(0, 4).text == "1"

@@ -38,7 +38,17 @@ def places(plan: Plan, b: Breakpoint) -> list[tuple[int, str]]:
             if (group.phase, group.origin) == (Phase.BACKWARD, b.target)
             and b.target not in b.exempt
         ]
-    return [*_places_of_steps([step.op for step in plan.steps], b, before)]
+    ops = [step.op for step in plan.steps]
+    if b.kind is BreakpointKind.WRITE:
+        free = (i for i, op in enumerate(ops) if not {op.name, owner(op)} & b.exempt)
+        return [(i + 1, b.target) for i in free if b.target in _written(ops[i])]
+    return [*_places_of_steps(ops, b, before)]
+
+
+def _written(op: Operation) -> set[str]:
+    """The variables of the tutorial that an update writes: ApplyAdam two slots as well."""
+    count = {"ApplyAdam": 3, "Assign": 1}.get(op.type, 0)
+    return {ref.op for ref in op.inputs[:count] if ref is not None}
 
 
 def _places_of_steps(

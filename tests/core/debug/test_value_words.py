@@ -1,4 +1,4 @@
-"""What watched expressions are, in a line."""
+"""Values in a line: of watches, queries, and what logpoints write."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradstep.core.host.watch_answers import value_text
+from gradstep.core.debug.value_words import value_text
 
 F = np.float32
 

@@ -1,0 +1,57 @@
+"""Values in a line of text: a number, a few, or the shape and the range of many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradstep.core.float_text import float_text
+from gradstep.core.graph.number_kinds import kind_of, widened
+from gradstep.core.graph.splat_array import element_of, is_splat
+
+_WRITTEN = 8  # elements; of more, their range
+
+
+def value_text(value: Any) -> str:
+    """In a line: a number, a few, or the shape and the range of many."""
+    if isinstance(value, tuple):
+        return str(tuple(int(n) for n in value)) if all(map(_is_whole, value)) else str(value)
+    array = np.asarray(value)
+    if array.size == 0:
+        return f"{_shape(array)} empty"
+    if array.size <= _WRITTEN:
+        words = " ".join(_number(x) for x in widened(array).reshape(-1).tolist())
+        return words if not array.ndim else f"[{words}]{_shape(array) if array.ndim > 1 else ''}"
+    return "  ".join([_shape(array), *_range(array)])
+
+
+def _range(array: np.ndarray[Any, Any]) -> list[str]:
+    """From the smallest to the largest of what is finite, and how much is not; of complex numbers
+    their moduli."""
+    if kind_of(array.dtype) not in "biufc":
+        return []
+    count = array.size
+    if is_splat(array):
+        array = np.asarray(element_of(array)).reshape(1)
+    numbers = widened(array)
+    numbers = np.abs(numbers) if kind_of(numbers.dtype) == "c" else numbers
+    finite, times = np.isfinite(numbers), count // array.size
+    nans = int(np.isnan(numbers).sum()) * times
+    infs = count - nans - int(finite.sum()) * times
+    held = numbers[finite] if nans or infs else numbers
+    ends = [f"{float(held.min()):.4g} … {float(held.max()):.4g}"] if held.size else []
+    return [*ends, *(f"{n} {word}" for n, word in ((nans, "NaN"), (infs, "Inf")) if n)]
+
+
+def _shape(array: np.ndarray[Any, Any]) -> str:
+    """ "64×32"; of a vector "[64]"."""
+    return f"[{array.size}]" if array.ndim == 1 else "×".join(map(str, array.shape))
+
+
+def _is_whole(number: Any) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)
+
+
+def _number(x: Any) -> str:
+    return float_text(x) if isinstance(x, float) else str(x)
