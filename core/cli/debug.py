@@ -15,6 +15,7 @@ from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments.document_args import as_it_stands, load
 from gradstep.core.cli.console.console import Console
 from gradstep.core.cli.console.console_command import Reply
+from gradstep.core.cli.console.line_completion import complete
 from gradstep.core.cli.output.command_output import error_object, usage
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.errors import GradstepError, error_text
@@ -121,7 +122,7 @@ def _noting(printed: list[str]) -> Print:
 
 def interact(console: Console, ask: Callable[[str], str], say: Callable[[str], None]) -> None:
     """Read commands until `quit` or the end of input; an error is said, and the next one asked."""
-    _with_history()
+    _with_history(console)
     say(console.where().text)
     say("help lists the commands; an empty line repeats the last move")
     while True:
@@ -142,7 +143,18 @@ def interact(console: Console, ask: Callable[[str], str], say: Callable[[str], N
             return
 
 
-def _with_history() -> None:
-    """Let the terminal's line be edited, where Python can."""
+def _with_history(console: Console) -> None:
+    """Let the terminal's line be edited, and completed by Tab, where Python can."""
     with contextlib.suppress(ImportError):
-        import readline  # noqa: F401 - importing it is what enables it
+        import readline
+
+        lines: list[str] = []
+
+        def next_line(_: str, number: int) -> str | None:
+            if number == 0:
+                lines[:] = complete(console, readline.get_line_buffer())
+            return lines[number] if number < len(lines) else None
+
+        readline.set_completer_delims("\n")  # the whole line is completed
+        readline.set_completer(next_line)
+        readline.parse_and_bind("tab: complete")

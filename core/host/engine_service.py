@@ -23,9 +23,10 @@ from gradstep.core.checks.gradients.gradient_checks import gradient_tables, tabl
 from gradstep.core.checks.gradients.graph_evaluator import Evaluator
 from gradstep.core.checks.why.finiteness_survey import Surveyor
 from gradstep.core.checks.why.why_answers import Explainer
-from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.debug.concurrency.scheduler import Scheduler
+from gradstep.core.debug.concurrency.session_registry import Sessions
 from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.document.breakpoint_specs import breakpoint_of
 from gradstep.core.document.document import CodeKind, Document
 from gradstep.core.errors import GradstepError, unforeseen
 from gradstep.core.graph.problems import Problem
@@ -76,6 +77,7 @@ from gradstep.core.protocol.framing import Buffer
 
 Answer = tuple[m.Message, tuple[Buffer, ...]]
 Emit = Callable[[m.Event], None]
+Terminal = Callable[[Sessions, m.RunLine], Answer]  # answers lines of the console
 
 _PROGRESS = 0.1  # seconds between two reports of progress
 _PATIENCE_S = 0.2  # for devices to say whether they are there; the window asks again
@@ -101,12 +103,18 @@ class EngineService:
     collect: called when a document was let go and the next is not there yet. What was left in
     cycles is a matter of the process: of one that holds more than this, a collection takes longer
     than most requests.
+    terminal: the console, which is above this in the house.
     """
 
     def __init__(
-        self, devices: DeviceServices, emit: Emit = _nobody, collect: Callable[[], None] = _seldom
+        self,
+        devices: DeviceServices,
+        emit: Emit = _nobody,
+        collect: Callable[[], None] = _seldom,
+        terminal: Terminal | None = None,
     ) -> None:
         self._devices = devices
+        self._terminal = terminal
         self._emit = emit
         self._collect = collect
         self._loaded: Loaded | None = None
@@ -270,9 +278,14 @@ class EngineService:
 
     def _set_breakpoints(self, request: m.SetBreakpoints, buffers: Sequence[Buffer]) -> Answer:
         self._open_document.sessions.set_breakpoints(
-            [_breakpoint(spec) for spec in request.breakpoints]
+            [breakpoint_of(spec) for spec in request.breakpoints]
         )
         return m.Done(), ()
+
+    def _run_line(self, request: m.RunLine, buffers: Sequence[Buffer]) -> Answer:
+        if self._terminal is None:
+            raise GradstepError("this engine has no console", kind="UnavailableError")
+        return self._terminal(self._open_document.sessions, request)
 
     def _read(self, request: m.Read, buffers: Sequence[Buffer]) -> Answer:
         session = self._session
@@ -422,6 +435,7 @@ class EngineService:
         m.ManageSessions: _manage_sessions,
         m.Assign: _assign,
         m.SetBreakpoints: _set_breakpoints,
+        m.RunLine: _run_line,
         m.Read: _read,
         m.LookAtBatch: _look_at_batch,
         m.CompareStep: _compare_step,
@@ -514,21 +528,3 @@ def _compiled(
             hint="gradstep doctor says what the machine lacks",
         )
     return compile_functions(document, request.trusted, say)
-
-
-def _breakpoint(spec: m.BreakpointSpec) -> Breakpoint:
-    try:
-        kind = BreakpointKind(spec.kind)
-    except ValueError:
-        raise GradstepError(
-            f"there are no breakpoints of kind '{spec.kind}'", kind="ValueError"
-        ) from None
-    return Breakpoint(
-        spec.target,
-        kind,
-        spec.condition,
-        spec.hits,
-        frozenset(spec.exempt),
-        spec.enabled,
-        spec.log,
-    )

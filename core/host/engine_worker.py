@@ -19,7 +19,7 @@ from typing import BinaryIO
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collect_if_little, collect_rarely, keep_what_is_loaded
 from gradstep.core.host.device_services import CpuOnly, DeviceServices
-from gradstep.core.host.engine_service import EngineService
+from gradstep.core.host.engine_service import EngineService, Terminal
 from gradstep.core.host.process.event_outlet import Outlet
 from gradstep.core.host.process.logging_setup import start_logging
 from gradstep.core.host.process.standard_streams import take_over_stdio
@@ -34,7 +34,7 @@ REST = 1.0  # seconds without a request after which nobody is waiting
 _log = logging.getLogger("gradstep.host")
 
 
-def main(devices: DeviceServices | None = None) -> int:
+def main(devices: DeviceServices | None = None, terminal: Terminal | None = None) -> int:
     """Serve the process that started this one until it closes our standard input."""
     faulthandler.enable()
     if not start_logging("engine"):
@@ -43,14 +43,20 @@ def main(devices: DeviceServices | None = None) -> int:
     keep_what_is_loaded()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the window; its end ends us
     requests, answers = take_over_stdio()
-    Worker(requests, answers, devices or CpuOnly()).serve()
+    Worker(requests, answers, devices or CpuOnly(), terminal).serve()
     return 0
 
 
 class Worker:
     """One engine service between a stream of requests and a stream of answers."""
 
-    def __init__(self, requests: BinaryIO, answers: BinaryIO, devices: DeviceServices) -> None:
+    def __init__(
+        self,
+        requests: BinaryIO,
+        answers: BinaryIO,
+        devices: DeviceServices,
+        terminal: Terminal | None = None,
+    ) -> None:
         self._requests = requests
         self._answers = answers
         self._writing = threading.Lock()
@@ -58,7 +64,8 @@ class Worker:
         self._finished = threading.Event()
         self._has_opened = False
         self._outlet = Outlet(self._emit)
-        self._service = EngineService(devices, self._outlet.offer, collect_if_little)
+        offer = self._outlet.offer
+        self._service = EngineService(devices, offer, collect_if_little, terminal)
 
     def serve(self) -> None:
         """Answer requests until their stream ends or nobody reads the answers."""

@@ -325,6 +325,33 @@ class SessionList(Reply, frozen=True, kw_only=True):
     text: str = ""
 
 
+class RunLine(Request, frozen=True, kw_only=True):
+    """A line of the console, about the breakpoints and watches that the document has. Nothing is
+    changed by it. Replied to with LineDone, and the raw buffer of what it assigns. complete: it is
+    not done, but said what it may become."""
+
+    line: str
+    complete: bool = False
+    breakpoints: list[BreakpointSpec] = []
+    watches: list[str] = []
+
+
+class LineDone(Reply, frozen=True, kw_only=True):
+    """text: what it says. Where it changes something, that is left to who asked: a command, other
+    breakpoints or watches in the place of all, sessions, a variable's value; and then to ask the
+    line `then`, which says what came of it."""
+
+    text: str = ""
+    quit: bool = False
+    lines: list[str] = []  # what it may become
+    control: Control | None = None
+    breakpoints: list[BreakpointSpec] | None = None
+    watches: list[str] | None = None
+    manage: ManageSessions | None = None
+    assign: Assign | None = None
+    then: str = ""
+
+
 class SetBreakpoints(Request, frozen=True, kw_only=True):
     """Replace all breakpoints. Replied to with Done, or Failed for a bad condition."""
 
@@ -472,6 +499,7 @@ __all__ = [
     "LayerChange",
     "LeaveOut",
     "LeftOut",
+    "LineDone",
     "LintFinding",
     "Look",
     "LookAtBatch",
@@ -511,6 +539,7 @@ __all__ = [
     "Request",
     "RowWeight",
     "RowsWeighed",
+    "RunLine",
     "SaveTensor",
     "SavedTensor",
     "Seen",

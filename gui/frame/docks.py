@@ -123,6 +123,7 @@ PANELS = (
         "profile", "Profile", BOTTOM, "gradstep.gui.panels.profile.profile_panel", "ProfilePanel"
     ),
     Place("sessions", "Sessions", BOTTOM, "gradstep.gui.panels.sessions_panel", "SessionsPanel"),
+    Place("console", "Console", BOTTOM, "gradstep.gui.panels.console_panel", "ConsolePanel"),
     Place("output", "Output", BOTTOM, "gradstep.gui.panels.output_panel", "OutputPanel"),
 )
 

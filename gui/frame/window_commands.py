@@ -49,6 +49,7 @@ class Views:
             "palette": lambda _: self._palette(),
             "find": lambda _: self._find(),
             "query": lambda _: self._query(),
+            "console": lambda _: self._console(),
             "edit_value": lambda _: self._edit_value(),
             "gradient": lambda _: self._gradient(),
             "code": self._code,
@@ -99,6 +100,15 @@ class Views:
         assert isinstance(panel, QueriesPanel)
         panel.field.setFocus()
         panel.field.selectAll()
+
+    def _console(self) -> None:
+        """Put the cursor into the console's line."""
+        from gradstep.gui.panels.console_panel import ConsolePanel
+
+        self._window.docks.show("console")
+        panel = self._window.docks.by_id["console"].panel
+        assert isinstance(panel, ConsolePanel)
+        panel.field.setFocus()
 
     def _edit_value(self) -> None:
         """Put the cursor into the value of the selected node; from there Enter leads back."""

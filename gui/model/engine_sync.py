@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.document.breakpoint_specs import spec_of
 from gradstep.core.document.document import Document
-from gradstep.core.protocol.messages import BreakpointSpec, SetBreakpoints
+from gradstep.core.protocol.messages import SetBreakpoints
 
 
 def same_run(old: Document, new: Document) -> bool:
@@ -24,16 +24,4 @@ def same_but_breakpoints(old: Document, new: Document) -> bool:
 
 
 def breakpoints_of(document: Document) -> SetBreakpoints:
-    return SetBreakpoints(breakpoints=[_spec(b) for b in document.breakpoints])
-
-
-def _spec(breakpoint_: Breakpoint) -> BreakpointSpec:
-    return BreakpointSpec(
-        target=breakpoint_.target,
-        kind=breakpoint_.kind.value,
-        condition=breakpoint_.condition,
-        hits=breakpoint_.hits,
-        exempt=sorted(breakpoint_.exempt),
-        enabled=breakpoint_.enabled,
-        log=breakpoint_.log,
-    )
+    return SetBreakpoints(breakpoints=[spec_of(b) for b in document.breakpoints])

@@ -44,6 +44,7 @@ class RunQuery(QObject):
         workspace.bridge.event_received.connect(self._note_progress)
         workspace.document_opened.connect(self._forget_all)
         workspace.program_changed.connect(self._forget)
+        workspace.bridge.died.connect(self._forget)
 
     @property
     def is_busy(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,6 +68,10 @@ class SessionModel(QObject):
         dtype = DType.of(value.dtype).value
         request = Assign(name=variable, dtype=dtype, shape=[*value.shape])
         self._workspace.request(request, (pack(value),), self._moved)
+
+    def put(self, request: Assign, buffers: Sequence[Buffer]) -> None:
+        """The same of a value as messages have it."""
+        self._workspace.request(request, buffers, self._moved)
 
     def _moved(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
         if isinstance(reply, SessionList):

@@ -11,7 +11,7 @@ from typing import Literal
 
 FrameRequest = Literal[
     "new", "new_window", "open", "restore", "events", "save", "save_as", "export", "close", "quit",
-    "reset_layout", "palette", "find", "query", "edit_value", "gradient", "code", "log",
+    "reset_layout", "palette", "find", "query", "console", "edit_value", "gradient", "code", "log",
     "example",
 ]  # fmt: skip
 CanvasRequest = Literal[

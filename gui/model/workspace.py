@@ -40,6 +40,7 @@ from gradstep.core.protocol.messages import (
 from gradstep.gui.look.theme import DARK, Theme
 from gradstep.gui.model.block_stacks import BlockStacks
 from gradstep.gui.model.clicked_step import ClickedStep
+from gradstep.gui.model.console_lines import ConsoleLines
 from gradstep.gui.model.data_view import DataView
 from gradstep.gui.model.debugger import Debugger
 from gradstep.gui.model.engine_bridge import EngineBridge, EngineState
@@ -177,6 +178,7 @@ class Workspace(QObject):
         self.whys = Explanations(self)
         self.lints = LintFindings(self)
         self.queries = RunQuery(self)
+        self.console = ConsoleLines(self)
         self.stacks = BlockStacks(self)
         self.gradient_states = GradientStates(self)
         self.reader = Reader(self)

@@ -186,6 +186,7 @@ def _tell_end(handle: int, child: int, pipe: int) -> None:
 
 
 def _become_engine(pipes: Sequence[int], environment: dict[str, str], folder: str) -> NoReturn:
+    from gradstep.core.cli.engine import window_console
     from gradstep.core.host.process.engine_entry import run_engine
     from gradstep.main import Gradstep
 
@@ -198,7 +199,7 @@ def _become_engine(pipes: Sequence[int], environment: dict[str, str], folder: st
         os.chdir(folder)
         os.environ.clear()
         os.environ.update(environment)
-        status = run_engine(Gradstep().devices)
+        status = run_engine(Gradstep().devices, terminal=window_console)
     finally:
         sys.stderr.flush()
         os._exit(status)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -47,16 +47,14 @@ def _breakpoint(rest: str, command: str, what: str) -> Breakpoint:
 
 def _add(console: Console, point: Breakpoint) -> Reply:
     require_targets(console.session.program.graph, point)
-    console.set_breakpoints([*console.breakpoints, point])
-    return show(console)
+    return _set(console, [*console.breakpoints, point])
 
 
 def delete(console: Console, rest: str) -> Reply:
     """`delete N`, by the number in the list; `delete` alone: all."""
     number = _number(console, rest, "delete") if rest else None
     kept = [b for i, b in enumerate(console.breakpoints, 1) if rest and i != number]
-    console.set_breakpoints(kept)
-    return show(console)
+    return _set(console, kept)
 
 
 def hits(console: Console, rest: str) -> Reply:
@@ -91,8 +89,11 @@ def _change(
     points = [*console.breakpoints]
     place = _number(console, number, command) - 1
     points[place] = change(points[place])
-    console.set_breakpoints(points)
-    return show(console)
+    return _set(console, points)
+
+
+def _set(console: Console, points: Sequence[Breakpoint]) -> Reply:
+    return console.acts.set_breakpoints(points, lambda: show(console))
 
 
 def _number(console: Console, text: str, command: str) -> int:
@@ -110,7 +111,9 @@ def _number(console: Console, text: str, command: str) -> int:
 def show(console: Console, rest: str = "") -> Reply:
     """All breakpoints, by number, and how often each was hit."""
     counts = console.session.hit_counts
-    counted = [*zip(console.breakpoints, counts, strict=True)]
+    there = len(counts) == len(console.breakpoints)
+    hit = counts if there else [0] * len(console.breakpoints)  # they are on their way
+    counted = [*zip(console.breakpoints, hit, strict=True)]
     rows = [[str(i), *_cells(b, count)] for i, (b, count) in enumerate(counted, 1)]
     found = [_object(b, count) for b, count in counted]
     return Reply(table(rows) or "no breakpoints", {"breakpoints": found})

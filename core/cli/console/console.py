@@ -9,6 +9,7 @@ import msgspec
 
 from gradstep.core.cli.console import watch_commands
 from gradstep.core.cli.console.breakpoint_commands import BREAKPOINT_COMMANDS
+from gradstep.core.cli.console.console_acts import ConsoleActs, OwnActs
 from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
 from gradstep.core.cli.console.move_commands import move_commands
 from gradstep.core.cli.console.query_commands import QUERY_COMMANDS
@@ -23,7 +24,6 @@ from gradstep.core.debug.concurrency.session_registry import FIRST, Sessions
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.stopped_state import Reason
-from gradstep.core.document.watch_edits import watched_expression
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.suggestions import did_you_mean, near
 from gradstep.core.host.program_reports import program_info, report_stop
@@ -39,22 +39,26 @@ class Console:
 
     def __init__(
         self,
-        threads: Scheduler,
+        sessions: Sessions | Scheduler,
         program_of: Callable[[str], Program],
         breakpoints: tuple[Breakpoint, ...] = (),
         watches: tuple[str, ...] = (),
     ) -> None:
-        """program_of: of another file, for sessions of other graphs. watches: expressions."""
-        self.sessions = Sessions({FIRST: threads})
+        """sessions: those that there are, which have these breakpoints, or the threads of a single
+        one. program_of: of another file, for sessions of other graphs. watches: expressions."""
+        own = isinstance(sessions, Scheduler)
+        self.sessions = Sessions({FIRST: sessions}) if isinstance(sessions, Scheduler) else sessions
         self.program_of = program_of
-        self._breakpoints = list(breakpoints)
+        self.breakpoints = breakpoints
         self.watches = [*watches]
+        self.acts: ConsoleActs = OwnActs(self)
         self._last = "step"
         self._commands = [*console_commands()]
         found = {each.name: each for each in self._commands}
         others = {alias: each for each in self._commands for alias in each.aliases}
         self._named = {**found, **others}
-        self.sessions.set_breakpoints(self._breakpoints)
+        if own:
+            self.sessions.set_breakpoints(breakpoints)
 
     @property
     def threads(self) -> Scheduler:
@@ -78,6 +82,11 @@ class Console:
         if command.repeats:
             self._last = command.name
         return command.run(self, rest.strip())
+
+    @property
+    def command_names(self) -> list[str]:
+        """As `help` lists them, without their other names."""
+        return [each.name for each in self._commands]
 
     # -- looking -------------------------------------------------------------------------------
 
@@ -133,33 +142,7 @@ class Console:
         """`thread NAME`: the moves are that thread's from now on."""
         if not name:
             return self.list_threads()
-        self.threads.switch(name)
-        return self.where()
-
-    # -- breakpoints ---------------------------------------------------------------------------
-
-    @property
-    def breakpoints(self) -> tuple[Breakpoint, ...]:
-        """In the order of their numbers."""
-        return tuple(self._breakpoints)
-
-    def set_breakpoints(self, breakpoints: Sequence[Breakpoint]) -> None:
-        """Others in place of these. Raises GradstepError for one that cannot be read."""
-        self.sessions.set_breakpoints(breakpoints)
-        self._breakpoints = [*breakpoints]
-
-    # -- watches -------------------------------------------------------------------------------
-
-    def watch(self, text: str) -> None:
-        """Say what an expression is wherever it stops from now on. Raises GradstepError for what
-        cannot be read."""
-        text = watched_expression(self.session.program.graph, text)
-        if text not in self.watches:
-            self.watches.append(text)
-
-    def unwatch(self, place: int | None) -> None:
-        """Not this one any more; with None, none."""
-        self.watches = [] if place is None else [*self.watches[:place], *self.watches[place + 1 :]]
+        return self.acts.switch_thread(name)
 
     # -- the rest ------------------------------------------------------------------------------
 

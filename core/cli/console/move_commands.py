@@ -26,8 +26,7 @@ def _console_command(move: Command) -> ConsoleCommand:
         if move.target and not target:
             raise needs(move.word, move.target)
         require_near(target, console.session.stop.runs)
-        console.threads.command(move.name, target)
-        return console.where()
+        return console.acts.move(move.name, target)
 
     aliases = (*move.aliases, *({move.name} - {move.word}))
     return ConsoleCommand(move.word, run, move.help, aliases, move.repeats)

@@ -10,9 +10,8 @@ import msgspec
 from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
 from gradstep.core.cli.output.command_output import table
 from gradstep.core.errors import GradstepError
-from gradstep.core.host.session_answers import copy_variables, infos
-from gradstep.core.host.session_restore import begin
-from gradstep.core.protocol.messages import SessionInfo
+from gradstep.core.host.session_answers import infos
+from gradstep.core.protocol.messages import ManageSessions, SessionInfo
 
 if TYPE_CHECKING:
     from gradstep.core.cli.console.console import Console
@@ -45,31 +44,26 @@ def _data(console: Console) -> Mapping[str, Any]:
 
 def session(console: Console, name: str) -> Reply:
     """`session NAME`: commands are that session's from now on."""
-    if name:
-        console.sessions.switch(name)
-    return _there(console)
+    if not name:
+        return _there(console)
+    return _manage(console, ManageSessions(command="switch", name=name))
 
 
 def new(console: Console, rest: str) -> Reply:
     """`new NAME [FILE]`: a session of the same graph, or of another one."""
     name, _, file = rest.partition(" ")
-    here = console.threads
-    program = console.program_of(file.strip()) if file.strip() else here.program
-    console.sessions.new(name, lambda: begin(program, here.session.backend))
-    return _there(console)
+    request = ManageSessions(command="new", name=name)
+    return console.acts.manage(request, lambda: _there(console), file.strip())
 
 
 def duplicate(console: Console, name: str) -> Reply:
     """`duplicate NAME`: a session that starts from the values of now."""
-    here = console.threads
-    console.sessions.duplicate(name, lambda: begin(here.program, here.session.backend))
-    return _there(console)
+    return _manage(console, ManageSessions(command="duplicate", name=name))
 
 
 def end(console: Console, name: str) -> Reply:
     """`end NAME`."""
-    console.sessions.delete(name)
-    return _there(console)
+    return _manage(console, ManageSessions(command="delete", name=name))
 
 
 def copy(console: Console, rest: str) -> Reply:
@@ -82,8 +76,12 @@ def copy(console: Console, rest: str) -> Reply:
             hint="copy FROM TO [w | w=v | net/=other/]",
         )
     source, target, *wanted = words
-    text = copy_variables(console.sessions, source, target, wanted)
-    return Reply(text, _data(console))
+    request = ManageSessions(command="copy", source=source, target=target, wanted=wanted)
+    return _manage(console, request)
+
+
+def _manage(console: Console, request: ManageSessions) -> Reply:
+    return console.acts.manage(request, lambda: _there(console))
 
 
 SESSION_COMMANDS = (

@@ -107,8 +107,8 @@ def assign(console: Console, rest: str) -> Reply:
         raise unknown_name(name, there)
     attrs = there[name].attrs
     kind = TensorType(attrs["dtype"], attrs["shape"])
-    console.threads.assign({name: typed_value(text.strip(), kind, name, Reading())})
-    return print_value(console, name)
+    value = typed_value(text.strip(), kind, name, Reading())
+    return console.acts.assign(name, value, lambda: print_value(console, name))
 
 
 VALUE_COMMANDS = (

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
 from gradstep.core.cli.output.command_output import table
+from gradstep.core.document.watch_edits import watched_expression
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.watch_answers import read_watches
 from gradstep.core.protocol.messages import Watch, WatchRow
@@ -17,9 +18,11 @@ if TYPE_CHECKING:
 
 def add(console: Console, rest: str) -> Reply:
     """`watch EXPRESSION`, or a tensor's name; `watch` alone: all of them."""
-    if rest:
-        console.watch(rest)
-    return show(console)
+    if not rest:
+        return show(console)
+    text = watched_expression(console.session.program.graph, rest)
+    watches = [*dict.fromkeys([*console.watches, text])]
+    return console.acts.set_watches(watches, lambda: show(console))
 
 
 def show(console: Console, rest: str = "") -> Reply:
@@ -35,8 +38,8 @@ def remove(console: Console, rest: str) -> Reply:
     if rest and rest not in map(str, range(1, count + 1)):
         meant = f"a number from 1 to {count}" if count else "a watch, and there is none"
         raise GradstepError(f"unwatch needs {meant}", kind="ValueError", hint="watch lists them")
-    console.unwatch(int(rest) - 1 if rest else None)
-    return show(console)
+    kept = [text for i, text in enumerate(console.watches, 1) if rest and str(i) != rest]
+    return console.acts.set_watches(kept, lambda: show(console))
 
 
 def read(console: Console) -> list[WatchRow]:

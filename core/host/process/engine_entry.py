@@ -11,13 +11,19 @@ from gradstep.core.program import sandbox
 
 if TYPE_CHECKING:
     from gradstep.core.host.device_services import DeviceServices
+    from gradstep.core.host.engine_service import Terminal
 
 CONFINED = "--sandbox"  # asks an engine to confine itself
 
 
-def run_engine(devices: Callable[[], DeviceServices] | None = None, confined: bool = False) -> int:
+def run_engine(
+    devices: Callable[[], DeviceServices] | None = None,
+    confined: bool = False,
+    terminal: Callable[[], Terminal] | None = None,
+) -> int:
     """Serve whoever started this process until its requests end; the exit status. `devices` is
-    called in the process that runs the user's code, and by default knows the processor alone.
+    called in the process that runs the user's code, and by default knows the processor alone;
+    `terminal` there gives the console.
     confined: without network and files; see gradstep.core.program.sandbox. Where that cannot be,
     the engine answers, and refuses what is to run so."""
     if confined and sandbox.why_not():
@@ -28,7 +34,9 @@ def run_engine(devices: Callable[[], DeviceServices] | None = None, confined: bo
         sandbox.close_door()
     from gradstep.core.host.engine_worker import main
 
-    return main(devices() if devices is not None else None)
+    return main(
+        devices() if devices is not None else None, None if terminal is None else terminal()
+    )
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from gradstep.core.protocol.vocabulary import WhichMoment
 from gradstep.gui import commands
 from gradstep.gui.commands.go_to_cause import place_of
 from gradstep.gui.look.count_text import count_of
-from gradstep.gui.look.plain_text import add_row, without_mnemonic
+from gradstep.gui.look.plain_text import add_row, plain, without_mnemonic
 from gradstep.gui.look.theme import GRID, Tone
 from gradstep.gui.model.run_query import RunQuery
 from gradstep.gui.model.workspace import Workspace
@@ -168,7 +168,9 @@ class QueriesPanel(Panel):
             if graph[name].type in VARIABLES:
                 row = add_row(menu, self.tr("Who wrote {0} last").format(name))
                 row.triggered.connect(partial(self._choose, written_by_name(name), "last"))
-            of = menu.addMenu(without_mnemonic(self.tr("Of {0}").format(name)))
+            title = self.tr("Of {0}").format(name)
+            of = menu.addMenu(without_mnemonic(title))
+            of.menuAction().setToolTip(plain(title))
             for ready in READY:
                 row = add_row(of, ready.title)
                 text = about_tensor(ready.text, name)

@@ -391,6 +391,12 @@ def test_moments_of_all_runs(ask: Ask, opened: m.Opened) -> None:
     assert isinstance(wrong, m.Failed)
 
 
+def test_an_engine_without_a_console_says_so(ask: Ask, opened: m.Opened) -> None:
+    refused = ask(m.RunLine(line="where"))
+    assert isinstance(refused, m.Failed)
+    assert "no console" in refused.error.message
+
+
 def test_why_of_tensors_that_no_request_names(ask: Ask, opened: m.Opened) -> None:
     reply = ask(m.Why(of="a", wrt="data"))
     assert isinstance(reply, m.Explained)

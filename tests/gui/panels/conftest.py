@@ -31,9 +31,11 @@ class LocalBridge(QObject):
         super().__init__(parent)
         self.state, self.doing = "ready", ""
         self.asked: list[messages.Message] = []
+        from gradstep.core.cli.engine import window_console
         from gradstep.gpu.devices import Devices
 
-        self.service = EngineService(Devices(), emit=self.event_received.emit)
+        emit, terminal = self.event_received.emit, window_console()
+        self.service = EngineService(Devices(), emit=emit, terminal=terminal)
 
     def send(
         self,

@@ -1,0 +1,156 @@
+"""The console panel: the debugger by lines of text, as in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import takewhile
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QWidget
+
+from gradstep.core.visible_text import visible
+from gradstep.gui.look.plain_text import Label
+from gradstep.gui.look.theme import GRID, Tone, mono
+from gradstep.gui.model.console_lines import PROMPT
+from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.widgets.panel_base import Panel
+
+MOST = 5_000  # lines that are kept
+_TONES: dict[str, Tone] = {
+    "line": "selection",
+    "text": "text",
+    "problem": "problem",
+    "printed": "muted",
+}
+
+
+class ConsolePanel(Panel):
+    """Enter does a line, Up and Down go through those before, Tab completes; an empty line repeats
+    the last move."""
+
+    title = "Console"
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace, "console")
+        self.lines = workspace.console
+        self.text = QPlainTextEdit()
+        self.text.setObjectName("console.text")
+        self.text.setAccessibleName(self.tr("What the console said"))
+        self.text.setReadOnly(True)
+        self.text.setMaximumBlockCount(MOST)
+        self.text.setFont(mono(12))
+        self.text.setFrameShape(QPlainTextEdit.Shape.NoFrame)
+        self._said: list[tuple[str, str]] = []  # to be coloured anew with another theme
+        self.field = ConsoleField()
+        self.field.setObjectName("console.line")
+        self.field.setAccessibleName(self.tr("Line for the debugger"))
+        self.field.setPlaceholderText(self.tr("step, continue, print x, query isnan(value), help"))
+        self.field.returnPressed.connect(self._run)
+        self.field.asked.connect(lambda: self.lines.complete(self.field.text()))
+        self.field.walked.connect(self._walk)
+        self._place = 0  # in the history, from its end
+        row = QHBoxLayout()
+        row.setContentsMargins(12, GRID // 2, 12, GRID // 2)
+        row.setSpacing(GRID)
+        prompt = Label(PROMPT.strip())
+        prompt.setFont(mono(13))
+        row.addWidget(prompt)
+        row.addWidget(self.field, 1)
+        shell = QWidget()
+        around = QHBoxLayout(shell)
+        around.setContentsMargins(GRID, GRID // 2, GRID, 0)
+        around.addWidget(self.text)
+        self.column.addWidget(shell, 1)
+        self.column.addLayout(row)
+        self.lines.said.connect(self._add)
+        self.lines.completed.connect(self._complete)
+        workspace.document_opened.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self, *_: object) -> None:
+        """Whether there is anything to talk about."""
+        if self.workspace.is_open:
+            self.show_content()
+        else:
+            self.show_empty(
+                self.tr("The debugger takes lines of text here once a document is open.")
+            )
+
+    def restyle(self) -> None:
+        super().restyle()
+        said, self._said = self._said, []
+        self.text.clear()
+        for text, tone in said:
+            self._add(text, tone)
+
+    def _run(self) -> None:
+        line = self.field.text()
+        self.field.clear()
+        self._place = 0
+        self.lines.run(line)
+
+    def _walk(self, by: int) -> None:
+        """Show the line before, or after, in the history."""
+        history = self.lines.history
+        self._place = min(max(self._place + by, 0), len(history))
+        self.field.setText(history[-self._place] if self._place else "")
+
+    def _complete(self, typed: str, lines: Sequence[str]) -> None:
+        """Go on as far as all of them do; where there are several, list them."""
+        if typed != self.field.text() or not lines:
+            return
+        common = _begin_of_all(lines)
+        self.field.setText(common)
+        if len(lines) > 1 and common == typed:
+            words = [line[len(typed.rpartition(" ")[0]) :].strip() for line in lines]
+            self._add("  ".join(words), "printed")
+
+    def _add(self, text: str, tone: str) -> None:
+        self._said = [*self._said, (text, tone)][-MOST:]
+        bar = self.text.verticalScrollBar()
+        follows = bar.value() == bar.maximum() or tone == "line"
+        cursor = QTextCursor(self.text.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        kind = QTextCharFormat()
+        kind.setForeground(QColor(self.theme.tone(_TONES[tone])))
+        first = "" if self.text.document().isEmpty() else "\n"
+        shown = "\n".join(visible(line) for line in text.split("\n"))
+        cursor.insertText(first + shown, kind)
+        if follows:
+            bar.setValue(bar.maximum())
+
+
+class ConsoleField(QLineEdit):
+    """asked(): Tab, to complete; walked(by): Up is +1, Down -1."""
+
+    asked = Signal()
+    walked = Signal(int)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFont(mono(12))
+
+    def event(self, event: QEvent) -> bool:
+        """Tab completes a line; an empty one it leaves for the next widget."""
+        key = event.key() if isinstance(event, QKeyEvent) else None
+        is_press = event.type() is QEvent.Type.KeyPress
+        if is_press and key == Qt.Key.Key_Tab and self.text():
+            self.asked.emit()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        ways = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}
+        by = ways.get(Qt.Key(event.key()))
+        if by is None:
+            super().keyPressEvent(event)
+        else:
+            self.walked.emit(by)
+
+
+def _begin_of_all(lines: Sequence[str]) -> str:
+    """As far as they are alike."""
+    first, last = min(lines), max(lines)
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    return "".join(a for a, _ in alike)

@@ -1,0 +1,177 @@
+"""The console in the window: what it says is what the terminal says, and all panels follow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.errors import GradstepError
+from gradstep.core.protocol.messages import Control
+from gradstep.gui.model.console_lines import PROMPT
+from gradstep.gui.panels.console_panel import ConsolePanel
+
+
+@pytest.fixture
+def panel(bench: Any, show: Any) -> ConsolePanel:
+    panel: ConsolePanel = show(ConsolePanel(bench.space), 700, 240)
+    bench.open("tutorial")
+    return panel
+
+
+def enter(panel: ConsolePanel, *lines: str) -> str:
+    """What is said for them, without the lines themselves."""
+    before = len(panel.text.toPlainText())
+    for line in lines:
+        panel.field.setFocus()
+        panel.field.setText(line)
+        QTest.keyClick(panel.field, Qt.Key.Key_Return)
+    said = panel.text.toPlainText()[before:].strip("\n").split("\n")
+    return "\n".join(line for line in said if not line.startswith(PROMPT.strip()))
+
+
+def test_a_move_goes_through_the_windows_door(bench: Any, panel: ConsolePanel) -> None:
+    stops: list[int] = []
+    bench.space.stopped.connect(lambda: stops.append(bench.space.stop.step))
+    said = enter(panel, "step", "continue")
+    assert stops == [1, 35]
+    assert [c.command for c in bench.bridge.controls()] == ["step", "continue_"]
+    assert "[end] run 0, step 35 of 35" in said
+    assert bench.space.value("loss:0") is not None
+    assert panel.field.text() == ""
+
+
+def test_an_empty_line_repeats_the_last_move(bench: Any, panel: ConsolePanel) -> None:
+    enter(panel, "goto 0:3", "print c", "")
+    assert bench.bridge.controls()[-1] == bench.bridge.controls()[-2]
+    assert bench.bridge.controls()[-1].target == "0:3"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("print c", "[ 0.06, -0.04]"),
+        ('print norm(x["c"])', "0.07211"),
+        ("query isnan(value)", "nowhere in 1 run"),
+        ("who c", "nowhere"),
+        ("where", "[entry] run 0, step 0 of 35"),
+        ("help", "NAME: which step gave it the value"),
+        ("nosuch", "error: there is no command 'nosuch'"),
+        ("print nosuch", "error: there is no operation named 'nosuch'"),
+        ("step_back", "error:"),
+        ("new b other.gradstep", "error: a session of 'other.gradstep' is one of another window"),
+        ("quit", "the console stays open"),
+    ],
+)
+def test_what_is_said(panel: ConsolePanel, line: str, said: str) -> None:
+    assert said in enter(panel, line)
+    assert not panel.lines.is_busy
+
+
+def test_a_move_that_the_engine_refuses_is_an_error_of_the_line(panel: ConsolePanel) -> None:
+    assert "error:" in enter(panel, "run_to nosuch")
+    assert not panel.lines.is_busy
+    assert "[entry]" in enter(panel, "where")
+
+
+def test_breakpoints_and_watches_are_edits_of_the_document(bench: Any, panel: ConsolePanel) -> None:
+    said = enter(panel, "break loss if value > 0", 'log a: {x["a"]}', "watch c", "continue")
+    assert bench.space.document.breakpoints == (
+        Breakpoint("loss", condition="value > 0"),
+        Breakpoint("a", log='{x["a"]}'),
+    )
+    assert bench.space.document.watches == ('x["c:0"]',)
+    assert "1  op  loss  if value > 0" in said
+    assert "\n[0.1166 0.1764]\n" in said  # what the breakpoint wrote
+    assert "[breakpoint] run 0, step" in said
+    assert 'x["c:0"]' in said
+    bench.space.undo_stack.undo()
+    assert bench.space.document.watches == ()
+    enter(panel, "delete")
+    assert bench.space.document.breakpoints == ()
+
+
+def test_a_value_is_set_where_it_stands(bench: Any, panel: ConsolePanel) -> None:
+    said = enter(panel, "continue", "set c [1, 2]")
+    assert "[1., 2.]" in said
+    assert bench.space.value("c:0").array.tolist() == [1, 2]
+
+
+def test_sessions_are_the_windows(bench: Any, panel: ConsolePanel) -> None:
+    said = enter(panel, "continue", "new other", "sessions")
+    assert bench.space.sessions.current == "other"
+    assert "other" in said
+    assert bench.space.stop.step == 0
+    enter(panel, "session main")
+    assert bench.space.stop.step == 35
+
+
+def test_up_and_down_go_through_what_was_typed(panel: ConsolePanel) -> None:
+    enter(panel, "print c", "where", "where")
+    keys = (Qt.Key.Key_Up, Qt.Key.Key_Up, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Down)
+    seen = []
+    for key in keys:
+        QTest.keyClick(panel.field, key)
+        seen.append(panel.field.text())
+    assert seen == ["where", "print c", "print c", "where", ""]
+
+
+def test_tab_completes_commands_names_and_words(panel: ConsolePanel) -> None:
+    def tab(text: str) -> str:
+        panel.field.setFocus()
+        panel.field.setText(text)
+        QTest.keyClick(panel.field, Qt.Key.Key_Tab)
+        return panel.field.text()
+
+    assert tab("que") == "query"
+    assert tab("print lab") == "print labels"
+    assert tab("query isn") == "query isnan"
+    assert tab("print train/update_c/App") == "print train/update_c/ApplyAdam"
+    assert tab("print nosuch") == "print nosuch"
+    assert tab("print is") == "print is"  # several: they are listed
+    assert "isfinite  isinf  isnan" in panel.text.toPlainText()
+
+
+def test_lines_wait_for_those_before(
+    bench: Any, panel: ConsolePanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: list[Any] = []
+    send = bench.bridge.send
+
+    def slowly(message: Any, buffers: Any = (), then: Any = lambda *_: None) -> None:
+        if isinstance(message, Control):
+            held.append((message, then))
+        else:
+            send(message, buffers, then)
+
+    monkeypatch.setattr(bench.bridge, "send", slowly)
+    enter(panel, "continue", "print loss")
+    assert panel.lines.is_busy
+    assert "loss" not in panel.text.toPlainText()
+    [(message, then)] = held
+    monkeypatch.setattr(bench.bridge, "send", send)
+    send(message, (), then)
+    assert "0.663694" in panel.text.toPlainText().replace("0.6636944", "0.663694")
+
+
+def test_another_theme_colours_what_was_said(bench: Any, panel: ConsolePanel) -> None:
+    enter(panel, "where")
+    before = panel.text.toPlainText()
+    panel.restyle()
+    assert panel.text.toPlainText() == before
+
+
+def test_a_line_under_way_is_given_up_with_its_engine(
+    bench: Any, panel: ConsolePanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send = bench.bridge.send
+    monkeypatch.setattr(bench.bridge, "send", lambda *_: None)  # it never answers
+    enter(panel, "continue", "where")
+    assert panel.lines.is_busy
+    bench.bridge.died.emit(GradstepError("it ended", kind="EngineDied"))
+    assert not panel.lines.is_busy
+    monkeypatch.setattr(bench.bridge, "send", send)
+    assert "[entry]" in enter(panel, "where")
