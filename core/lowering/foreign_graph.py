@@ -54,13 +54,14 @@ class ForeignIterations:
 class ForeignTensor:
     """Of one tensor: element type and sizes, as the framework calls them; what it was when the
     framework ran, and what gradient came back to it, where that is known; in a loop, `iterations`
-    has both."""
+    has both. An element type of "" is not told; nor are the sizes, where has_rank is False."""
 
     dtype: str
     shape: tuple[Size, ...]
     value: np.ndarray | None = None
     gradient: np.ndarray | None = None
     iterations: ForeignIterations | None = None
+    has_rank: bool = True
 
 
 @dataclass(frozen=True, slots=True)

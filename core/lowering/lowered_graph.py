@@ -37,6 +37,7 @@ from gradstep.core.ops.build.variable import TRAINABLE
 
 _LIBRARIES = ("torch/", "jax/", "flax/", "site-packages/")
 
+_UNTOLD = "float32"  # what is taken for an element type that is not told
 Tables = Callable[[str], LoweringTable | None]
 
 
@@ -94,6 +95,7 @@ class _GraphLowering:
             for result in self._graph.results:
                 if result.kind == "update":
                     self._update(result.target, result.value)
+            self._leave_out_unread()
         self._done.graph = self._with_unknown(self._builder.build())
         self._done.tensors = {ref: tensor.ref for ref, tensor in self._tensors.items()}
         return self._done
@@ -108,11 +110,24 @@ class _GraphLowering:
             if self._waiting.pop(given.name, None) is not None:
                 self._keep(given.name, [self._input(given)], [given.tensor])
 
+    def _leave_out_unread(self) -> None:
+        """Constants that only said how something is done (an axis, a shape) say it there."""
+        read = {ref.op for name in self._builder.made_since(0)
+                for ref in self._builder.operation(name).inputs if ref is not None}  # fmt: skip
+        wanted = {result.value for result in self._graph.results}
+        for given in self._graph.inputs:
+            ref = ForeignRef(given.name)
+            if given.kind == "constant" and ref not in wanted:
+                name = self._tensors[ref].ref.op
+                if name not in read:
+                    self._builder.detach([name])
+                    self._values.pop(self._tensors.pop(ref).ref, None)
+
     def _input(self, given: ForeignInput) -> Tensor:
         name, kind = given.name.replace(".", "/"), element_type(given.tensor.dtype)
         shape = [size if isinstance(size, int) else None for size in given.tensor.shape]
         if given.kind == "input":
-            return self._builder.placeholder(name, kind, shape)
+            return self._builder.placeholder(name, kind, shape if given.tensor.has_rank else None)
         if given.kind == "constant" and given.tensor.value is not None:
             return self._builder.constant(given.tensor.value, kind, name)
         variable = self._builder.variable(name, kind, fixed(shape))
@@ -251,7 +266,9 @@ class _GraphLowering:
         for number, told in enumerate(node.outputs):
             shape = [size if isinstance(size, int) else None for size in told.shape]
             tensor = self._builder.placeholder(
-                f"output_{number}" if number else "output", element_type(told.dtype), shape
+                f"output_{number}" if number else "output",
+                element_type(told.dtype or _UNTOLD),
+                shape if told.has_rank else None,
             )
             attrs = {"_why": why, "_arguments": _in_words(node.args)}
             self._unknown[tensor.ref.op] = Operation(tensor.ref.op, node.op, inputs, attrs=attrs)
@@ -289,10 +306,14 @@ def _given(lowering: Lowering, site: Site, args: Mapping[str, Any]) -> Sequence[
 def _check(tensor: Tensor, told: ForeignTensor) -> None:
     """What was built must be of the type that the framework says. Raises UnloweredError."""
     shape = tuple(size if isinstance(size, int) else None for size in told.shape)
-    ours, kind = tensor.shape, element_type(told.dtype)
-    fits = ours.dims is None or (
-        len(ours.dims) == len(shape)
-        and all(a is None or b is None or a == b for a, b in zip(ours.dims, shape, strict=True))
+    ours, kind = tensor.shape, element_type(told.dtype) if told.dtype else tensor.dtype
+    fits = (
+        ours.dims is None
+        or not told.has_rank
+        or (
+            len(ours.dims) == len(shape)
+            and all(a is None or b is None or a == b for a, b in zip(ours.dims, shape, strict=True))
+        )
     )
     if tensor.dtype is not kind or not fits:
         raise UnloweredError(f"it would be {tensor.type}, and not {kind.value}{list(told.shape)}")

@@ -71,7 +71,7 @@ def test_help_lists_it(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["convert", "--help"], Gradstep())
     words = " ".join(capsys.readouterr().out.split())
-    assert " IN .gradstep, .pb, .pbtxt, .ops, .gstrace or .pt2 " in words
+    assert " IN .gradstep, .pb, .pbtxt, .onnx, .ops, .gstrace or .pt2 " in words
     assert re.search(r" OUT [^-]*\.ops", words)
     with pytest.raises(SystemExit):
         main(["run", "--help"], Gradstep())
@@ -114,7 +114,7 @@ def test_what_does_not_open_is_told_of_it(
     (tmp_path / "data.json").write_text("{}", encoding="utf-8")
     (tmp_path / "a.ops").write_text("", encoding="utf-8")
     assert main(["run", str(tmp_path / "data.json")], Gradstep()) == 1
-    assert ", a TensorFlow GraphDef, a graph as lines of operations" in capsys.readouterr().err
+    assert ", an ONNX model, a graph as lines of operations" in capsys.readouterr().err
     assert main(["run", str(tmp_path)], Gradstep()) == 1
     assert "open a file in it: a.ops" in capsys.readouterr().err
 
@@ -149,7 +149,7 @@ def test_the_dialogs_offer_it(
     driver.wait(out.exists, "the file")
     assert out.read_text(encoding="utf-8") == LINES
     assert offered == [
-        "Graphs (*.gradstep *.pb *.pbtxt *.ops *.gstrace *.pt2);;All files (*)",
+        "Graphs (*.gradstep *.pb *.pbtxt *.onnx *.ops *.gstrace *.pt2);;All files (*)",
         "Pictures (*.png *.svg);;TensorFlow GraphDef (*.pb *.pbtxt);;"
         "Lines of operations (*.ops);;Graphviz (*.dot);;Python (*.py)",
     ]

@@ -1,11 +1,10 @@
-"""Files of ONNX, PyTorch, JAX and others, which are not read; traces of them are."""
+"""Files of PyTorch, JAX and others, which are not read; traces of them are."""
 
 from __future__ import annotations
 
 from gradstep.core.io.format_record import OPEN_ANOTHER, Format
 from gradstep.core.io.sniff import file_signatures as signs
 
-_ONNX = "ONNX is not read yet: convert it to TensorFlow (onnx2tf makes a SavedModel of it)"
 _TORCH = (
     "write a trace of the model instead, which opens here: save what `gradstep capture torch` "
     "prints as gradstep_torch.py beside your code, and call its save(…); a .pt2 opens, too"
@@ -14,9 +13,6 @@ _JAX = f"JAX is not read yet: {OPEN_ANOTHER}"
 _WEIGHTS = "it has weights and no graph: open the graph of the model, and give it these as values"
 
 FORMATS = (
-    Format("onnx", "an ONNX model", signs.is_onnx, todo=_ONNX),
-    Format("onnx_text", "an ONNX model as text",
-           signs.says(r"(?s)\s*(<\s*)?ir_version\s*:"), todo=_ONNX),
     Format("torch_script", "a TorchScript module of PyTorch",
            signs.packs(r"/data\.pkl$", r"/code/"), todo=_TORCH),
     Format("torch", "a PyTorch file: weights, or a whole module (.pt, .pth)",

@@ -1,7 +1,6 @@
 """TensorFlow's GraphDef as protobuf messages, made without TensorFlow.
 
 The fields, numbers and names are those of tensorflow/core/framework/*.proto (Apache 2.0).
-They live in a pool of their own, so that they cannot clash with another package's copy.
 """
 
 from __future__ import annotations
@@ -9,11 +8,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
+from gradstep.core.io.message_pool import message_class, message_pool
+from gradstep.core.io.message_pool import parse as parse
 
-# message -> "name number type"; [] marks a repeated field, {} a map from strings (or from what is
-# in the braces), ? one of which it is known whether it is there; a type in capitals is a message.
+# message -> "name number type", as message_pool takes them.
 _MESSAGES = {
     "GraphDef": (
         "node 1 NodeDef[]", "library 2 FunctionDefLibrary", "version 3 int32",
@@ -136,85 +135,12 @@ def type_name(number: int) -> str:
 @cache
 def message(name: str) -> Any:
     """The message class `name` ("GraphDef")."""
-    from google.protobuf import message_factory
-
-    return message_factory.GetMessageClass(_pool().FindMessageTypeByName(f"tensorflow.{name}"))
-
-
-def parse(into: Any, data: bytes) -> None:
-    """Fill a message from its bytes. Raises GradstepError (FileError)."""
-    from google.protobuf.message import DecodeError
-
-    try:
-        into.ParseFromString(data)
-    except (DecodeError, RecursionError):
-        raise GradstepError(
-            f"{len(data)} bytes are cut off, or not a {into.DESCRIPTOR.name}",
-            kind="FileError",
-            hint="use another copy of the file",
-        ) from None
+    return message_class(_pool(), f"tensorflow.{name}")
 
 
 @cache
 def _pool() -> Any:
-    from google.protobuf import descriptor_pb2, descriptor_pool
-
-    file = descriptor_pb2.FileDescriptorProto(
-        name="gradstep/graph.proto", package="tensorflow", syntax="proto3"
-    )
     names = {**_OTHERS, **dict(_NUMBERS.values())}
     refs = {f"{name}_REF": number + _REF for name, number in names.items() if number}
-    _add_enum(file, "DataType", names | refs)
-    _add_enum(file, "FullTypeId", _FULL_TYPES)
-    for name, fields in _MESSAGES.items():
-        _add_message(file, name, fields)
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    return pool
-
-
-def _add_enum(file: Any, name: str, numbers: dict[str, int]) -> None:
-    enum = file.enum_type.add(name=name)
-    for value, number in sorted(numbers.items(), key=lambda item: item[1]):
-        enum.value.add(name=value, number=number)
-
-
-def _add_message(file: Any, name: str, fields: tuple[str, ...]) -> None:
-    made = file.message_type.add(name=name)
-    if name == "AttrValue":
-        made.oneof_decl.add(name="value")
-    for text in fields:
-        field_name, number, kind = text.split()
-        field = made.field.add(name=field_name, number=int(number))
-        field.label = 3 if kind.endswith(("[]", "}")) else 1
-        if kind.endswith("}"):
-            _add_map(made, field, *kind[:-1].split("{"))
-        else:
-            _set_type(field, kind.removesuffix("[]").removesuffix("?"))
-        if kind.endswith("?"):
-            made.oneof_decl.add(name=f"has_{field_name}")
-            field.oneof_index = len(made.oneof_decl) - 1
-        if name == "AttrValue":
-            field.oneof_index = 0
-
-
-def _add_map(made: Any, field: Any, kind: str, key: str) -> None:
-    entry = made.nested_type.add(name=f"{field.name.title().replace('_', '')}Entry")
-    entry.options.map_entry = True
-    _set_type(entry.field.add(name="key", number=1, label=1), key or "string")
-    _set_type(entry.field.add(name="value", number=2, label=1), kind)
-    field.type, field.type_name = 11, f".tensorflow.{made.name}.{entry.name}"
-
-
-_SCALARS = {
-    "double": 1, "float": 2, "int64": 3, "uint64": 4, "int32": 5, "fixed32": 7, "bool": 8,
-    "string": 9, "bytes": 12, "uint32": 13,
-}  # fmt: skip
-
-
-def _set_type(field: Any, kind: str) -> None:
-    if kind in _SCALARS:
-        field.type = _SCALARS[kind]
-    else:
-        field.type = 14 if kind in ("DataType", "FullTypeId") else 11
-        field.type_name = f".tensorflow.{kind}"
+    enums = {"DataType": names | refs, "FullTypeId": _FULL_TYPES}
+    return message_pool("tensorflow", _MESSAGES, enums, {"AttrValue": "value"})

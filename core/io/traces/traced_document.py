@@ -84,8 +84,10 @@ def tables(framework: str) -> LoweringTable | None:
     from gradstep.core.lowering.aten import ATEN
     from gradstep.core.lowering.aten.aten_table import PYTHON
     from gradstep.core.lowering.control_lowerings import CONTROL
+    from gradstep.core.lowering.onnx import ONNX
 
-    return {"aten": ATEN, "control": CONTROL, "python": PYTHON}.get(framework)
+    found = {"aten": ATEN, "control": CONTROL, "onnx": ONNX, "python": PYTHON}
+    return found.get(framework)
 
 
 @dataclass(frozen=True)

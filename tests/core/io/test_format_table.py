@@ -271,8 +271,8 @@ def test_what_opens_is_what_is_suggested(tmp_path: Path) -> None:
     path = tmp_path / "a.pb"
     path.write_bytes(b"x, y\n")
     assert _refused(path).hint == (
-        "open a .gradstep document, a TensorFlow GraphDef, a trace of a PyTorch model or a program "
-        "exported from PyTorch"
+        "open a .gradstep document, a TensorFlow GraphDef, an ONNX model, a trace of a PyTorch "
+        "model or a program exported from PyTorch"
     )
 
 

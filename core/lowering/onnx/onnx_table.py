@@ -1,0 +1,97 @@
+"""The table of ONNX's operators: what they take goes by position, what they are told by name.
+
+    @lower("Conv")
+    def conv(site: Site, x: Tensor, w: Tensor, b: Tensor | None = None, *, group: int = 1): ...
+
+The parameters before the `*` are an operator's inputs in their order, those behind it its
+attributes. An input that is left out is None. An operator is "onnx.NAME.VERSION", with the version
+of the operator set that the model was written for.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gradstep.core.lowering.lowering_table import (
+    B,
+    Lowering,
+    LoweringTable,
+    Site,
+    UnloweredError,
+)
+from gradstep.core.ops.build.builder import Tensor
+
+INPUTS, CAPTURED = "inputs", "captured"  # arguments: what it takes, what its graphs read besides
+
+
+@dataclass(frozen=True)
+class OnnxLowering(Lowering):
+    """most: inputs that there may be, None for any number."""
+
+    most: int | None = None
+
+    def __call__(self, site: Site, args: Mapping[str, Any]) -> Sequence[Tensor]:
+        given = _without_end(args.get(INPUTS, ()))
+        if self.most is not None and len(given) > self.most:
+            raise UnloweredError(f"it has {len(given)} inputs, of which {self.most} are known")
+        told = {name: value for name, value in args.items() if name != INPUTS}
+        for name in told.keys() - self.takes - self.ignores:
+            raise UnloweredError(f"its attribute {name} = {told[name]!r:.40}")
+        try:
+            made = self.build(site, *given, **{n: v for n, v in told.items() if n in self.takes})
+        except TypeError as error:
+            raise UnloweredError(f"its inputs or attributes: {error!s:.120}") from None
+        results = [made] if isinstance(made, Tensor) else [*made]
+        if len(results) < len(site.node.outputs):
+            raise UnloweredError(f"its output number {len(results) + 1}")
+        return results[: len(site.node.outputs)]
+
+
+class OnnxTable(LoweringTable):
+    """All of ONNX's operators that are lowered."""
+
+    def lower(
+        self, *names: str, ignores: Collection[str] = (), differs: str = ""
+    ) -> Callable[[B], B]:
+        def declare(build: B) -> B:
+            takes, most = _signature(build)
+            for name in names:
+                if name in self._by_name:
+                    raise ValueError(f"{name} is declared twice")
+                self._by_name[name] = OnnxLowering(build, takes, frozenset(ignores), differs, most)
+            return build
+
+        return declare
+
+
+def _signature(build: Callable[..., Any]) -> tuple[frozenset[str], int | None]:
+    """The attributes that it takes, and how many inputs."""
+    _, *parameters = inspect.signature(build).parameters.values()
+    named = {p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
+    any_number = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters)
+    return frozenset(named), None if any_number else len(parameters) - len(named)
+
+
+def _without_end(given: Sequence[Any]) -> list[Any]:
+    """Without those that are left out at the end."""
+    found = [*given]
+    while found and found[-1] is None:
+        found.pop()
+    return found
+
+
+ONNX = OnnxTable()
+lower = ONNX.lower
+
+
+def version(site: Site) -> int:
+    """Of the operator set."""
+    return int(site.variant)
+
+
+def wanted(site: Site) -> int:
+    """How many outputs it is asked for."""
+    return len(site.node.outputs)
