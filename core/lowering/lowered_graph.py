@@ -77,6 +77,7 @@ class _GraphLowering:
         self._builder = GraphBuilder()
         self._tensors: dict[ForeignRef, Tensor] = {}
         self._values: dict[TensorRef, np.ndarray] = {}
+        self._types: dict[TensorRef, str] = {}
         self._unknown: dict[str, Operation] = {}
         self._waiting = {given.name: given for given in graph.inputs}
         self._done = Lowered()
@@ -200,7 +201,7 @@ class _GraphLowering:
         if lowering is None:
             raise UnloweredError(f"there is no lowering of {node.op}")
         args = {name: self._argument(value) for name, value in node.args.items()}
-        about = self._inner, self._counts, self._iterations
+        about = self._types, self._inner, self._counts, self._iterations
         site = Site(node, self._builder, self._values, *about)
         made = [self._own(tensor) for tensor in _given(lowering, site, args)]
         for tensor, told in zip(made, node.outputs, strict=False):
@@ -294,9 +295,10 @@ class _GraphLowering:
     def _keep(self, name: str, made: Sequence[Tensor], told: Sequence[ForeignTensor]) -> None:
         for number, tensor in enumerate(made):
             self._tensors[ForeignRef(name, number)] = tensor
-            value = told[number].value if number < len(told) else None
-            if value is not None:
-                self._values[tensor.ref] = value
+            if number < len(told):
+                self._types[tensor.ref] = told[number].dtype
+                if (value := told[number].value) is not None:
+                    self._values[tensor.ref] = value
 
 
 def _given(lowering: Lowering, site: Site, args: Mapping[str, Any]) -> Sequence[Tensor]:

@@ -27,7 +27,11 @@ from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 Made = Tensor | Sequence[Tensor]
 Build = Callable[..., Made]
 B = TypeVar("B", bound=Build)
-_AS_OURS = {"float8_e4m3fn": "float32", "float8_e5m2": "float32"}
+_AS_OURS = {
+    "float8_e4m3fn": "float32", "float8_e5m2": "float32", "float8_e4m3fnuz": "float32",
+    "float8_e5m2fnuz": "float32", "float8_e8m0fnu": "float32", "float4_e2m1fn": "float32",
+    "int4": "int8", "int2": "int8", "uint4": "uint8", "uint2": "uint8",
+}  # fmt: skip
 
 
 class UnloweredError(GradstepError):
@@ -38,7 +42,8 @@ class UnloweredError(GradstepError):
 
 
 def element_type(name: str) -> DType:
-    """Ours for a framework's; those of 8 bits, which there are none of, are float32.
+    """Ours for a framework's; those of few bits, which there are none of, are of the next that has
+    their numbers.
     Raises UnloweredError for one that there is nothing like."""
     try:
         return DType(_AS_OURS.get(name, name))
@@ -52,6 +57,7 @@ class Site:
 
     node:  the foreign operation. builder: where ours are made.
     known: what tensors were when the framework ran.
+    types: what the framework calls their element types, where that is told.
     inner: lowers the function of a branch or a loop where it is called, of these arguments; of a
            loop, with the number of the iteration, or None.
     counts: whether what is in such a function has to know that number.
@@ -61,6 +67,7 @@ class Site:
     node: ForeignNode
     builder: GraphBuilder
     known: Mapping[TensorRef, np.ndarray]
+    types: Mapping[TensorRef, str]
     inner: Callable[[ForeignSubgraph, Sequence[Tensor], Tensor | None], list[Any]]
     counts: Callable[[ForeignSubgraph], bool] = lambda graph: False
     iterations: tuple[Tensor, ...] = ()
@@ -95,6 +102,10 @@ class Site:
     def value_of(self, tensor: Any) -> np.ndarray | None:
         """What an argument was when the framework ran, if that is known."""
         return self.known.get(tensor.ref) if isinstance(tensor, Tensor) else None
+
+    def is_narrowed(self, tensor: Tensor) -> bool:
+        """Whether it is of a type of few bits there, which is another one here."""
+        return self.types.get(tensor.ref, "") in _AS_OURS
 
     def tensor(self, value: Any, kind: str) -> Tensor:
         """A tensor, or a number as one of a framework's element type. Raises UnloweredError for

@@ -16,7 +16,7 @@ from gradstep.core.io.onnx.onnx_functions import Functions
 from gradstep.core.io.onnx.onnx_names import Names, joined, module_path
 from gradstep.core.io.onnx.onnx_scope import OnnxScope
 from gradstep.core.io.onnx.onnx_tensors import Tensors
-from gradstep.core.io.onnx.onnx_types import UNTOLD, read_type
+from gradstep.core.io.onnx.onnx_types import UNTOLD, read_type, stored_as
 from gradstep.core.io.onnx.onnx_weights import WeightUses
 from gradstep.core.lowering.foreign_graph import (
     ForeignGraph,
@@ -89,7 +89,7 @@ class ModelReader:
                 self._placeholder(one)
         uses = WeightUses(graph)
         for one in graph.initializer:
-            self._weight(one.name, self._tensors.read(one), uses)
+            self._weight(one.name, self._tensors.read(one), uses, stored_as(one.data_type).name)
         for one in graph.sparse_initializer:
             self._weight(one.values.name, self._attributes.dense(one), uses)
 
@@ -104,11 +104,9 @@ class ModelReader:
         own = self._names.unique(proto.name, "input")
         self._declare(ForeignInput(own, "input", told), proto.name)
 
-    def _weight(self, name: str, array: np.ndarray, uses: WeightUses) -> None:
+    def _weight(self, name: str, array: np.ndarray, uses: WeightUses, dtype: str = "") -> None:
         kind, trained = uses.kind(name, array)
-        told = ForeignTensor(str(array.dtype), array.shape, array)
-        if array.dtype == object:
-            told = replace(told, dtype="string")
+        told = ForeignTensor(dtype or str(array.dtype), array.shape, array)
         own = self._names.unique(name, "weight")
         self._declare(ForeignInput(own, kind, told, trained), name)
 

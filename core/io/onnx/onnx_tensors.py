@@ -157,10 +157,10 @@ def _unpacked(raw: np.ndarray, stored: Stored, count: int) -> np.ndarray:
     shifts = np.arange(0, 8, stored.bits, dtype=np.uint8)
     parts = (raw[:, None] >> shifts) & ((1 << stored.bits) - 1)
     found: np.ndarray = parts.reshape(-1)[:count].astype(np.uint8)
-    if stored.name == "int8":  # of the sign as many as there are places
+    if stored.becomes == "int8":  # of the sign as many as there are places
         gap = 8 - stored.bits
         return (found << gap).view(np.int8) >> gap
-    return found if stored.name == "uint8" else found.view(stored.array)
+    return found if stored.becomes == "uint8" else found.view(stored.array)
 
 
 def _of_list(proto: Any, stored: Stored, shape: tuple[int, ...]) -> np.ndarray:
@@ -192,7 +192,7 @@ def _as_here(flat: np.ndarray, stored: Stored) -> np.ndarray:
     """Of a type that there is here."""
     if stored.array.hasobject or stored in (STORED[16], STORED[10]):
         return flat
-    return flat.astype(stored.name, copy=False)
+    return flat.astype(stored.becomes, copy=False)
 
 
 def _bad(message: str) -> GradstepError:

@@ -14,10 +14,11 @@ _HINT = "convert the model to a newer ONNX, or export it again"
 
 
 class Stored(NamedTuple):
-    """name: what the numbers are called, and where they are of a type that there is not here, what
-    they are made of. array: as they are stored. bits: that one takes."""
+    """name: what the numbers are called. becomes: the same, or where there is no such type here,
+    one that has all of them. array: as they are stored. bits: that one takes."""
 
     name: str
+    becomes: str
     array: np.dtype
     bits: int
 
@@ -27,9 +28,10 @@ class Stored(NamedTuple):
         return self.bits < 8
 
 
-def _stored(name: str, kind: Any, bits: int = 0) -> Stored:
+def _stored(becomes: str, kind: Any, bits: int = 0) -> Stored:
     dtype = np.dtype(kind)
-    return Stored(name, dtype, bits or 8 * dtype.itemsize)
+    name = becomes if dtype.hasobject else dtype.name
+    return Stored(name, becomes, dtype, bits or 8 * dtype.itemsize)
 
 
 # TensorProto.DataType -> what it is; those of few bits become the next that holds them.
@@ -49,25 +51,15 @@ STORED = {
     24: _stored("float32", ml_dtypes.float8_e8m0fnu),
     25: _stored("uint8", ml_dtypes.uint2, 2), 26: _stored("int8", ml_dtypes.int2, 2),
 }  # fmt: skip
-_NAMES = {
-    17: "float8e4m3fn", 18: "float8e4m3fnuz", 19: "float8e5m2", 20: "float8e5m2fnuz", 21: "uint4",
-    22: "int4", 23: "float4e2m1", 24: "float8e8m0", 25: "uint2", 26: "int2", 27: "float6e2m3",
-    28: "float6e3m2",
-}  # fmt: skip
-NOT_HERE = frozenset(_NAMES)
+_NOT_READ = {27: "float6e2m3", 28: "float6e3m2"}
 
 
 def stored_as(number: int) -> Stored:
     """Raises GradstepError (FileError) for a type that is not read."""
     if number not in STORED:
-        name = _NAMES.get(number, f"number {number}")
+        name = _NOT_READ.get(number, f"number {number}")
         raise GradstepError(f"element type {name} is not supported", kind="FileError", hint=_HINT)
     return STORED[number]
-
-
-def type_name(number: int) -> str:
-    """ONNX's name of an element type."""
-    return _NAMES.get(number) or (STORED[number].name if number in STORED else f"type {number}")
 
 
 def read_type(proto: Any) -> ForeignTensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -277,7 +277,15 @@ def _drawn_anew(graph: ForeignGraph) -> list[str]:
 
 def _unlowered(done: Lowered) -> list[str]:
     """What stays as it is, and why; gradients end there."""
+    recorded = {done.tensors[ref].op for ref in done.tensors if done.tensors[ref] in done.fed}
     return [
-        f"{name} stays as PyTorch computed it, and gradients end there: {why}."
+        f"{name} {_kept(name, done, recorded)}, and gradients end there: {why}."
         for name, why in done.unlowered.items()
     ]
+
+
+def _kept(name: str, done: Lowered, recorded: Set[str]) -> str:
+    first = done.tensors.get(ForeignRef(name))
+    if first is not None and first.op in recorded:
+        return "stays as PyTorch computed it"
+    return "is no operation that there is here: what is behind it runs once it is fed"

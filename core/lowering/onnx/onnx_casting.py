@@ -39,6 +39,8 @@ def cast_to(site: Site, x: Tensor, *, to: int) -> Tensor:
 
 @lower("CastLike", ignores=("saturate", "round_mode"))
 def cast_like(site: Site, x: Tensor, like: Tensor) -> Tensor:
+    if site.is_narrowed(like):
+        raise UnloweredError(f"numbers of {site.types[like.ref]}")
     return _converted(x, like.dtype)
 
 
@@ -82,6 +84,8 @@ def quantize_linear(
     precision: int = 0,
 ) -> Tensor:
     kind = zero.dtype if zero is not None else told_type(output_dtype or 2)
+    if zero is not None and site.is_narrowed(zero):
+        raise UnloweredError(f"numbers of {site.types[zero.ref]}")
     if not kind.is_integer:
         raise UnloweredError(f"numbers of {kind.value} from a scale")
     wide = DType.FLOAT32

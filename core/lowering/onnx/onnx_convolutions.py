@@ -142,7 +142,7 @@ def _around(
     for all_of_it, size_wanted in zip(whole, wanted, strict=True):
         total = all_of_it - size_wanted
         less, more = total // 2, total - total // 2
-        found.append((more, less) if auto_pad == "SAME_LOWER" else (less, more))
+        found.append((less, more) if auto_pad == "SAME_UPPER" else (more, less))
     return tuple(found)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gradstep.core.graph.dtypes import DType
@@ -137,7 +139,19 @@ def is_inf(site: Site, x: Tensor, *, detect_negative: int = 1, detect_positive: 
 
 @lower("BitShift")
 def bit_shift(site: Site, x: Tensor, by: Tensor, *, direction: str) -> Tensor:
-    """By as many bits as there are or more, nothing is left."""
-    shifted = call("LeftShift" if direction == "LEFT" else "RightShift", x, by)
+    """By as many bits as there are or more, or by less than none, nothing is left but what the
+    sign fills up with."""
+    to_left, signed = direction == "LEFT", x.dtype.numpy.kind == "i"
     width = np.array(8 * x.dtype.numpy.itemsize, x.dtype.numpy)
-    return call("SelectV2", apply("Less", by, width), shifted, scalar(x, 0))
+    fits = apply("Less", by, width)
+    fits = call("LogicalAnd", fits, call("GreaterEqual", by, scalar(x, 0))) if signed else fits
+    by = call("SelectV2", fits, by, scalar(x, 0))
+    shifted = call("LeftShift" if to_left else "RightShift", x, by)
+    nothing: Any = scalar(x, 0)
+    if signed and not to_left:
+        nothing = call("SelectV2", call("Less", x, scalar(x, 0)), _like(x, -1), scalar(x, 0))
+    return call("SelectV2", fits, shifted, nothing)
+
+
+def _like(x: Tensor, value: int) -> Tensor:
+    return call("AddV2", call("ZerosLike", x), scalar(x, value))

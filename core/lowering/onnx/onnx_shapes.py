@@ -133,10 +133,11 @@ def _blocks(y: Tensor, order: Sequence[int], parts: Sequence[Size], by: int) -> 
 
 
 @lower("SpaceToDepth")
-def space_to_depth(site: Site, x: Tensor, *, blocksize: int) -> Tensor:
+def space_to_depth(site: Site, x: Tensor, *, blocksize: int, mode: str = "DCR") -> Tensor:
     rows = size(x, 0)
     channels, height, width = fixed(tuple(x.shape)[1:])
     high, wide = height // blocksize, width // blocksize
     y = reshape(x, [rows, channels, high, blocksize, wide, blocksize])
-    turned = call("Transpose", y, np.array([0, 3, 5, 1, 2, 4], np.int32))
+    order = [0, 3, 5, 1, 2, 4] if mode == "DCR" else [0, 1, 3, 5, 2, 4]
+    turned = call("Transpose", y, np.array(order, np.int32))
     return reshape(turned, [rows, channels * blocksize**2, high, wide])

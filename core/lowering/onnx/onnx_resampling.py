@@ -1,0 +1,225 @@
+"""Images of another size: each axis by a matrix of shares, or by indices of what is nearest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradstep.core.lowering.lowering_table import Site, UnloweredError
+from gradstep.core.lowering.onnx.onnx_operands import (
+    dims,
+    in_float,
+    positive,
+    rank,
+    static,
+    static_ints,
+)
+from gradstep.core.lowering.onnx.onnx_table import lower, version
+from gradstep.core.ops.build.builder import Tensor, call
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How one axis is sampled; from and up to which part of it where it is cropped."""
+
+    mode: str
+    coordinates: str
+    nearest: str
+    cubic: float
+    excludes: bool
+    antialias: bool
+    outside: float
+    crop: tuple[float, float] = (0.0, 1.0)
+
+    def places(self, length: int, out: int, scale: float) -> np.ndarray:
+        """Where each of `out` elements is, in one of `length`."""
+        x = np.arange(out, dtype=np.float64)
+        match self.coordinates:
+            case "half_pixel":
+                return (x + 0.5) / scale - 0.5
+            case "half_pixel_symmetric":
+                moved = length / 2 * (1 - out / (scale * length))
+                return moved + (x + 0.5) / scale - 0.5
+            case "pytorch_half_pixel":
+                return (x + 0.5) / scale - 0.5 if out > 1 else np.zeros(out)
+            case "align_corners":
+                whole = scale * length  # which need not be a whole number
+                return x * (length - 1) / (whole - 1) if whole != 1 else np.zeros(out)
+            case "asymmetric":
+                return x / scale
+            case "tf_crop_and_resize":
+                begin, end = self.crop
+                if out <= 1:
+                    return np.full(out, 0.5 * (begin + end) * (length - 1))
+                return begin * (length - 1) + x * (end - begin) * (length - 1) / (out - 1)
+        raise UnloweredError(f"coordinates {self.coordinates!r:.40}")
+
+    def is_outside(self, places: np.ndarray, length: int) -> np.ndarray:
+        if self.coordinates != "tf_crop_and_resize":
+            return np.zeros(places.shape, bool)
+        return (places < 0) | (places > length - 1)
+
+    def nearest_of(self, places: np.ndarray, length: int) -> np.ndarray:
+        match self.nearest:
+            case "round_prefer_floor":
+                found = np.ceil(places - 0.5)
+            case "round_prefer_ceil":
+                found = np.floor(places + 0.5)
+            case "floor":
+                found = np.floor(places)
+            case "ceil":
+                found = np.ceil(places)
+            case _:
+                raise UnloweredError(f"the nearest by {self.nearest!r:.40}")
+        return np.clip(found, 0, length - 1).astype(np.int32)
+
+    def shares(self, places: np.ndarray, length: int, scale: float) -> np.ndarray:
+        """[out, length]: how much of each element is in each that comes out."""
+        stretch = min(1.0, scale) if self.antialias else 1.0
+        reach = int(np.ceil((1 if self.mode == "linear" else 2) / stretch)) + 1
+        offsets = np.arange(-reach, reach + 1)
+        indices = np.floor(places)[:, None] + offsets
+        away = np.abs(indices - places[:, None]) * stretch
+        weights = np.maximum(0, 1 - away) if self.mode == "linear" else _cubic(away, self.cubic)
+        if self.excludes:
+            weights = np.where((indices < 0) | (indices >= length), 0, weights)
+        weights = weights / weights.sum(1, keepdims=True)
+        found = np.zeros((len(places), length))
+        inside = np.clip(indices, 0, length - 1).astype(np.int64)
+        np.add.at(found, (np.arange(len(places))[:, None], inside), weights)
+        return found
+
+
+def _cubic(x: np.ndarray, a: float) -> np.ndarray:
+    near = ((a + 2) * x - (a + 3)) * x * x + 1
+    far = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
+    found: np.ndarray = np.where(x <= 1, near, np.where(x < 2, far, 0))
+    return found
+
+
+def resampled(x: Tensor, axis: int, out: int, scale: float, how: Sampling) -> Tensor:
+    """One axis of `x`, of `out` elements."""
+    length = dims(x)[axis]
+    places = how.places(length, out, scale)
+    if how.mode == "nearest":
+        y = call("GatherV2", x, how.nearest_of(places, length), np.int32(axis))
+        return _outside(y, axis, how.is_outside(places, length), how.outside)
+    if how.mode not in ("linear", "cubic"):
+        raise UnloweredError(f"sampling by {how.mode!r:.40}")
+    shares = how.shares(places, length, scale)
+
+    def mixed(given: Tensor) -> Tensor:
+        last = rank(given) - 1
+        order = [i for i in range(rank(given)) if i != axis] + [axis]
+        turned = call("Transpose", given, np.array(order, np.int32))
+        count = dims(turned)[last]
+        flat = call("Reshape", turned, np.array([-1, count], np.int32))
+        weights = given.builder.constant(shares.T.astype(given.dtype.numpy))
+        found = call("MatMul", flat, weights)
+        found = call("Reshape", found, np.array([*dims(turned)[:last], out], np.int32))
+        back = np.argsort(order)
+        return call("Transpose", found, back.astype(np.int32))
+
+    y = in_float(mixed, x)
+    return _outside(y, axis, how.is_outside(places, length), how.outside)
+
+
+def _outside(y: Tensor, axis: int, is_there: np.ndarray, value: float) -> Tensor:
+    if not is_there.any():
+        return y
+    mask = is_there.reshape([-1 if i == axis else 1 for i in range(rank(y))])
+    given = y.builder.constant(mask)
+    return call("SelectV2", given, np.array(value, y.dtype.numpy), y)
+
+
+@lower("Resize")
+def resize(
+    site: Site,
+    x: Tensor,
+    roi: Tensor | None = None,
+    scales: Tensor | None = None,
+    sizes: Tensor | None = None,
+    *,
+    mode: str = "nearest",
+    coordinate_transformation_mode: str | None = None,
+    nearest_mode: str = "round_prefer_floor",
+    cubic_coeff_a: float = -0.75,
+    exclude_outside: int = 0,
+    extrapolation_value: float = 0.0,
+    antialias: int = 0,
+    axes: Sequence[int] | None = None,
+    keep_aspect_ratio_policy: str = "stretch",
+) -> Tensor:
+    """Before version 11 the scales were the second input, and coordinates not told."""
+    if version(site) < 11:
+        return _scaled(x, roi, mode, "asymmetric", "floor")
+    chosen = [positive(a, rank(x)) for a in (axes if axes is not None else range(rank(x)))]
+    count = len(chosen)
+    how = Sampling(
+        mode, coordinate_transformation_mode or "half_pixel", nearest_mode, cubic_coeff_a,
+        bool(exclude_outside), bool(antialias), extrapolation_value,
+    )  # fmt: skip
+    crops: list[Any] = [(0.0, 1.0)] * count
+    if how.coordinates == "tf_crop_and_resize" and roi is not None:
+        told = static(roi, "what is cropped").astype(np.float64)
+        crops = list(zip(told[:count], told[count:], strict=True))
+    lengths = [dims(x)[axis] for axis in chosen]
+    ends, factors = _ends(lengths, scales, sizes, crops, keep_aspect_ratio_policy)
+    for axis, out, scale, crop in zip(chosen, ends, factors, crops, strict=True):
+        own = Sampling(**{**_fields(how), "crop": (float(crop[0]), float(crop[1]))})
+        cropped = how.coordinates == "tf_crop_and_resize"
+        if out != dims(x)[axis] or scale != 1 or cropped:
+            x = resampled(x, axis, out, scale, own)
+    return x
+
+
+def _fields(how: Sampling) -> dict[str, Any]:
+    return {name: getattr(how, name) for name in Sampling.__dataclass_fields__}
+
+
+def _ends(
+    lengths: Sequence[int],
+    scales: Tensor | None,
+    sizes: Tensor | None,
+    crops: Sequence[tuple[float, float]],
+    policy: str,
+) -> tuple[list[int], list[float]]:
+    """How many elements each axis has then, and by what it grows."""
+    if sizes is not None:
+        told = static_ints(sizes, "its sizes")
+        factors = [out / n for out, n in zip(told, lengths, strict=True)]
+        if policy != "stretch":
+            same = min(factors) if policy == "not_larger" else max(factors)
+            factors = [same] * len(factors)
+            told = [int(np.floor(same * n + 0.5)) for n in lengths]
+        return told, factors
+    if scales is None:
+        raise UnloweredError("neither scales nor sizes")
+    by = [float(s) for s in static(scales, "its scales").reshape(-1)]
+    parts = [n * (end - begin) for n, (begin, end) in zip(lengths, crops, strict=True)]
+    return [int(np.floor(n * s)) for n, s in zip(parts, by, strict=True)], by
+
+
+@lower("Upsample")
+def upsample(
+    site: Site,
+    x: Tensor,
+    by: Tensor | None = None,
+    *,
+    mode: str = "nearest",
+    scales: Sequence[float] | None = None,
+) -> Tensor:
+    given = by if by is not None else site.constant(np.array(scales or [], np.float32))
+    return _scaled(x, given, mode, "asymmetric", "floor")
+
+
+def _scaled(x: Tensor, scales: Tensor | None, mode: str, where: str, nearest: str) -> Tensor:
+    how = Sampling(mode, where, nearest, -0.75, False, False, 0.0)
+    crops = [(0.0, 1.0)] * rank(x)
+    ends, factors = _ends(dims(x), scales, None, crops, "stretch")
+    for axis, (out, scale) in enumerate(zip(ends, factors, strict=True)):
+        x = resampled(x, axis, out, scale, how) if scale != 1 else x
+    return x
