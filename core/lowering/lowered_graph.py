@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.foreign_origin import FOREIGN_OP, FOREIGN_SCOPE, SOURCE_LINE
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.lowering.foreign_graph import (
@@ -201,7 +202,7 @@ class _GraphLowering:
         if lowering is None:
             raise UnloweredError(f"there is no lowering of {node.op}")
         args = {name: self._argument(value) for name, value in node.args.items()}
-        about = self._types, self._inner, self._counts, self._iterations
+        about = self._types, self._inner, self._outline, self._counts, self._iterations
         site = Site(node, self._builder, self._values, *about)
         made = [self._own(tensor) for tensor in _given(lowering, site, args)]
         for tensor, told in zip(made, node.outputs, strict=False):
@@ -235,6 +236,18 @@ class _GraphLowering:
             if lowering is not None and lowering.draws and known:
                 return True
         return False
+
+    def _outline(self, graph: ForeignSubgraph, args: Sequence[Tensor]) -> list[DType]:
+        """Of what element types it gives is, which an array that collects it has to know before."""
+        if self._builder.branch is not None:
+            raise UnloweredError("rows of a type that is not told, in a branch or a loop")
+        before = self._builder.size
+        try:
+            with self._builder.scope("outline"):
+                return [tensor.dtype for tensor in self._inner(graph, args, None)]
+        finally:
+            self._builder.detach(self._builder.made_since(before))
+            self._forget(graph)
 
     def _forget(self, graph: ForeignSubgraph) -> None:
         """What was made of a function of an operation that failed: it is not there any more."""

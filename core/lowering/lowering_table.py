@@ -60,6 +60,7 @@ class Site:
     types: what the framework calls their element types, where that is told.
     inner: lowers the function of a branch or a loop where it is called, of these arguments; of a
            loop, with the number of the iteration, or None.
+    outline: the same, of which nothing stays but the element types of what it gives.
     counts: whether what is in such a function has to know that number.
     iterations: these numbers, of the loops that it is in, the outermost first.
     """
@@ -69,6 +70,7 @@ class Site:
     known: Mapping[TensorRef, np.ndarray]
     types: Mapping[TensorRef, str]
     inner: Callable[[ForeignSubgraph, Sequence[Tensor], Tensor | None], list[Any]]
+    outline: Callable[[ForeignSubgraph, Sequence[Tensor]], list[DType]]
     counts: Callable[[ForeignSubgraph], bool] = lambda graph: False
     iterations: tuple[Tensor, ...] = ()
 

@@ -1,5 +1,5 @@
 """The peers' own Python environments, in .bench/, made when a benchmark first wants one, and
-those of the tools that mutate and fuzz and of CuPy without a card, made likewise.
+those of the tools that mutate and fuzz, of ONNX and of CuPy without a card, made likewise.
 
 None of this is a dependency of the project. A peer that cannot be had costs only its rows.
 """
@@ -100,6 +100,8 @@ ENVIRONMENTS = {
             ),
             ours=True,
         ),
+        # ONNX, which writes the cases of its own suite (./dev onnx).
+        Environment("onnx", (_uv("onnx==1.23.2", _NUMPY),)),
         # Gradstep itself beside the libraries that its optional kernels use.
         Environment(
             "kernels",

@@ -33,7 +33,12 @@ from gradstep.core.lowering.onnx.onnx_table import CAPTURED, INPUTS
 
 NODE = 10_000  # bytes of memory that an operator takes as operations of ours, about
 _DEEP = 30  # functions in functions, and graphs in graphs
-_STANDARD = {"": "onnx", "ai.onnx": "onnx", "ai.onnx.preview.training": "onnx"}
+_STANDARD = {
+    "": "onnx",
+    "ai.onnx": "onnx",
+    "ai.onnx.preview": "onnx",
+    "ai.onnx.preview.training": "onnx",
+}
 _TRACE = "pkg.torch.onnx.stack_trace"  # what PyTorch's exporter notes at a node: its lines
 _FRAME = re.compile(r'File "([^"\n]+)", line (\d+), in (\S+)(?:\n +([^\n]*))?')
 

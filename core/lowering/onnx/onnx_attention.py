@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from gradstep.core.graph.dtypes import DType
+from gradstep.core.lowering.foreign_graph import ForeignSubgraph
 from gradstep.core.lowering.lowering_table import Site, UnloweredError
 from gradstep.core.lowering.onnx.onnx_casting import told_type
 from gradstep.core.lowering.onnx.onnx_operands import (
@@ -194,6 +196,39 @@ def _shares(scores: Tensor, precision: int | None, guards: bool) -> Tensor:
     most = call("Max", wide, np.array([-1], np.int32), keep_dims=True)
     nothing = call("Equal", most, scalar(wide, -math.inf))
     return call("SelectV2", nothing, call("ZerosLike", shares), shares)
+
+
+@lower("FlexAttention")
+def flex_attention(
+    site: Site,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    scale: float | None = None,
+    softmax_precision: int | None = None,
+    score_mod: ForeignSubgraph | None = None,
+    prob_mod: ForeignSubgraph | None = None,
+    captured: Sequence[Tensor] = (),
+) -> Tensor:
+    """Graphs of the model's own change the products, and the shares."""
+    factor = scale if scale is not None else 1 / math.sqrt(dims(q)[3])
+    wide = DType.FLOAT64 if q.dtype is DType.FLOAT64 else DType.FLOAT32
+    kind = wide if softmax_precision is None else told_type(softmax_precision)
+    keys, values = _for_each(k, q), _for_each(v, q)
+    scores = call("BatchMatMulV2", cast(q, kind), cast(keys, kind), adj_y=True)
+    scores = _changed(site, call("Mul", scores, scalar(scores, factor)), score_mod, captured)
+    shares = _changed(site, call("Softmax", scores), prob_mod, captured)
+    return call("BatchMatMulV2", cast(shares, q.dtype), values)
+
+
+def _changed(
+    site: Site, x: Tensor, graph: ForeignSubgraph | None, captured: Sequence[Tensor]
+) -> Tensor:
+    if graph is None:
+        return x
+    found: Tensor = site.inner(graph, [x, *captured])[0]
+    return found
 
 
 @lower("RotaryEmbedding")

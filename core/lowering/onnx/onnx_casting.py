@@ -53,6 +53,10 @@ def _converted(x: Tensor, dtype: DType) -> Tensor:
 @lower("BitCast")
 def bit_cast(site: Site, x: Tensor, *, to: int) -> Tensor:
     kind = told_type(to)
+    if x.dtype is DType.BOOL:  # a byte, 0 or 1
+        return call("Bitcast", cast(x, DType.UINT8), type=kind)
+    if kind is DType.BOOL:
+        return cast(x, kind)
     return call("Bitcast", x, type=kind)
 
 

@@ -17,6 +17,7 @@ from gradstep.core.lowering.foreign_graph import (
     ForeignTensor,
 )
 from gradstep.core.lowering.lowering_table import Site, UnloweredError, element_type
+from gradstep.core.lowering.onnx.onnx_known import known as known_value
 from gradstep.core.lowering.onnx.onnx_operands import (
     Size,
     cast,
@@ -26,7 +27,6 @@ from gradstep.core.lowering.onnx.onnx_operands import (
     size,
     transpose,
 )
-from gradstep.core.lowering.onnx.onnx_operands import known as known_value
 from gradstep.core.lowering.onnx.onnx_table import lower, version
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import Tensor, call
@@ -41,6 +41,11 @@ def if_(
     else_branch: ForeignSubgraph,
     captured: Sequence[Tensor] = (),
 ) -> Sequence[Tensor]:
+    """Where the condition is known before, what it chooses alone."""
+    told = known_value(condition)
+    if told is not None:
+        taken = then_branch if bool(told.reshape(-1)[0]) else else_branch
+        return _called(site, taken, captured)
     chosen: list[Tensor] = tf.cond(
         _one(condition),
         lambda: _called(site, then_branch, captured),
@@ -62,9 +67,10 @@ def loop(
 ) -> Sequence[Tensor]:
     """At most so often, as long as the condition holds, if there is one."""
     count = len(carried)
-    kinds = [_told(body, place) for place in range(1 + count, len(body.results))]
-    arrays = [_array(kind, most, condition) for kind in kinds]
     first = site.constant(np.array(True)) if condition is None else _one(condition)
+    begun = [site.constant(np.array(0)), first, *carried, *captured]
+    kinds = _kinds(site, body, begun, 1 + count)
+    arrays = [_array(kind, most, condition) for kind in kinds]
 
     def goes_on(index: Tensor, holds: Tensor, *_: Any) -> Tensor:
         if most is None:
@@ -75,7 +81,9 @@ def loop(
         given = [cast(index, DType.INT64), holds, *values, *captured]
         after, *results = _called(site, body, given)
         written = [a.write(index, x) for a, x in zip(rows, results[count:], strict=True)]
-        return index + 1, holds if condition is None else _one(after), results[:count], written
+        holds = holds if condition is None else _one(after)
+        again = [_as_told(x, shape) for x, shape in zip(results, shapes, strict=False)]
+        return index + 1, holds, again, written
 
     shapes = [_shape(x, told) for x, told in zip(carried, body.types[2:], strict=False)]
     _, _, last, written = tf.while_loop(
@@ -120,7 +128,8 @@ def scan(
     turned = [_first(x, a, bool(w)) for x, a, w in zip(items, axes, ways, strict=True)]
     how_many: Size = size(turned[0], 0)
     rows = [tf.TensorArray(x.dtype, how_many).unstack(x) for x in turned]
-    kinds = [_told(body, place) for place in range(count, len(body.results))]
+    firsts = [x[0] for x in turned] if len(body.results) > count else []
+    kinds = _kinds(site, body, [*states, *firsts, *captured], count)
     arrays = [tf.TensorArray(kind, how_many) for kind in kinds]
 
     def step(index: Tensor, values: Sequence[Tensor], kept: Sequence[Any]) -> Any:
@@ -179,20 +188,33 @@ def _called(site: Site, graph: ForeignSubgraph, args: Sequence[Tensor]) -> list[
     return site.inner(graph, args, None)
 
 
-def _told(graph: ForeignSubgraph, place: int) -> DType:
-    """The element type of what a graph gives there. Raises UnloweredError where that is not
-    told."""
+def _kinds(site: Site, graph: ForeignSubgraph, given: Sequence[Tensor], first: int) -> list[DType]:
+    """The element types of what a graph gives from a place on, which are told, or follow from what
+    it is given."""
+    told = [_told(graph, place) for place in range(first, len(graph.results))]
+    known = [element_type(name) for name in told if name]
+    return known if len(known) == len(told) else site.outline(graph, given)[first:]
+
+
+def _told(graph: ForeignSubgraph, place: int) -> str:
+    """The element type of what a graph gives there; "" where that is not told."""
     ref = graph.results[place]
-    found: ForeignTensor | None = None
-    if isinstance(ref, ForeignRef):
-        types = dict(zip(graph.inputs, graph.types, strict=True))
-        outputs = {node.name: node.outputs for node in graph.nodes}
-        found = types.get(ref.node)
-        if ref.node in outputs and ref.output < len(outputs[ref.node]):
-            found = outputs[ref.node][ref.output]
-    if found is None or not found.dtype:
-        raise UnloweredError("rows whose element type is not told")
-    return element_type(found.dtype)
+    types = dict(zip(graph.inputs, graph.types, strict=True))
+    outputs = {node.name: node.outputs for node in graph.nodes}
+    if not isinstance(ref, ForeignRef):
+        return ""
+    if ref.node in outputs and ref.output < len(outputs[ref.node]):
+        return outputs[ref.node][ref.output].dtype
+    found = types.get(ref.node)
+    return "" if found is None else found.dtype
+
+
+def _as_told(x: Tensor, shape: Shape) -> Tensor:
+    """What a loop goes on with is of the shape that it has in all iterations."""
+    sizes = shape.dims
+    if sizes is None or x.shape.dims == sizes or None in sizes:
+        return x
+    return call("EnsureShape", x, shape=shape)
 
 
 def _shape(x: Tensor, told: ForeignTensor) -> Shape:

@@ -47,6 +47,11 @@ def conv(
     return _with_bias(_forward(x, w, windows), b)
 
 
+def plain_convolution(x: Tensor, w: Tensor) -> Tensor:
+    """Without strides, gaps and padding."""
+    return _forward(x, w, windows_of(x, dims(w)[2:], None, None, None, "VALID"))
+
+
 def _forward(x: Tensor, w: Tensor, windows: Windows) -> Tensor:
     if windows.count == 3:
         return _of_volumes(x, w, windows)

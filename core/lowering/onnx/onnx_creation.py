@@ -12,6 +12,7 @@ from gradstep.core.lowering.onnx.onnx_casting import told_type
 from gradstep.core.lowering.onnx.onnx_operands import (
     cast,
     number,
+    reshape,
     shape_of,
     size,
     static,
@@ -50,6 +51,7 @@ def constant_of_shape(site: Site, shape: Tensor, *, value: np.ndarray | None = N
 @lower("Range")
 def range_(site: Site, start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
     kind = start.dtype
+    start, limit, delta = (reshape(x, []) for x in (start, limit, delta))
     if kind in (DType.INT16, DType.FLOAT16, DType.BFLOAT16):
         wide = DType.INT32 if kind is DType.INT16 else DType.FLOAT32
         return cast(call("Range", *(cast(x, wide) for x in (start, limit, delta))), kind)

@@ -8,13 +8,13 @@ import numpy as np
 
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.lowering.lowering_table import Site, UnloweredError
+from gradstep.core.lowering.onnx.onnx_known import known
 from gradstep.core.lowering.onnx.onnx_operands import (
     Size,
     add_axis,
     cast,
     concat,
     dims,
-    known,
     number,
     positive,
     product,
@@ -212,7 +212,7 @@ def one_hot(
     place = -1 if axis in (-1, rank(indices)) else positive(axis, rank(indices) + 1)
     off, on = values[0], values[1]
     front = from_front(places, count)
-    return call("OneHot", front, np.int32(count), on, off, axis=place)
+    return cast(call("OneHot", front, np.int32(count), on, off, axis=place), values.dtype)
 
 
 @lower("NonZero")

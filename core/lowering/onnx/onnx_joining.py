@@ -8,12 +8,12 @@ import numpy as np
 
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.lowering.lowering_table import Site, UnloweredError
+from gradstep.core.lowering.onnx.onnx_known import known
 from gradstep.core.lowering.onnx.onnx_operands import (
     add_axis,
     cast,
     concat,
     dims,
-    known,
     number,
     positive,
     rank,

@@ -10,8 +10,8 @@ import numpy as np
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
-from gradstep.core.graph.model import Constant
 from gradstep.core.lowering.lowering_table import Site, UnloweredError, fixed
+from gradstep.core.lowering.onnx.onnx_known import known
 from gradstep.core.ops.build.builder import Tensor, call
 
 Size = int | Tensor  # a size, or a number that is one when it runs
@@ -31,16 +31,6 @@ def dims(x: Tensor) -> tuple[int, ...]:
     """All sizes. Raises UnloweredError where one may be any."""
     rank(x)
     return fixed(tuple(x.shape))
-
-
-def known(x: Tensor) -> np.ndarray | None:
-    """What a tensor is before anything runs; None where that is computed or fed."""
-    value = x.builder.constant_value(x)
-    if value is not None:
-        return value
-    op = x.builder.operation(x.ref.op) if x.builder.has(x.ref.op) else None
-    held = None if op is None or op.type != "Const" else op.attrs.get("value")
-    return held.array if isinstance(held, Constant) else None
 
 
 def static(x: Tensor, what: str) -> np.ndarray:
@@ -128,6 +118,8 @@ def shape_of(x: Tensor) -> Any:
 
 def reshape(x: Tensor, parts: Sequence[Size]) -> Tensor:
     """Where one size alone is computed, it follows from the others."""
+    if not parts and x.shape.rank == 0:
+        return x
     computed = [i for i, part in enumerate(parts) if isinstance(part, Tensor)]
     if len(computed) == 1 and 0 not in [p for p in parts if isinstance(p, int)]:
         parts = [-1 if i == computed[0] else part for i, part in enumerate(parts)]

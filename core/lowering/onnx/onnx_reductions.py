@@ -9,13 +9,13 @@ import numpy as np
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.lowering.lowering_table import Site
 from gradstep.core.lowering.onnx.onnx_activations import over_axis
+from gradstep.core.lowering.onnx.onnx_known import known
 from gradstep.core.lowering.onnx.onnx_operands import (
     apply,
     axes_of,
     cast,
     in_float,
     ints,
-    known,
     number,
     positive,
     rank,

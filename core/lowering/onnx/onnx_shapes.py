@@ -8,13 +8,13 @@ import numpy as np
 
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.lowering.lowering_table import Site, UnloweredError, fixed
+from gradstep.core.lowering.onnx.onnx_known import known
 from gradstep.core.lowering.onnx.onnx_operands import (
     Size,
     add_axis,
     cast,
     dims,
     flattened,
-    known,
     positive,
     rank,
     reshape,

@@ -54,14 +54,20 @@ class OnnxTable(LoweringTable):
     """All of ONNX's operators that are lowered."""
 
     def lower(
-        self, *names: str, ignores: Collection[str] = (), differs: str = ""
+        self,
+        *names: str,
+        ignores: Collection[str] = (),
+        differs: str = "",
+        draws: bool = False,
     ) -> Callable[[B], B]:
         def declare(build: B) -> B:
             takes, most = _signature(build)
             for name in names:
                 if name in self._by_name:
                     raise ValueError(f"{name} is declared twice")
-                self._by_name[name] = OnnxLowering(build, takes, frozenset(ignores), differs, most)
+                ignored = frozenset(ignores)
+                made = OnnxLowering(build, takes, ignored, differs, draws, most)
+                self._by_name[name] = made
             return build
 
         return declare
