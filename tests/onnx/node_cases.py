@@ -89,16 +89,22 @@ class Verdict:
 def judge(case: Case) -> Verdict:
     """Open it, run it on all its data, and compare."""
     try:
-        document = from_onnx(case.model.SerializeToString(), case.name)
-        is_fixed = bool(_unlowered(document.graph))
-        if is_fixed:
-            document = from_onnx(_with_constants(case), case.name)
+        document, is_fixed = opened_case(case)
         if unlowered := _unlowered(document.graph):
             type, why = next(iter(unlowered.items()))
             return Verdict(f"{type}: {why}", is_fixed)
         return Verdict(_difference(case, document), is_fixed)
     except GradstepError as error:
         return Verdict(error.message)
+
+
+def opened_case(case: Case) -> tuple[Document, bool]:
+    """Its document, and whether whole numbers, and single ones, that it is given had to be made a
+    part of the model for it."""
+    document = from_onnx(case.model.SerializeToString(), case.name)
+    if not _unlowered(document.graph):
+        return document, False
+    return from_onnx(_with_constants(case), case.name), True
 
 
 def _unlowered(graph: Graph) -> dict[str, str]:
@@ -128,7 +134,7 @@ def _difference(case: Case, document: Document) -> str:
     program = derive(document)
     session = Session(program.graph, initial=program.initial)
     for number in case.sets:
-        feeds = _feeds(program.graph, case.given(number))
+        feeds = feeds_of(program.graph, case.given(number))
         found = session.run(list(document.fetches), feeds)
         wanted = case.wanted(number)
         if len(found) != len(wanted):
@@ -139,7 +145,8 @@ def _difference(case: Case, document: Document) -> str:
     return ""
 
 
-def _feeds(graph: Graph, given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def feeds_of(graph: Graph, given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Data by the names of inputs, for the placeholders that stand for these."""
     found = {}
     for name, array in given.items():
         own = Names().unique(name, "input").replace(".", "/")
