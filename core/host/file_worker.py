@@ -15,12 +15,14 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import PurePath
 from typing import BinaryIO
 
 from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.document_message import DocumentSent, pack
 from gradstep.core.host.process.standard_streams import take_over_stdio
+from gradstep.core.io.disk.files_beside import files_beside
 from gradstep.core.io.disk.memory_budget import Budget, OverBudgetError
 from gradstep.core.io.format_table import formats
 from gradstep.core.io.open_document import document_in, to_be_read
@@ -113,7 +115,15 @@ def confine(request: ReadFile) -> None:
     os.environ.clear()
     limit_resources(request.limit, request.seconds)
     with suppress(GradstepError):  # where the system has nothing for it; `gradstep doctor` says so
-        sandbox.confine(sandbox.Profile.READER)
+        sandbox.confine(sandbox.Profile.READER, read=_parts(request.path))
+
+
+def _parts(path: str) -> list[str]:
+    """Files beside it that its reader may open, by what it is called: what is in it nobody has
+    looked at."""
+    suffix = PurePath(path).suffix.lower()
+    has_parts = any(each.has_parts and suffix in each.suffixes for each in formats())
+    return files_beside(path) if has_parts else []
 
 
 def limit_resources(memory: int, seconds: int) -> None:

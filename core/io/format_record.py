@@ -46,6 +46,8 @@ class Format:
                 first.
     is_native:  it holds all of a document: Save writes it.
     is_drawn:   whoever has a window writes it, as a picture of the graph.
+    has_parts:  its reader may open other files in the folder of the file, and nothing else: they
+                hold parts of the document.
     """
 
     name: str
@@ -61,3 +63,4 @@ class Format:
     general: bool = False
     is_native: bool = False
     is_drawn: bool = False
+    has_parts: bool = False

@@ -29,6 +29,7 @@ FORMATS = (
         title="ONNX models",
         read=_read,
         by_name=True,
+        has_parts=True,
     ),
     Format(
         "onnx_text",

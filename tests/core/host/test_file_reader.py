@@ -31,6 +31,7 @@ from gradstep.core.io.open_document import read
 from gradstep.core.ops.typing.inference import infer, infer_declared
 from gradstep.core.program import sandbox
 from gradstep.core.protocol import framing
+from tests.support import onnx_models as onnx
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "assets" / "examples").glob("*.gradstep"))
 
@@ -174,6 +175,30 @@ def test_foreign_bytes_are_read_without_files_and_network(tmp_path: Path) -> Non
         check=False,
     )
     assert done.stdout.split() == ["True", "0"], done.stderr
+
+
+@pytest.mark.slow
+def test_parts_beside_a_model_are_read_and_nothing_else(tmp_path: Path) -> None:
+    """In the confined process, from the folder of an .onnx alone."""
+    weight = np.float32([1, 2, 3])
+    (tmp_path / "weights.bin").write_bytes(weight.tobytes())
+    (tmp_path / ".hidden").write_bytes(weight.tobytes())
+
+    def model(place: str, name: str = "model.onnx") -> Path:
+        made = onnx.graph([onnx.node("Identity", "w", "y")], {}, {})
+        made.output.add(name="y")
+        held = made.initializer.add(name="w", data_type=1, dims=[3], data_location=1)
+        held.external_data.add(key="location", value=place)
+        path = tmp_path / name
+        path.write_bytes(onnx.model(made))
+        return path
+
+    document, *_ = FileReader().read(model("weights.bin"))
+    np.testing.assert_array_equal(document.initial["w"].array, weight)
+    places = [".hidden"] if not sandbox.why_not() else []
+    for place in [*places, "nowhere", "../weights.bin"]:
+        with pytest.raises(GradstepError, match=r"model\.onnx.*cannot be read"):
+            FileReader().read(model(place))
 
 
 @pytest.mark.slow
