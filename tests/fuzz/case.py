@@ -14,7 +14,7 @@ BOMB = ".bomb"  # what stands for a suffix where the file is made when it is nee
 
 @dataclass(frozen=True)
 class Case:
-    """suffix: of the file (".gradstep", ".pb", ".pbtxt"), or of the text, by its door (see
+    """suffix: of the file (".gradstep", ".pb", ".pbtxt", ".onnx"), or of the text, by its door (see
     `tests.fuzz.doors`); data: what is in it, or the name of the bomb (`tests.fuzz.bombs`);
     exported: whether it is written in every format, too."""
 
@@ -24,7 +24,7 @@ class Case:
 
     @property
     def is_text(self) -> bool:
-        return self.suffix not in (".gradstep", ".pb", ".pbtxt", BOMB)
+        return self.suffix not in (".gradstep", ".pb", ".pbtxt", ".onnx", BOMB)
 
 
 def dice(kind: str, seed: int, number: int) -> random.Random:

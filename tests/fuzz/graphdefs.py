@@ -77,7 +77,7 @@ def _change(dice: Random, proto: Any) -> None:
     names = [n.name for n in proto.node]
     what = dice.random()
     if what < 0.3:
-        _field(dice, dice.choice([*_messages(proto if what < 0.05 else node)]), names)
+        change_field(dice, dice.choice([*messages_in(proto if what < 0.05 else node)]), names)
     elif what < 0.5:
         _rewire(dice, node, names)
     elif what < 0.65:
@@ -92,7 +92,7 @@ def _change(dice: Random, proto: Any) -> None:
         copy.name = odd.text(dice, [f"{node.name}_1"])
 
 
-def _messages(proto: Any) -> Iterator[Any]:
+def messages_in(proto: Any) -> Iterator[Any]:
     """A message and all that are in it."""
     yield proto
     for field, value in proto.ListFields():
@@ -104,7 +104,7 @@ def _messages(proto: Any) -> Iterator[Any]:
         else:
             inner = value if _is_repeated(field) else [value]
         for one in inner:
-            yield from _messages(one)
+            yield from messages_in(one)
 
 
 def _is_repeated(field: Any) -> bool:
@@ -112,7 +112,7 @@ def _is_repeated(field: Any) -> bool:
     return bool(field.label == 3 if repeated is None else repeated)
 
 
-def _field(dice: Random, proto: Any, names: list[str]) -> None:
+def change_field(dice: Random, proto: Any, names: list[str]) -> None:
     """Any field: gone, or another value."""
     field = dice.choice(proto.DESCRIPTOR.fields)
     value = getattr(proto, field.name)
@@ -216,6 +216,6 @@ def _set_tensor(dice: Random, proto: Any) -> None:
     proto.dtype = _scalar(dice, 8, [])
     _set_shape(dice, proto.tensor_shape)
     for _ in range(dice.randrange(3)):
-        _field(dice, proto, [])
+        change_field(dice, proto, [])
     if dice.random() < 0.3:
         proto.tensor_content = bytes(dice.randrange(40))

@@ -62,13 +62,14 @@ def _main(arguments: list[str]) -> None:
     import atheris
 
     with atheris.instrument_imports(include=["gradstep.core"]):
-        from tests.fuzz import documents, doors, graphdefs
+        from tests.fuzz import documents, doors, graphdefs, onnx_mutants
         from tests.fuzz.campaign import keep
         from tests.fuzz.failure import failure_of
         from tests.fuzz.pipeline import try_case
     makers: dict[str, Callable[[random.Random], Case]] = {
         "documents": documents.case,
         "graphdef": graphdefs.case,
+        "onnx": onnx_mutants.case,
         "text": doors.case,
         "expressions": doors.expression_case,
     }

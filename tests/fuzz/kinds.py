@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from tests.fuzz import documents, doors, graphdefs, wires
+from tests.fuzz import documents, doors, graphdefs, onnx_mutants, wires
 from tests.fuzz.bombs import BOMBS
 from tests.fuzz.case import BOMB, Case, dice
 
@@ -35,6 +35,7 @@ def kinds() -> Mapping[str, Kind]:
     return {
         "documents": Kind(lambda seed, n: documents.case(dice("documents", seed, n))),
         "graphdef": Kind(lambda seed, n: graphdefs.case(dice("graphdef", seed, n))),
+        "onnx": Kind(lambda seed, n: onnx_mutants.case(dice("onnx", seed, n))),
         "text": Kind(lambda seed, n: doors.case(dice("text", seed, n)), 10_000),
         "expressions": Kind(lambda seed, n: doors.expression_case(dice("text", seed, n)), 10_000),
         "wires": Kind(lambda seed, n: wires.case(n), 5000, wires.count),

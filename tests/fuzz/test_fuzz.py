@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gradstep.core.io.native import gradstep_file
-from tests.fuzz import documents, doors, graphdefs, wires
+from tests.fuzz import documents, doors, graphdefs, onnx_mutants, wires
 from tests.fuzz.case import MARK, Case, dice
 from tests.fuzz.failure import ROOT, failure_of
 from tests.fuzz.guided import Chosen
@@ -61,7 +61,7 @@ def test_whatever_happens_to_a_case_is_told_and_the_others_are_tried() -> None:
     assert cases == 6
 
 
-@pytest.mark.parametrize("make", [documents.case, graphdefs.case, doors.case])
+@pytest.mark.parametrize("make", [documents.case, graphdefs.case, onnx_mutants.case, doors.case])
 def test_a_case_is_the_same_each_time(make: Any) -> None:
     for number in range(20):
         assert make(dice("any", 1, number)) == make(dice("any", 1, number))
@@ -150,7 +150,8 @@ def test_every_wire_has_a_number() -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "count"), [(doors.case, 120), (documents.case, 30), (graphdefs.case, 30)]
+    ("make", "count"),
+    [(doors.case, 120), (documents.case, 30), (graphdefs.case, 30), (onnx_mutants.case, 40)],
 )
 @pytest.mark.slow
 def test_a_small_campaign(make: Any, count: int) -> None:

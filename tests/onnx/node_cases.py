@@ -71,6 +71,23 @@ class Case:
         keys = {name: f"{number}_in_{place}" for place, name in enumerate(names)}
         return {name: self.arrays[key] for name, key in keys.items() if key in self.arrays}
 
+    def with_constants(self) -> bytes:
+        """The model with whole numbers, and single ones, of its data in place of inputs."""
+        made = message("ModelProto")()
+        made.CopyFrom(self.model)
+        declared = {one.name: one.type.tensor_type.elem_type for one in made.graph.input}
+        for name, array in self.given(0).items():
+            kind = _TYPES.get(str(array.dtype))
+            if declared[name] == kind and (array.dtype.kind in "iub" or array.size <= 8):
+                made.graph.initializer.add(
+                    name=name,
+                    data_type=kind,
+                    dims=array.shape,
+                    raw_data=array.tobytes(),
+                )
+        data: bytes = made.SerializeToString()
+        return data
+
     def wanted(self, number: int) -> list[np.ndarray]:
         """What has to come out."""
         count = len(self.model.graph.output)
@@ -104,29 +121,11 @@ def opened_case(case: Case) -> tuple[Document, bool]:
     document = from_onnx(case.model.SerializeToString(), case.name)
     if not _unlowered(document.graph):
         return document, False
-    return from_onnx(_with_constants(case), case.name), True
+    return from_onnx(case.with_constants(), case.name), True
 
 
 def _unlowered(graph: Graph) -> dict[str, str]:
     return {op.type: str(op.attrs.get("_why")) for op in graph if "." in op.type}
-
-
-def _with_constants(case: Case) -> bytes:
-    """The model with whole numbers, and single ones, of its data in place of inputs."""
-    made = message("ModelProto")()
-    made.CopyFrom(case.model)
-    declared = {one.name: one.type.tensor_type.elem_type for one in made.graph.input}
-    for name, array in case.given(0).items():
-        kind = _TYPES.get(str(array.dtype))
-        if declared[name] == kind and (array.dtype.kind in "iub" or array.size <= 8):
-            made.graph.initializer.add(
-                name=name,
-                data_type=kind,
-                dims=array.shape,
-                raw_data=array.tobytes(),
-            )
-    data: bytes = made.SerializeToString()
-    return data
 
 
 def _difference(case: Case, document: Document) -> str:

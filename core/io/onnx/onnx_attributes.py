@@ -47,6 +47,8 @@ class Attributes:
             own = self._given.get(proto.ref_attr_name) if proto.ref_attr_name else proto
             if own is not None:
                 name = f"{proto.name}_" if proto.name in (INPUTS, CAPTURED) else proto.name
+                if name in found:
+                    raise _bad(f"an operator has two attributes of the name '{name:.60}'")
                 found[name] = self._value(own, captured)
         return found
 

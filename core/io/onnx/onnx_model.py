@@ -208,6 +208,8 @@ class ModelReader:
             self._scope.put_constant(one.values.name, self._attributes.dense(one))
         self._nodes(graph.node, "")
         results = [self._scope.ref(one.name, graph.name or "its graph") for one in graph.output]
+        if None in results:
+            raise _bad(f"graph '{graph.name:.60}' has an output without a name")
         captured.append(self._scope)
         made = ForeignSubgraph(tuple(inputs), tuple(told), tuple(self._scope.nodes), tuple(results))
         self._scope, self._types = outside, types

@@ -227,7 +227,7 @@ def _changed(
 ) -> Tensor:
     if graph is None:
         return x
-    found: Tensor = site.inner(graph, [x, *captured])[0]
+    found: Tensor = site.inner(graph, [x, *captured], None)[0]
     return found
 
 

@@ -124,7 +124,7 @@ def _computed(
     steps: Sequence[int] | None,
 ) -> Tensor:
     """From places that are computed, which beyond the ends stop there, too."""
-    count = next(iter(first.shape))
+    count = next(iter(first.shape), None)
     if count is None:
         raise UnloweredError("slices of as many axes as may be any")
     chosen = axes if axes is not None else range(count)

@@ -29,20 +29,26 @@ INPUTS, CAPTURED = "inputs", "captured"  # arguments: what it takes, what its gr
 
 @dataclass(frozen=True)
 class OnnxLowering(Lowering):
-    """most: inputs that there may be, None for any number."""
+    """most: inputs that there may be, None for any number. optional: places of those that may be
+    left out."""
 
     most: int | None = None
+    optional: frozenset[int] = frozenset()
 
     def __call__(self, site: Site, args: Mapping[str, Any]) -> Sequence[Tensor]:
         given = _without_end(args.get(INPUTS, ()))
         if self.most is not None and len(given) > self.most:
             raise UnloweredError(f"it has {len(given)} inputs, of which {self.most} are known")
+        for place, value in enumerate(given):
+            if value is None and place not in self.optional:
+                raise UnloweredError(f"its input number {place + 1} is left out")
         told = {name: value for name, value in args.items() if name != INPUTS}
         for name in told.keys() - self.takes - self.ignores:
             raise UnloweredError(f"its attribute {name} = {told[name]!r:.40}")
         try:
             made = self.build(site, *given, **{n: v for n, v in told.items() if n in self.takes})
-        except TypeError as error:
+        except (TypeError, ArithmeticError, StopIteration) as error:
+            # Numbers of a file's, of a kind or a size that no operator takes.
             raise UnloweredError(f"its inputs or attributes: {error!s:.120}") from None
         results = [made] if isinstance(made, Tensor) else [*made]
         if len(results) < len(site.node.outputs):
@@ -61,24 +67,26 @@ class OnnxTable(LoweringTable):
         draws: bool = False,
     ) -> Callable[[B], B]:
         def declare(build: B) -> B:
-            takes, most = _signature(build)
+            takes, most, optional = _signature(build)
             for name in names:
                 if name in self._by_name:
                     raise ValueError(f"{name} is declared twice")
-                ignored = frozenset(ignores)
-                made = OnnxLowering(build, takes, ignored, differs, draws, most)
-                self._by_name[name] = made
+                self._by_name[name] = OnnxLowering(
+                    build, takes, frozenset(ignores), differs, draws, most, optional
+                )
             return build
 
         return declare
 
 
-def _signature(build: Callable[..., Any]) -> tuple[frozenset[str], int | None]:
-    """The attributes that it takes, and how many inputs."""
+def _signature(build: Callable[..., Any]) -> tuple[frozenset[str], int | None, frozenset[int]]:
+    """The attributes that it takes; how many inputs, and which of them may be left out."""
     _, *parameters = inspect.signature(build).parameters.values()
     named = {p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
     any_number = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters)
-    return frozenset(named), None if any_number else len(parameters) - len(named)
+    optional = {i for i, p in enumerate(parameters) if p.default is None and p.name not in named}
+    most = None if any_number else len(parameters) - len(named)
+    return frozenset(named), most, frozenset(optional)
 
 
 def _without_end(given: Sequence[Any]) -> list[Any]:
