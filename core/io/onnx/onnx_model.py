@@ -55,6 +55,8 @@ class ModelReader:
         self._inputs: list[ForeignInput] = []
         self._scope = OnnxScope(None, self._names)
         self._types: dict[str, ForeignTensor] = {}
+        self._places: dict[str, str] = {}
+        self._is_of_torch = proto.producer_name == "pytorch"
         self._versions: Mapping[str, int] = self._functions.versions
         self._files: set[str] = set()
         self._remarks: list[Remark] = []
@@ -87,6 +89,7 @@ class ModelReader:
 
     def _begin(self, graph: Any) -> None:
         self._note_types(graph)
+        self._note_places(graph)
         held = {one.name for one in graph.initializer}
         held |= {one.values.name for one in graph.sparse_initializer}
         for one in graph.input:
@@ -112,13 +115,21 @@ class ModelReader:
     def _weight(self, name: str, array: np.ndarray, uses: WeightUses, dtype: str = "") -> None:
         kind, trained = uses.kind(name, array)
         told = ForeignTensor(dtype or str(array.dtype), array.shape, array)
-        own = self._names.unique(name, "weight")
+        path = self._places.get(name, "") if kind == "constant" else ""
+        own = self._names.unique(joined([path, name]), "weight")
         self._declare(ForeignInput(own, kind, told, trained), name)
 
     def _declare(self, given: ForeignInput, name: str) -> None:
         self._inputs.append(given)
         fixed = given.tensor.value if given.kind == "constant" else None
         self._scope.put(name, ForeignRef(given.name), fixed)
+
+    def _note_places(self, graph: Any) -> None:
+        """Where each tensor is read first: that is where a constant belongs."""
+        for node in graph.node:
+            path = self._name(node, "").rpartition("/")[0]
+            for one in node.input:
+                self._places.setdefault(one, path)
 
     def _note_types(self, graph: Any) -> None:
         for one in (*graph.value_info, *graph.output):
@@ -143,16 +154,15 @@ class ModelReader:
             self._scope.put_constant(node.output[0], array)
             return
         dtype = "string" if array.dtype == object else str(array.dtype)
-        own = self._names.unique(node.name or node.output[0], "Constant")
+        path = self._places.get(node.output[0], "")
+        own = self._names.unique(joined([path, node.output[0].split("/")[-1]]), "Constant")
         tensor = ForeignTensor(dtype, array.shape, array)
         self._declare(ForeignInput(own, "constant", tensor), node.output[0])
 
     def _node(self, node: Any, where: str) -> None:
         self._budget.take(NODE, "its operators")
-        noted = {one.key: one.value for one in node.metadata_props}
-        own = node.name.removeprefix("node_") if noted else node.name
-        path = joined([where, module_path(noted)])
-        name = self._names.unique(joined([path, own or node.op_type]), node.op_type)
+        noted = _noted(node)
+        name = self._names.unique(self._name(node, where), node.op_type)
         args: dict[str, Any] = {INPUTS: [self._scope.ref(one, name) for one in node.input]}
         captured: list[OnnxScope] = []
         args |= self._attributes.read(node.attribute, captured)
@@ -171,6 +181,12 @@ class ModelReader:
         for number, one in enumerate(outputs):
             if one:
                 self._scope.put(one, ForeignRef(name, number))
+
+    def _name(self, node: Any, where: str) -> str:
+        """What a node is called, with the module that it was exported from. PyTorch puts "node_"
+        before its names."""
+        own = node.name.removeprefix("node_") if self._is_of_torch else node.name
+        return joined([where, module_path(_noted(node)), own or node.op_type])
 
     def _op(self, node: Any) -> str:
         table = _STANDARD.get(node.domain) or node.domain.replace(" ", "_") or "onnx"
@@ -262,6 +278,10 @@ class ModelReader:
         self._depth += 1
         if self._depth > _DEEP:
             raise _bad(f"'{what:.60}' is in itself, or in more than {_DEEP} others")
+
+
+def _noted(node: Any) -> dict[str, str]:
+    return {one.key: one.value for one in node.metadata_props}
 
 
 def _near(file: str) -> str:

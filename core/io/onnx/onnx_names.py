@@ -20,7 +20,7 @@ class Names:
 
     def unique(self, name: str, otherwise: str) -> str:
         """A name as like `name` as may be, or as `otherwise` where that is empty."""
-        base = _fit(name) or _fit(otherwise) or "op"
+        base = _fit(name.strip("/")) or _fit(otherwise) or "op"
         own, count = base, self._counts.get(base.lower(), 0)
         while own.lower() in self._taken:
             count += 1

@@ -15,6 +15,7 @@ _HOW = {
     "Pad": {2}, "QuantizeLinear": {1, 2}, "Range": {0, 1, 2}, "Resize": {1, 2}, "Upsample": {1},
     "Shrink": set(), "Where": {0}, "GridSample": set(),
 }  # fmt: skip
+_WEIGHT = 1e4  # beyond which a number is none of a weight
 _KEPT = {"BatchNormalization": {3, 4}}  # averages, which no gradient trains
 
 
@@ -27,9 +28,9 @@ class WeightUses:
 
     def kind(self, name: str, array: np.ndarray) -> tuple[str, bool]:
         """ "parameter", "buffer" or "constant", and whether it is trained: floating-point numbers
-        with an axis are, unless all who read them take them for something else."""
+        with an axis are, unless all who read them take them for something else, or they mask."""
         uses = self._uses.get(name, [])
-        if kind_of(array.dtype) != "f" or not array.ndim or not array.size:
+        if kind_of(array.dtype) != "f" or not array.ndim or not array.size or _is_mask(array):
             return "constant", False
         if uses and all(place in _HOW.get(type, ()) for type, place in uses):
             return "constant", False
@@ -44,3 +45,8 @@ class WeightUses:
             for attribute in node.attribute:
                 if attribute.HasField("g") and depth < 100:
                     self._note(attribute.g, depth + 1)
+
+
+def _is_mask(array: np.ndarray) -> bool:
+    """Whether it has numbers as no weight has: infinite ones, or the least that there are."""
+    return not bool((np.abs(array.astype(np.float64)) < _WEIGHT).all())
