@@ -21,11 +21,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from gradstep.core.cli.command_line import main
 from gradstep.core.data.built_in_sets import SETS
 from gradstep.core.data.row_order import row_order
+from gradstep.core.document.dataset import Dataset
 from gradstep.core.document.document import Document
 from gradstep.core.graph.model import Constant
 from gradstep.core.host.device_services import CpuOnly
@@ -38,7 +40,7 @@ from tests.bench import batch_loops, tutorial_rows
 from tests.bench.agreement import disagreement
 from tests.bench.batch_loops import Order, Rows, Step
 from tests.bench.environments import ROOT
-from tests.bench.interleaving import Timer, calibrate
+from tests.bench.interleaving import Timer, calibrate, interleave
 from tests.bench.ours import handed_over
 from tests.bench.running import command
 from tests.bench.workloads import w3, w4
@@ -170,11 +172,51 @@ def _in_turns(timers: dict[str, Timer], rounds: int, seconds: float) -> dict[str
     return found
 
 
+def opened(name: str) -> EngineService:
+    """An engine with an example's network, on all digits of the set."""
+    columns = {
+        "images:0": "@digits:images | scale(1/16)",
+        "labels:0": "@digits:labels | one_hot(10)",
+    }
+    data = Dataset(columns, shuffle=SEED)
+    document = replace(read(EXAMPLES / f"{name}_digits.gradstep"), data=data)
+    service = EngineService(CpuOnly(), lambda event: None)
+    service.handle(m.Open(), [gradstep_file.to_bytes(document)])
+    return service
+
+
+def panel_costs(rounds: int, seconds: float) -> dict[str, list[float]]:
+    """What a step costs where the panel draws the loss, against one of which it is told nothing:
+    two engines in turns. What else it follows takes a share of the time that is fixed."""
+    loss = "loss:0"
+    drawn = m.Train(steps=1, curves=[f'x["{loss}"]'], losses=[loss])
+    found = {}
+    for name in _TRAINED:
+        timers = {"bare": _timer(name, m.Train(steps=1)), "drawn": _timer(name, drawn)}
+        times = interleave(timers, rounds, seconds)
+        pairs = zip(times["drawn"], times["bare"], strict=True)
+        found[f"panel {name}"] = [one / other for one, other in pairs]
+    return found
+
+
+def _timer(name: str, wish: m.Train) -> Timer:
+    """CPU seconds of so many steps of a training that goes on."""
+    service = opened(name)
+
+    def timer(steps: int) -> float:
+        asked = msgspec.structs.replace(wish, steps=steps)
+        start = time.process_time()
+        made, _ = service.handle(asked)
+        assert isinstance(made, m.Trained)
+        return time.process_time() - start
+
+    return timer
+
+
 def seeking(steps: int) -> list[float]:
     """CPU seconds until the debugger stands at the end of a step: the slowest of some that lie
     anywhere in a training of so many, as the window asks for them."""
-    service = EngineService(CpuOnly(), lambda event: None)
-    service.handle(m.Open(), [(EXAMPLES / "digits_in_batches.gradstep").read_bytes()])
+    service = opened("cnn")
     made, _ = service.handle(m.Train(steps=steps, curves=['x["loss:0"]'], losses=["loss:0"]))
     assert isinstance(made, m.Trained)
     found = []
@@ -188,7 +230,7 @@ def seeking(steps: int) -> list[float]:
 
 
 def measure(rounds: int, seconds: float, steps: int = LONG) -> dict[str, list[float]]:
-    found = {"seek": seeking(steps)}
+    found = {"seek": seeking(steps), **panel_costs(rounds, seconds)}
     with tempfile.TemporaryDirectory() as folder:
         for name, contest in contests(Path(folder)).items():
             if wrong := contest.disagreement():

@@ -207,7 +207,19 @@ TRAINING = (
         Measure(f"{PYTHON} train {key}", f"{title}, no native tables: {_STEP}", "ratio", 1.3)
         for key, title in _FED.items()
     ),
-    Measure("seek", "digits: to any of 10,000 steps of training, the slowest of 40", "s", 2.0),
+    Measure(
+        "seek", "digits, convolutional net: to any of 10,000 steps, the slowest of 40", "s", 2.0
+    ),
+    *(
+        Measure(
+            f"panel {key}",
+            f"{_FED[key]}: a step of which the panel draws the loss / one it is told nothing of",
+            "ratio",
+            1.03,
+        )
+        for key in ("softmax", "cnn")
+    ),
+    Measure("pan", "20 curves of 1,000,000 steps: a frame while they are moved", "s", 0.016),
 )
 
 QUICK = ("w1", "w2", "w3", "w4", "w7f", "w7", "w8")  # what fits into two minutes

@@ -18,6 +18,7 @@ from tests.bench import (
     drawing,
     edits,
     feeding,
+    panning,
     reacting,
     run,
     train,
@@ -77,6 +78,7 @@ def test_runs_are_measured_in_every_way() -> None:
 def test_a_step_on_batches_is_measured_beside_one_by_hand() -> None:
     """Which first is held against it: of each the losses of the first steps."""
     found = feeding.measure(1, 0.001, steps=50)
+    found |= panning.measure(2, 5000, 4)
     assert {*found} == {t.key for t in TRAINING if not t.key.startswith(PYTHON)}
     assert all(value > 0 for values in found.values() for value in values)
 

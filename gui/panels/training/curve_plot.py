@@ -25,6 +25,13 @@ from gradstep.gui.model.curve_points import Stretch, smoothed
 from gradstep.gui.model.earlier_trainings import AnyPoints, EarlierTrainings
 from gradstep.gui.model.training import Curve
 from gradstep.gui.panels.training.curve_colors import colors
+from gradstep.gui.panels.training.curve_line import (
+    CurveLine,
+    columns,
+    envelope,
+    is_dense,
+    pixel_size,
+)
 from gradstep.gui.panels.training.log_ticks import log_ticks
 from gradstep.gui.panels.training.plot_caption import PlotCaption
 from gradstep.gui.panels.training.plot_groups import (
@@ -41,9 +48,9 @@ from gradstep.gui.panels.training.step_axis import step_text
 from gradstep.gui.panels.widgets.scroll_area import scroll_area
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
+_BESIDE = 0.5  # of the view, drawn on either side of it, so that it can be moved
 _CALM = 0.7  # of the axis's height that is filled: no reason to change it
 _FINE = 4  # bins a pixel at most: there may be eight times fewer
-_RESTLESS = 8  # times its height
 _LEFT = Qt.MouseButton.LeftButton
 AXIS = 64  # pixels of the axis of numbers
 _NONE = np.empty(0)
@@ -140,7 +147,7 @@ class CurvePlot(QWidget):
         for plot in self._plots.values():
             if plot is not moved and plot.item.vb.viewRange()[0] != [low, high]:
                 plot.show_range(low, high)
-        moved.refresh(self._log, self._smoothing)
+        moved.slide(self._log, self._smoothing)
 
     @property
     def extent(self) -> tuple[int, int]:
@@ -252,8 +259,7 @@ class _Plot:
         self.item.vb.sigRangeChangedManually.connect(self._hold)
         axes["left"].setGrid(140)
         self._curves: Sequence[Curve] = ()
-        self._lines: list[tuple[list[pg.PlotCurveItem], pg.PlotCurveItem, pg.PlotCurveItem]] = []
-        self._looks: dict[pg.PlotCurveItem, tuple[bool, bool]] = {}
+        self._lines: list[tuple[list[CurveLine], CurveLine, CurveLine]] = []
         self._here = pg.InfiniteLine(angle=90, pen=pg.mkPen(theme.current, width=1.5))
         self._cursor = pg.InfiniteLine(angle=90, pen=pg.mkPen(theme.faint, width=1))
         self._dot = pg.ScatterPlotItem(size=9, pen=None, brush=theme.current)
@@ -264,30 +270,32 @@ class _Plot:
         self._log = False
         self._mark = self._draw_mark()
         self.by_hand = False
+        self._covered = (math.inf, -math.inf, 0.0)  # from which step to which, for a view so wide
 
     def show_curves(self, curves: Sequence[Curve]) -> None:
         for old, *two in self._lines:
             for line in (*old, *two):
                 self.item.removeItem(line)
-        self._curves, self._lines, self._looks = curves, [], {}
+        self._curves, self._lines = curves, []
         self._caption.say(self._title)
         for color in colors(self._theme, curves):
-            before: list[pg.PlotCurveItem] = []  # made when there is something to draw
+            before: list[CurveLine] = []  # made when there is something to draw
             raw = self._line(color, 1.5)
             smooth = self._line(color, 2)
             self._lines.append((before, raw, smooth))
 
-    def _line(self, color: QColor, width: float) -> pg.PlotCurveItem:
-        line = pg.PlotCurveItem(pen=pg.mkPen(color, width=width), connect="finite", antialias=True)
+    def _line(self, color: QColor, width: float) -> CurveLine:
+        line = CurveLine(color, width)
         self.item.addItem(line, ignoreBounds=True)
         return line
 
     # -- what is seen of them --------------------------------------------------------------------
 
     def _hold(self, *_: object) -> None:
-        """The user has chosen what to see."""
-        self.by_hand = True
-        self._owner.follow_range(self)
+        """The user has chosen what to see; of what is chosen by hand the range tells before."""
+        if not self.by_hand:
+            self.by_hand = True
+            self._owner.follow_range(self)
 
     def follow(self) -> None:
         """Show all steps again, those to come as well."""
@@ -307,7 +315,7 @@ class _Plot:
         return step if low <= step <= high else -1
 
     def refresh(self, log: bool, smoothing: int) -> None:
-        """Draw the stretch in view, and fit the numbers' axis to it."""
+        """Draw the stretch in view and what is beside it, and fit the numbers' axis to it."""
         group = self._key.group
         log = (log or group in LOGARITHMIC) and group not in SHARES
         if log != self._log or self.item.getAxis("left").logMode != log:
@@ -317,10 +325,28 @@ class _Plot:
             low, high = self._extent
             self.item.vb.setXRange(low + 1, max(high + 1, low + 2), padding=0.01)
         start, stop = (x - 1 for x in self.item.vb.viewRange()[0])
-        bounds = [self._draw(*pair, start, stop, smoothing) for pair in self._pairs]
-        found = [b for b in bounds if b is not None]
+        beside = _BESIDE * (stop - start)
+        for pair in self._pairs:
+            self._draw(*pair, start - beside, stop + beside, smoothing)
+        self._covered = start - beside, stop + beside, stop - start
+        self._fit()
+
+    def slide(self, log: bool, smoothing: int) -> None:
+        """The view has moved: what is drawn may be enough."""
+        start, stop = (x - 1 for x in self.item.vb.viewRange()[0])
+        first, last, width = self._covered
+        if first <= start and stop <= last and math.isclose(stop - start, width, rel_tol=1e-6):
+            self._fit()
+        else:
+            self.refresh(log, smoothing)
+
+    def _fit(self) -> None:
+        """Fit the numbers' axis to what is in view."""
+        start, stop = self.item.vb.viewRange()[0]
+        lines = [line for old, *two in self._lines for line in (*old, *two)]
+        found = [b for line in lines if (b := line.between(start, stop)) is not None]
         self.bounds = (min(b[0] for b in found), max(b[1] for b in found)) if found else None
-        self._owner.fit_heights(group)
+        self._owner.fit_heights(self._key.group)
 
     def fit_height(self, low: float, high: float) -> None:
         """Let the axis of numbers reach from one to the other, and leave it where that is so by and
@@ -331,52 +357,62 @@ class _Plot:
             self.item.vb.setYRange(low - margin, high + margin, padding=0)
 
     @property
-    def _pairs(self) -> list[tuple[Curve, tuple[list[Any], Any, Any], QColor]]:
+    def _pairs(self) -> list[tuple[Curve, tuple[list[CurveLine], CurveLine, CurveLine], QColor]]:
         shades = colors(self._theme, self._curves)
         return [*zip(self._curves, self._lines, shades, strict=True)]
 
     def _draw(
         self,
         curve: Curve,
-        lines: tuple[list[Any], Any, Any],
+        lines: tuple[list[CurveLine], CurveLine, CurveLine],
         color: QColor,
         start: float,
         stop: float,
         smoothing: int,
-    ) -> tuple[float, float] | None:
-        """One curve; between which numbers it lies."""
+    ) -> None:
+        """One curve."""
         before, raw, smooth = lines
-        bins = max(_FINE * int(self.item.vb.width()), 1)
-        earlier = self._owner.earlier.points_beside(curve)
-        while len(before) < len(earlier):
-            pale = mix(color, self._theme.panel, 0.6 + 0.05 * len(before))
-            before.append(self._line(pale, 1))
-        heights = []
-        for line, points in zip_longest(before, earlier):
-            known = None if points is None else points.stretch(start, stop, bins)
-            drawn = self._shown(_middle(known)) if known else (_NONE, _NONE)
-            heights.append(drawn[1])
-            _show(line, drawn)
-        stretch = curve.points.stretch(start - smoothing, stop, bins)
-        shown = self._shown(_envelope(stretch))
-        self._thin(raw, color, _is_dense(shown[1]), bool(smoothing))
-        _show(raw, shown)
-        every = slice(None, None, max(_FINE * len(stretch.steps) // bins, 1))
+        self._draw_earlier(curve, before, color, start, stop)
+        stretch = curve.points.stretch(start - smoothing, stop, self._bins)
+        self._draw_raw(raw, stretch, color, bool(smoothing))
+        every = slice(None, None, max(_FINE * len(stretch.steps) // self._bins, 1))
         mean = smoothed(stretch, smoothing) if smoothing else stretch.mean[:0]
-        _show(smooth, self._shown((stretch.steps[: len(mean)][every], mean[every])))
-        every_one = np.concatenate([shown[1], *heights])
-        numbers = every_one[np.isfinite(every_one)]
-        return (float(numbers.min()), float(numbers.max())) if len(numbers) else None
+        x, heights = self._shown((stretch.steps[: len(mean)][every], mean[every]))
+        smooth.show_line(x, heights, pixel_size(self.item.vb))
 
-    def _thin(self, line: pg.PlotCurveItem, color: QColor, dense: bool, pale: bool) -> None:
-        """Lines of one pixel with hard edges take a tenth of the time: where they are dense."""
-        if self._looks.get(line) == (dense, pale):
-            return
-        self._looks[line] = dense, pale
+    @property
+    def _bins(self) -> int:
+        """As many as are drawn at most."""
+        return max(int((1 + 2 * _BESIDE) * _FINE * self.item.vb.width()), 1)
+
+    def _draw_earlier(
+        self, curve: Curve, lines: list[CurveLine], color: QColor, start: float, stop: float
+    ) -> None:
+        """The same in trainings before, pale."""
+        earlier = self._owner.earlier.points_beside(curve)
+        while len(lines) < len(earlier):
+            pale = mix(color, self._theme.panel, 0.6 + 0.05 * len(lines))
+            lines.append(self._line(pale, 1))
+        for line, points in zip_longest(lines, earlier):
+            known = None if points is None else points.stretch(start, stop, self._bins)
+            x, heights = self._shown(_middle(known)) if known else (_NONE, _NONE)
+            line.show_line(x, heights, pixel_size(self.item.vb))
+
+    def _draw_raw(self, line: CurveLine, stretch: Stretch, color: QColor, pale: bool) -> None:
+        """A curve as it is, with all its spikes."""
+        scale, pixel = self._owner.devicePixelRatioF(), pixel_size(self.item.vb)
         color = mix(color, self._theme.panel, 0.65) if pale else color
-        line.opts["antialias"] = not dense
-        scale = self._owner.devicePixelRatioF()
-        line.setPen(pg.mkPen(color, width=1 if dense else scale if pale else 1.5 * scale))
+        strokes = columns(stretch, pixel[0] / scale)
+        if strokes is not None:
+            (x, low), (_, high) = (self._shown((strokes[0], y)) for y in strokes[1:])
+            if len(low) == len(high) and is_dense(np.stack([low, high], 1).reshape(-1)):
+                line.set_look(color, 1, hard=True)
+                line.show_columns(x, low, high, pixel)
+                return
+        x, heights = self._shown(envelope(stretch))
+        dense = is_dense(heights)
+        line.set_look(color, 1 if dense else scale if pale else 1.5 * scale, hard=dense)
+        line.show_line(x, heights, pixel)
 
     def _shown(self, line: tuple[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
         """On the axis: its logarithm, where that is asked for."""
@@ -477,30 +513,5 @@ def _is_plain(value: float) -> bool:
     return value == 0 or 1e-3 <= abs(value) < 1e5
 
 
-def _show(item: pg.PlotCurveItem, line: tuple[np.ndarray, np.ndarray]) -> None:
-    if len(line[0]) or item.xData is not None:
-        item.setData(*line)
-
-
-def _is_dense(heights: np.ndarray) -> bool:
-    """Whether a line goes up and down so much that it covers what it passes."""
-    known = heights[np.isfinite(heights)]
-    return len(known) > 1 and float(np.abs(np.diff(known)).sum()) > _RESTLESS * float(np.ptp(known))
-
-
 def _middle(stretch: Stretch) -> tuple[np.ndarray, np.ndarray]:
     return stretch.steps, stretch.mean
-
-
-def _envelope(stretch: Stretch) -> tuple[np.ndarray, np.ndarray]:
-    """Each bin from its least number to its greatest, so that no spike is lost; the other way round
-    where the curve falls, so that it makes no steps."""
-    if stretch.size == 1 or not len(stretch.steps):
-        return stretch.steps, stretch.mean
-    falls = np.diff(stretch.mean, append=stretch.mean[-1:]) < 0
-    heights = np.empty(2 * len(stretch.steps))
-    heights[::2] = np.where(falls, stretch.high, stretch.low)
-    heights[1::2] = np.where(falls, stretch.low, stretch.high)
-    steps = np.repeat(stretch.steps, 2)
-    steps[1::2] += stretch.size - 1
-    return steps, heights

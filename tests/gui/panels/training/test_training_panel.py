@@ -193,7 +193,15 @@ def test_axes_smoothing_zoom_and_themes(bench: Any, panel: Any) -> None:
     plot.item.vb.setXRange(100, 120, padding=0)
     plot.by_hand = True
     panel.plot.refresh()
-    assert len(line.xData) < 50
+    assert len(line.xData) < 60, "what is in view, and half as much on either side"
+    drawn = line.xData
+    plot.item.vb.setXRange(105, 125, padding=0)
+    assert line.xData is drawn, "that is enough"
+    numbers_seen = np.log10(numbers(panel.training))[103:126]
+    assert plot.bounds[0] == numbers_seen.min(), "of what is in view"
+    assert plot.bounds[1] < np.log10(numbers(panel.training)[85])
+    plot.item.vb.setXRange(115, 135, padding=0)
+    assert line.xData[-1] > drawn[-1]
     panel.plot.fit()
     assert len(line.xData) == 300
     bench.space.set_theme(theme.LIGHT)
