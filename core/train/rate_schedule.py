@@ -48,6 +48,25 @@ class _Formula:
         )
         return self.one("Floor", p) if decay.number("staircase") else p
 
+    def until(self, decay: Setting) -> tuple[Tensor, Tensor]:
+        """The step, at most `decay_steps`; and those."""
+        steps = self.constant(decay.number("decay_steps"), "decay_steps")
+        return self.one("Minimum", self.step, steps), steps
+
+    def half_wave(self, share: Tensor) -> Tensor:
+        """The cosine, from 1 to -1."""
+        return self.one("Cos", self.one("Mul", self.constant(math.pi, "pi"), share))
+
+    def above(self, decayed: Tensor, alpha: float) -> Tensor:
+        """From 1 to `alpha`, of what goes from 1 to 0."""
+        scaled = self.one("Mul", self.constant(1 - alpha, "rest"), decayed)
+        return self.one("AddV2", scaled, self.constant(alpha, "alpha"))
+
+    def normal(self) -> Tensor:
+        """One number, normally distributed, another one in each run."""
+        shape = self._builder.constant(np.zeros(0, np.int32), name="shape")
+        return self._builder.one("RandomStandardNormal", shape, dtype=DType.FLOAT32)
+
     def warmed_up(self, rate: Tensor, steps: float) -> Tensor:
         one = self.constant(1, "one")
         done = self.one("AddV2", self.step, one)
@@ -85,13 +104,59 @@ def _polynomial(f: _Formula, rate: Tensor, decay: Setting) -> Tensor:
 
 
 def _cosine(f: _Formula, rate: Tensor, decay: Setting) -> Tensor:
-    steps, one = f.constant(decay.number("decay_steps"), "decay_steps"), f.constant(1, "one")
-    share = f.one("RealDiv", f.one("Minimum", f.step, steps), steps)
-    cosine = f.one("Cos", f.one("Mul", f.constant(math.pi, "pi"), share))
-    decayed = f.one("Mul", f.constant(0.5, "half"), f.one("AddV2", one, cosine))
-    alpha = decay.number("alpha")
-    scaled = f.one("Mul", f.constant(1 - alpha, "rest"), decayed)
-    return f.one("Mul", rate, f.one("AddV2", scaled, f.constant(alpha, "alpha")))
+    (step, steps), one = f.until(decay), f.constant(1, "one")
+    wave = f.half_wave(f.one("RealDiv", step, steps))
+    decayed = f.one("Mul", f.constant(0.5, "half"), f.one("AddV2", one, wave))
+    return f.one("Mul", rate, f.above(decayed, decay.number("alpha")))
+
+
+def _restarting(f: _Formula, rate: Tensor, decay: Setting) -> Tensor:
+    """Each time from the top, after `t_mul` times as many steps, to `m_mul` times the height."""
+    one, t_mul = f.constant(1, "one"), decay.number("t_mul")
+    steps = f.constant(decay.number("first_decay_steps"), "first_decay_steps")
+    share = f.one("RealDiv", f.step, steps)
+    if t_mul == 1:
+        restarts = f.one("Floor", share)
+        share = f.one("Sub", share, restarts)
+    else:
+        longer, less = f.constant(t_mul, "t_mul"), f.constant(1 - t_mul, "rest")
+        gone = f.one("Log", f.one("Sub", one, f.one("Mul", share, less)))
+        restarts = f.one("Floor", f.one("RealDiv", gone, f.one("Log", longer)))
+        length = f.one("Pow", longer, restarts)
+        before = f.one("RealDiv", f.one("Sub", one, length), less)
+        share = f.one("RealDiv", f.one("Sub", share, before), length)
+    height = f.one("Pow", f.constant(decay.number("m_mul"), "m_mul"), restarts)
+    half = f.one("Mul", f.constant(0.5, "half"), height)
+    decayed = f.one("Mul", half, f.one("AddV2", one, f.half_wave(share)))
+    return f.one("Mul", rate, f.above(decayed, decay.number("alpha")))
+
+
+def _linear_cosine(f: _Formula, rate: Tensor, decay: Setting) -> Tensor:
+    step, steps = f.until(decay)
+    left = f.one("RealDiv", f.one("Sub", steps, step), steps)
+    return f.one("Mul", rate, _waves(f, left, f.one("RealDiv", step, steps), decay))
+
+
+def _noisy_linear_cosine(f: _Formula, rate: Tensor, decay: Setting) -> Tensor:
+    """With noise that becomes less; drawn as of an operation without a seed."""
+    step, steps = f.until(decay)
+    left = f.one("RealDiv", f.one("Sub", steps, step), steps)
+    later = f.one("AddV2", f.constant(1, "one"), step)
+    fewer = f.one("Pow", later, f.constant(decay.number("variance_decay"), "variance_decay"))
+    variance = f.constant(decay.number("initial_variance"), "initial_variance")
+    deviation = f.one("Sqrt", f.one("RealDiv", variance, fewer))
+    noise = f.one("Mul", f.normal(), deviation)
+    noisy = f.one("AddV2", left, noise)
+    return f.one("Mul", rate, _waves(f, noisy, f.one("RealDiv", step, steps), decay))
+
+
+def _waves(f: _Formula, left: Tensor, share: Tensor, decay: Setting) -> Tensor:
+    """What is left of the rate, times a cosine of so many periods."""
+    periods = f.constant(2 * decay.number("num_periods"), "periods")
+    wave = f.half_wave(f.one("Mul", periods, share))
+    decayed = f.one("Mul", f.constant(0.5, "half"), f.one("AddV2", f.constant(1, "one"), wave))
+    raised = f.one("AddV2", f.constant(decay.number("alpha"), "alpha"), left)
+    return f.one("AddV2", f.one("Mul", raised, decayed), f.constant(decay.number("beta"), "beta"))
 
 
 def _piecewise(f: _Formula, rate: Tensor, decay: Setting) -> Tensor:
@@ -109,5 +174,8 @@ _FORMULAS: Mapping[str, Callable[[_Formula, Tensor, Setting], Tensor]] = {
     "inverse_time_decay": _inverse_time,
     "polynomial_decay": _polynomial,
     "cosine_decay": _cosine,
+    "cosine_decay_restarts": _restarting,
+    "linear_cosine_decay": _linear_cosine,
+    "noisy_linear_cosine_decay": _noisy_linear_cosine,
     "piecewise_constant": _piecewise,
 }

@@ -30,6 +30,16 @@ SCHEDULES: Mapping[str, Mapping[str, float | None]] = {
         "decay_steps": _NEEDED, "end_learning_rate": 0.0001, "power": 1.0, "cycle": 0.0
     },
     "cosine_decay": {"decay_steps": _NEEDED, "alpha": 0.0},
+    "cosine_decay_restarts": {
+        "first_decay_steps": _NEEDED, "t_mul": 2.0, "m_mul": 1.0, "alpha": 0.0
+    },
+    "linear_cosine_decay": {
+        "decay_steps": _NEEDED, "num_periods": 0.5, "alpha": 0.0, "beta": 0.001
+    },
+    "noisy_linear_cosine_decay": {
+        "decay_steps": _NEEDED, "initial_variance": 1.0, "variance_decay": 0.55,
+        "num_periods": 0.5, "alpha": 0.0, "beta": 0.001,
+    },
     "piecewise_constant": {"boundaries": _NEEDED, "values": _NEEDED},
 }  # fmt: skip
 WARMUP: Mapping[str, float | None] = {"steps": _NEEDED}
@@ -44,6 +54,7 @@ DECAYS: Mapping[str, Mapping[str, float | None]] = {
 }
 FLAGS = frozenset({"staircase", "cycle"})
 _LISTS = frozenset({"boundaries", "values"})
+_FROM_ZERO = frozenset({"alpha", "beta", "power", "end_learning_rate", "factor", "variance_decay"})
 
 
 @dataclass(frozen=True)
@@ -159,7 +170,7 @@ def _argument(what: str, text: str, name: str, node: ast.expr) -> Argument:
     if not _is_number(value):
         raise _error(what, text, f"{name} is a number")
     number = float(value)
-    if name not in (*FLAGS, "alpha", "power", "end_learning_rate", "factor") and number <= 0:
+    if name not in (*FLAGS, *_FROM_ZERO) and number <= 0:
         raise _error(what, text, f"{name} is above 0")
     if number < 0:
         raise _error(what, text, f"{name} is not below 0")

@@ -32,7 +32,8 @@ _TIPS = {
     "scales": "Factors on single gradients, as in apply_gradients([(0.1 * g, w)]): w=0.1, b=0.5",
     "name": "The operation that runs its updates; empty for train",
     "schedule": "How the learning rate goes on, in TensorFlow's words: exponential_decay, "
-    "inverse_time_decay, polynomial_decay, cosine_decay, piecewise_constant; in front of it "
+    "natural_exp_decay, inverse_time_decay, polynomial_decay, cosine_decay, cosine_decay_restarts, "
+    "linear_cosine_decay, noisy_linear_cosine_decay, piecewise_constant; in front of it "
     "warmup(100) *",
     "clip": "Of gradients, before they are applied: value, norm of each, or norm of all together",
     "decay": "Of weights: l2 adds to the gradient what the term factor / 2 * sum(w²) in the loss "
@@ -45,6 +46,7 @@ CHOICES = {
         "inverse_time_decay(decay_steps=1000, decay_rate=0.5)",
         "polynomial_decay(decay_steps=10000, end_learning_rate=0.0001)",
         "cosine_decay(decay_steps=10000)",
+        "cosine_decay_restarts(first_decay_steps=1000)",
         "piecewise_constant(boundaries=[1000, 2000], values=[0.1, 0.01, 0.001])",
         "warmup(100)",
         "warmup(100) * cosine_decay(decay_steps=10000)",
