@@ -26,7 +26,7 @@ def run_with_threads(
         program = _asking(program, names)
     shown = [*(ref.short for ref in program.fetches), *program.targets]
     threads = begin(program, backend)
-    return [_next_run(threads, shown) for _ in range(runs)]
+    return [next_run(threads, shown) for _ in range(runs)]
 
 
 def _asking(program: Program, names: Sequence[str]) -> Program:
@@ -35,7 +35,8 @@ def _asking(program: Program, names: Sequence[str]) -> Program:
     return replace(program, fetches=tuple(refs), targets=tuple(acts))
 
 
-def _next_run(threads: Scheduler, names: Sequence[str]) -> Values:
+def next_run(threads: Scheduler, names: Sequence[str]) -> Values:
+    """What `names` are at the end of the next run. Raises GradstepError for one that fails."""
     stop = threads.command("continue_")
     if stop.reason in (Reason.EXCEPTION, Reason.BLOCKED) and stop.error is not None:
         raise stop.error

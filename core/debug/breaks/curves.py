@@ -64,6 +64,9 @@ class FetchedValues:
     def gradient_written(self, ref: TensorRef, of: str = "") -> bool:
         return False
 
+    def lacks_gradient(self, ref: TensorRef, of: str = "") -> bool:
+        return False
+
 
 @dataclass(frozen=True)
 class Curves:

@@ -47,6 +47,7 @@ class Values(Protocol):
     def before(self) -> Values | None: ...
     def written(self, ref: TensorRef) -> bool: ...
     def gradient_written(self, ref: TensorRef, of: str = "") -> bool: ...
+    def lacks_gradient(self, ref: TensorRef, of: str = "") -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +126,10 @@ def parse(text: str, subject: str = "value") -> Expression:
 def _bare(tree: ast.AST) -> frozenset[str]:
     """Of `value` and `grad` those that no name of a tensor follows."""
     named = {id(node.value) for node in map(_mention, ast.walk(tree)) if node is not None}
-    said = (x for x in ast.walk(tree) if isinstance(x, ast.Name) and id(x) not in named)
-    return frozenset(x.id for x in said if x.id in ("value", "grad"))
+    said = {x.id for x in ast.walk(tree) if isinstance(x, ast.Name) and id(x) not in named}
+    about = said & {"value", "grad"}
+    # What has no gradient is asked where it is computed itself.
+    return frozenset(about | {"value"} if "grad" in about and "isnone" in said else about)
 
 
 def _mention(node: ast.AST) -> ast.Subscript | None:
@@ -318,8 +321,8 @@ def _call(node: ast.Call) -> _Term:
     name, count = node.func.id, _ARGUMENTS.get(node.func.id, 1)
     if len(node.args) != count or node.keywords:
         raise _UnsupportedError(f"{name} takes {_COUNTS[count]}")
-    if name == "written":
-        return _written(node.args[0])
+    if (asked := _ASKED.get(name)) is not None:
+        return asked(node.args[0])
     arguments = [_compile(argument) for argument in node.args]
     if (scoped := _SCOPED.get(name)) is not None:
         return scoped(*arguments)
@@ -347,6 +350,18 @@ def _written(node: ast.expr) -> _Term:
     raise _UnsupportedError('write written(x["w"]) or written(grad["w"])')
 
 
+def _isnone(node: ast.expr) -> _Term:
+    """Of the gradient that is meant by bare `grad`, or of one that is named."""
+    if isinstance(node, ast.Name) and node.id == "grad":
+        return lambda scope: scope.values.lacks_gradient(_known(scope.subject))
+    mention = _mention(node)
+    if mention is not None and isinstance(mention.value, ast.Name) and mention.value.id == "grad":
+        ref, *of = _strings(mention.slice)
+        tensor = TensorRef.parse(ref)
+        return lambda scope: scope.values.lacks_gradient(tensor, *of)
+    raise _UnsupportedError('write isnone(grad) or isnone(grad["w"])')
+
+
 def _strings(index: ast.expr) -> list[str]:
     """The one or two names in the brackets."""
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
@@ -355,7 +370,9 @@ def _strings(index: ast.expr) -> list[str]:
 
 # Functions whose argument is computed in another scope.
 _SCOPED: Mapping[str, Callable[[_Term], _Term]] = {"previous": _previous}
-_OF_RECORDED = (*_SCOPED, "written")
+# Functions that ask about a tensor, and not about its numbers.
+_ASKED: Mapping[str, Callable[[ast.expr], _Term]] = {"written": _written, "isnone": _isnone}
+_OF_RECORDED = (*_SCOPED, *_ASKED)
 FUNCTIONS = (*_FUNCTIONS, *_OF_RECORDED)
 
 

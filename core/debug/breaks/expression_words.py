@@ -17,6 +17,7 @@ FUNCTIONS = (
     "isfinite",
     "isinf",
     "isnan",
+    "isnone",
     "log",
     "max",
     "mean",

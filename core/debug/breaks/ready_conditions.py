@@ -24,6 +24,7 @@ READY = (
     ReadyCondition("broken", "NaN or infinity", "not all(isfinite(value))"),
     ReadyCondition("zero", "All zero", "size(value) > 0 and count(value) == 0"),
     ReadyCondition("zero_gradient", "Gradient all zero", "size(grad) > 0 and count(grad) == 0"),
+    ReadyCondition("none", "No gradient: None", "isnone(grad)"),
     ReadyCondition("dead", "Dead units: more than half", "rank(value) > 1 and dead(value) > 0.5"),
     ReadyCondition("saturated", "Saturated: more than nine tenths", "saturated(value, 0, 1) > 0.9"),
     ReadyCondition("range", "Out of a range", "value < -100 or value > 100"),

@@ -15,7 +15,7 @@ from gradstep.core.engine.plan.liveness_conditions import holds
 from gradstep.core.engine.plan.steps import storage_name
 from gradstep.core.engine.plan.why_dead import Untaken, why_dead
 from gradstep.core.graph.loop import way_to
-from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.graph.model import Operation, Phase, TensorRef
 from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.state.opaque_state import OpaqueState
 
@@ -229,6 +229,13 @@ class Frame:
         """Whether that step gave the tensor's gradient its value."""
         held = self.holder(ref, of)
         return held is not None and self.written(held)
+
+    def lacks_gradient(self, ref: TensorRef, of: str = "") -> bool:
+        """Whether the gradient of a forward tensor is None, of `of` where several things are
+        differentiated; not where nothing is."""
+        held, graph = self.losses.get(of, {}) if of else self.gradients, self.timeline.plan.graph
+        is_forward = ref.op not in graph or graph[ref.op].phase is Phase.FORWARD
+        return bool(held) and is_forward and ref not in held
 
     def holder(self, ref: TensorRef, of: str = "") -> TensorRef | None:
         """The tensor that holds another one's gradient, of `of` where several things are

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradstep.core.debug.breaks.expression import Scope, parse
 
-_ABOUT = ("any", "all", "isnan", "isinf", "isfinite", "written")
+_ABOUT = ("any", "all", "isnan", "isinf", "isfinite", "isnone", "written")
 
 
 def locate(text: str, scope: Scope) -> tuple[tuple[int, ...] | None, Any]:

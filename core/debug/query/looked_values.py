@@ -52,3 +52,6 @@ class LookedValues:
 
     def gradient_written(self, ref: TensorRef, of: str = "") -> bool:
         return self.frame.gradient_written(ref, of)
+
+    def lacks_gradient(self, ref: TensorRef, of: str = "") -> bool:
+        return self.frame.lacks_gradient(ref, of)

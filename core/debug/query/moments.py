@@ -134,10 +134,11 @@ def _given_by(plan: Plan, step: Step, written: Collection[str]) -> list[TensorRe
 
 
 def _named(text: str, frame: Frame) -> Iterator[TensorRef]:
-    """What it reads; of a gradient that of one loss, or of whichever there is."""
+    """What it reads; of a gradient that of one loss, or of whichever there is, and where there is
+    none, what it would be of."""
     for table, ref in find_mentions(text):
         if table != "grad":
             yield ref
             continue
         held = (frame.holder(ref, of) for of in ("", *frame.losses))
-        yield from (found for found in held if found is not None)
+        yield from [found for found in held if found is not None] or [ref]

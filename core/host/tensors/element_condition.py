@@ -58,6 +58,9 @@ class _Elements:
     def gradient_written(self, ref: TensorRef, of: str = "") -> bool:
         return False
 
+    def lacks_gradient(self, ref: TensorRef, of: str = "") -> bool:
+        return False
+
 
 def parse_condition(text: str) -> Condition:
     """bool[n] of the elements [n] for which it holds. Raises GradstepError (ExpressionError)."""

@@ -8,6 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.document.document_edits import set_breakpoints
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.open_document import read
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 
@@ -170,3 +174,18 @@ def test_a_graph_without_anything_to_run(cli: Cli, tmp_path: Path) -> None:
     result = cli("run", tmp_path / "empty.gradstep")
     assert result.status == 2
     assert "--fetch" in result.err
+
+
+def test_breakpoints_that_write_do_so_in_runs_of_the_document(cli: Cli, tmp_path: Path) -> None:
+    document = read(TUTORIAL)
+    logs = [
+        Breakpoint("loss", log='run {run}: {x["loss"]}'),
+        Breakpoint("a", log="off", enabled=False),
+        Breakpoint("d"),  # which would stop
+    ]
+    path = tmp_path / "logged.gradstep"
+    path.write_bytes(gradstep_file.to_bytes(set_breakpoints(document, logs)))
+    logged = cli("run", path, "--runs", 2, "--json")
+    assert logged.err == "run 0: 0.663694\nrun 1: 0.663078\n"
+    assert logged.json == cli("run", TUTORIAL, "--runs", 2, "--json").json
+    assert cli("run", path, "--fetch", "a").err == ""

@@ -48,6 +48,9 @@ class Known:
     def written(self, ref: TensorRef) -> bool:
         return str(ref) == "b:0"
 
+    def lacks_gradient(self, ref: TensorRef, of: str = "") -> bool:
+        return str(ref) != "a:0"
+
     def gradient_written(self, ref: TensorRef, of: str = "") -> bool:
         return (str(ref), of) == ("a:0", "loss")
 
@@ -66,6 +69,8 @@ def evaluate(text: str, subject: str = "a:0") -> Any:
         ("previous(x['b:0'])", None),
         ("written(x['b'])", True),
         ("written(x['a'])", False),
+        ("isnone(grad)", False),
+        ("isnone(grad['b'])", True),
         ("written(grad['a', 'loss'])", True),
         ("written(grad['a']) or not written(x['b'])", False),
         ("x['b:0'] + 1", [4, 5]),

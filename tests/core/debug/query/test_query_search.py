@@ -21,6 +21,9 @@ from gradstep.core.debug.query.recorded_query import Answers, Query, Which
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.loop import loop_of, within
 from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.io.open_document import read
+from gradstep.core.program.derive import derive
+from tests.examples.build import FOLDER
 from tests.support.looping import branched, nested, position, power, session
 
 RUNS = 3
@@ -254,6 +257,20 @@ def test_who_wrote_a_variable_last(countdown: Program) -> None:
     assert again.position == wrote.position
     [earlier] = find(made, Query('written(x["n"])', Which.PREVIOUS)).found
     assert earlier.position.split(":")[0] == "0"
+
+
+def test_what_has_no_gradient_is_found_where_it_is_computed() -> None:
+    document = read(FOLDER / "stop_gradient.gradstep")
+    made = trained(derive(document, {}), 1)
+    found = find(made, Query("isnone(grad)", Which.EVERY)).found
+    none = {answer.node for answer in found}
+    held = {ref.op for ref in made.program.gradients}
+    run = {step.op.name for step in made.plan.steps if step.op.phase == "forward"}
+    declared = {v.op for v in made.plan.variables.values()}
+    assert none
+    fed = {ref.op for ref in made.program.feeds}
+    assert none - declared == {name for name in run | fed if name not in held | declared}
+    assert find(made, Query('isnone(grad["w1"])')).count == ("w1" not in held)
 
 
 def test_it_counts_what_it_does_not_list(countdown: Program) -> None:
