@@ -17,6 +17,8 @@ from gradstep.core.io.onnx.onnx_model import ModelReader
 from gradstep.core.io.traces.traced_document import to_document
 from gradstep.core.lowering.foreign_graph import ForeignGraph
 
+NEWEST = 28  # operator set; of a newer one what is known is read as it was
+
 
 @collector_paused()
 def from_onnx(data: bytes, name: str = "", budget: Budget | None = None) -> Document:
@@ -46,5 +48,7 @@ def _note(proto: Any) -> str:
     maker = " ".join(part for part in (proto.producer_name, proto.producer_version) if part)
     by = f", written by {maker:.80}" if maker else ""
     versions = [one.version for one in proto.opset_import if one.domain in ("", "ai.onnx")]
+    if versions and versions[0] > NEWEST:
+        by += f"; newer than operator set {NEWEST}, the last that is known here"
     named = f" '{proto.graph.name:.80}'" if proto.graph.name else ""
     return f"An ONNX model{named}{by}; operator set {versions[0] if versions else 'not told'}."

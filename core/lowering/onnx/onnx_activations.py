@@ -10,8 +10,10 @@ import numpy as np
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.lowering.lowering_table import Build, Site
 from gradstep.core.lowering.onnx.onnx_operands import (
+    along_axis,
     apply,
     cast,
+    dims,
     flattened,
     positive,
     rank,
@@ -48,6 +50,9 @@ def leaky_relu(site: Site, x: Tensor, *, alpha: float = 0.01) -> Tensor:
 
 @lower("PRelu")
 def p_relu(site: Site, x: Tensor, slope: Tensor) -> Tensor:
+    """Before version 7, a slope for each channel was a vector."""
+    if version(site) < 7 and rank(slope) == 1 and dims(slope) != (1,):
+        slope = along_axis(slope, 1, rank(x))
     below = apply("Less", x, scalar(x, 0))
     return call("SelectV2", below, apply("Mul", x, slope), x)
 

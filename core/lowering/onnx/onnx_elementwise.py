@@ -8,7 +8,16 @@ import numpy as np
 
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.lowering.lowering_table import Build, Site
-from gradstep.core.lowering.onnx.onnx_operands import apply, cast, in_float, scalar
+from gradstep.core.lowering.onnx.onnx_operands import (
+    apply,
+    cast,
+    in_float,
+    positive,
+    rank,
+    reshape,
+    scalar,
+    sizes,
+)
 from gradstep.core.lowering.onnx.onnx_table import lower
 from gradstep.core.ops.build.builder import Tensor, call
 
@@ -48,10 +57,20 @@ def identity(site: Site, x: Tensor) -> Tensor:
 
 
 def _binary(type: str) -> Build:
-    def build(site: Site, a: Tensor, b: Tensor) -> Tensor:
-        return apply(type, a, b)
+    def build(
+        site: Site, a: Tensor, b: Tensor, *, axis: int | None = None, broadcast: int = 0
+    ) -> Tensor:
+        return apply(type, a, from_axis(a, b, axis))
 
     return build
+
+
+def from_axis(a: Tensor, b: Tensor, axis: int | None) -> Tensor:
+    """Before version 7, the axes of `b` could be those of `a` from one on."""
+    if axis is None:
+        return b
+    behind = rank(a) - positive(axis, rank(a)) - rank(b)
+    return reshape(b, [*sizes(b), *[1] * max(0, behind)])
 
 
 for _name, _type in {
@@ -66,8 +85,9 @@ for _name, _type in {
 
 
 @lower("Div")
-def div(site: Site, a: Tensor, b: Tensor) -> Tensor:
+def div(site: Site, a: Tensor, b: Tensor, *, axis: int | None = None, broadcast: int = 0) -> Tensor:
     """Of whole numbers towards zero."""
+    b = from_axis(a, b, axis)
     return apply("TruncateDiv" if a.dtype.is_integer else "RealDiv", a, b)
 
 
@@ -78,8 +98,11 @@ def mod(site: Site, a: Tensor, b: Tensor, *, fmod: int = 0) -> Tensor:
 
 
 @lower("Pow")
-def power(site: Site, a: Tensor, b: Tensor) -> Tensor:
+def power(
+    site: Site, a: Tensor, b: Tensor, *, axis: int | None = None, broadcast: int = 0
+) -> Tensor:
     """The result is of the type of what is raised."""
+    b = from_axis(a, b, axis)
     if b.dtype is a.dtype:
         return apply("Pow", a, b)
     if a.dtype.is_floating:

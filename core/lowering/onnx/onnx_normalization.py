@@ -28,7 +28,7 @@ from gradstep.core.ops.build.builder import Tensor, call
 _TYPES = {1: "float32", 10: "float16", 11: "float64", 16: "bfloat16"}
 
 
-@lower("BatchNormalization", ignores=("spatial", "consumed_inputs"))
+@lower("BatchNormalization", ignores=("spatial", "consumed_inputs", "is_test"))
 @in_float32
 def batch_normalization(
     site: Site,

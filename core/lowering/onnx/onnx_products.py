@@ -29,7 +29,7 @@ def matmul(site: Site, a: Tensor, b: Tensor) -> Tensor:
     return squeeze(found, [axis + rank(found) for axis in gone])
 
 
-@lower("Gemm")
+@lower("Gemm", ignores=("broadcast",))
 def gemm(
     site: Site,
     a: Tensor,

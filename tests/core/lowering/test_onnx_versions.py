@@ -80,6 +80,12 @@ CASES = {
         "Scatter", 9, {"i": np.zeros((1, 3, 4), np.int64), "u": np.ones((1, 3, 4), np.float32)},
         {"axis": 0}, np.concatenate([np.ones((1, 3, 4), np.float32), X[1:]])),
     "split by attribute": ("Split", 11, {}, {"axis": 2, "split": [4]}, X),
+    "product along an axis": (
+        "Mul", 6, {"b": np.float32([1, 2, 3])}, {"axis": 1, "broadcast": 1},
+        X * np.float32([1, 2, 3])[:, None]),
+    "a slope for each channel": (
+        "PRelu", 6, {"s": np.float32([1, 2, 3])}, {},
+        np.where(X < 0, X * np.float32([1, 2, 3])[:, None], X)),
     "gemm without a sum": (
         "Gemm", 11, {"x": X[0], "b": X[1]}, {"transB": 1}, X[0] @ X[1].T),
     "batch norm of three axes": (
