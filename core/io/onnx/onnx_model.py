@@ -114,8 +114,11 @@ class ModelReader:
 
     def _weight(self, name: str, array: np.ndarray, uses: WeightUses, dtype: str = "") -> None:
         kind, trained = uses.kind(name, array)
+        is_folded = self._is_of_torch and "." not in name  # what an exporter computed, and named
+        if is_folded and array.size == 1:
+            kind, trained = "constant", False
         told = ForeignTensor(dtype or str(array.dtype), array.shape, array)
-        path = self._places.get(name, "") if kind == "constant" else ""
+        path = self._places.get(name, "") if kind == "constant" or is_folded else ""
         own = self._names.unique(joined([path, name]), "weight")
         self._declare(ForeignInput(own, kind, told, trained), name)
 

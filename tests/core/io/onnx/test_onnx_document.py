@@ -319,3 +319,30 @@ def test_a_function_in_itself_is_refused(tmp_path: Path) -> None:
     assert call.domain == "mine"
     with pytest.raises(GradstepError, match="'Again' is in itself"):
         opened(tmp_path, proto.SerializeToString())
+
+
+def test_what_pytorch_noted_names_modules_and_lines(tmp_path: Path) -> None:
+    """And what it computed while it exported is where it is read."""
+    proto = onnx.message("ModelProto")()
+    made = onnx.graph(
+        [onnx.node("MatMul", "x val_0", "h", "node_linear"), onnx.node("Mul", "h val_1", "y", "m")],
+        {"x": ("float32", [2, 3])},
+        {"y": ("float32", [2, 2])},
+        {"val_0": np.ones((3, 2), np.float32), "val_1": np.float32([0.5])},
+    )
+    proto.ParseFromString(onnx.model(made))
+    proto.producer_name = "pytorch"
+    noted = {
+        "pkg.torch.onnx.name_scopes": "['', 'layers.0', 'layers.0.fc', 'linear']",
+        "pkg.torch.onnx.stack_trace": 'File "/home/me/net.py", line 7, in forward\n    x = fc(x)\n'
+        'File "/usr/lib/site-packages/torch/nn/linear.py", line 9, in forward\n    return 1',
+    }
+    for key, value in noted.items():
+        proto.graph.node[0].metadata_props.add(key=key, value=value)
+    document = opened(tmp_path, proto.SerializeToString())
+    op = document.graph["layers/0/fc/linear/MatMul"]
+    assert op.attrs["_source"] == "/home/me/net.py:7"
+    assert {*document.initial} == {"layers/0/fc/val_0"}
+    assert document.graph["val_1"].type == "Const"
+    (y,) = results(document, x=np.ones((2, 3), np.float32))
+    np.testing.assert_array_equal(y, np.full((2, 2), 1.5))
