@@ -18,13 +18,15 @@ from gradstep.core.protocol.vocabulary import HistoryKind
 class OtherTensor(msgspec.Struct, frozen=True, kw_only=True):
     """What a tensor is held against. ref: another one, "" for the same; session: by its name, ""
     for the one that is shown; run, step: -1 for those of what is held against it, or where that
-    other session stands; earlier: so many runs before."""
+    other session stands; earlier: so many runs before. recorded: what another framework computed
+    of it."""
 
     ref: str = ""
     session: str = ""
     run: int = -1
     step: int = -1
     earlier: int = 0
+    recorded: bool = False
 
 
 class TensorSlice(msgspec.Struct, frozen=True, kw_only=True):

@@ -60,6 +60,13 @@ class RecordedRun:
     sources: Mapping[str, str] = field(default_factory=dict)
     paths: Mapping[str, str] = field(default_factory=dict)
 
+    def told_of(self, ref: str, gradient_of: str = "") -> Constant | None:
+        """What it was: of a tensor, or of the gradient that another tensor has in it here."""
+        op = TensorRef.parse(gradient_of).op if gradient_of else ""
+        places = (gradient_of, op) if gradient_of else ()
+        found = (self.gradients[place] for place in places if place in self.gradients)
+        return next(found, None) or self.values.get(ref)
+
     @property
     def can_be_compared_with(self) -> bool:
         """Whether anything is known of what was computed: a .pt2 has lines of source alone."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from gradstep.core.debug.concurrency.session_registry import Sessions
 from gradstep.core.debug.history.frame import Frame
+from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.host.tensor_reads import Known, known_in
@@ -51,7 +52,10 @@ def other_view(wanted: TensorSlice, here: Place, sessions: Sessions, like: Array
     if other is None:
         return None
     hint = "hold it against another step, or nothing"
-    array = place_of(other, here, sessions).array(other.ref or wanted.ref, hint)
+    if other.recorded:
+        array = _recorded(sessions.session.session, other.ref or wanted.ref)
+    else:
+        array = place_of(other, here, sessions).array(other.ref or wanted.ref, hint)
     if array.shape != like.shape:
         raise GradstepError(
             f"{other.ref or wanted.ref} has shape {[*array.shape]} there, and {wanted.ref} "
@@ -60,6 +64,22 @@ def other_view(wanted: TensorSlice, here: Place, sessions: Sessions, like: Array
             hint="hold it against a tensor of the same shape",
         )
     return view_of(wanted, array)
+
+
+def _recorded(session: DebugSession, ref: str) -> Array:
+    """What another framework computed of a tensor, or of a gradient. Raises GradstepError where
+    that is not known."""
+    program = session.program
+    of = next((str(of) for of, held in program.gradients.items() if str(held) == ref), "")
+    found = None if program.recorded is None else program.recorded.told_of(ref, of)
+    if found is None:
+        raise GradstepError(
+            f"nothing was recorded of {ref} elsewhere",
+            kind="NotFoundError",
+            hint="hold it against another step, or nothing",
+        )
+    array: Array = session.backend.put(found.array)
+    return array
 
 
 def place_of(other: OtherTensor, here: Place, sessions: Sessions) -> Place:

@@ -62,7 +62,19 @@ class ComparisonMenu(QPushButton):
         ]
         for name in others:
             self._add(self.tr("Session {}").format(name), OtherTensor(session=name))
+        self._add_recorded()
         self._add_tensors()
+
+    def _add_recorded(self) -> None:
+        """What another framework computed of it, where that is known."""
+        run, program = self._workspace.document.recorded, self._workspace.program
+        if run is None or self._value is None:
+            return
+        held = {} if program is None else program.gradients
+        of = next((name for name, ref in held.items() if ref == self._value.ref), "")
+        if run.told_of(self._value.ref, of) is not None:
+            words = self.tr("As {} computed it").format(run.source)
+            self._add(words, OtherTensor(recorded=True))
 
     def _add_field(self) -> None:
         """For any run and step."""
@@ -126,6 +138,7 @@ def words(other: OtherTensor) -> str:
     parts += [f"session {other.session}"] if other.session else []
     parts += [f"run {other.run + 1}"] if other.run >= 0 else []
     parts += [f"step {other.step}"] if other.step >= 0 else []
+    parts += ["recorded"] if other.recorded else []
     if other.earlier:
         parts.append("one run earlier" if other.earlier == 1 else f"{other.earlier} runs earlier")
     return ", ".join(parts) or "itself"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import hypothesis.extra.numpy as hn
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.debug.history.recorded_run import RecordedRun
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant
@@ -119,6 +121,26 @@ def test_the_difference_is_in_every_answer(
 def test_what_is_looked_at_may_be_of_another_step(engine: Engine) -> None:
     of = Slice(ref="w:0", run=2, step=0, minus=Other(earlier=1))
     np.testing.assert_allclose(engine.table(of), weights(2) - weights(1), rtol=1e-5)
+
+
+def test_what_another_framework_computed(engine: Engine) -> None:
+    """Of a tensor by its name, of a gradient by that of the variable whose it is."""
+    ones = Constant(np.ones((3, 4), np.float32))
+    told = RecordedRun("torch 2.13.0", values={"less:0": ones}, gradients={"w": ones})
+    other = Engine()
+    other.ask(m.Open(), gradstep_file.to_bytes(replace(document(), recorded=told)))
+    other.go_to(0)
+    of = Slice(ref="less:0", minus=Other(recorded=True))
+    np.testing.assert_allclose(other.table(of), -FIRST - 1, rtol=1e-5)
+    gradient = other.ask(m.Open(), gradstep_file.to_bytes(replace(document(), recorded=told)))
+    held = gradient.program.gradients["w:0"]
+    other.go_to(0)
+    np.testing.assert_allclose(
+        other.table(Slice(ref=held, minus=Other(recorded=True))), 2 * FIRST - 1, rtol=1e-5
+    )
+    ask = m.ReadTable(of=Slice(ref="w:0", minus=Other(recorded=True)), rows=1, columns=1)
+    assert "nothing was recorded of w:0 elsewhere" in other.refusal(ask)
+    assert "nothing was recorded" in engine.refusal(ask)
 
 
 def test_another_session() -> None:

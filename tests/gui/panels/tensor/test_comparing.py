@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QMenu
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.debug.history.recorded_run import RecordedRun
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.graph.model import Constant
 from gradstep.core.host.tensors.slice_syntax import all_of, parse_slice
@@ -100,6 +102,22 @@ def test_the_difference_is_chosen_from_a_menu(
     choose(panel, "Nothing")
     panel.explorer.kinds["table"].click()
     np.testing.assert_allclose(table(panel.explorer.grid), weights(RUNS), rtol=1e-4)
+
+
+def test_what_another_framework_computed_is_offered_where_it_is_known(
+    bench: Any, panel: TensorPanel
+) -> None:
+    told = RecordedRun("torch 2.13.0", values={"w:0": Constant(np.ones((3, 4), np.float32))})
+    bench.space.edit("recorded", replace(bench.space.document, recorded=told))
+    bench.space.select(["w"])
+    now = table(panel.explorer.grid)
+    choose(panel, "As torch 2.13.0 computed it")
+    np.testing.assert_allclose(table(panel.explorer.grid), now - 1, rtol=1e-4)
+    assert panel.explorer.minus.text() == "− recorded"
+    bench.space.undo_stack.undo()
+    menu = panel.findChild(QMenu, "tensor.minus_menu")
+    menu.aboutToShow.emit()
+    assert not [action for action in menu.actions() if "torch" in action.text()]
 
 
 def test_as_it_is_now_stays_where_it_was(bench: Any, panel: TensorPanel) -> None:
