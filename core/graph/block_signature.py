@@ -7,7 +7,12 @@ from collections.abc import Hashable, Sequence
 from functools import cached_property
 from typing import Any
 
-from gradstep.core.graph.foreign_origin import FOREIGN_OP, FOREIGN_SCOPE, SOURCE_LINE
+from gradstep.core.graph.foreign_origin import (
+    FOREIGN_NAME,
+    FOREIGN_OP,
+    FOREIGN_SCOPE,
+    SOURCE_LINE,
+)
 from gradstep.core.graph.loop import LOOP, Loop, loop_of
 from gradstep.core.graph.model import Constant, Graph, Operation
 
@@ -15,7 +20,7 @@ from gradstep.core.graph.model import Constant, Graph, Operation
 # where they are from.
 _OWN = frozenset(
     {"shared_name", "container", "frame_name", "_class", "_output_shapes", "seed", "seed2"}
-    | {FOREIGN_OP, FOREIGN_SCOPE, SOURCE_LINE}
+    | {FOREIGN_NAME, FOREIGN_OP, FOREIGN_SCOPE, SOURCE_LINE}
 )
 _ROUNDS = 8  # of looking farther around each node, to tell it from others
 _LARGEST = 500  # nodes, up to which those that cannot be told apart so are tried one for another

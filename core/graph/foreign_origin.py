@@ -9,7 +9,7 @@ from gradstep.core.graph.model import FOREIGN_SCOPE as FOREIGN_SCOPE
 from gradstep.core.graph.model import Graph, Operation
 
 # Attributes; they say nothing of what is computed.
-FOREIGN_OP, SOURCE_LINE = "_foreign_op", "_source"
+FOREIGN_OP, FOREIGN_NAME, SOURCE_LINE = "_foreign_op", "_foreign_name", "_source"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,11 @@ def foreign_origin(op: Operation) -> ForeignOrigin | None:
     if not file or not line.isdecimal():
         return ForeignOrigin(kind, scope)
     return ForeignOrigin(kind, scope, file, int(line))
+
+
+def foreign_name(op: Operation) -> str:
+    """What it is called in its own file, where that is no name here; else ""."""
+    return str(op.attrs.get(FOREIGN_NAME, ""))
 
 
 def source_line(op: Operation) -> str:

@@ -77,13 +77,15 @@ class SourceLine:
 @dataclass(frozen=True, slots=True, eq=False)
 class ForeignInput:
     """What a graph begins with. kind: "parameter", "buffer" (kept from run to run), "constant" or
-    "input" (given to each run). aliases: further names of the same tensor. tensor: its value."""
+    "input" (given to each run). aliases: further names of the same tensor. tensor: its value.
+    written: what its file calls it, where that is no name here."""
 
     name: str
     kind: str
     tensor: ForeignTensor
     trained: bool = False
     aliases: tuple[str, ...] = ()
+    written: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,6 +100,7 @@ class ForeignNode:
     lines:    how the program got there, the outermost first.
     function: the custom function that it is a part of, by its key in ForeignGraph.functions.
     backward: the custom function whose backward it is a part of, and of nothing else.
+    written:  what its file calls it, where that is no name here.
     """
 
     name: str
@@ -108,6 +111,7 @@ class ForeignNode:
     lines: tuple[SourceLine, ...] = ()
     function: str = ""
     backward: str = ""
+    written: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

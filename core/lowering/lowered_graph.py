@@ -10,7 +10,12 @@ import numpy as np
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
-from gradstep.core.graph.foreign_origin import FOREIGN_OP, FOREIGN_SCOPE, SOURCE_LINE
+from gradstep.core.graph.foreign_origin import (
+    FOREIGN_NAME,
+    FOREIGN_OP,
+    FOREIGN_SCOPE,
+    SOURCE_LINE,
+)
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.lowering.foreign_graph import (
     CustomFunction,
@@ -38,6 +43,7 @@ from gradstep.core.ops.build.variable import TRAINABLE
 
 _LIBRARIES = ("torch/", "jax/", "flax/", "site-packages/")
 
+_MARKS = frozenset({FOREIGN_NAME, FOREIGN_OP, FOREIGN_SCOPE, SOURCE_LINE})
 _UNTOLD = "float32"  # what is taken for an element type that is not told
 Tables = Callable[[str], LoweringTable | None]
 
@@ -110,7 +116,8 @@ class _GraphLowering:
     def _begin_all(self, inputs: Sequence[ForeignInput]) -> None:
         for given in inputs:
             if self._waiting.pop(given.name, None) is not None:
-                self._keep(given.name, [self._input(given)], [given.tensor])
+                made = self._builder.mark(self._input(given), **_name(given.written))
+                self._keep(given.name, [made], [given.tensor])
 
     def _leave_out_unread(self) -> None:
         """Constants that only said how something is done (an axis, a shape) say it there."""
@@ -153,6 +160,7 @@ class _GraphLowering:
         self._done.scopes[node.name] = scope
         self._keep(node.name, made, node.outputs)
         marks = {FOREIGN_OP: node.op, FOREIGN_SCOPE: scope, **_source(node.lines)}
+        marks |= _name(node.written)
         for name in self._builder.made_since(before):
             if FOREIGN_SCOPE in self._builder.operation(name).attrs:
                 continue  # it is of a node in a branch
@@ -349,13 +357,17 @@ def _tensors_in(value: Any) -> list[Tensor]:
 
 
 def _marks(op: Operation) -> dict[str, Any]:
-    return {k: v for k, v in op.attrs.items() if k in (FOREIGN_OP, FOREIGN_SCOPE, SOURCE_LINE)}
+    return {k: v for k, v in op.attrs.items() if k in _MARKS}
 
 
 def _in_words(args: Mapping[str, Any]) -> str:
     """What is asked for besides tensors."""
     plain = {k: v for k, v in args.items() if isinstance(v, bool | int | float | str)}
     return ", ".join(f"{name}={value}" for name, value in plain.items())[:400]
+
+
+def _name(written: str) -> dict[str, str]:
+    return {FOREIGN_NAME: written} if written else {}
 
 
 def _source(lines: Sequence[SourceLine]) -> dict[str, str]:

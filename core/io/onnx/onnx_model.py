@@ -13,7 +13,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.onnx.onnx_attributes import Attributes
 from gradstep.core.io.onnx.onnx_functions import Functions
-from gradstep.core.io.onnx.onnx_names import Names, joined, module_path
+from gradstep.core.io.onnx.onnx_names import Names, joined, module_path, other_than
 from gradstep.core.io.onnx.onnx_scope import OnnxScope
 from gradstep.core.io.onnx.onnx_tensors import Tensors
 from gradstep.core.io.onnx.onnx_types import UNTOLD, read_type, stored_as
@@ -110,7 +110,8 @@ class ModelReader:
             self._remarks.append(Remark(text))
             told = replace(UNTOLD, dtype="float32")
         own = self._names.unique(proto.name, "input")
-        self._declare(ForeignInput(own, "input", told), proto.name)
+        written = other_than(own, proto.name)
+        self._declare(ForeignInput(own, "input", told, written=written), proto.name)
 
     def _weight(self, name: str, array: np.ndarray, uses: WeightUses, dtype: str = "") -> None:
         kind, trained = uses.kind(name, array)
@@ -120,7 +121,7 @@ class ModelReader:
         told = ForeignTensor(dtype or str(array.dtype), array.shape, array)
         path = self._places.get(name, "") if kind == "constant" or is_folded else ""
         own = self._names.unique(joined([path, name]), "weight")
-        self._declare(ForeignInput(own, kind, told, trained), name)
+        self._declare(ForeignInput(own, kind, told, trained, written=other_than(own, name)), name)
 
     def _declare(self, given: ForeignInput, name: str) -> None:
         self._inputs.append(given)
@@ -179,6 +180,7 @@ class ModelReader:
                 args=args,
                 outputs=tuple(self._types.get(one, UNTOLD) for one in outputs),
                 lines=self._lines(noted.get(_TRACE, "")),
+                written=other_than(name, node.name),
             )
         )
         for number, one in enumerate(outputs):

@@ -45,3 +45,8 @@ def module_path(told: Mapping[str, str]) -> str:
 def joined(parts: Iterable[str]) -> str:
     """A name in scopes."""
     return "/".join(part for part in parts if part)
+
+
+def other_than(own: str, name: str) -> str:
+    """A name in the file, where `own` does not tell it; else ""."""
+    return "" if own.endswith(name.removeprefix("node_").strip("/")) else name[:_LONGEST]

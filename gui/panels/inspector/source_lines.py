@@ -8,7 +8,12 @@ from PySide6.QtGui import QTextCursor, QTextFormat
 from PySide6.QtWidgets import QTextEdit, QVBoxLayout, QWidget
 
 from gradstep.core.debug.breaks.breakpoints import BreakpointKind
-from gradstep.core.graph.foreign_origin import ForeignOrigin, foreign_origin, source_line
+from gradstep.core.graph.foreign_origin import (
+    ForeignOrigin,
+    foreign_name,
+    foreign_origin,
+    source_line,
+)
 from gradstep.core.graph.model import Operation
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import plain
@@ -55,14 +60,19 @@ class SourceLines(QWidget):
     def show_node(self, op: Operation) -> None:
         """Show where this node is from; nothing, for what was drawn here."""
         origin, run = foreign_origin(op), self._workspace.document.recorded
-        self.setVisible(origin is not None)
+        name = foreign_name(op)
+        self.setVisible(origin is not None or bool(name))
         breaks = source_line(op) in self._broken_lines()
-        key = origin, run, breaks, self._workspace.theme
-        if origin is None or key == self._shown:
+        key = origin, name, run, breaks, self._workspace.theme
+        if key == self._shown:
             return
         self._shown = key
         drop_all(self._body)
-        self.header.set_texts(self.tr("Source"), origin.op)
+        self.header.set_texts(self.tr("Source"), "" if origin is None else origin.op)
+        if name:
+            self._body.addWidget(self._called(name))
+        if origin is None:
+            return
         if origin.file:
             self._body.addWidget(line_of(self._link(origin)))
             self._body.addWidget(line_of(self._toggle(source_line(op), breaks)))
@@ -73,6 +83,12 @@ class SourceLines(QWidget):
         text = "" if run is None else run.sources.get(origin.file, "")
         if text:
             self._body.addWidget(self._lines(text, origin.line))
+
+    def _called(self, name: str) -> Text:
+        """What it is called in its file."""
+        text = Text(lambda: self._workspace.theme, "muted")
+        text.set_text(self.tr("called {}").format(name))
+        return text
 
     def _link(self, origin: ForeignOrigin) -> Link:
         words = f"{origin.file}:{origin.line}"

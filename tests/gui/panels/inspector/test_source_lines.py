@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QProcess, Qt
 
@@ -14,12 +15,14 @@ from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.foreign_origin import ForeignOrigin, foreign_origin, source_line
+from gradstep.core.io.onnx.onnx_document import from_onnx
 from gradstep.core.io.open_document import read
 from gradstep.gui.commands.source_commands import editor_command, source_path
 from gradstep.gui.panels.device_diff.device_diff_panel import DeviceDiffPanel
 from gradstep.gui.panels.inspector.gradient_code import CodePreview
 from gradstep.gui.panels.inspector.inspector_panel import InspectorPanel
-from gradstep.gui.panels.widgets.small_labels import Link
+from gradstep.gui.panels.widgets.small_labels import Link, Text
+from tests.support import onnx_models as onnx
 from tests.traces.trace_archive import traces
 
 
@@ -178,3 +181,18 @@ def test_what_was_recorded_can_be_compared_with(
     assert found.first_divergence in {row.name for row in panel.model.rows if hasattr(row, "name")}
     bench.open("tutorial")
     assert "recorded" not in panel.devices.chosen
+
+
+def test_a_name_that_is_none_here_is_shown(bench: Any, show: Callable[..., Any]) -> None:
+    """Of an operator, and of a weight, which is no operator."""
+    made = onnx.graph([onnx.node("Mul", "x onnx::w*1", "y", "a b")], {"x": ("float32", [2])}, {},
+                      {"onnx::w*1": np.ones(2, np.float32)})  # fmt: skip
+    document = from_onnx(onnx.model(made))
+    panel = opened(bench, show, document, "a_b/Mul")
+    assert "called a b" in [text.text() for text in panel.source.findChildren(Text)]
+    bench.space.select(["onnx_w_1"])
+    panel = show(InspectorPanel(bench.space), 328, 900)
+    assert panel.source.isVisible()
+    assert "called onnx::w*1" in [text.text() for text in panel.source.findChildren(Text)]
+    bench.space.select(["x"])
+    assert not show(InspectorPanel(bench.space), 328, 900).source.isVisible()
