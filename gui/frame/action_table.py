@@ -284,6 +284,9 @@ DEVICES = (
     Action("devices.compare", "Compare devices", commands.compare,
            "Run every node on both devices and show where they part", ("Ctrl+R",), "compare",
            when.is_open, "Devices", 0),
+    Action("devices.precision", "Precision", window("show", "precision"),
+           "What shorter number formats do to the loss, and what has to stay in float32", (), "",
+           when.is_open, "Devices", 0),
 )  # fmt: skip
 
 HELP = (

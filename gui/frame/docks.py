@@ -38,7 +38,7 @@ HEIGHTS = (384, 520)  # at first, of a dock that stands apart and of the tabs be
 @dataclass(frozen=True)
 class Place:
     """Where a panel is found and where its dock stands at first: a tab among those of its area, or
-    `apart`, over them."""
+    `apart`, over them. asked: it is hidden until somebody asks for it, so that tabs have room."""
 
     id: str
     title: str
@@ -46,6 +46,7 @@ class Place:
     module: str
     panel: str
     apart: bool = False
+    asked: bool = False
 
 
 PANELS = (
@@ -89,7 +90,14 @@ PANELS = (
         "TrainingPanel",
     ),
     Place("data", "Data", BOTTOM, "gradstep.gui.panels.data.data_panel", "DataPanel"),
-    Place("sweep", "Sweep", BOTTOM, "gradstep.gui.panels.sweep.sweep_panel", "SweepPanel"),
+    Place(
+        "sweep",
+        "Sweep",
+        BOTTOM,
+        "gradstep.gui.panels.sweep.sweep_panel",
+        "SweepPanel",
+        asked=True,
+    ),
     Place("tensor", "Tensor", BOTTOM, "gradstep.gui.panels.tensor.tensor_panel", "TensorPanel"),
     Place(
         "device_diff",
@@ -104,6 +112,7 @@ PANELS = (
         BOTTOM,
         "gradstep.gui.panels.precision.precision_panel",
         "PrecisionPanel",
+        asked=True,
     ),
     Place(
         "breakpoints",
@@ -313,6 +322,9 @@ class Docks(QObject):
             [_share(LEFT, width, SIZES[LEFT][0]), _share(RIGHT, width, SIZES[RIGHT][0])],
             Qt.Orientation.Horizontal,
         )
+        for dock in self.by_id.values():
+            if dock.place.asked:
+                dock.hide()
         bottom = _share(BOTTOM, height, SIZES[BOTTOM][1])
         self._window.resizeDocks([first[BOTTOM]], [bottom], Qt.Orientation.Vertical)
         self.tidy()

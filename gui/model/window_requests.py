@@ -29,6 +29,7 @@ ShownPanel = Literal[
     "inspector",
     "note",
     "outline",
+    "precision",
     "profile",
     "queries",
     "sessions",

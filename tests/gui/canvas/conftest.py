@@ -31,6 +31,7 @@ class EngineHere(QObject):
     died = Signal(object)
     confined = False
     is_idle = True  # between two calls of `send`
+    is_read = False
 
     def __init__(self, argv: object = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
