@@ -135,6 +135,14 @@ def _check(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _lines(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument(
+        "--lines",
+        action="store_true",
+        help=f"with --json: a line of JSON for each {what}, before the object",
+    )
+
+
 def _expect(parser: argparse.ArgumentParser) -> None:
     """Write down in a document what its runs give now; `gradstep check` holds them to it."""
     shared_arguments.document(parser)
@@ -293,6 +301,7 @@ def _train(parser: argparse.ArgumentParser) -> None:
         parser, "--fetch", "tensor to show besides the losses, or operation to run"
     )
     _add_steps(parser)
+    _lines(parser, "step that is shown, and each epoch's validation, as they are made")
     add_optimizer_arguments(parser)
     parser.add_argument(
         "--patience",
@@ -377,6 +386,7 @@ def _sweep(parser: argparse.ArgumentParser) -> None:
     the value of a constant, variable or placeholder by its name, an attribute (NODE.ATTRIBUTE), and
     with --data batch."""
     shared_arguments.document(parser, optional=True)
+    _lines(parser, "run once it is over")
     parser.add_argument(
         "--set",
         metavar="NAME=VALUES",

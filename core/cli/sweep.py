@@ -20,7 +20,7 @@ from gradstep.core.cli.arguments.restore_args import with_restored
 from gradstep.core.cli.arguments.shared_arguments import budget, require_with
 from gradstep.core.cli.command_line import verb_parser
 from gradstep.core.cli.command_table import STEPS
-from gradstep.core.cli.output.command_output import usage
+from gradstep.core.cli.output.command_output import print_line, require_json, usage
 from gradstep.core.cli.output.sweep_text import besides, run_words, sweep_table
 from gradstep.core.cli.output.terminal_text import terminal_itself
 from gradstep.core.cli.runs.sweep_campaign import Campaign
@@ -39,13 +39,15 @@ from gradstep.core.sweep.sweep_records import VERSION, RunRow, SweepRecord, best
 
 _INTERRUPTED = 130  # exit status, as shells have it
 _OWN = ("set", "seeds", "sample", "seed", "workers", "cluster", "tls_ca", "tls_cert", "tls_key",
-        "out", "resume", "restore", "end_with_input", "json", "help", "timeout")  # fmt: skip
+        "out", "resume", "restore", "end_with_input", "lines", "json", "help",
+        "timeout")  # fmt: skip
 _ABOUT_PYTHON = ("trust", "sandbox", "code")  # said anew each time, and never read from a folder
 _WITHOUT_RESUME = ("seeds", "sample", "seed", "restore", "out")
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
     """A row for each run; exit status 1 where none came to its end, 130 for Ctrl+C."""
+    require_json(args)
     with ExitStack() as stack:
         folder = _folder(args, stack)
         stop, progress = threading.Event(), _Progress(args, folder)
@@ -140,6 +142,7 @@ class _Progress:
 
     def __init__(self, args: argparse.Namespace, folder: SweepFolder) -> None:
         self._prints, self._campaign = not args.json, Campaign(folder, self.note)
+        self._lines = args.lines
         self._bar = tqdm(
             total=len(folder.record.runs),
             unit="run",
@@ -160,6 +163,8 @@ class _Progress:
             self._bar.refresh()
             return
         self._bar.update()
+        if self._lines:
+            print_line(msgspec.to_builtins(row))
         if row.error is not None and self._prints:
             self._bar.clear()
             print(f"{run_words(row)} failed: {besides(row)}", file=sys.stderr, flush=True)

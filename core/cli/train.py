@@ -26,7 +26,9 @@ from gradstep.core.cli.command_table import LINES, STEPS
 from gradstep.core.cli.output.command_output import (
     error_object,
     kernel_lines,
+    print_line,
     report_error,
+    require_json,
     tensor_object,
     tensor_text,
     usage,
@@ -55,6 +57,7 @@ _INTERRUPTED = 130  # exit status, as shells have it
 def execute(args: argparse.Namespace, app: Application) -> Answer:
     """What the losses were in the steps that are shown, and how it ended: exit status 1 for a
     step that failed, 130 for Ctrl+C."""
+    require_json(args)
     layout = shared_arguments.layout(args)
     saving = save_trained.read_saving(args)
     loaded = load(args)
@@ -164,7 +167,7 @@ class _Progress:
         self.test: dict[str, float] = {}
         self._total: int = args.steps
         self._every = args.every or max(1, args.steps // LINES)
-        self._prints = not args.json
+        self._prints, self._lines = not args.json, args.lines
         self.log = log
         self._checkpoints = checkpoints
         self.resumed = 0 if checkpoints is None else checkpoints.resumed
@@ -223,6 +226,8 @@ class _Progress:
             held = {f"validation/{name}": np.array(loss) for name, loss in losses.items()}
             self.log.add(self.done, held, [])
         self.validation.append({"epoch": epoch, "step": self.done, "losses": dict(losses)})
+        if self._lines:
+            print_line(self.validation[-1])
         self.stopped = self._patience.ends(epoch - 1, next(iter(losses.values()), np.nan))
         self._is_over = self._is_over or bool(self.stopped)
         if self._prints:
@@ -250,6 +255,8 @@ class _Progress:
         step, values = self._last
         objects = {name: tensor_object(value) for name, value in values.items()}
         self.shown.append({"step": step, "values": objects})
+        if self._lines:
+            print_line(self.shown[-1])
         if self._prints:
             number = str(step).rjust(len(str(self._total)))
             line = "  ".join([f"step {number}", *map(_text, values.items())])

@@ -5,6 +5,7 @@ Loads no NumPy: a mistake in the command line is answered without.
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import sys
@@ -50,6 +51,18 @@ def print_json(data: Any) -> None:
     """One line; with escapes where the terminal has no Unicode."""
     plain = "utf" not in (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
     print(json.dumps(data, ensure_ascii=plain, allow_nan=False))
+
+
+def print_line(data: Any) -> None:
+    """One of --lines, for who reads while it goes on."""
+    print_json(finite(data))
+    sys.stdout.flush()
+
+
+def require_json(args: argparse.Namespace) -> None:
+    """Raise GradstepError (UsageError) for --lines without --json."""
+    if args.lines and not args.json:
+        raise usage("--lines is about --json", "say --json, or leave it away")
 
 
 def kernel_lines(computed_by: Mapping[str, str]) -> list[str]:

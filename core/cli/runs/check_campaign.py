@@ -17,7 +17,7 @@ from tqdm import tqdm
 from gradstep.core.cli.application_protocol import Answer
 from gradstep.core.cli.arguments.argument_words import words_of
 from gradstep.core.cli.command_line import verb_parser
-from gradstep.core.cli.output.command_output import print_json, table, usage
+from gradstep.core.cli.output.command_output import print_line, require_json, table, usage
 from gradstep.core.cli.output.terminal_text import terminal_itself
 from gradstep.core.cli.runs.worker_rights import begin_workers
 from gradstep.core.errors import GradstepError, unforeseen
@@ -42,8 +42,7 @@ class Checked(msgspec.Struct, frozen=True):
 def check_folder(args: argparse.Namespace, check: Callable[[str, list[str]], Any]) -> Answer:
     """check: what is called in other processes, with a file and the arguments; it gives a Checked
     as plain data. Exit status 1 where one does not hold, 130 for Ctrl+C."""
-    if args.lines and not args.json:
-        raise usage("--lines is about --json", "say --json, or leave it away")
+    require_json(args)
     files = _files(args)
     words = words_of(verb_parser("check"), args, _OWN)
     count = min(args.workers or os.cpu_count() or 1, len(files))
@@ -92,8 +91,7 @@ def _wait_for(
         done, left = wait(left, timeout=_LOOK)
         bar.update(len(done))
         for future in filter(_is_over, done if args.lines else ()):
-            print_json(msgspec.to_builtins(_found(future, futures[future])))
-            sys.stdout.flush()
+            print_line(msgspec.to_builtins(_found(future, futures[future])))
     bar.close()
 
 

@@ -38,7 +38,8 @@ from gradstep.core.ops.state.opaque_state import OpaqueState
 from gradstep.core.program.questions.loaded_document import Loaded
 
 _OWN = ("towers", "logdir", "checkpoint", "checkpoint_every", "keep", "resume", "restore", "out",
-        "overwrite", "steps", "epochs", "every", "until", "json", "help", "timeout")  # fmt: skip
+        "overwrite", "steps", "epochs", "every", "until", "lines", "json", "help",
+        "timeout")  # fmt: skip
 _TOLERANCE = 1e-3  # of the largest element, that the order of sums may make a difference of
 
 

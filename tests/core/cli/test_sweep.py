@@ -114,6 +114,13 @@ def test_a_failing_setting_is_a_row_and_the_others_go_on(cli: Cli, tmp_path: Pat
     assert none.json["best"] is None
 
 
+def test_each_run_is_a_line_where_that_is_asked_for(cli: Cli, tmp_path: Path) -> None:
+    words = ("sweep", shrinking(tmp_path), "--set", "learning_rate=0.1,a", "--steps", 3)
+    *lines, last = map(json.loads, cli(*words, "--json", "--lines").out.splitlines())
+    assert sorted(lines, key=lambda row: row["number"]) == last["rows"]
+    assert "--lines is about --json" in cli(*words, "--lines").err
+
+
 @pytest.mark.usefixtures("in_process")
 def test_seeds_are_those_of_random_operations_and_of_generators(cli: Cli, tmp_path: Path) -> None:
     file = shrinking(tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import signal
@@ -261,6 +262,16 @@ def _event(data: bytes) -> tuple[int, int, bytes]:
 def test_the_checksum_is_crc_32c() -> None:
     for data, known in CHECKED.items():
         assert crc32c(data) == _bit_by_bit(data) == known
+
+
+def test_each_step_is_a_line_where_that_is_asked_for(cli: Cli) -> None:
+    data = ("--data", "images=@digits:images | scale(1/16)", "labels=@digits:labels | one_hot(10)")
+    words = ("train", DIGITS, *data, "--limit", 64, "--validate", 0.25, "--epochs", 2, "--every", 1)
+    *lines, last = map(json.loads, cli(*words, "--json", "--lines").out.splitlines())
+    assert [line for line in lines if "values" in line] == last["shown"]
+    assert [line for line in lines if "losses" in line] == last["validation"]
+    assert [line["step"] for line in lines] == [1, 2, 2, 3, 4, 4], "as they are made"
+    assert "--lines is about --json" in cli("train", TUTORIAL, "--lines").err
 
 
 # -- until ---------------------------------------------------------------------------------------
