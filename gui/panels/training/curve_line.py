@@ -109,12 +109,15 @@ Columns = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 def columns(stretch: Stretch, pixel: float) -> Columns | None:
     """Steps, and the least and the greatest number in each column of pixels, of so many steps; each
-    as far as its neighbours, so that there is no gap. None where bins are wider. A column has the
-    same steps wherever the view is: else the picture would flicker."""
-    if stretch.size > pixel or not len(stretch.steps):
+    as far as its neighbours, so that there is no gap. None where bins are wider, or a column has no
+    number, so that lines have to lead over it. A column has the same steps wherever the view is:
+    else the picture would flicker."""
+    if stretch.size > pixel or not len(stretch.steps) or not np.isfinite(stretch.mean).all():
         return None
     number = np.floor(stretch.steps / pixel)
     first = np.flatnonzero(np.diff(number, prepend=number[0] - 1))
+    if len(first) <= number[-1] - number[0]:
+        return None
     low, high = np.fmin.reduceat(stretch.low, first), np.fmax.reduceat(stretch.high, first)
     low[1:], high[1:] = np.fmin(low[1:], high[:-1]), np.fmax(high[1:], low[:-1])
     return (number[first] + 0.5) * pixel, low, high

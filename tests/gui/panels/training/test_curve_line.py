@@ -7,7 +7,9 @@ import numpy as np
 from hypothesis import given
 from PySide6.QtGui import QColor
 
+from gradstep.core.debug.breaks.missing_number import NOT_THERE
 from gradstep.gui.model.curve_points import Points
+from gradstep.gui.model.sampled_points import SampledPoints
 from gradstep.gui.panels.training.curve_line import CurveLine, columns
 
 COUNT = 20_000
@@ -39,6 +41,17 @@ def test_no_spike_is_lost_and_no_gap_is_left(seed: int, pixels: int, start: int)
     columns_of = np.floor(stretch.steps / pixel)
     assert len(x) == len(np.unique(columns_of))
     assert (abs(x - (np.unique(columns_of) + 0.5) * pixel) < 1e-6).all()
+
+
+def test_where_steps_were_left_out_lines_lead_over_them(qapp: object) -> None:
+    """As of norms, which a long training looks at in some of its steps."""
+    sparse, whole = SampledPoints(), np.arange(0, COUNT, dtype=np.int64)
+    looked = np.concatenate([whole[:5000], whole[5000::700]])
+    sparse.put(looked, np.random.default_rng(0).standard_normal(len(looked)))
+    assert columns(sparse.stretch(0, COUNT, 4000), 20.0) is None
+    gaps = Points()
+    gaps.put(0, np.where(whole % 900 < 300, 1.0, NOT_THERE))
+    assert columns(gaps.stretch(0, COUNT, 4000), 20.0) is None
 
 
 def test_a_column_has_the_same_steps_wherever_the_view_is() -> None:
