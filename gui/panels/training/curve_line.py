@@ -1,5 +1,8 @@
-"""One line of a plot, drawn as it costs little: a stroke for each column of pixels where it goes up
-and down in all of them, else from point to point."""
+"""One line of a plot, drawn so that it costs little, however many steps it has.
+
+A stroke for each column of pixels where it goes up and down in all of them; else from point to
+point.
+"""
 
 from __future__ import annotations
 
