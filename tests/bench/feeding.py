@@ -1,7 +1,7 @@
 """Training on batches: a step of `gradstep train` beside a loop written by hand, and how soon the
 debugger stands at any step of a long training.
 
-    python -m tests.bench.feeding ROUNDS SECONDS
+    python -m tests.bench.feeding ROUNDS SECONDS [STEPS]
 
 prints one JSON object: what targets.TRAINING names -> the ratio, or the seconds, in each round. The
 two of one workload take turns in one process, on the same rows; before that, the losses of their
@@ -230,7 +230,8 @@ def seeking(steps: int) -> list[float]:
 
 
 def measure(rounds: int, seconds: float, steps: int = LONG) -> dict[str, list[float]]:
-    found = {"seek": seeking(steps), **panel_costs(rounds, seconds)}
+    """steps: of the training in which steps are gone to; 0 for the loops by hand alone."""
+    found = {"seek": seeking(steps), **panel_costs(rounds, seconds)} if steps else {}
     with tempfile.TemporaryDirectory() as folder:
         for name, contest in contests(Path(folder)).items():
             if wrong := contest.disagreement():
@@ -242,4 +243,4 @@ def measure(rounds: int, seconds: float, steps: int = LONG) -> dict[str, list[fl
 
 
 if __name__ == "__main__":
-    json.dump(measure(int(sys.argv[1]), float(sys.argv[2])), sys.stdout)
+    json.dump(measure(int(sys.argv[1]), float(sys.argv[2]), *map(int, sys.argv[3:])), sys.stdout)

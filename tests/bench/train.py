@@ -24,7 +24,7 @@ def rows(choices: Choices) -> list[Row]:
         with tempfile.TemporaryDirectory() as home:
             off_screen = without_settings(home) | {"QT_QPA_PLATFORM": "offscreen"}
             found |= ask("panning", CURVES, STEPS, FRAMES, environment=off_screen)
-        without = ask(*asked, environment=environment(GRADSTEP_NATIVE="0"))
+        without = ask(*asked, 0, environment=environment(GRADSTEP_NATIVE="0"))
     except NoAnswerError as error:
         return rows_without(TRAINING, str(error))
     found |= {f"{PYTHON} {key}": values for key, values in without.items()}
