@@ -220,6 +220,8 @@ class Frame:
         plan = self.timeline.plan if view is None else view.loop.plan
         step = self.step if view is None else view.step
         where = plan.tensors.get(ref)
+        if where is None and view is not None:
+            where = view.loop.variable(ref)
         if where is None or step == 0:
             return False
         index = plan.newest(where, step) if isinstance(where, str) else where

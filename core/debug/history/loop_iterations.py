@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from gradstep.core.engine.loops.iteration_trace import LoopTrace
@@ -118,9 +119,19 @@ class LoopIterations:
         for name in self.plan.per_run:
             yield self.held(self.plan.newest(name, step), number)
 
+    def variable(self, ref: TensorRef) -> str | None:
+        """The variable of the run around that the tensor is, where the iterations deal with it."""
+        return None if ref.index else self._variables.get(ref.op)
+
+    @cached_property
+    def _variables(self) -> Mapping[str, str]:
+        of = self.plan.variables
+        return {v.op: name for name, v in of.items() if v.op and not v.counter and not v.anew}
+
     def _made(self, ref: TensorRef, step: int) -> int | None:
         """The value that a tensor is after `step` steps; None where it is not computed by then."""
         where = self.plan.tensors.get(ref)
+        where = self.variable(ref) if where is None else where
         if where is None:
             return None
         index = self.plan.newest(where, step) if isinstance(where, str) else where
@@ -146,8 +157,8 @@ class LoopView:
     step: int
 
     def has(self, ref: TensorRef) -> bool:
-        """Whether the tensor is one of an iteration."""
-        return ref in self.loop.plan.tensors
+        """Whether the tensor is one of an iteration, or a variable that iterations deal with."""
+        return ref in self.loop.plan.tensors or self.loop.variable(ref) is not None
 
     def value(self, ref: TensorRef) -> Any:
         return self.loop.value(ref, self.number, self.step)

@@ -90,7 +90,8 @@ class MomentFinder:
         if self._expression.bare:
             return self._subjects(_given_by(plan, step, written))
         own = "" if _declares(plan, step, written) else step.op.name
-        named = any(x.op == own or plan.tensors.get(x) in written for x in self._named)
+        held = {TensorRef(plan.variables[name].op) for name in written}
+        named = any(x.op == own or x in held or plan.tensors.get(x) in written for x in self._named)
         return [None] if named or "step" in self._expression.recorded else []
 
     def _subjects(self, given: Sequence[TensorRef], anew: bool = False) -> Subjects:

@@ -16,12 +16,15 @@ from gradstep.core.debug.breaks.expression import Scope, parse
 from gradstep.core.debug.breaks.expression_names import find_mentions
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.debug.query.condition_parts import locate
 from gradstep.core.debug.query.query_search import find
 from gradstep.core.debug.query.recorded_query import Answers, Query, Which
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.loop import loop_of, within
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.io.open_document import read
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.program.derive import derive
 from tests.examples.build import FOLDER
 from tests.support.looping import branched, nested, position, power, session
@@ -135,6 +138,7 @@ def conditions(draw: st.DrawFn, build: Callable[..., Any]) -> str:
                 f'x["{name}"] {sign} {number} and step > 3',
                 f'x["{name}"] {sign} {number} and iteration >= 1',
                 f'written(x["{name}"])',
+                f'x["{other}"] {sign} 2 or x["{name}"] {sign} {number}',
                 f'not written(x["{name}"]) and x["{other}"] {sign} 2',
             ]
         )
@@ -175,6 +179,36 @@ def test_others_are_among_every(data: st.DataObject, build: Callable[..., Any], 
     assert position(made.stop) == here
 
 
+@pytest.mark.parametrize("build", [power, nested, branched])
+@pytest.mark.parametrize("n", [0, 2])
+def test_what_was_written_is_what_the_last_step_gave(build: Callable[..., Any], n: int) -> None:
+    for at, frame, gave in walk(build, n).stops:
+        begins = at.split("/")[-1].endswith(":0")
+        for name in NAMES[build]:
+            ref = TensorRef(name)
+            assert frame.written(ref) == (ref in gave and not begins), (at, name)
+
+
+def counting(builder: GraphBuilder) -> Tensor:
+    """A variable that is counted up in each iteration."""
+    n = builder.placeholder("n", "int32", ())
+    builder.placeholder("x", shape=())
+    runs = builder.variable("runs", shape=())
+
+    def body(i: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        return i + 1, y + builder.one("AssignAdd", runs, 1.0, name="count")
+
+    return tf.identity(tf.while_loop(lambda i, y: i < n, body, [0, 0.0])[1], name="y")
+
+
+def test_what_a_loop_writes_its_own_steps_do() -> None:
+    made = session(counting, 3)
+    made.continue_()
+    found = find(made, Query('written(x["runs"])', Which.EVERY)).found
+    assert [answer.inside[-1].iteration for answer in found] == [0, 1, 2]
+    assert [float(answer.value) for answer in found] == [1, 2, 3]
+
+
 # -- runs of a training --------------------------------------------------------------------------
 
 TEXTS = (
@@ -210,6 +244,7 @@ def test_runs_that_are_not_kept_answer_as_those_that_are(
     tutorial: Program, text: str, which: Which, step: int
 ) -> None:
     kept, dropped = trained(tutorial, 6), trained(tutorial, 6, 2000)
+    dropped.frame(step % 5, 9).value("c")  # a run amid those that are not kept is
     for made in (kept, dropped):
         made.run_to(f"{step % 6}:{step}")
     before = [*dropped.timeline.recorded_runs]
@@ -236,6 +271,32 @@ def test_an_answer_says_where_what_and_which_element(tutorial: Program) -> None:
     before = made.frame(run, step - 1).value("c")
     assert before is not None
     assert not (before[1:] > -0.0398).any()
+
+
+@pytest.mark.parametrize(
+    ("text", "element", "value"),
+    [
+        ("isnan(x)", (1, 0), "nan"),
+        ("not all(isfinite(x))", (1, 0), "nan"),
+        ("any(isnan(x))", (1, 0), "nan"),
+        ("x > 2", (0, 1), "3.0"),
+        ("any(x > 2)", (0, 1), "3.0"),
+        ("2 > 1 and x > 2", None, "2.0"),
+        ("x > 5 or x > 2", (0, 1), "3.0"),
+        ("max(abs(x[0])) > 2", None, "3.0"),
+    ],
+)
+def test_what_a_condition_is_about(text: str, element: Any, value: str) -> None:
+    class Here:
+        def value(self, ref: TensorRef) -> Any:
+            return np.array([[1.0, 3.0], [np.nan, 0.0]])
+
+    here: Any = Here()
+    scope = Scope(here, TensorRef("x"))
+    said = text.replace("x", "value").replace("mavalue", "max")
+    assert parse(said).holds(scope)
+    index, number = locate(said, scope)
+    assert (index, str(number)) == (element, value)
 
 
 def test_the_first_nan_is_a_query(countdown: Program) -> None:
