@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -35,6 +35,7 @@ _EPSILON = {
     "float8_e4m3fn": 2.0**-3,
     "float8_e5m2": 2.0**-2,
 }
+_NOT_HERE = "is no operation that there is here: what is behind it runs once it is fed"
 MANY = 60  # nodes; a graph of more begins with its modules folded, too
 
 
@@ -155,7 +156,7 @@ class _Traced:
             lines.append(f"It has no loss{offered}")
         if missing := [name for name in _short_types(self.graph) if element_type(name) != name]:
             lines.append(f"{', '.join(missing)} is computed as float32 here.")
-        lines += _unlowered(self.done)
+        lines += _unlowered(self.done, self.graph.framework)
         if drawing := _drawn_anew(self.graph):
             lines.append(
                 f"{', '.join(drawing)} draws other numbers than PyTorch did: what is drawn in a "
@@ -275,17 +276,9 @@ def _drawn_anew(graph: ForeignGraph) -> list[str]:
     return found
 
 
-def _unlowered(done: Lowered) -> list[str]:
+def _unlowered(done: Lowered, framework: str) -> list[str]:
     """What stays as it is, and why; gradients end there."""
-    recorded = {done.tensors[ref].op for ref in done.tensors if done.tensors[ref] in done.fed}
+    kept = _NOT_HERE if framework.startswith("ONNX") else "stays as PyTorch computed it"
     return [
-        f"{name} {_kept(name, done, recorded)}, and gradients end there: {why}."
-        for name, why in done.unlowered.items()
+        f"{name} {kept}, and gradients end there: {why}." for name, why in done.unlowered.items()
     ]
-
-
-def _kept(name: str, done: Lowered, recorded: Set[str]) -> str:
-    first = done.tensors.get(ForeignRef(name))
-    if first is not None and first.op in recorded:
-        return "stays as PyTorch computed it"
-    return "is no operation that there is here: what is behind it runs once it is fed"
