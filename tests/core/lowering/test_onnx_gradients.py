@@ -232,3 +232,28 @@ def test_operators_differentiate(name: str) -> None:
     found = check_gradients(evaluate, document.graph, request, at, {})
     texts = [f.text for f in found.findings.values() if f.verdict is Verdict.WRONG]
     assert not texts
+
+
+@pytest.mark.parametrize("count", ["count", "-"])
+def test_a_loop_ends_where_its_condition_does(count: str) -> None:
+    """With a limit and without one: rows are as many as there were iterations."""
+    body = onnx.graph(
+        [onnx.node("Add", "state x", "next"), onnx.node("Less", "next bound", "again"),
+         onnx.node("Identity", "next", "row")],
+        {"i": ("int64", ()), "go": ("bool", ()), "state": ("float32", ())},
+        {"again": ("bool", ()), "next": ("float32", ()), "row": ("float32", ())},
+    )  # fmt: skip
+    made = onnx.graph(
+        [onnx.node("Loop", f"{count} go begin", "last rows", body=body)],
+        {"x": ("float32", ())},
+        {"last": ("float32", ()), "rows": ("float32", ["rows"])},
+        {"count": np.int64(3), "go": np.array(True), "begin": np.float32(0),
+         "bound": np.float32(10)},
+    )  # fmt: skip
+    document = opened(made)
+    session = Session(document.graph)
+    for x, wanted in ((4, [4, 8, 12]), (2, [2, 4, 6, 8, 10]), (20, [20])):
+        last, rows = session.run(list(document.fetches), {"x:0": np.float32(x)})
+        expected = wanted[:3] if count == "count" else wanted
+        np.testing.assert_array_equal(rows, expected)
+        assert last == expected[-1]

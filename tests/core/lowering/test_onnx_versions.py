@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.graph.model import TensorRef
 from gradstep.core.io.onnx.onnx_document import from_onnx
+from gradstep.core.ops.typing.inference import infer_declared
 from tests.support import onnx_models as onnx
 
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4) / 10 - 1
@@ -137,3 +139,20 @@ def test_what_is_asked_for_besides_is_not_left_out_unseen() -> None:
     assert "its output number 2" in document.note
     made = onnx.graph([onnx.node("Relu", "x x", "y")], {"x": ("float32", [2])}, {})
     assert "it has 2 inputs, of which 1 are known" in from_onnx(onnx.model(made)).note
+
+
+def test_what_a_model_computes_of_sizes_is_known() -> None:
+    """Padding up to a multiple of four, as exporters write it: the amounts have to be known."""
+    nodes = [
+        onnx.node("Shape", "x", "s"),
+        onnx.node("Neg", "s", "less"),
+        onnx.node("Mod", "less four", "behind"),
+        onnx.node("Concat", "none behind", "amounts", axis=0),
+        onnx.node("Pad", "x amounts", "y"),
+    ]
+    held = {"four": ints(4), "none": ints(0, 0)}
+    made = onnx.graph(nodes, {"x": ("float32", [2, 3])}, {}, held)
+    made.output.add(name="y")
+    graph = from_onnx(onnx.model(made)).graph
+    types = infer_declared(graph).types
+    assert str(types[TensorRef("Pad/PadV2")]) == "float32[4, 4]"
