@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from gradstep.core.engine.run.tf_session import Session
-from gradstep.core.graph.model import TensorRef
 from gradstep.core.io.onnx.onnx_document import from_onnx
 from gradstep.core.ops.typing.inference import infer_declared
 from tests.support import onnx_models as onnx
@@ -142,17 +141,20 @@ def test_what_is_asked_for_besides_is_not_left_out_unseen() -> None:
 
 
 def test_what_a_model_computes_of_sizes_is_known() -> None:
-    """Padding up to a multiple of four, as exporters write it: the amounts have to be known."""
+    """Scales of an image, as exporters write them: quotients, which have to be known."""
     nodes = [
+        onnx.node("Constant", "", "wanted", value=np.float32([6, 9])),
+        onnx.node("Constant", "", "one", value=np.float32([1, 1])),
         onnx.node("Shape", "x", "s"),
-        onnx.node("Neg", "s", "less"),
-        onnx.node("Mod", "less four", "behind"),
-        onnx.node("Concat", "none behind", "amounts", axis=0),
-        onnx.node("Pad", "x amounts", "y"),
+        onnx.node("Slice", "s two four", "now"),
+        onnx.node("Cast", "now", "own", to=1),
+        onnx.node("Div", "wanted own", "grown"),
+        onnx.node("Concat", "one grown", "scales", axis=0),
+        onnx.node("Resize", "x - scales", "y"),
     ]
-    held = {"four": ints(4), "none": ints(0, 0)}
-    made = onnx.graph(nodes, {"x": ("float32", [2, 3])}, {}, held)
+    held = {"two": ints(2), "four": ints(4)}
+    made = onnx.graph(nodes, {"x": ("float32", [1, 2, 3, 3])}, {}, held)
     made.output.add(name="y")
-    graph = from_onnx(onnx.model(made)).graph
-    types = infer_declared(graph).types
-    assert str(types[TensorRef("Pad/PadV2")]) == "float32[4, 4]"
+    document = from_onnx(onnx.model(made))
+    (y,) = document.fetches
+    assert str(infer_declared(document.graph).types[y]) == "float32[1, 2, 6, 9]"
