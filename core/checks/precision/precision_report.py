@@ -126,10 +126,7 @@ def target_of(program: Program, said: str) -> TensorRef:
         return every[0]
     match = _GRADIENT.fullmatch(said.strip())
     ref = TensorRef.parse(match[1] if match else said)
-    if ref.op not in program.graph:
-        raise GradstepError(
-            f"there is no operation '{ref.op}'", kind="NotFoundError", hint="a tensor of the graph"
-        )
+    _ = program.graph[ref.op]
     if match is None:
         return ref
     if ref not in program.gradients:

@@ -44,7 +44,7 @@ def test_gradients_that_float16_loses(cli: Cli) -> None:
         ((FOLDER / "softmax_by_hand.gradstep",), "is not finite in float32 either"),
         ((FOLDER / "while_loop.gradstep",), "leaves y as it is in float32"),
         ((FOLDER / "learning_rates.gradstep",), "sgd/loss is float64[]; other formats"),
-        ((DIGITS, "--target", "nowhere"), "there is no operation 'nowhere'"),
+        ((DIGITS, "--target", "nowhere"), "there is no operation named 'nowhere'"),
         ((DIGITS, "--device", "emulate:jax"), "on the processor, not on emulate:jax"),
         ((DIGITS, "--tolerance", "0"), "'0' is not a positive number"),
         ((FOLDER / "nan_gradient.gradstep", "--train", "3"), "there is nothing to train"),

@@ -171,8 +171,8 @@ def test_a_training_in_float32_is_the_sessions_own() -> None:
 def test_what_cannot_be_asked() -> None:
     program = example("tutorial")
     for target, sentence in [
-        ("nothing", "there is no operation 'nothing'"),
-        ('grad["nothing"]', "there is no operation 'nothing'"),
+        ("nothing", "there is no operation named 'nothing'"),
+        ('grad["nothing"]', "there is no operation named 'nothing'"),
     ]:
         with pytest.raises(GradstepError, match=sentence):
             examine(program, Question("bfloat16", target))
