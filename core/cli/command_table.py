@@ -461,6 +461,11 @@ def _convert(parser: argparse.ArgumentParser) -> None:
     shared_arguments.memory(parser)
     shared_arguments.code(parser)
     shared_arguments.restore(parser)
+    parser.add_argument(
+        "--pack-data", action="store_true",
+        help="put the rows of the document's data into OUT, a .gradstep file: it needs no other "
+        "file then",
+    )  # fmt: skip
     parser.add_argument("out", metavar="OUT", help=writes("- for the screen"))
 
 

@@ -9,10 +9,14 @@ from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments.restore_args import with_restored
 from gradstep.core.cli.arguments.shared_arguments import budget
 from gradstep.core.cli.output.command_output import usage
+from gradstep.core.data.array_files import Reading
+from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.io.export_document import to_bytes, write
 from gradstep.core.io.format_table import format_written_as
+from gradstep.core.io.formats.gradstep_document import is_named_as_own
 from gradstep.core.io.open_document import read
+from gradstep.core.program.data_feeds import fed_kinds
 from gradstep.core.program.questions.code_from_file import code_from
 
 
@@ -20,15 +24,28 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     """Write OUT. Nothing in the document is run, so it need not be trusted."""
     if args.out != "-":
         _check(Path(args.out))
+    if args.pack_data and not is_named_as_own(args.out):
+        raise usage(f"{args.out} holds no data", "name a .gradstep file, or leave --pack-data away")
     document = with_restored(read(args.file, budget(args)), args)
     if args.code:
         code = {**document.code, **code_from(document, args.code)}
         document = document.with_(code=code)
+    if args.pack_data:
+        document = _packed(document, args)
     if args.out == "-":
         text = to_bytes(document, ".py").decode().rstrip("\n")
         return Answer({"text": text}, text)
     write(args.out, document, app.picture)
     return Answer({"written": args.out}, f"wrote {args.out}")
+
+
+def _packed(document: Document, args: argparse.Namespace) -> Document:
+    """With the rows of its data. Raises GradstepError: what files give."""
+    if document.data is None:
+        raise usage(f"{args.file} has no data", "leave --pack-data away, or give it data first")
+    from gradstep.core.data.row_packing import pack_data
+
+    return pack_data(document, fed_kinds(document, document.graph), Reading(budget=budget(args)))
 
 
 def _check(out: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,8 +19,10 @@ from gradstep.core.data.named_tensors import CheckpointTensors
 from gradstep.core.data.parquet_file import PARQUET, read_parquet
 from gradstep.core.data.safetensors_file import SafetensorsFile, is_safetensors
 from gradstep.core.data.tables import FLOAT64, TableRules, read_table
+from gradstep.core.document.packed_rows import PACKED, find_packed
 from gradstep.core.errors import USAGE, GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, Shape
+from gradstep.core.graph.model import Constant
 from gradstep.core.graph.suggestions import instead, list_more
 from gradstep.core.io.disk.file_bytes import read_open_file, unreadable
 from gradstep.core.io.disk.memory_budget import Budget, OverBudgetError
@@ -46,7 +48,8 @@ def _accept(shape: tuple[int, ...]) -> None:
 class Reading:
     """How files are read. folder: in which a relative path begins. check: called with the shape of
     an array before its elements are read, to refuse it. shape: what images are arranged for; dtype:
-    what a table's cells are to be. allow_nan: see TableRules."""
+    what a table's cells are to be. allow_nan: see TableRules. packed: the rows that the document
+    itself has, None where there is no document."""
 
     folder: Path = field(default_factory=Path)
     budget: Budget = field(default_factory=Budget)
@@ -54,6 +57,7 @@ class Reading:
     shape: Shape = UNKNOWN
     dtype: np.dtype = FLOAT64
     allow_nan: bool = False
+    packed: Mapping[str, Constant] | None = None
 
 
 def read_array(place: str, reading: Reading) -> tuple[np.ndarray, bool]:
@@ -64,6 +68,8 @@ def read_array(place: str, reading: Reading) -> tuple[np.ndarray, bool]:
     name, _, part_of_set = place.partition(":")
     if name in SETS:
         return _built_in(name, part_of_set.strip(), reading), False
+    if name == PACKED and reading.packed is not None:
+        return _packed(part_of_set.strip(), reading.packed, reading), False
     path, part = split_place(place)
     try:
         images = image_paths(path, reading.folder)
@@ -91,7 +97,7 @@ def map_array(place: str, reading: Reading) -> np.ndarray:
     stay there."""
     path, _ = split_place(place)
     place_on_disk = reading.folder / Path(path).expanduser()
-    if path.endswith(".npy"):
+    if path.endswith(".npy") and not place.startswith(f"{PACKED}:"):
         with suppress(OSError, ValueError, RuntimeError), RegularFile(place_on_disk) as file:
             if file.at(0, len(_NPY)) == _NPY:
                 header = npy.read_header(file.from_(0), file.size, path)
@@ -112,6 +118,12 @@ def _built_in(name: str, part: str, reading: Reading) -> np.ndarray:
         raise _no_such(name, "part", part, list(parts))
     reading.check(parts[part].shape)
     return parts[part]
+
+
+def _packed(name: str, packed: Mapping[str, Constant], reading: Reading) -> np.ndarray:
+    array = find_packed(packed, name).array
+    reading.check(array.shape)
+    return array
 
 
 def _read(file: RegularFile, part: str, reading: Reading) -> tuple[np.ndarray, bool]:

@@ -10,21 +10,28 @@ from gradstep.core.data.built_in_sets import SETS
 from gradstep.core.data.file_place import is_pattern, split_place
 from gradstep.core.data.image_files import IMAGE_SUFFIXES
 from gradstep.core.data.image_paths import matching
+from gradstep.core.document.packed_rows import packed_name
 from gradstep.core.errors import GradstepError
 
 Stamp = tuple[int, ...]
-_NOT_THERE = (-1,)
+NOT_THERE: Stamp = (-1,)
+
+
+def names_files(text: str) -> bool:
+    """Whether a column's rows are in files: not in the text, the document, or the program."""
+    name = text[1:].partition("|")[0].partition(":")[0].strip()
+    return text.startswith("@") and not packed_name(text) and name not in SETS
 
 
 def data_stamp(text: str) -> Stamp | None:
     """Of what `@FILE`, a folder of images or a pattern names; None where that is no file. What is
     not there has a stamp, too. To be compared in one process alone."""
-    if not text.startswith("@") or text[1:].partition(":")[0] in SETS:
+    if not names_files(text):
         return None
     try:
         return _of_place(Path(split_place(text[1:])[0]).expanduser())
     except (OSError, ValueError, GradstepError):
-        return _NOT_THERE
+        return NOT_THERE
 
 
 def _of_place(path: Path) -> Stamp:

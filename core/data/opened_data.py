@@ -11,7 +11,7 @@ import numpy as np
 
 from gradstep.core.data.array_files import Reading, map_array
 from gradstep.core.data.data_source import Batch, Column, DataSource, row_words, split_rows
-from gradstep.core.data.data_stamp import Stamp, data_stamp
+from gradstep.core.data.data_stamp import NOT_THERE, Stamp, data_stamp
 from gradstep.core.data.file_place import split_place
 from gradstep.core.data.row_numbers import RowNumbers
 from gradstep.core.data.transforms import (
@@ -24,6 +24,7 @@ from gradstep.core.data.transforms import (
 )
 from gradstep.core.data.value_text import read_value
 from gradstep.core.document.dataset import Dataset, require_sound, short_text
+from gradstep.core.document.packed_rows import packed_name
 from gradstep.core.errors import USAGE, GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from gradstep.core.graph.model import TensorRef
@@ -31,7 +32,7 @@ from gradstep.core.graph.number_kinds import kind_of
 
 Kinds = Mapping[TensorRef, TensorType]
 # Of an array: the text, whether it is of texts, and the shape that images are arranged for.
-_Place = tuple[str, bool, Shape]
+Place = tuple[str, bool, Shape]
 Sources = tuple[DataSource, DataSource | None, DataSource | None]  # to train, validate, test on
 _CHUNK = 1 << 14  # rows that are looked at in one go
 _LOOKED_THROUGH = 256 << 20  # bytes
@@ -49,8 +50,8 @@ class OpenedData:
     training: DataSource
     validation: DataSource | None
     test: DataSource | None = None
-    arrays: Mapping[_Place, np.ndarray] = field(default_factory=dict)
-    stamps: Mapping[_Place, Stamp | None] = field(default_factory=dict)
+    arrays: Mapping[Place, np.ndarray] = field(default_factory=dict)
+    stamps: Mapping[Place, Stamp | None] = field(default_factory=dict)
 
     @cached_property
     def types(self) -> Kinds:
@@ -114,15 +115,14 @@ def open_data(
     as it was is taken from it. Raises GradstepError that names the placeholder: what files give,
     and for what does not fit."""
     require_sound(dataset)
-    if before is not None and _is_as(before, dataset, kinds):
+    if before is not None and _is_as(before, dataset, kinds, reading):
         return before
-    arrays: dict[_Place, np.ndarray] = {}
-    stamps: dict[_Place, Stamp | None] = {}
+    arrays: dict[Place, np.ndarray] = {}
+    stamps: dict[Place, Stamp | None] = {}
     columns: dict[TensorRef, tuple[Column, list[Transform | str]]] = {}
     for ref, kind in kinds.items():
         place, steps = read_column(dataset.columns[str(ref)], ref)
-        as_texts = kind.dtype is DType.STRING or any(isinstance(step, Classes) for step in steps)
-        key = place, as_texts, kind.shape
+        key = column_place(place, steps, kind)
         if key not in arrays:
             stamps[key] = data_stamp(place)
             arrays[key] = _array(key, kind.dtype, ref, reading, before, stamps[key])
@@ -144,13 +144,29 @@ def read_column(text: str, ref: TensorRef) -> tuple[str, list[Transform | str]]:
         raise error.at(ref.op) from None
 
 
-def _is_as(before: OpenedData, dataset: Dataset, kinds: Kinds) -> bool:
+def column_place(text: str, steps: Sequence[Transform | str], kind: TensorType) -> Place:
+    """Which array a column takes its rows from. text, steps: as `read_column` has them."""
+    as_texts = kind.dtype is DType.STRING or any(isinstance(step, Classes) for step in steps)
+    return text, as_texts, kind.shape
+
+
+def _is_as(before: OpenedData, dataset: Dataset, kinds: Kinds, reading: Reading) -> bool:
     same = before.dataset == dataset and before.kinds == kinds
-    return same and all(data_stamp(place[0]) == stamp for place, stamp in before.stamps.items())
+    return same and all(
+        _is_packed_as(array, place[0], reading)
+        if packed_name(place[0])
+        else data_stamp(place[0]) == before.stamps[place]
+        for place, array in before.arrays.items()
+    )
+
+
+def _is_packed_as(array: np.ndarray, text: str, reading: Reading) -> bool:
+    found = (reading.packed or {}).get(packed_name(text))
+    return found is not None and found.array is array
 
 
 def _array(
-    key: _Place,
+    key: Place,
     dtype: DType,
     ref: TensorRef,
     reading: Reading,
@@ -158,9 +174,23 @@ def _array(
     stamp: Stamp | None,
 ) -> np.ndarray:
     """[rows, …], of the shape that they have where they are. Raises GradstepError."""
-    if before is not None and key in before.arrays and before.stamps[key] == stamp:
+    known = before is not None and key in before.arrays and not packed_name(key[0])
+    if before is not None and known and before.stamps[key] == stamp:
         return before.arrays[key]
-    text, as_texts, shape = key
+    try:
+        return read_rows(key, dtype, ref, reading)
+    except GradstepError as error:
+        if stamp == NOT_THERE:
+            error.hint = f"{error.hint}, or {_GONE}" if error.hint else _GONE
+        raise
+
+
+_GONE = "choose the data again; rows that are packed into the document need no file"
+
+
+def read_rows(place: Place, dtype: DType, ref: TensorRef, reading: Reading) -> np.ndarray:
+    """The array of a column, [rows, …]. Raises GradstepError."""
+    text, as_texts, shape = place
     try:
         kind = TensorType(DType.STRING if as_texts else dtype, shape)
         array = _read(text, kind, ref, reading)

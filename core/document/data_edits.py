@@ -8,6 +8,7 @@ from dataclasses import replace
 from gradstep.core.document.dataset import Dataset
 from gradstep.core.document.document import Document
 from gradstep.core.document.document_edits import add_operation
+from gradstep.core.document.packed_rows import used_rows
 from gradstep.core.document.value_edits import take_any_rows
 from gradstep.core.graph.dtypes import Shape, TensorType
 from gradstep.core.graph.model import TensorRef
@@ -18,10 +19,10 @@ _BELOW = 120.0  # scene units, between placeholders that are made
 
 def set_data(document: Document, data: Dataset | None) -> Document:
     """Feed placeholders from these rows, or from none. One that takes a fixed number of rows takes
-    any from here on, so that every batch fits."""
+    any from here on, so that every batch fits. Packed rows that none takes are gone."""
     before = document.columns
     if data is None or not data.columns:
-        return replace(document, data=None)
+        return replace(document, data=None, packed={})
     for name in data.columns:
         ref = TensorRef.parse(name)
         op = document.graph.operations.get(ref.op)
@@ -29,7 +30,7 @@ def set_data(document: Document, data: Dataset | None) -> Document:
         fixed = isinstance(shape, Shape) and shape.dims and shape.dims[0] is not None
         if name not in before and op is not None and op.type == "Placeholder" and fixed:
             document = take_any_rows(document, ref.op)
-    return replace(document, data=data)
+    return replace(document, data=data, packed=used_rows(data, document.packed))
 
 
 def set_column(document: Document, tensor: str, text: str) -> Document:

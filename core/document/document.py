@@ -85,6 +85,8 @@ class Document:
     initial:   variable name -> initial value.
     feeds:     tensor name ("data:0") -> value fed to every run.
     data:      rows of which every run is fed a batch, in the place of feeds; None for none.
+    packed:    name -> rows that are in the document itself; columns of data name them, see
+               packed_rows.
     optimizers: updates to derive, in the order in which a run makes them.
     code:      custom Python by name; see CodeItem.
     watches:   expressions that are shown wherever the debugger stops; see debug.breaks.expression.
@@ -106,6 +108,7 @@ class Document:
     initial: Mapping[str, Constant] = field(default_factory=_frozen_map)
     feeds: Mapping[str, Constant] = field(default_factory=_frozen_map)
     data: Dataset | None = None
+    packed: Mapping[str, Constant] = field(default_factory=_frozen_map)
     optimizers: tuple[Optimizer, ...] = ()
     code: Mapping[str, CodeItem] = field(default_factory=_frozen_map)
     breakpoints: tuple[Breakpoint, ...] = ()

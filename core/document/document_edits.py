@@ -14,6 +14,7 @@ from gradstep.core.document.convert_to_py_func import to_pyfunc
 from gradstep.core.document.dataset import dataset_without
 from gradstep.core.document.document import CodeItem, Document, Optimizer, View
 from gradstep.core.document.node_renaming import rename_node
+from gradstep.core.document.packed_rows import used_rows
 from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.document.queue_threads import threads_without
 from gradstep.core.document.request_edits import (
@@ -77,7 +78,7 @@ def remove_operations(document: Document, names: Collection[str]) -> Document:
     """Remove nodes and everything in the document that speaks of them, or of what is in them."""
     graph = edits.remove(document.graph, names)
     gone = {op.name for op in within(anywhere(document.graph, name) for name in names)}
-    request = document.request
+    request, data = document.request, dataset_without(document.data, gone)
     return replace(
         document,
         graph=graph,
@@ -97,7 +98,8 @@ def remove_operations(document: Document, names: Collection[str]) -> Document:
         imported=_imported_without(document.imported, gone),
         initial={k: v for k, v in document.initial.items() if k not in gone},
         feeds={k: v for k, v in document.feeds.items() if TensorRef.parse(k).op not in gone},
-        data=dataset_without(document.data, gone),
+        data=data,
+        packed=used_rows(data, document.packed),
         optimizers=tuple(_optimizer_without(o, gone) for o in document.optimizers),
         breakpoints=tuple(b for b in document.breakpoints if b.target not in gone),
         init="" if document.init in gone else document.init,

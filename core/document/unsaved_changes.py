@@ -11,7 +11,7 @@ from gradstep.core.graph.changes import share_operations
 # Kept in the file, but part of looking at a document and not of the document: what the debugger
 # stops at, what is watched there, and which scopes are folded.
 _LOOKED_AT = ("breakpoints", "watches", "view")
-_VALUES = ("initial", "feeds")  # may be large: compared last
+_VALUES = ("initial", "feeds", "packed")  # may be large: compared last
 _WORK = tuple(
     field.name for field in fields(Document) if field.name not in ("graph", *_LOOKED_AT, *_VALUES)
 )

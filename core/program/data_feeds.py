@@ -27,10 +27,15 @@ def open_batches(
     """None where the document has no data. before: those before an edit. Raises GradstepError."""
     if document.data is None:
         return None
-    refs = [TensorRef.parse(name) for name in document.data.columns]
-    kinds = {ref: fed_type(graph, ref) or _ANY for ref in refs}
+    kinds = fed_kinds(document, graph)
     known = before if isinstance(before, OpenedData) else None
-    return open_data(document.data, kinds, Reading(budget=Budget()), known)
+    return open_data(document.data, kinds, Reading(budget=Budget(), packed=document.packed), known)
+
+
+def fed_kinds(document: Document, graph: Graph) -> Mapping[TensorRef, TensorType]:
+    """What the tensors take that data feeds. Raises GradstepError where there is no such tensor."""
+    refs = [TensorRef.parse(name) for name in document.columns]
+    return {ref: fed_type(graph, ref) or _ANY for ref in refs}
 
 
 def find_batches(
@@ -42,7 +47,10 @@ def find_batches(
         return open_batches(document, graph, before), []
     except GradstepError as error:
         if is_confined() and error.kind == "FileError":
-            error.hint = "without files, Python and its engine have the built-in sets alone"
+            error.hint = (
+                "without files, Python and its engine have the built-in sets, and rows that are "
+                "packed into the document"
+            )
         return None, [Problem.of(error, "data")]
 
 

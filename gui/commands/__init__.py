@@ -19,6 +19,7 @@ from gradstep.gui.commands.data_commands import (
     places_of,
     read_data_again,
     show_row,
+    source_names,
 )
 from gradstep.gui.commands.expectation_commands import expect_run, remove_expectation
 from gradstep.gui.commands.go_to_cause import (
@@ -86,6 +87,7 @@ from gradstep.gui.commands.reveal import (
     reveal_start,
     set_collapsed,
 )
+from gradstep.gui.commands.row_packing import can_pack, pack_column, packed_counts
 from gradstep.gui.commands.run_commands import (
     colour_by,
     comparable_devices,
@@ -164,6 +166,7 @@ __all__ = [
     "begin_block",
     "begin_data",
     "block_sources",
+    "can_pack",
     "change_data",
     "change_name",
     "check_gradients",
@@ -221,6 +224,8 @@ __all__ = [
     "open_source",
     "open_sweep",
     "override_by_code",
+    "pack_column",
+    "packed_counts",
     "paste",
     "pause",
     "place",
@@ -263,6 +268,7 @@ __all__ = [
     "show_example",
     "show_path",
     "show_row",
+    "source_names",
     "start_sweep",
     "switch_session",
     "switch_thread",

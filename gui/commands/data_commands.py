@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gradstep.core.document.data_edits import add_placeholders, set_column, set_data
 from gradstep.core.document.dataset import Dataset
 from gradstep.core.document.document import Document
+from gradstep.core.document.packed_rows import packed_name, packed_place
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import TensorRef
 from gradstep.gui.commands.refusals import says_why
@@ -98,11 +99,14 @@ def fed_kinds(workspace: Workspace) -> dict[TensorRef, TensorType]:
     return {ref: kind for ref, kind in known if kind is not None}
 
 
-def offered_columns(surveys: Sequence[Survey], ref: TensorRef, kind: TensorType) -> list[str]:
-    """What a placeholder may be fed of these."""
+def offered_columns(
+    document: Document, surveys: Sequence[Survey], ref: TensorRef, kind: TensorType
+) -> list[str]:
+    """What a placeholder may be fed of these, and of what is packed."""
     from gradstep.core.data.column_guesses import offered_texts
 
     texts = [text for found in surveys for text in offered_texts(found, ref, kind)]
+    texts += map(packed_place, document.packed)
     return list(dict.fromkeys(texts))
 
 
@@ -113,24 +117,33 @@ def with_transform(text: str, step: str) -> str:
 
 
 def places_of(document: Document) -> Sequence[str]:
-    """The files and sets that its data is in, without "@", the first column's first."""
+    """The files and sets that its data is in, without "@", the first column's first; nothing of
+    what is packed."""
     from gradstep.core.data.built_in_sets import SETS
     from gradstep.core.data.file_place import split_place
 
     found = []
     for text in document.columns.values():
         place = text.partition("|")[0].strip()
-        if place.startswith("@"):
+        if place.startswith("@") and not packed_name(text):
             name = place[1:].partition(":")[0]
             found.append(name if name in SETS else split_place(place[1:])[0])
     return list(dict.fromkeys(found))
+
+
+def source_names(document: Document) -> list[str]:
+    """What its rows come from, as people know it: "iris.csv", "digits", "iris.csv (packed)"."""
+    found = [Path(place).name for place in places_of(document)]
+    packed = filter(None, map(packed_name, document.columns.values()))
+    return [*found, *dict.fromkeys(f"{name.partition(':')[0]} (packed)" for name in packed)]
 
 
 def _with_whole_path(workspace: Workspace, text: str) -> str:
     """A file that is named from the document's folder, by its whole path."""
     from gradstep.core.data.built_in_sets import SETS
 
-    if not text.startswith("@") or text[1:].partition(":")[0].strip() in SETS:
+    is_file = text.startswith("@") and not packed_name(text)
+    if not is_file or text[1:].partition(":")[0].strip() in SETS:
         return text
     path = Path(text[1:]).expanduser()
     folder = Path() if workspace.path is None else workspace.path.parent

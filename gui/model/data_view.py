@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from gradstep.core.document.dataset import short_text
+from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.graph.model import Constant, TensorRef
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import BatchSeen, LookAtBatch, Message, ProblemInfo
 from gradstep.gui.model.background_work import Background
@@ -39,7 +43,9 @@ class DataView(QObject):
         self._number = 0
         self._asked: tuple[object, ...] = ()
         self._known: set[str] = set()
+        self._opened = 0  # documents
         workspace.document_opened.connect(self._forget)
+        workspace.document_changed.connect(self._forget_error)
 
     @property
     def problem(self) -> ProblemInfo | None:
@@ -70,12 +76,31 @@ class DataView(QObject):
 
         def failed(error: GradstepError) -> None:
             if number == self._number:
-                self.reading = ""
-                self.error = f"{error.message}: {error.hint}" if error.hint else error.message
-                self.changed.emit()
+                self._fail(error)
 
         self.changed.emit()
         self._background.run(lambda: _survey(place), done, failed)
+
+    def read_rows(
+        self, ref: TensorRef, kind: TensorType, then: Callable[[str, Constant], None]
+    ) -> None:
+        """Read the rows of a column, to be packed, beside the main thread; `then` gets how they are
+        to be called, and them, where that document is still open."""
+        document, opened = self._workspace.document, self._opened
+        self.reading, self.error = short_text(document.columns[str(ref)])[1:], ""
+        self.changed.emit()
+
+        def done(found: tuple[str, Constant]) -> None:
+            if opened == self._opened:
+                self.reading = ""
+                then(*found)
+                self.changed.emit()
+
+        def failed(error: GradstepError) -> None:
+            if opened == self._opened:
+                self._fail(error)
+
+        self._background.run(lambda: _packable(document, ref, kind), done, failed)
 
     def know(self, place: str) -> None:
         """Look at what a place offers that the document names, once; what is wrong with it the
@@ -136,11 +161,28 @@ class DataView(QObject):
             self.batch, self.is_row = reply, False
             self.changed.emit()
 
+    def _fail(self, error: GradstepError) -> None:
+        self.reading = ""
+        self.error = f"{error.message}: {error.hint}" if error.hint else error.message
+        self.changed.emit()
+
+    def _forget_error(self) -> None:
+        """The user does something else."""
+        self.error = ""
+
     def _forget(self) -> None:
         self._number += 1
+        self._opened += 1
         self.batch, self.reading, self.error, self._asked = None, "", "", ()
         self.is_row = False
         self.changed.emit()
+
+
+def _packable(document: Document, ref: TensorRef, kind: TensorType) -> tuple[str, Constant]:
+    from gradstep.core.data.array_files import Reading
+    from gradstep.core.data.row_packing import read_packable
+
+    return read_packable(document, ref, kind, Reading())
 
 
 def _survey(place: str) -> Survey:

@@ -33,7 +33,7 @@ def read_data(document: Document, args: argparse.Namespace) -> OpenedData | None
     dataset = replace(own or Dataset(columns), **_numbers(args))
     refs = [TensorRef.parse(name) for name in columns]
     kinds = {ref: fed_type(document.graph, ref) or TensorType(DType.FLOAT32) for ref in refs}
-    reading = Reading(budget=Budget(args.memory), allow_nan=args.allow_nan)
+    reading = Reading(budget=Budget(args.memory), allow_nan=args.allow_nan, packed=document.packed)
     return open_data(dataset, kinds, reading)
 
 

@@ -34,7 +34,12 @@ _PARTS = {
     "recorded": "recorded run",
     "collapsed": "folded scopes",
 }
-_ENTRIES = {"feeds": "feed", "initial": "initial value", "code": "function"}
+_ENTRIES = {
+    "feeds": "feed",
+    "initial": "initial value",
+    "packed": "packed rows",
+    "code": "function",
+}
 
 
 class Kind(StrEnum):

@@ -24,7 +24,7 @@ from gradstep.core.io.native.document_records import put_together, take_apart
 from gradstep.core.io.native.zip_archive import Archive, pack
 from gradstep.core.json_text import UNREADABLE, why_unreadable
 
-KEYED = ("initial", "feeds", "code")  # parts that change entry by entry
+KEYED = ("initial", "feeds", "packed", "code")  # parts that change entry by entry
 _WHOLE = tuple(f.name for f in fields(Document) if f.name not in ("graph", "view", *KEYED))
 _COLLAPSED = "collapsed"
 _LONG = ("wrt", "stops", "stopped_edges", "overrides")  # of a request; may name most of a document
@@ -49,7 +49,7 @@ class DifferenceRecord(file_schema.Record):
     inserted: operation -> new ones that come right after it, in order; "" for the beginning. New
               ones that are not named here come last.
     order:    all operations, where those that stay have changed places; else empty.
-    dropped:  "initial", "feeds", "code" or "positions" -> entries that are gone.
+    dropped:  "initial", "feeds", "packed", "code" or "positions" -> entries that are gone.
     replaced: other parts of the document that `document` and `view` hold as a whole.
     kept:     but of the request these fields are as they were.
     """

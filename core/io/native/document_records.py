@@ -58,6 +58,7 @@ def take_apart(document: Document, files: TensorFiles | None = None) -> Written:
         initial={name: files.record(value) for name, value in document.initial.items()},
         feeds={name: files.record(value) for name, value in document.feeds.items()},
         data=None if document.data is None else write_dataset(document.data),
+        packed={name: files.record(rows) for name, rows in document.packed.items()},
         optimizers=[_optimizer_record(optimizer) for optimizer in document.optimizers],
         code=code,
         breakpoints=[_breakpoint_record(b) for b in document.breakpoints],
@@ -85,6 +86,8 @@ def take_apart(document: Document, files: TensorFiles | None = None) -> Written:
         record.version = file_schema.WATCHES
     if any(b.log or b.kind is BreakpointKind.WRITE for b in document.breakpoints):
         record.version = file_schema.LOGS
+    if document.packed:
+        record.version = file_schema.PACKED
     return Written(record, _view_record(document.view), {**files.members, **sources, **lines})
 
 
@@ -99,6 +102,7 @@ def put_together(
         initial=_tensors(record.initial, members),
         feeds=_tensors(record.feeds, members),
         data=None if record.data is None else read_dataset(record.data),
+        packed=_tensors(record.packed, members),
         optimizers=tuple(map(_optimizer, _optimizer_records(record))),
         code={c.name: CodeItem(c.name, c.kind, members.text(c.file)) for c in record.code},
         breakpoints=tuple(_breakpoint(b) for b in record.breakpoints),

@@ -16,10 +16,18 @@ from gradstep.core.graph.model import Phase
 
 # 2: a tensor may be written as its one value (TensorRecord.splat). 3: data (DatasetRecord). 4: rows
 # of it to test on; a recorded run (RecordedRecord). 5: watches. 6: breakpoints that
-# log, or are on what is written. Else files are as they were, and
-# are written as 1, which older versions of the program read.
-VERSION = 6
-SPLATS, DATA, TEST, RECORDED, WATCHES, LOGS = 2, 3, 4, 4, 5, 6  # since when there are these
+# log, or are on what is written. 7: rows of the data are packed into it. Else files are as they
+# were, and are written as 1, which older versions of the program read.
+VERSION = 7
+SPLATS, DATA, TEST, RECORDED, WATCHES, LOGS, PACKED = (
+    2,
+    3,
+    4,
+    4,
+    5,
+    6,
+    7,
+)  # since when there are these
 ALIKE = 1  # from this version on, these records read a file as it stands
 
 
@@ -251,6 +259,7 @@ class DocumentRecord(Record):
     initial: dict[str, TensorRecord] = {}
     feeds: dict[str, TensorRecord] = {}
     data: DatasetRecord | None = None
+    packed: dict[str, TensorRecord] = {}
     optimizer: OptimizerRecord | None = None  # the only one, as files have it that could hold one
     optimizers: list[OptimizerRecord] = []
     code: list[CodeRecord] = []

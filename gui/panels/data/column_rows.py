@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import Signal
@@ -11,17 +11,21 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QMenu, QPushButton, QSizeP
 from gradstep.core.document.dataset import short_text
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import TensorRef
+from gradstep.gui.commands.row_packing import can_pack
+from gradstep.gui.look.count_text import count_of
 from gradstep.gui.look.plain_text import add_row, plain
 from gradstep.gui.look.theme import GRID, Theme, mono
-from gradstep.gui.panels.widgets.small_labels import Text
+from gradstep.gui.panels.widgets.small_labels import Link, Text
 
 _LEAST = 160  # pixels, of the field
 
 
 class ColumnRows(QWidget):
-    """fed(tensor, text): the user wants that a placeholder is fed these rows, "" for none."""
+    """fed(tensor, text): the user wants that a placeholder is fed these rows, "" for none.
+    to_pack(tensor): that its rows are in the document."""
 
     fed = Signal(str, str)
+    to_pack = Signal(str)
 
     def __init__(self, theme: Callable[[], Theme]) -> None:
         super().__init__()
@@ -39,9 +43,14 @@ class ColumnRows(QWidget):
         kinds: Sequence[tuple[TensorRef, TensorType]],
         texts: dict[str, str],
         offered: Callable[[TensorRef], Sequence[str]],
+        packed: Mapping[str, int],
     ) -> None:
-        """texts: what each tensor is fed; offered: what it may be fed."""
-        rows = [(ref, kind, texts.get(str(ref), ""), tuple(offered(ref))) for ref, kind in kinds]
+        """texts: what each tensor is fed; offered: what it may be fed; packed: how many rows, of
+        those that are in the document."""
+        rows = [
+            (ref, kind, texts.get(str(ref), ""), tuple(offered(ref)), packed.get(str(ref)))
+            for ref, kind in kinds
+        ]
         if rows == self._shown:
             return
         self._shown = rows
@@ -53,7 +62,13 @@ class ColumnRows(QWidget):
             self._add(place, *row)
 
     def _add(
-        self, place: int, ref: TensorRef, kind: TensorType, text: str, offered: Sequence[str]
+        self,
+        place: int,
+        ref: TensorRef,
+        kind: TensorType,
+        text: str,
+        offered: Sequence[str],
+        count: int | None,
     ) -> None:
         name = Text(self._theme, "text", mono(12))
         name.set_text(f"{ref.short}  {kind}", "text" if text else "muted")
@@ -64,8 +79,30 @@ class ColumnRows(QWidget):
         steps.setAccessibleName(self.tr("What is done to the rows of {}").format(ref.short))
         steps.setMenu(self._steps(ref, kind, field, steps))
         steps.setEnabled(bool(text))
-        for column, widget in enumerate((name, field, steps)):
+        parts: list[QWidget] = [name, field, steps]
+        if count is not None:
+            parts.append(self._packed(ref, count))
+        elif can_pack(text):
+            parts.append(self._pack(ref))
+        for column, widget in enumerate(parts):
             self._grid.addWidget(widget, place, column)
+
+    def _pack(self, ref: TensorRef) -> Link:
+        button = Link(self._theme, self.tr("Pack"), f"data.pack.{ref.short}")
+        said = self.tr("Pack the rows of {} into the document").format(ref.short)
+        button.setAccessibleName(said)
+        button.setToolTip(plain(self.tr("{}: it needs no file for them then").format(said)))
+        button.clicked.connect(lambda: self.to_pack.emit(str(ref)))
+        return button
+
+    def _packed(self, ref: TensorRef, count: int) -> Text:
+        said = Text(self._theme, "muted")
+        said.setObjectName(f"data.packed.{ref.short}")
+        # The number first: where there is little room, it is to be whole.
+        said.set_text(self.tr("{:,} packed").format(count))
+        said.setAccessibleName(self.tr("packed, {}").format(count_of(count, "row")))
+        said.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        return said
 
     def _field(self, ref: TensorRef, text: str, offered: Sequence[str]) -> QComboBox:
         field = QComboBox()

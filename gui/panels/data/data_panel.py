@@ -91,6 +91,7 @@ class DataPanel(Panel):
         self.head.wrong.connect(self._say_wrong)
         self.head.choose.menu().aboutToShow.connect(self._offer)
         self.columns.fed.connect(self._feed)
+        self.columns.to_pack.connect(lambda name: commands.pack_column(space, name))
         self.back.clicked.connect(space.data.look_again)
         self.again.clicked.connect(lambda: commands.read_data_again(space))
 
@@ -110,8 +111,9 @@ class DataPanel(Panel):
         data = space.document.data
         self.head.show_data(data, self._said())
         self.columns.show_columns(
-            [*commands.fed_kinds(space).items()], dict(space.document.columns), self._offered
-        )
+            [*commands.fed_kinds(space).items()], dict(space.document.columns), self._offered,
+            commands.packed_counts(space.document),
+        )  # fmt: skip
         self.hint.setText(self._how())
         self.hint.setVisible(bool(self.hint.text()))
         self._show_wrong()
@@ -132,7 +134,7 @@ class DataPanel(Panel):
         data = space.document.data
         if data is None:
             return self.tr("no data: every run is fed the same values")
-        names = ", ".join(Path(place).name for place in commands.places_of(space.document))
+        names = ", ".join(commands.source_names(space.document))
         info = space.program.data if space.program is not None else None
         if info is None or not info.rows:
             return names
@@ -195,7 +197,7 @@ class DataPanel(Panel):
         places = commands.places_of(space.document)
         surveys = [space.data.surveys[place] for place in places if place in space.data.surveys]
         kind = commands.fed_kinds(space).get(ref)
-        return [] if kind is None else commands.offered_columns(surveys, ref, kind)
+        return [] if kind is None else commands.offered_columns(space.document, surveys, ref, kind)
 
     def _survey(self) -> None:
         """Look at what the files offer that the document names, once."""

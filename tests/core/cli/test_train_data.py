@@ -12,6 +12,7 @@ from PIL import Image
 from gradstep.core.data.built_in_sets import SETS
 from gradstep.core.data.data_source import split_rows
 from gradstep.core.data.row_order import row_order
+from gradstep.core.document.dataset import Dataset
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.graph.model import Constant, TensorRef
 from gradstep.core.io.native import gradstep_file
@@ -174,3 +175,51 @@ def test_rows_to_test_on_are_looked_at_once_at_the_end(cli: Cli, tmp_path: Path)
     refused = cli("train", *words, "--test", 0.9)
     assert refused.status == 1
     assert "1.15 of its rows are held back" in refused.err
+
+
+def test_data_that_is_packed_is_trained_on_without_its_files(cli: Cli, tmp_path: Path) -> None:
+    """`convert --pack-data` gives a file that moves alone, and trains to the same bits."""
+    parts = SETS["digits"].parts
+    np.savez(tmp_path / "d.npz", images=parts["images"][:60], labels=parts["labels"][:60])
+    place = f"@{tmp_path.as_posix()}/d.npz"
+    columns = {
+        "images:0": f"{place}:images | scale(1/16)",
+        "labels:0": f"{place}:labels | one_hot(10)",
+    }
+    data = Dataset(columns, batch=16, shuffle=7, validate=0.2, epochs=2)
+    gradstep_file.save(tmp_path / "near.gradstep", read(DIGITS).with_(data=data))
+    out = tmp_path / "else" / "alone.gradstep"
+    out.parent.mkdir()
+    found = cli("convert", tmp_path / "near.gradstep", out, "--pack-data")
+    assert found.status == 0, found.err
+    before = cli("train", tmp_path / "near.gradstep", "--every", 1, "--json").json
+    (tmp_path / "d.npz").unlink()
+    after = cli("train", out, "--every", 1, "--json").json
+    assert (after["shown"], after["validation"]) == (before["shown"], before["validation"])
+    assert len(after["shown"]) == 6
+    again = cli("convert", out, tmp_path / "again.gradstep")
+    assert again.status == 0, again.err
+    assert (tmp_path / "again.gradstep").read_bytes() == out.read_bytes()
+    doubled = "images=@packed:d.npz:images | scale(1/8)"
+    other = cli("train", out, "--data", doubled, "labels=@packed:d.npz:labels | one_hot(10)")
+    assert other.status == 0, other.err
+    gone = cli("train", tmp_path / "near.gradstep")
+    assert gone.status == 1
+    assert "d.npz: there is no such file" in gone.err
+    assert "rows that are packed into the document need no file" in gone.err
+
+
+@pytest.mark.parametrize(
+    ("source", "out", "said"),
+    [
+        (DIGITS, "a.gradstep", "has no data"),
+        (DIGITS.with_name("digits_in_batches.gradstep"), "a.pb", "a.pb holds no data"),
+    ],
+)
+def test_what_has_no_data_is_not_packed(
+    cli: Cli, tmp_path: Path, source: Path, out: str, said: str
+) -> None:
+    found = cli("convert", source, tmp_path / out, "--pack-data")
+    assert found.status == 2
+    assert said in found.err
+    assert not (tmp_path / out).exists()

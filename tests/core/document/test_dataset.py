@@ -6,6 +6,7 @@ import zipfile
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
 from gradstep.core.document.dataset import (
@@ -17,7 +18,9 @@ from gradstep.core.document.dataset import (
 )
 from gradstep.core.document.document import Document
 from gradstep.core.document.document_edits import remove_operations, rename_operation
+from gradstep.core.document.unsaved_changes import has_work
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Constant
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.native.diff_sentences import changes
 from gradstep.core.io.native.document_diff import Difference, apply, differences
@@ -46,6 +49,20 @@ def test_it_is_in_the_file_and_in_a_difference() -> None:
         again = apply(before, Difference.from_bytes(difference.to_bytes()))
         assert again.data == after.data
         assert [change.what for change in changes(before, after)] == ["data"]
+
+
+def test_packed_rows_change_one_by_one_and_are_named_in_words() -> None:
+    """The rows that stay are not written again."""
+    rows = {name: Constant(np.arange(200.0) + start) for start, name in enumerate("ab")}
+    before = document().with_(packed={"a": rows["a"]})
+    after = document().with_(packed=rows)
+    difference = differences(before, after)
+    assert [*difference.record.document.packed] == ["b"]
+    assert len(difference.members) == 1
+    assert apply(before, Difference.from_bytes(difference.to_bytes())).packed == rows
+    (said,) = changes(before, after)
+    assert (said.what, said.name, said.details) == ("packed rows", "b", ("float64[200]",))
+    assert has_work(after, before)
 
 
 @pytest.mark.parametrize(("data", "version"), [(None, 1), (DATA, 3)])

@@ -124,6 +124,7 @@ documents = st.builds(
     request=requests,
     initial=st.dictionaries(names, constants(), max_size=2),
     feeds=st.dictionaries(names, constants(), max_size=2),
+    packed=st.dictionaries(text, constants(), max_size=2),
     optimizers=st.lists(
         st.builds(
             Optimizer,
@@ -169,6 +170,7 @@ def parts(document: Document) -> dict[str, Any]:
         "request": document.request,
         "initial": dict(document.initial),
         "feeds": dict(document.feeds),
+        "packed": dict(document.packed),
         "optimizers": [
             (replace(o, hyper={}, scales={}), _all(o.hyper), _all(o.scales))
             for o in document.optimizers

@@ -211,6 +211,20 @@ def test_a_file_that_somebody_changed_is_not_replaced(tmp_path: Path) -> None:
     gradstep_file.save(path, Document(note="mine"), look(path))
 
 
+def test_only_a_file_with_packed_rows_is_too_new_for_programs_without_them() -> None:
+    data = Dataset({"x:0": "@packed:rows.npy"})
+    made = Document().with_(data=data, packed={"rows.npy": Constant(np.arange(100.0))})
+    content = gradstep_file.to_bytes(made)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        record = json.loads(archive.read("document.json"))
+    assert record["version"] == 7
+    assert [*record["packed"]] == ["rows.npy"]
+    assert gradstep_file.from_bytes(content).packed == made.packed
+    bare = gradstep_file.to_bytes(made.with_(packed={}))
+    with zipfile.ZipFile(io.BytesIO(bare)) as archive:
+        assert json.loads(archive.read("document.json"))["version"] == 3
+
+
 @pytest.mark.parametrize(("test", "version"), [(0.0, 3), (0.25, 4)])
 def test_data_says_no_more_than_it_has_to_and_comes_back(test: float, version: int) -> None:
     """Rows to test on are written where there are such, since older versions refuse what they do

@@ -16,6 +16,7 @@ from gradstep.core.document.document import Document
 from gradstep.gui.panels.data.data_panel import DataPanel
 from gradstep.gui.panels.training.curve_list import CurveList
 from gradstep.gui.panels.training.training_head import TrainingHead
+from gradstep.gui.panels.widgets.small_labels import Link, Text
 
 
 @pytest.fixture
@@ -167,6 +168,76 @@ def test_a_file_that_is_no_data_changes_nothing(bench: Any, panel: Any, tmp_path
     commands.begin_data(bench.space, str(tmp_path / "t.csv"))
     qtbot.waitUntil(lambda: "row 2 has 1 cell" in panel.wrong.text(), timeout=20_000)
     assert bench.space.document is before
+
+
+def csv_columns(bench: Any, folder: Path, qtbot: Any) -> Path:
+    """The tutorial's table of rows, fed to placeholders that are made for it."""
+    from gradstep.gui import commands
+
+    path = folder / "t.csv"
+    path.write_text("a,b,label\n" + "".join(f"{i},{i / 3},{i % 2}\n" for i in range(70)))
+    bench.space.open_document(Document())
+    commands.begin_data(bench.space, commands.place_of_file(path))
+    qtbot.waitUntil(lambda: bench.space.document.data is not None, timeout=20_000)
+    bench.space.debugger.flush()
+    return path
+
+
+def test_rows_are_packed_into_the_document_and_fed_without_their_file(
+    bench: Any, show: Callable[..., Any], tmp_path: Path, qtbot: Any
+) -> None:
+    space = bench.space
+    panel = show(DataPanel(space), 1270, 260)
+    path = csv_columns(bench, tmp_path, qtbot)
+    assert panel.head.said.text().startswith("t.csv: 70 rows")
+    before = space.document
+    fed = [panel.rows.cell(row, column).text for row in range(32) for column in range(3)]
+    button = panel.findChild(Link, "data.pack.x")
+    assert button.accessibleName() == "Pack the rows of x into the document"
+    button.click()
+    panel.findChild(Link, "data.pack.y").click()  # while x is read
+    qtbot.waitUntil(lambda: len(space.document.packed) == 2, timeout=20_000)
+    space.debugger.flush()
+    assert space.document.columns == {
+        "x:0": "@packed:t.csv:a,b | standardise",
+        "y:0": "@packed:t.csv:label",
+    }
+    path.unlink()
+    space.debugger.reopen()
+    space.debugger.flush()
+    space.data.look_again()
+    qtbot.waitUntil(lambda: panel.rows.count() == 32, timeout=20_000)
+    assert [panel.rows.cell(row, c).text for row in range(32) for c in range(3)] == fed
+    assert panel.wrong.isHidden()
+    assert panel.head.said.text().startswith("t.csv (packed): 70 rows")
+    said = [each for each in panel.findChildren(Text, "data.packed.x") if each.isVisible()]
+    assert [(each.text(), each.accessibleName()) for each in said] == [
+        ("70 packed", "packed, 70 rows")
+    ]
+    assert not [b for b in panel.findChildren(Link, "data.pack.x") if b.isVisible()]
+    space.undo_stack.undo()
+    space.undo_stack.undo()
+    assert space.document is before
+
+
+def test_rows_that_cannot_be_packed_are_said_and_change_nothing(
+    bench: Any, show: Callable[..., Any], tmp_path: Path, qtbot: Any
+) -> None:
+    space = bench.space
+    panel = show(DataPanel(space), 1270, 260)
+    path = csv_columns(bench, tmp_path, qtbot)
+    before = space.document
+    path.unlink()
+    panel.findChild(Link, "data.pack.x").click()
+    qtbot.waitUntil(lambda: "there is no such file" in panel.wrong.text(), timeout=20_000)
+    assert space.document is before
+    panel.columns.fed.emit("y:0", "")
+    assert "cannot open" not in space.data.error, "the user does something else"
+
+
+def test_sets_that_come_with_the_program_are_not_packed(panel: Any) -> None:
+    assert panel.findChild(QComboBox, "data.column.images") is not None
+    assert panel.findChild(Link, "data.pack.images") is None
 
 
 def test_training_counts_epochs(bench: Any, show: Callable[..., Any]) -> None:
