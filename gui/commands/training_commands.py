@@ -36,7 +36,7 @@ def follow_selected(workspace: Workspace) -> None:
     graph, training = workspace.document.graph, workspace.training
     for name in workspace.selection:
         if name in graph:
-            training.follow(training.value_curve(TensorRef(name)))
+            training.follow_value(TensorRef(name))
     workspace.ask_window("show", "training")
 
 

@@ -149,6 +149,13 @@ class Training(QObject):
             self.curves = [*self.curves, curve]
             self.changed.emit()
 
+    def follow_value(self, ref: TensorRef) -> None:
+        """Draw what a tensor is; where that is a number of the rows that are fed, as an accuracy
+        is, over the rows that are held back as well."""
+        self.follow(self.value_curve(ref))
+        if self._validates and self._is_of_rows(ref):
+            self.follow(_held_curve(ref))
+
     def drop(self, curve: Curve) -> None:
         """Follow it no longer."""
         self.curves = [other for other in self.curves if other is not curve]
@@ -332,9 +339,7 @@ class Training(QObject):
         held = bool(program is not None and program.data.held)
         if held and not self._validates:
             for name in self._losses:
-                ref = TensorRef.parse(name)
-                title = f"{ref.short}, held back"
-                self.follow(Curve(f"validation {name}", title, ref.op, validates=name))
+                self.follow(_held_curve(TensorRef.parse(name)))
         elif program is not None and not held:
             self.curves = [curve for curve in self.curves if not curve.validates]
         if program is not None:
@@ -358,9 +363,23 @@ class Training(QObject):
         found = self._workspace.inference.types.get(ref)
         return found is not None and found.shape.dims == ()
 
+    def _is_of_rows(self, ref: TensorRef) -> bool:
+        """Whether it is one number, not whole, that is computed of the document's data."""
+        document, kind = self._workspace.document, self._workspace.inference.types.get(ref)
+        if kind is None or not (self._is_scalar(ref) and kind.dtype.is_floating):
+            return False
+        fed = {TensorRef.parse(name).op for name in document.columns}
+        return not fed.isdisjoint(document.graph.ancestors([ref.op]))
+
     def _type(self, ref: TensorRef) -> str:
         graph = self._workspace.document.graph
         return graph[ref.op].type if ref.op in graph else ""
+
+
+def _held_curve(ref: TensorRef) -> Curve:
+    """The mean of a number over the rows that are held back, after each epoch."""
+    name = str(ref)
+    return Curve(f"validation {name}", f"{ref.short}, held back", ref.op, validates=name)
 
 
 def trainable(graph: Graph, program: ProgramInfo) -> Trainable:

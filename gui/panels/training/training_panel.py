@@ -363,7 +363,7 @@ class TrainingPanel(Panel):
             row.triggered.connect(lambda: commands.follow_selected(space))
         for ref in space.document.fetches:
             row = add_row(menu, ref.short)
-            row.triggered.connect(lambda *_, ref=ref: self._follow_value(ref))
+            row.triggered.connect(lambda *_, ref=ref: self.training.follow_value(ref))
         menu.addSeparator()
         for family, words in LAYERS.items():
             self._offer_layers(menu, family, self.tr(words))
@@ -426,9 +426,6 @@ class TrainingPanel(Panel):
         elif not self.training.follows(self.views.measure):
             self.training.follow_layers(self.views.measure)
         self.show_points()
-
-    def _follow_value(self, ref: TensorRef) -> None:
-        self.training.follow(self.training.value_curve(ref))
 
     def _ask_expression(self) -> None:
         text = ask_expression(self, self._expressions())

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QColor, QDropEvent
@@ -13,6 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QWidget
 
 from gradstep.core.document.document import Document
+from gradstep.gui.panels.classes.classes_panel import ClassesPanel
 from gradstep.gui.panels.data.data_panel import DataPanel
 from gradstep.gui.panels.training.curve_list import CurveList
 from gradstep.gui.panels.training.training_head import TrainingHead
@@ -262,3 +264,33 @@ def test_training_counts_epochs(bench: Any, show: Callable[..., Any]) -> None:
     head.refresh()
     assert (head.unit.currentText(), head.unit.isEnabled()) == ("steps", False)
     assert [curve.title for curve in training.curves] == ["loss"]
+
+
+@pytest.mark.slow
+def test_a_metric_that_is_followed_is_measured_over_the_rows_held_back(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    """As a mean over them, after each epoch: what Classes counts. A number that is none of the
+    rows, or a tensor, has no such curve."""
+    from gradstep.gui import commands
+
+    bench.open("digits_in_batches")
+    space, training = bench.space, bench.space.training
+    space.select(["accuracy", "softmax/weights", "axes"])
+    commands.follow_selected(space)
+    commands.follow_selected(space)  # is there already
+    held = [curve for curve in training.curves if curve.validates]
+    assert [curve.title for curve in held] == ["loss, held back", "accuracy, held back"]
+    training.epochs = 2
+    training.train()
+    points = held[1].points.numbers
+    assert np.isfinite(points[[44, 89]]).all()
+    classes = show(ClassesPanel(space), 330, 400)
+    qtbot.waitUntil(lambda: classes.view.seen is not None, timeout=20_000)
+    assert points[89] == pytest.approx(classes.view.seen.right / 359)
+    training.drop(held[1])
+    assert held[1] not in training.curves
+    type_into(show(DataPanel(space), 1270, 260), "validate", "none")
+    space.select(["accuracy"])
+    commands.follow_selected(space)
+    assert not [curve for curve in training.curves if curve.validates]
