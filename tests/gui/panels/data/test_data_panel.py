@@ -207,16 +207,20 @@ def test_rows_are_packed_into_the_document_and_fed_without_their_file(
     path.unlink()
     space.debugger.reopen()
     space.debugger.flush()
+    old = space.data.batch
     space.data.look_again()
-    qtbot.waitUntil(lambda: panel.rows.count() == 32, timeout=20_000)
+    qtbot.waitUntil(lambda: space.data.batch is not old, timeout=20_000)
     assert [panel.rows.cell(row, c).text for row in range(32) for c in range(3)] == fed
     assert panel.wrong.isHidden()
     assert panel.head.said.text().startswith("t.csv (packed): 70 rows")
-    said = [each for each in panel.findChildren(Text, "data.packed.x") if each.isVisible()]
-    assert [(each.text(), each.accessibleName()) for each in said] == [
-        ("70 packed", "packed, 70 rows")
-    ]
-    assert not [b for b in panel.findChildren(Link, "data.pack.x") if b.isVisible()]
+
+    def shown(kind: Any, name: str) -> list[Any]:
+        return [each for each in panel.findChildren(kind, name) if each.isVisible()]
+
+    qtbot.waitUntil(lambda: bool(shown(Text, "data.packed.x")), timeout=20_000)
+    said = [(each.text(), each.accessibleName()) for each in shown(Text, "data.packed.x")]
+    assert said == [("70 packed", "packed, 70 rows")]
+    assert not shown(Link, "data.pack.x")
     space.undo_stack.undo()
     space.undo_stack.undo()
     assert space.document is before
