@@ -71,5 +71,5 @@ def _short_name(place: str) -> str:
     """`iris.csv:a,b`, `digits/*.png`: as people know the file."""
     path, part = split_place(place[1:])
     parts = PurePosixPath(path.replace("\\", "/")).parts
-    name = "/".join(parts[-2:] if is_pattern(path) else parts[-1:])
+    name = "/".join(parts[-2:] if is_pattern(path) else parts[-1:]).strip() or "rows"
     return f"{name}:{part}" if part else name

@@ -146,6 +146,10 @@ def test_names_are_those_of_the_files_and_no_two_the_same(tmp_path: Path) -> Non
     assert same.columns["z:0"] == "@packed:rows.npy"
     assert [*same.packed] == ["rows.npy"], "rows of two columns are kept once"
     assert packed(same) is same
+    np.save(tmp_path / " c .npy", np.zeros((4, 2)))
+    spaced = packed(document(tmp_path, " c .npy"))
+    assert [*spaced.packed] == ["c .npy"]
+    assert opened(spaced).per_epoch == 1
 
 
 def test_they_follow_renames_and_go_with_the_last_column_that_takes_them(folder: Path) -> None:
