@@ -20,6 +20,7 @@ from gradstep.core.engine.plan.steps import storage_name
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
 from gradstep.core.io.file_errors import inside
 from gradstep.core.ops.build.variable import VARIABLES
@@ -28,6 +29,7 @@ from gradstep.core.ops.numerics.finite_numbers import has_nonfinite
 from gradstep.core.ops.state.opaque_state import OpaqueState
 from gradstep.core.ops.state.queue import Queue
 from gradstep.core.ops.typing.inference import infer_declared
+from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
 from gradstep.core.program.derive import derive
 from gradstep.core.program.questions.loaded_document import Loaded
 from gradstep.core.program.questions.run_choice import Values, runs_only
@@ -187,9 +189,10 @@ class Training:
         return self._end.ends(FetchedValues(values, self._end.holders))
 
     def validate(self, data: DataSource) -> dict[str, float]:
-        """The losses over all rows of `data`, each row counted once: means of those of its batches.
-        What runs count, as random operations do, stays as it was. Raises GradstepError."""
-        before, names = self._copy(), self._what.losses
+        """The losses over all rows of `data`, each row counted once: means of those of its batches;
+        then metrics that are shown. What runs count, as random operations do, stays as it was.
+        Raises GradstepError."""
+        before, names = self._copy(), (*self._what.losses, *self._metrics(data))
         totals = np.zeros(len(names))
         for step in range(data.batches_per_epoch):
             feeds = {**self._feeds, **data.feeds_at(step)}
@@ -199,6 +202,20 @@ class Training:
         for name, value in before.items():
             self._session.store.refill(name, value)
         return dict(zip(names, (totals / len(data.rows)).tolist(), strict=True))
+
+    def _metrics(self, data: DataSource) -> list[str]:
+        """Numbers that are shown, not whole, and computed of the rows, as an accuracy is."""
+        graph, fed = self._session.graph, {ref.op for ref in data.columns}
+        others = [TensorRef.parse(n) for n in self._what.shown if n not in self._what.losses]
+        return [
+            ref.short
+            for ref in others
+            if _is_one_number(self._types.get(ref)) and fed & graph.ancestors([ref.op])
+        ]
+
+    @cached_property
+    def _types(self) -> TensorTypes:
+        return infer_declared(self._session.graph).types
 
     def variables(self) -> dict[str, Constant]:
         """What the document's variables hold; after a failure, what they held before that step."""
@@ -294,6 +311,10 @@ def _require_alike(name: str, held: Any, kept: np.ndarray | None) -> None:
         node=name,
         hint="name the folder of this document's checkpoints, or leave --resume out",
     )
+
+
+def _is_one_number(kind: TensorType | None) -> bool:
+    return kind is not None and kind.shape.rank == 0 and kind.dtype.is_floating
 
 
 def _require_finite(losses: Mapping[str, np.ndarray | None]) -> None:

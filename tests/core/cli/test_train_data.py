@@ -223,3 +223,24 @@ def test_what_has_no_data_is_not_packed(
     assert found.status == 2
     assert said in found.err
     assert not (tmp_path / out).exists()
+
+
+def test_metrics_that_are_fetched_are_measured_over_the_rows_held_back(
+    cli: Cli, tmp_path: Path
+) -> None:
+    """As means over the rows; what is no number of the rows is not."""
+    result = cli(
+        "train", DIGITS, *DATA, "--batch", 100, "--epochs", 1, "--validate", 0.25, "--test", 0.1,
+        "--limit", 700, "--json", "--fetch", "accuracy", "axes", "cross_entropy",
+        "--out", tmp_path / "t.gradstep",
+    )  # fmt: skip
+    assert result.status == 0, result.err
+    parts, trained = SETS["digits"].parts, read(tmp_path / "t.gradstep").initial
+    weights, bias = (trained[f"softmax/{name}"].array for name in ("weights", "bias"))
+    taken = (parts["images"].reshape(-1, 64) / 16 @ weights + bias).argmax(1)
+    _, held, tested = split_rows(700, 0.25, 0, 0.1)
+    (last,) = result.json["validation"]
+    for losses, rows in ((last["losses"], held), (result.json["test"], tested)):
+        assert [*losses] == ["loss", "accuracy"]
+        right = (taken == parts["labels"])[rows].mean()
+        assert losses["accuracy"] == pytest.approx(right)
