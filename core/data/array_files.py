@@ -23,6 +23,7 @@ from gradstep.core.document.packed_rows import PACKED, find_packed
 from gradstep.core.errors import USAGE, GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, Shape
 from gradstep.core.graph.model import Constant
+from gradstep.core.graph.splat_array import is_splat
 from gradstep.core.graph.suggestions import instead, list_more
 from gradstep.core.io.disk.file_bytes import read_open_file, unreadable
 from gradstep.core.io.disk.memory_budget import Budget, OverBudgetError
@@ -122,6 +123,8 @@ def _built_in(name: str, part: str, reading: Reading) -> np.ndarray:
 
 def _packed(name: str, packed: Mapping[str, Constant], reading: Reading) -> np.ndarray:
     array = find_packed(packed, name).array
+    if is_splat(array):  # all others were read from the document's file, within its budget
+        reading.budget.take(array.nbytes, f"the rows '{name}'")
     reading.check(array.shape)
     return array
 

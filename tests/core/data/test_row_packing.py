@@ -23,6 +23,7 @@ from gradstep.core.document.document_edits import remove_operations, rename_oper
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant
+from gradstep.core.graph.splat_array import splat
 from gradstep.core.io.disk.memory_budget import Budget, OverBudgetError
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.build.builder import GraphBuilder
@@ -204,3 +205,12 @@ def test_a_file_that_is_called_so_is_not_meant(
     np.save(tmp_path / "packed:rows.npy", np.zeros((ROWS, 2)))
     monkeypatch.chdir(tmp_path)
     assert fed(opened(inside)) == expected
+
+
+def test_more_rows_of_one_value_than_memory_holds_are_refused(folder: Path) -> None:
+    """A file of a few bytes can say so, and all of them would be looked through."""
+    huge = {"rows.npz:x": Constant(splat(np.array(0.5), (1 << 40, 2)))}
+    inside = packed(document(folder, "rows.npz:x | standardise")).with_(packed=huge)
+    again = gradstep_file.from_bytes(gradstep_file.to_bytes(inside))
+    with pytest.raises(OverBudgetError, match=r"the rows 'rows\.npz:x'"):
+        opened(again)
