@@ -20,6 +20,7 @@ from tests.bench import (
     scaling,
     starting,
     train,
+    watching,
 )
 from tests.bench.choices import Choices
 from tests.bench.racing import Races
@@ -33,6 +34,7 @@ _ALONE = {
     "derive": deriving.main,
     "window": acting.main,
     "memory": memory.main,
+    "watch": watching.main,
 }
 GROUPS = ("engine", "run", "train", "canvas", "debug", "start", *_ALONE)
 
@@ -43,8 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options, more = parser.parse_known_args(arguments)
     if (alone := _ALONE.get(options.group)) is not None:
-        sizes = ["--sizes", "300,3000"] if options.quick else []
-        counted = alone in (deriving.main, acting.main)
+        sized = options.quick and alone is not watching.main
+        sizes = ["--sizes", "300,3000"] if sized else []
+        counted = alone in (deriving.main, acting.main, watching.main)
         rounds = ["--rounds", "1"] if options.quick and counted else []
         return alone([*sizes, *rounds, *more, *(["--json"] if options.json else [])])
     if more:

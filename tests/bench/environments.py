@@ -40,6 +40,7 @@ def _uv(*packages: str) -> tuple[str, ...]:
 # PyTorch: a CPU build where pip's own configuration knows one, else from where uv finds it;
 # the plain package brings gigabytes of CUDA.
 _TORCH = "torch==2.13.0"
+_TRANSFORMERS = "transformers==5.24.0"
 _ML_DTYPES = "ml_dtypes>=0.5.1,<0.6"
 _PIP = ("{python}", "-m", "pip", "install", "--quiet")
 _CORE = (_NUMPY, _ML_DTYPES, "networkx>=3.4,<4", "msgspec>=0.20,<0.23")  # what operations import
@@ -99,6 +100,14 @@ ENVIRONMENTS = {
                 _uv("--torch-backend", "cpu", _TORCH, *_CORE),
             ),
             ours=True,
+        ),
+        # PyTorch, which records the models of tests/traces (./dev traces --live).
+        Environment(
+            "torch-traces",
+            (
+                (*_PIP, f"{_TORCH}+cpu", _TRANSFORMERS, _NUMPY),
+                _uv("--torch-backend", "cpu", _TORCH, _TRANSFORMERS, _NUMPY),
+            ),
         ),
         # ONNX, which writes the cases of its own suite (./dev onnx).
         Environment("onnx", (_uv("onnx==1.23.2", _NUMPY),)),

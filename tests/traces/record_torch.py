@@ -1,8 +1,9 @@
 """Recording the traces of tests/data/traces, where PyTorch is installed.
 
-    python tests/traces/record_torch.py [NAME…]
+    python tests/traces/record_torch.py [NAME…] [--into FOLDER]
 
-Run from the checkout's folder: sources are named as they are seen from there.
+Run from the checkout's folder: sources are named as they are seen from there. With --into the traces
+are left in that folder, and the archive stays as it is (`./dev traces --live` asks for that).
 """
 
 from __future__ import annotations
@@ -31,10 +32,11 @@ def main() -> int:
     """How many could not be recorded."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="these anew, the others as they are")
+    parser.add_argument("--into", type=Path, help="a folder for the traces alone")
     args = parser.parse_args()
     warnings.filterwarnings("ignore")
     logging.disable(logging.WARNING)
-    failed, folder = 0, trace_archive.traces()
+    failed, folder = 0, args.into or trace_archive.traces()
     for name, case in _cases().items():
         if args.names and name not in args.names:
             continue
@@ -44,7 +46,8 @@ def main() -> int:
             failed += 1
             print(name, "FAILED")
             traceback.print_exc()
-    trace_archive.pack(folder)
+    if not args.into:
+        trace_archive.pack(folder)
     return failed
 
 

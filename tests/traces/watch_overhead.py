@@ -1,15 +1,16 @@
-"""What watching a training costs while nothing happens: of a ResNet-18's step, in per cent.
+"""CPU seconds of a ResNet-18's steps without watch, with it, and with somebody who follows.
 
-    python tests/traces/watch_overhead.py [STEPS]
+    python tests/traces/watch_overhead.py [ROUNDS]
 
-needs PyTorch. Steps without, with, and with somebody who follows take turns, on one thread; the
-least CPU time of each. What telling a follower takes is measured by itself as well, as it is less
-than steps differ.
+needs PyTorch; `./dev bench watch` asks it, and says what follows from them. The three take turns,
+on one thread, and each round begins with another one. What watch itself does in a step is measured
+by itself as well, as it is less than steps differ.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import socket
 import sys
 import time
@@ -43,33 +44,46 @@ def resnet18():
     return nn.Sequential(*stem, *blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 10))
 
 
-def main(steps):
+KINDS = "without", "with", "followed"
+DOES = "_before", "_loss", "_look"  # watch itself, in a step
+
+
+def main(rounds):
     torch.set_num_threads(1)
     torch.manual_seed(1)
     model = resnet18()
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
     x, y = torch.randn(8, 3, 224, 224), torch.randint(0, 10, (8,))
-    seconds = {"without": [], "with": [], "followed": []}
-    telling = {"with": [], "followed": []}
+    itself = {kind: [] for kind in KINDS[1:]}
 
-    def step(kind):
+    def step():
         start = time.process_time()
         loss = functional.cross_entropy(model(x), y)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        seconds[kind].append(time.process_time() - start)
+        return time.process_time() - start
 
-    for _ in range(steps):
-        step("without")
-        for kind in telling:
-            watched = gradstep_torch.watch(model, loss=functional.cross_entropy, when=WHEN)
-            with watched, contextlib.ExitStack() as stack:
-                if kind == "followed":
-                    stack.enter_context(follower(watched.live))
-                watched.live.tell = timed(watched.live.tell, telling[kind])
-                step(kind)
-    return "\n".join(lines(seconds, telling))
+    def one(kind):
+        if kind == "without":
+            return step()
+        watched, own = gradstep_torch.watch(model, loss=functional.cross_entropy, when=WHEN), []
+        for name in DOES:
+            setattr(watched, name, timed(getattr(watched, name), own))
+        with watched, contextlib.ExitStack() as stack:
+            if kind == "followed":
+                stack.enter_context(follower(watched.live))
+            taken = step()
+        itself[kind].append(sum(own))
+        return taken
+
+    step()  # what is made once is no part of it
+    seconds = {kind: [] for kind in KINDS}
+    for number in range(rounds):
+        first = number % len(KINDS)
+        for kind in KINDS[first:] + KINDS[:first]:
+            seconds[kind].append(one(kind))
+    return {"when": WHEN, "torch": torch.__version__, "seconds": seconds, "itself": itself}
 
 
 @contextlib.contextmanager
@@ -91,17 +105,6 @@ def timed(function, seconds):
     return call
 
 
-def lines(seconds, telling):
-    plain = min(seconds["without"])
-    yield f"{1000 * plain:.0f} ms a step without; watch(when={WHEN!r}):"
-    for kind, each in telling.items():
-        more = 100 * (min(seconds[kind]) / plain - 1)
-        told = min(each)
-        yield (
-            f"{kind:>8} {more:+.2f} %; of it for who follows {1000 * told:.3f} ms, "
-            f"{100 * told / plain:.4f} %"
-        )
-
-
 if __name__ == "__main__":
-    sys.stdout.write(main(int(sys.argv[1]) if len(sys.argv) > 1 else 10) + "\n")
+    found = main(int(sys.argv[1]) if len(sys.argv) > 1 else 15)
+    sys.stdout.write(json.dumps(found) + "\n")
