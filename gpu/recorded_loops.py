@@ -120,7 +120,7 @@ class RecordedLoops:
 
     def _at(self, series: _Series, place: Place) -> ComparedNode:
         pair, left = self._pair(series, place), self._own.value(series.ref, place)
-        text = f"iteration {', '.join(map(str, place))}"
+        text = f"iteration {', '.join(str(number + 1) for number in place)}"
         if left is None:
             return self._rows.missing(pair, "not computed in this iteration", False, text)
         return self._rows.row(pair, left, self._isolated.value(series.ref, place), text)

@@ -231,7 +231,7 @@ class ComparedNode(msgspec.Struct, frozen=True, kw_only=True):
              float64), amplification, share (of its tolerance), classes and classes_changed (by the
              largest of each row); those that apply.
     iteration: of a node in a loop that was recorded elsewhere, which one is shown: "iteration 3",
-             "iteration 3, 0" in a loop in a loop. All of them were compared.
+             "iteration 3, 1" in a loop in a loop, counted from 1. All of them were compared.
     """
 
     name: str

@@ -101,7 +101,9 @@ def stopper_link(
     as far as it has a value."""
     op = stopper.op
     ran, step, home = stopper.level.ran, stopper.step, there.stands(stopper.level.ran)
-    inside = ", ".join(f"iteration {count} of {loop}" for count, loop in stopper.level.iteration)
+    inside = ", ".join(
+        f"iteration {count + 1} of {loop}" for count, loop in stopper.level.iteration
+    )
     text = _stopping(stopper, inputs) + (f", in {inside}" if inside else "")
     return Link(
         node=op.name,

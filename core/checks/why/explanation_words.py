@@ -62,7 +62,7 @@ def broadcast_index(shape: Sequence[int], index: Index) -> Index | None:
 
 def where(ran: Ran) -> str:
     """ ", in iteration 2 of loop", or nothing outside of loops."""
-    inside = [f"iteration {count} of {loop}" for count, loop in ran.within]
+    inside = [f"iteration {count + 1} of {loop}" for count, loop in ran.within]
     return f", in {', '.join(inside)}" if inside else ""
 
 

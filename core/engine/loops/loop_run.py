@@ -264,7 +264,7 @@ class LoopRun:
 
     def _located(self, error: GradstepError) -> GradstepError:
         return GradstepError(
-            f"{error.message} (in iteration {self.number})",
+            f"{error.message} (in iteration {self.number + 1})",
             kind=error.kind,
             node=error.node,
             index=error.index,

@@ -92,7 +92,7 @@ def _at(held: Constant | None, time: int | None) -> Constant | None:
 def _words(series: RecordedIterations, time: int | None) -> str:
     if time is None:
         return ""
-    numbers = ", ".join(map(str, series.places.array[time].tolist()))
+    numbers = ", ".join(str(number + 1) for number in series.places.array[time].tolist())
     return f"iteration {numbers}"
 
 

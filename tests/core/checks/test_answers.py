@@ -150,7 +150,7 @@ GRADIENTS: list[tuple[Callable[[GraphBuilder], object], str, Mapping[str, Any], 
      "there."),
     (powers, "x", {"x": 1, "m": 0},
      "d loss / d x is zero: a gradient arrives at while/t (Mul) and none of it goes on, with m = "
-     "0: m is 0 there, in iteration 3 of while/While; m was fed. To mend it, change m, if it is "
+     "0: m is 0 there, in iteration 4 of while/While; m was fed. To mend it, change m, if it is "
      "not to be a mask."),
     (layer, "x", {"x": [[1, 2], [3, 4]], "w": [[0, 0], [0, 0]]},
      "d loss / d x is zero: a gradient arrives at layer (MatMul) at index [0, 0] and none of it "
@@ -158,13 +158,13 @@ GRADIENTS: list[tuple[Callable[[GraphBuilder], object], str, Mapping[str, Any], 
      "numbers, such as small random ones."),
     (never, "m", {"x": 1, "m": 2},
      "d loss / d m is zero: while/cond/t is in a branch that was not taken because while/Less_1 is "
-     "False, in iteration 3 of while/While."),
+     "False, in iteration 4 of while/While."),
     (never, "x", {"x": 1, "m": 2},
      "d loss / d x is zero: while/cond/t is in a branch that was not taken because while/Less_1 is "
-     "False, in iteration 0 of while/While."),
+     "False, in iteration 1 of while/While."),
     (sometimes_none, "x", {"x": 1},
      "d loss / d x is zero: a gradient arrives at while/cond/none (Mul) and none of it goes on, "
-     "with while/cond/Const_1 = 0: while/cond/Const_1 is 0 there, in iteration 3 of while/While. "
+     "with while/cond/Const_1 = 0: while/cond/Const_1 is 0 there, in iteration 4 of while/While. "
      "To mend it, change while/cond/Const_1, if it is not to be a mask."),
     (of_x(tf.square), "x", {"x": [0, 0, 0]},
      "d loss / d x is zero: a gradient arrives at node (Square) at index [0] and none of it goes "
@@ -174,7 +174,7 @@ GRADIENTS: list[tuple[Callable[[GraphBuilder], object], str, Mapping[str, Any], 
      "learn: what node measures is almost 0."),
     (powers, "m", {"x": 0, "m": 2},
      "d loss / d m is zero: a gradient arrives at while/t (Mul) and none of it goes on, with "
-     "while/Identity_1 = 0: while/Identity_1 is 0 there, in iteration 3 of while/While; x was fed. "
+     "while/Identity_1 = 0: while/Identity_1 is 0 there, in iteration 4 of while/While; x was fed. "
      "3 other ways back lead to nothing, too. To mend it, change x, if it is not to be a mask."),
 ]  # fmt: skip
 
@@ -193,10 +193,10 @@ VALUES: list[tuple[Callable[[GraphBuilder], object], str, Mapping[str, Any], str
      "loss is zero: x holds 0: it was fed. To mend it, mend the feed."),
     (powers, "loss", {"x": 1, "m": 0},
      "loss is zero: while/t (Mul) gives 0, from while/Identity_1 = 1, while/t/Enter = 0, in "
-     "iteration 0 of while/While: while/t/Enter is 0 there; m was fed. To mend it, change "
+     "iteration 1 of while/While: while/t/Enter is 0 there; m was fed. To mend it, change "
      "while/t/Enter, if it is not to be a mask."),
     (roots, "loss", {"x": 16},
-     "loss is NaN: while/root (Sqrt) makes the first NaN, from while/d = -0.267949, in iteration 2 "
+     "loss is NaN: while/root (Sqrt) makes the first NaN, from while/d = -0.267949, in iteration 3 "
      "of while/While: a negative number has no root. To mend it, keep while/d at 0 or above."),
     (roots, "while/root", {"x": 1e9}, "while/root is finite and not zero: it is 3.20311."),
     (of_x(tf.nn.softmax), "node", {"x": [1, 0, 0]},

@@ -379,7 +379,7 @@ PLANTED = {
     ),
     "a factor in a loop": Planted(
         loop(lambda i, a: tf.multiply(a, 3.0 - i, name="m")), {"x": 1},
-        ("zero", "zero_factor", "while/m", [], "while/Sub"), said="in iteration 3 of while/While",
+        ("zero", "zero_factor", "while/m", [], "while/Sub"), said="in iteration 4 of while/While",
     ),
     "no iterations": Planted(
         no_turns, {"x": 1, "c": 2}, ("zero", "no_iterations", "while/While", None, "")
@@ -490,7 +490,7 @@ PLANTED = {
     "iteration 4": Planted(
         loop(lambda i, a: tf.sqrt(3.5 - i, name="root") + a), {"x": 1},
         ("nan", "root_of_negative", "while/root", [], "while/Sub"), wrt="",
-        said="from while/Sub = -0.5, in iteration 4 of while/While",
+        said="from while/Sub = -0.5, in iteration 5 of while/While",
     ),
     "two makers": Planted(
         two_logs, {"x": [1, 1, 0], "y": [0, 1, 1]}, ("inf", "log_of_zero", "early", [2], "x"),

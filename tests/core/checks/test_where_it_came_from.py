@@ -50,7 +50,7 @@ def test_the_iteration_is_named(broken: int) -> None:
         assert found.state == "ok"
         return
     assert (found.node, found.chain[0].iterations) == ("while/root", [(broken + 1, "while/While")])
-    assert f"in iteration {broken + 1} of while/While" in found.text
+    assert f"in iteration {broken + 2} of while/While" in found.text
 
 
 def test_iterations_that_are_not_kept_are_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,7 +245,7 @@ def test_the_gradient_in_a_loop_names_the_iteration_there() -> None:
     found = why_gradient(graph, "y", "x", {"x": 1})
     assert (found.cause, found.node) == ("zero_factor", "while/m")
     assert "with while/gate = 0" in found.text
-    assert "in iteration 5 of while/While; while/gate (Relu) gives 0, from while/Sub = -2.5" in (
+    assert "in iteration 6 of while/While; while/gate (Relu) gives 0, from while/Sub = -2.5" in (
         found.text
     )
 

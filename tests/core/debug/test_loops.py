@@ -188,7 +188,7 @@ def test_a_failure_stops_in_its_iteration() -> None:
     stop = found.step()
     assert (stop.reason, stop.op, places(stop)[0][0]) == ("exception", "while/check", 1)
     assert stop.error is not None
-    assert "in iteration 1" in stop.error.message
+    assert "in iteration 2" in stop.error.message
 
 
 def test_a_loop_in_a_branch_that_is_not_taken_is_one_dead_step() -> None:

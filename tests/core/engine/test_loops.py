@@ -132,12 +132,12 @@ BEHAVIOURS: list[tuple[Callable[..., Any], str]] = [
     (
         failing,
         "InvalidArgumentError at outer/while/GatherV2: indices = 3 is not in [0, 3) "
-        "(in iteration 3) (in iteration 2)",
+        "(in iteration 4) (in iteration 3)",
     ),
     (
         empty,
         "FailedPreconditionError at while/Mul: Attempting to use uninitialized value w "
-        "(in iteration 0)",
+        "(in iteration 1)",
     ),
 ]
 
@@ -292,7 +292,7 @@ def test_variables_that_change_places_are_carried_as_they_were(fast: bool) -> No
 @pytest.mark.parametrize("where", ["body", "condition"])
 @pytest.mark.parametrize("length", [0, 1, 4])
 def test_what_stops_a_loop_is_told_alike_in_both_layouts(where: str, length: int) -> None:
-    """An index that is out of range in iteration number `length`, in one of several steps."""
+    """An index that is out of range after `length` iterations, in one of several steps."""
     build = GraphBuilder()
     with build.as_default():
         table = build.placeholder("table", shape=(None,))
@@ -307,7 +307,7 @@ def test_what_stops_a_loop_is_told_alike_in_both_layouts(where: str, length: int
         _, x = tf.while_loop(cond, body, [0, 1.0], name="loop")
     feeds = {TensorRef("table"): np.ones(length, np.float32)}
     seen = check(Case(build.build(), (x.ref,), feeds=feeds), runs=2)
-    assert f"(in iteration {length})" in seen[0].error
+    assert f"(in iteration {length + 1})" in seen[0].error
     assert "Gather" in seen[0].error
 
 

@@ -140,7 +140,7 @@ def test_why_names_the_iteration_that_breaks() -> None:
     )
     assert found.index == [0]
     assert "makes the first infinity" in found.text
-    assert "iteration 0 of gradients/while/While_1_grad/While, iteration 0 of " in found.text
+    assert "iteration 1 of gradients/while/While_1_grad/While, iteration 1 of " in found.text
 
 
 def test_why_says_that_there_were_no_iterations() -> None:

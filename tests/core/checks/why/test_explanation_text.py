@@ -115,7 +115,7 @@ def test_where_one_can_go_to_see_it(there: Any, step: int | None, place: tuple[A
     assert (link.node, link.operand, link.iterations) == ("y", "m", ((2, "while"),))
     assert link.text == (
         "a gradient arrives at y (Mul) at index [1] and none of it goes on, with x = 6: m is 0 "
-        "there, in iteration 2 of while"
+        "there, in iteration 3 of while"
     )
 
 

@@ -67,7 +67,7 @@ def test_in_a_loop_it_is_of_the_iteration_that_one_stands_in(
     assert looped.recorded is not None
     kept = looped.recorded.iterations[f"{TANH}:0"]
     assert np.array_equal(shown(panel.recorded.value), kept.values.array[2])
-    assert remarks(panel) == ("iteration 2 · torch 2.13.0+cpu", "iteration 2")
+    assert remarks(panel) == ("iteration 3 · torch 2.13.0+cpu", "iteration 3")
 
 
 def test_behind_it_it_is_of_the_last_and_the_gradient_of_the_first(
@@ -81,7 +81,7 @@ def test_behind_it_it_is_of_the_last_and_the_gradient_of_the_first(
     assert looped.recorded is not None
     kept = looped.recorded.iterations[f"{TANH}:0"]
     assert kept.gradients is not None
-    assert remarks(panel) == ("iteration 3 · torch 2.13.0+cpu", "iteration 0")
+    assert remarks(panel) == ("iteration 4 · torch 2.13.0+cpu", "iteration 1")
     for ref in (bench.space.value, bench.space.gradient):
         wait(lambda ref=ref: getattr(ref(f"{TANH}:0"), "state", "") == "known")
     panel.refresh()
@@ -102,4 +102,4 @@ def test_on_the_way_back_the_gradient_is_of_the_iteration_gone_back_through(
     while bench.space.stop.inside[-1].iteration < 1:
         bench.run("step_into")
     panel.refresh()
-    assert remarks(panel)[1] == "iteration 2"
+    assert remarks(panel)[1] == "iteration 3"

@@ -171,7 +171,7 @@ def test_a_nan_of_an_iteration_is_gone_to_in_it(
     panel = show(ProblemsPanel(bench.space))
     bench.run("continue_")
     qtbot.waitUntil(lambda: bool(panel.model.rows))
-    qtbot.waitUntil(lambda: "in iteration 4" in panel.model.reason(panel.model.rows[0]))
+    qtbot.waitUntil(lambda: "in iteration 5" in panel.model.reason(panel.model.rows[0]))
     click_link(panel, 0, qtbot)
     (inside,) = bench.space.stop.inside
     assert (inside.loop, inside.iteration) == ("while/While", 4)
