@@ -1199,8 +1199,8 @@ class _Marked:
         plain, found = self.plain.__func__, self.found
 
         def apply(cls, *args, **kwargs):
-            if cls.__module__.startswith("torch._higher_order_ops"):
-                return plain(cls, *args, **kwargs)  # a branch or a loop
+            if cls.__module__.startswith(("torch._higher_order_ops", "torch._library")):
+                return plain(cls, *args, **kwargs)  # a branch or a loop; an operation of a library
             count = sum(entry["class"] == cls.__qualname__ for entry in found.values())
             key = f"{cls.__name__}_{count}" if count else cls.__name__
             found[key] = {"class": cls.__qualname__, "source": _source(cls)}

@@ -63,3 +63,31 @@ def test_a_loop_is_watched(tmp_path: Path) -> None:
             optimizer.step()
     assert watched.saved == [str(file)]
     assert gradstep.open(file).grad()
+
+
+def test_an_operation_of_a_library_is_one_that_nobody_knows(tmp_path: Path) -> None:
+    """With a derivative of its own, which PyTorch keeps as it keeps a torch.autograd.Function."""
+
+    @torch.library.custom_op("gradstep_tests::thrice", mutates_args=())
+    def thrice(x: torch.Tensor) -> torch.Tensor:  # type: ignore[name-defined]
+        return x * 3
+
+    thrice.register_fake(torch.empty_like)
+    thrice.register_autograd(lambda ctx, g: g * 3)
+
+    class Net(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.l = torch.nn.Linear(3, 2)
+
+        def forward(self, x: Any) -> Any:
+            return thrice(self.l(x)).tanh()
+
+    def loss(out: Any) -> Any:
+        return out.pow(2).mean()
+
+    file = tmp_path / "net.gstrace"
+    gradstep.capture_torch(Net(), torch.randn(5, 3), loss, path=file)
+    found = gradstep.open(file)
+    assert "gradstep_tests.thrice.default" in found.operations.values()
+    assert "gradients end there" in found.note
