@@ -130,12 +130,21 @@ def _edges(
 def _anywhere(held: Iterable[TensorRef], plan: Plan) -> list[Whereabouts | None]:
     """Likewise, in the iterations of loops as well."""
     found = _tensors(refs := [*held], plan)
+    if all(at is not None for at in found):
+        return found
+    inside: dict[str, Whereabouts] = {}
+    for each in _iterations(plan):
+        inside.update(each.tensors.of)
+    return [inside.get(ref.op) if at is None else at for ref, at in zip(refs, found, strict=True)]
+
+
+def _iterations(plan: Plan) -> Iterator[Plan]:
+    """Of all loops, those inside of loops as well."""
     for number in plan.loops:
         iteration = plan.steps[number].iteration
         if iteration is not None:
-            inside = _anywhere(refs, iteration.plan)
-            found = [a if a is not None else b for a, b in zip(found, inside, strict=True)]
-    return found
+            yield iteration.plan
+            yield from _iterations(iteration.plan)
 
 
 def _tensors(held: Iterable[TensorRef], plan: Plan) -> list[Whereabouts | None]:

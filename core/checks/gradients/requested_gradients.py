@@ -9,6 +9,7 @@ import numpy as np
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document.document import CodeKind
+from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.program.questions.first_run_values import held
@@ -44,8 +45,8 @@ def gradient_values(
 
 def _needed(loaded: Loaded, request: GradientRequest) -> Graph:
     """The part of the graph that the request and the initialisation are about: what is wrong
-    elsewhere does not matter."""
-    graph = loaded.document.graph
+    elsewhere does not matter. What is fed is not run, and need not be known."""
+    graph = with_placeholders(loaded.document).graph
     ends = [ref.op for ref in (*request.of, *request.wrt, *filter(None, request.grad_ys))]
     names = graph.ancestors([*ends, *filter(None, [loaded.document.init])])
     # Variables that only `initial` names must be there to be initialised.

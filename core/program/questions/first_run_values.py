@@ -10,6 +10,7 @@ from gradstep.core.autodiff.recognition.recognised_gradients import answer_reque
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document.document import CodeKind, Document
+from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.document.requests import every_request, main_request, requests
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.device_transfer import get
@@ -24,13 +25,13 @@ from gradstep.core.program.questions.loaded_document import Loaded, start
 def situation(loaded: Loaded, backend: Backend) -> Situation:
     """The document's main request at its feeds and its variables' first values. Raises
     GradstepError."""
-    graph = loaded.document.graph
+    graph = with_placeholders(loaded.document).graph
     return situation_at(loaded, start(loaded, graph, backend, loaded.initial()).store)
 
 
 def situation_at(loaded: Loaded, store: VariableStore) -> Situation:
     """The same at the values that the variables have in `store`."""
-    document = loaded.document
+    document = with_placeholders(loaded.document)
     values = variable_values(document.graph, store)
     given = {**loaded.feeds(), **{TensorRef(name): value for name, value in values.items()}}
     here = Situation(document.graph, GradientRequest(), loaded.of_kind(CodeKind.GRADIENT), given)

@@ -5,8 +5,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.open_document import read
 from gradstep.core.io.tensorflow import graphdef_export, graphdef_import
 from gradstep.core.io.tensorflow.graphdef_proto import message
@@ -183,3 +187,20 @@ def test_in_a_loop(cli: Cli, tmp_path: Path) -> None:
     document = read(within)
     again = graphdef_import.from_pb(graphdef_export.to_pb(document))
     assert comparable(again.graph) == comparable(document.graph)
+
+
+@pytest.mark.parametrize("verb", [("grad",), ("grad", "--check"), ("why",), ("check",)])
+def test_what_the_document_itself_feeds_need_not_be_known(
+    cli: Cli, file: Path, tmp_path: Path, verb: tuple[str, ...]
+) -> None:
+    """As in a trace, where what is recorded of an operation that nobody lowers is its feed."""
+    document = read(file)
+    feeds = {f"{name}:0": Constant(np.float32([1, 2])) for name in ("x", "odd")}
+    request = GradientRequest(of=(TensorRef("way"),), wrt=(TensorRef("x"),))
+    out = tmp_path / "fed.gradstep"
+    out.write_bytes(gradstep_file.to_bytes(document.with_(feeds=feeds, request=request)))
+    name, *rest = verb
+    result = cli(name, out, *rest, "--json")
+    assert result.status == 0, result.json
+    if name == "grad":
+        assert result.json["gradients"]["x"]["data"] == [2, 4]

@@ -128,11 +128,11 @@ def test_tab_completes_commands_names_and_words(panel: ConsolePanel) -> None:
 
     assert tab("que") == "query"
     assert tab("print lab") == "print labels"
-    assert tab("query isn") == "query isnan"
+    assert tab("query isna") == "query isnan"
     assert tab("print train/update_c/App") == "print train/update_c/ApplyAdam"
     assert tab("print nosuch") == "print nosuch"
     assert tab("print is") == "print is"  # several: they are listed
-    assert "isfinite  isinf  isnan" in panel.text.toPlainText()
+    assert "isfinite  isinf  isnan  isnone" in panel.text.toPlainText()
 
 
 def test_lines_wait_for_those_before(

@@ -38,7 +38,7 @@ def typed(field: ExpressionField, text: str) -> list[str]:
         ('x["den', ["dense/kernel", "dense/bias"]),
         ("1 < grad['BIAS", ["dense/bias"]),
         ("norm", ["norm(", 'x["norm_of_loss"]']),
-        ("2 * isn", ["isnan("]),
+        ("2 * isn", ["isnan(", "isnone("]),
         ("los", ['x["loss"]', 'x["norm_of_loss"]']),
         ("previous(kern", ['x["dense/kernel"]']),
         ("upd", ['update["']),
