@@ -214,6 +214,7 @@ def test_hand_written_numpy_recorded_and_fast_compute_the_same(workload: str) ->
     assert disagreement(numbers["raw"], numbers["fast"]) == ""
 
 
+@pytest.mark.slow
 def test_every_program_that_a_row_names_is_there() -> None:
     for row in RATIOS:
         for name in (row.ours, row.peer):

@@ -22,6 +22,7 @@ SOME = 13  # each so many-th of 500 cases: `./dev devices` takes all
 ON_CARD = ("subnormals", "tf32")  # held by tests/gpu/test_recorded_card.py
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", libraries())
 def test_a_profile_gives_what_its_library_answered(library: str) -> None:
     for name, question in QUESTIONS.items():
@@ -74,6 +75,7 @@ def test_every_question_is_of_a_corner_that_the_operation_has() -> None:
     assert all(question.type in corners[question.corner] for question in QUESTIONS.values())
 
 
+@pytest.mark.slow
 def test_the_counts_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     main(["--json", "--every", "50"])
     profiles = json.loads(capsys.readouterr().out)["profiles"]

@@ -93,6 +93,7 @@ def test_the_first_divergence_is_the_mistake(
     assert not [row.name for row in before if row.differs]
 
 
+@pytest.mark.slow
 def test_what_comes_after_it_has_inherited_it() -> None:
     """In the same iteration, in later ones, behind the loop, and on the way back."""
     node = "while_loop/while_loop_1/sin/Sin"

@@ -13,6 +13,7 @@ from gradstep.gui.automation.driver import Driver
 from gradstep.gui.model.background_work import Background
 
 
+@pytest.mark.slow
 def test_what_is_computed_beside_the_main_thread_is_there(
     tutorial: Driver, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from gradstep.core.graph.model import TensorRef
 from gradstep.gui.automation.driver import Driver
@@ -12,6 +13,7 @@ from tests.core.io.onnx.test_onnx_document import MLP
 from tests.support import onnx_models as onnx
 
 
+@pytest.mark.slow
 def test_a_model_is_opened_and_stepped(driver: Driver, tmp_path: Path) -> None:
     path = tmp_path / "net.onnx"
     path.write_bytes(onnx.model(MLP))

@@ -181,6 +181,7 @@ def test_the_tour_plays_the_tutorial(command: Command, tmp_path: Path) -> None:
     assert "support the native gradient" in said
 
 
+@pytest.mark.slow
 def test_without_a_display_the_window_says_so() -> None:
     environment = {
         k: v

@@ -156,6 +156,7 @@ def test_a_deleted_file_is_asked_about(writer: Writer, path: Path, asked: list[A
     assert gradstep_file.load(path).title == "mine"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["replaced", "in place", "deleted"])
 def test_a_change_is_noticed_while_the_file_is_open(writer: Writer, path: Path, how: str) -> None:
     writer.watch.look()
@@ -203,6 +204,7 @@ def test_recovered_work_asks_before_a_newer_file_goes(
     assert gradstep_file.load(path).title == "theirs"
 
 
+@pytest.mark.slow
 def test_saving_takes_no_input_and_lets_the_window_live(
     writer: Writer, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

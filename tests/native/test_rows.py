@@ -199,6 +199,7 @@ def test_tables_and_what_they_hold_go_together() -> None:
     assert gone() is None
 
 
+@pytest.mark.slow
 def test_others_run_meanwhile_but_not_the_same_table() -> None:
     x, small = np.ones(1 << 20), np.ones(1)
     large = [partial(np.sin, x, np.empty_like(x))] * 16

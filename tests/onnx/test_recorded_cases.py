@@ -17,6 +17,7 @@ def _cases() -> dict[str, Case]:
     return {name: Case.of_bytes(name, data) for name, data in recorded().items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(FAMILIES))
 def test_the_recorded_cases_pass(part: int) -> None:
     names = sorted(recorded())[part::FAMILIES]

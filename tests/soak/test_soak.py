@@ -56,6 +56,7 @@ def _renamed(document: Document) -> Document:
     return document.with_(title=f"{document.title}.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "document"),
     [(0, "tutorial"), (1, "while_loop"), (2, "session_copies"), (4, "queue_train_validation"),

@@ -55,6 +55,7 @@ def _check(drawn: Drawn) -> None:
         )
 
 
+@pytest.mark.slow
 def test_a_wrong_rule_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that is off by a thousandth, among all others."""
     sine = lookup("Sin")

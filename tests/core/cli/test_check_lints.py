@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.core.cli.conftest import Cli
 
 EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"
@@ -34,6 +36,7 @@ def test_in_text_each_says_its_code(cli: Cli) -> None:
     assert "predictions [softmax-twice]\n" in said
 
 
+@pytest.mark.slow
 def test_one_is_left_out_by_its_code_and_all_of_them_at_once(cli: Cli) -> None:
     one = checked(cli, "softmax_by_hand", "--without", "softmax-twice")
     assert codes(one) == [("log-by-hand", "warning")]

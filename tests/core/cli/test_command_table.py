@@ -297,6 +297,7 @@ def test_a_cycle_is_named_where_it_keeps_a_graph_from_running(cli: Cli, tmp_path
     assert "part of a cycle or follows one" in cli("check", path).out
 
 
+@pytest.mark.slow
 def test_check_and_debug_warn_of_races(cli: Cli, tmp_path: Path) -> None:
     """An estimator's learning rate reads the step that its training counts."""
     file = tmp_path / "estimator.pb"

@@ -26,6 +26,7 @@ def test_it_says_what_makes_the_error_what_keeps_it_small_and_what_training_come
     assert "--all" not in named
 
 
+@pytest.mark.slow
 def test_json_has_all_shares(cli: Cli) -> None:
     found = cli("precision", DIGITS, "--target", 'grad["conv1/kernel"]', "--json").json
     assert sum(one["share"] for one in found["shares"]) == pytest.approx(1)

@@ -144,6 +144,7 @@ def test_other_files_of_tensors(cli: Cli, tmp_path: Path, suffix: str) -> None:
     assert gradstep_file.load(out).initial["w"].array.tolist() == [3, 4]
 
 
+@pytest.mark.slow
 def test_a_sweep_begins_with_it(cli: Cli, tmp_path: Path) -> None:
     write_bundle(str(tmp_path / "m.ckpt"), {"c": np.zeros(2, np.float32)})
     words = ("--set", "learning_rate=0,0.1", "--steps", 1, "--workers", 1)

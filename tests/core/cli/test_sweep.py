@@ -114,6 +114,7 @@ def test_a_failing_setting_is_a_row_and_the_others_go_on(cli: Cli, tmp_path: Pat
     assert none.json["best"] is None
 
 
+@pytest.mark.slow
 def test_each_run_is_a_line_where_that_is_asked_for(cli: Cli, tmp_path: Path) -> None:
     words = ("sweep", shrinking(tmp_path), "--set", "learning_rate=0.1,a", "--steps", 3)
     *lines, last = map(json.loads, cli(*words, "--json", "--lines").out.splitlines())

@@ -60,6 +60,7 @@ ORDERS: list[list[int]] = [
 ]
 
 
+@pytest.mark.slow
 def test_each_row_comes_to_each_place_alike() -> None:
     """Of 40 rows in 4,000 epochs; 100 are expected, and 5 deviations are 50."""
     orders = np.array([DrawnOrder(40, 3, epoch)[:] for epoch in range(4000)])

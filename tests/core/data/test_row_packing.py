@@ -93,6 +93,7 @@ def fed(found: OpenedData) -> list[object]:
     return [*map(found.words_at, runs), *values, found.types]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     x=st.sampled_from(X_TEXTS),

@@ -226,6 +226,7 @@ def test_of_many_iterations_the_last_are_kept_whole(recording: Recording) -> Non
     assert sizes[1] < sizes[0]
 
 
+@pytest.mark.slow
 def test_a_loop_without_end_can_be_paused() -> None:
     """Left between two iterations of the inner one, looked at, and gone on with."""
     builder = GraphBuilder()

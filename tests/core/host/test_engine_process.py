@@ -149,6 +149,7 @@ def test_a_pause_waits_its_turn_but_arrives(client: EngineClient, pyfunc: Callab
     assert (answer.reason, answer.run, answer.step) == ("pause", stop.run, stop.step)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "why"),
     [

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
+import pytest
+
 from gradstep.core import garbage_collection
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.host import engine_worker
@@ -79,6 +81,7 @@ def steps() -> int:
     return sum(isinstance(one, Step) for one in gc.get_objects())
 
 
+@pytest.mark.slow
 def test_the_engine_lets_go_once_after_each_opening_when_nobody_asks(monkeypatch: Any) -> None:
     released: list[float] = []
     monkeypatch.setattr(engine_worker, "REST", 0.05)

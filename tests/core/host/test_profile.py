@@ -152,6 +152,7 @@ def test_a_failing_step_is_named(service: EngineService, example: Bytes) -> None
     assert refused(service).node == "b"
 
 
+@pytest.mark.slow
 def test_measuring_can_be_cancelled(
     service: EngineService, pyfunc: Bytes, events: list[m.Message]
 ) -> None:

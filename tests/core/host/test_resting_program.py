@@ -114,6 +114,7 @@ DOINGS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(st.lists(DOINGS, min_size=2, max_size=7))
 def test_whatever_happens_while_it_waits(document: Document, doings: list[str]) -> None:

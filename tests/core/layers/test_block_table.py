@@ -276,6 +276,7 @@ def test_a_wrong_setting_is_refused(settings: dict[str, object], says: str, hint
     assert caught.value.hint.startswith(hint)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [DType.FLOAT32, DType.BOOL, DType.STRING])
 def test_what_no_block_can_read_is_refused_in_words(dtype: DType) -> None:
     """Whatever is selected when a block is added: it is added, or it is said why not."""

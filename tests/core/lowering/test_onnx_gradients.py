@@ -221,6 +221,7 @@ DIFFERENTIABLE = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
 def test_operators_differentiate(name: str) -> None:
     case = Case.of_bytes(name, recorded()[name])

@@ -211,6 +211,7 @@ def finished(document: Document) -> set[str]:
     return document.graph.operations.keys() - waits.keys() - broken - placeholders
 
 
+@pytest.mark.slow
 @given(drawings())
 def test_whatever_is_finished_has_a_step_and_keeps_its_value(documents: list[Document]) -> None:
     engine, before, old = service(), {}, None

@@ -85,6 +85,7 @@ def test_a_change_makes_the_other_program_in_the_same_order(
     assert msgspec.msgpack.encode(made) == msgspec.msgpack.encode(after), "order and all"
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(PROGRAMS)
 def test_the_same_entries_in_another_order_are_another_program(before: ProgramInfo) -> None:

@@ -62,6 +62,7 @@ def test_nothing_found_runs_nothing(tutorial: Driver) -> None:
     finder.close()
 
 
+@pytest.mark.slow
 def test_a_node_is_found_and_selected(tutorial: Driver) -> None:
     tutorial.key("Ctrl+F")
     finder = opened(tutorial, "node_finder")

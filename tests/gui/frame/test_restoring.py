@@ -13,6 +13,7 @@ from gradstep.core.io.tensorflow.bundle_writer import write_bundle
 from gradstep.gui.frame import action_table
 
 
+@pytest.mark.slow
 def test_the_menu_asks_for_a_checkpoint(
     driver: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, examples: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +22,7 @@ def _parts(found: BackwardSlice) -> tuple[object, ...]:
     return path, places, *own, found.has_gradient_scopes
 
 
+@pytest.mark.slow
 @given(networks(), st.data())
 def test_it_is_as_found_anew(case: Case, data: st.DataObject) -> None:
     graph, types = case.graph, infer_declared(case.graph).types

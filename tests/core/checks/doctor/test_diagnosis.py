@@ -95,6 +95,7 @@ def test_every_lint_has_a_code_of_its_own_and_an_example_that_there_is() -> None
     }
 
 
+@pytest.mark.slow
 def test_ten_times_the_operations_take_about_ten_times_as_long() -> None:
     """With so much slack that a busy machine does not matter, and what is quadratic does."""
 

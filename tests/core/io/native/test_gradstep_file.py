@@ -22,6 +22,7 @@ from gradstep.core.io.native import attribute_records, gradstep_file
 from tests.core.io.documents import documents, parts
 
 
+@pytest.mark.slow
 @given(documents)
 def test_round_trip(document: Document) -> None:
     data = gradstep_file.to_bytes(document)

@@ -75,6 +75,7 @@ def test_other_files_are_none(theirs: Path, tmp_path: Path) -> None:
         assert not is_slice_table(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["saver", "types"])
 def test_a_byte_that_changed_is_noticed_or_says_nothing(
     theirs: Path, tmp_path: Path, folder: str

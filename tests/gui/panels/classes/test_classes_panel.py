@@ -95,6 +95,7 @@ def test_a_click_on_a_row_shows_it_in_the_data_until_the_debugger_moves(
     assert data.batch.text().startswith("Run 1 is fed batch 1")
 
 
+@pytest.mark.slow
 def test_it_follows_the_debugger_and_the_choice_of_rows(bench: Any, panel: Any, qtbot: Any) -> None:
     before = panel.view.seen
     bench.run("run_to@0:0")

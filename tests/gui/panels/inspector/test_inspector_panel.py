@@ -191,6 +191,7 @@ def test_the_gradient_menu_overrides_and_takes_back(
     assert (bench.space.selection, bench.views[-1]) == (("e",), ("pyfunc", ""))
 
 
+@pytest.mark.slow
 def test_the_red_card_explains_and_undoes(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
     panel = opened(bench, show, "override_add", "e")
     assert "trusted ✓" in texts(panel)
@@ -210,6 +211,7 @@ def test_the_red_card_explains_and_undoes(bench: Any, show: Callable[..., Any], 
     assert not panel.check.isVisible()
 
 
+@pytest.mark.slow
 def test_one_gradient_is_checked_from_the_inspector(
     bench: Any, show: Callable[..., Any], qtbot: Any
 ) -> None:
@@ -448,6 +450,7 @@ def opened_here(bench: Any, show: Callable[..., Any]) -> InspectorPanel:
     return panel
 
 
+@pytest.mark.slow
 def test_it_says_why_unasked(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
     """Of the value, and of the gradient; with a way there, and along the path."""
     panel = opened(bench, show, "nan_gradient", "p")
@@ -487,6 +490,7 @@ def test_why_of_an_operation_on_the_way_back(
     assert "Reciprocal makes the first infinity at index [0] in the gradient of logp" in body.text()
 
 
+@pytest.mark.slow
 def test_a_question_is_asked_once_and_not_while_one_steps(
     bench: Any, show: Callable[..., Any], qtbot: Any
 ) -> None:

@@ -54,6 +54,7 @@ def test_where_nothing_was_recorded_there_is_none(bench: Any, show: Callable[...
     assert not show(InspectorPanel(bench.space), 328, 900).recorded.isVisible()
 
 
+@pytest.mark.slow
 def test_in_a_loop_it_is_of_the_iteration_that_one_stands_in(
     bench: Any, show: Callable[..., Any], looped: Document
 ) -> None:
@@ -91,6 +92,7 @@ def test_behind_it_it_is_of_the_last_and_the_gradient_of_the_first(
     assert np.array_equal(shown(panel.recorded.gradient), kept.gradients.array[0])
 
 
+@pytest.mark.slow
 def test_on_the_way_back_the_gradient_is_of_the_iteration_gone_back_through(
     bench: Any, show: Callable[..., Any], looped: Document
 ) -> None:

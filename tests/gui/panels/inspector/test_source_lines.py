@@ -183,6 +183,7 @@ def test_what_was_recorded_can_be_compared_with(
     assert "recorded" not in panel.devices.chosen
 
 
+@pytest.mark.slow
 def test_a_name_that_is_none_here_is_shown(bench: Any, show: Callable[..., Any]) -> None:
     """Of an operator, and of a weight, which is no operator."""
     made = onnx.graph([onnx.node("Mul", "x onnx::w*1", "y", "a b")], {"x": ("float32", [2])}, {},

@@ -39,6 +39,7 @@ def test_a_click_says_what_makes_the_error(panel: PrecisionPanel, bench: Any, qt
     assert bench.space.selection == ("loss",)
 
 
+@pytest.mark.slow
 def test_another_format_and_target_and_a_training(
     panel: PrecisionPanel, bench: Any, qtbot: Any
 ) -> None:

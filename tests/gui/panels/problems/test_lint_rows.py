@@ -54,6 +54,7 @@ def choose(panel: ProblemsPanel, text: str, qtbot: Any) -> None:
     menu.close()
 
 
+@pytest.mark.slow
 def test_findings_are_listed_and_counted_and_lead_to_their_nodes(
     bench: Any, panel: Callable[[str], ProblemsPanel], qtbot: Any
 ) -> None:
@@ -73,6 +74,7 @@ def test_nothing_is_asked_while_nobody_reads_it(bench: Any, qtbot: Any) -> None:
     assert not [m for m in bench.bridge.asked if isinstance(m, Diagnose)]
 
 
+@pytest.mark.slow
 def test_what_no_lint_reads_asks_for_nothing(
     bench: Any, panel: Callable[[str], ProblemsPanel]
 ) -> None:
@@ -89,6 +91,7 @@ def test_what_no_lint_reads_asks_for_nothing(
     assert not space.lints.is_idle
 
 
+@pytest.mark.slow
 def test_the_edit_that_mends_it_is_made_and_can_be_undone(
     bench: Any, panel: Callable[[str], ProblemsPanel], qtbot: Any
 ) -> None:
@@ -101,6 +104,7 @@ def test_the_edit_that_mends_it_is_made_and_can_be_undone(
     qtbot.waitUntil(lambda: codes(shown) == ["forgotten-average"], timeout=20_000)
 
 
+@pytest.mark.slow
 def test_links_that_have_no_room_stand_below_each_other(
     panel: Callable[[str], ProblemsPanel],
 ) -> None:
@@ -111,6 +115,7 @@ def test_links_that_have_no_room_stand_below_each_other(
     assert len({*narrow}) > len({*wide})
 
 
+@pytest.mark.slow
 def test_a_node_is_exempt_in_the_document(
     bench: Any, panel: Callable[[str], ProblemsPanel], qtbot: Any
 ) -> None:
@@ -121,6 +126,7 @@ def test_a_node_is_exempt_in_the_document(
     qtbot.waitUntil(lambda: len(codes(shown)) == 2, timeout=20_000)
 
 
+@pytest.mark.slow
 def test_a_lint_is_switched_off_for_good_and_on_again_in_the_dialog(
     bench: Any, panel: Callable[[str], ProblemsPanel], qtbot: Any
 ) -> None:
@@ -138,6 +144,7 @@ def test_a_lint_is_switched_off_for_good_and_on_again_in_the_dialog(
     commands.leave_out_lints(bench.space)
 
 
+@pytest.mark.slow
 def test_the_menu_key_opens_the_menu_of_the_current_row(
     panel: Callable[[str], ProblemsPanel], qtbot: Any
 ) -> None:
@@ -150,6 +157,7 @@ def test_the_menu_key_opens_the_menu_of_the_current_row(
     menu.close()
 
 
+@pytest.mark.slow
 def test_an_example_is_asked_for_beside_this_window(
     bench: Any, panel: Callable[[str], ProblemsPanel], qtbot: Any
 ) -> None:
@@ -157,6 +165,7 @@ def test_an_example_is_asked_for_beside_this_window(
     assert bench.views[-1] == ("example", "control_dependencies")
 
 
+@pytest.mark.slow
 def test_runs_are_looked_at_once_they_are_made(
     bench: Any, show: Callable[..., Any], qtbot: Any
 ) -> None:
@@ -168,6 +177,7 @@ def test_runs_are_looked_at_once_they_are_made(
     assert count_problems(bench.space) == 0
 
 
+@pytest.mark.slow
 def test_another_document_has_none_of_the_first_ones(
     bench: Any, panel: Callable[[str], ProblemsPanel]
 ) -> None:

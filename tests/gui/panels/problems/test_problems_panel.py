@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from PySide6.QtCore import QPoint, Qt
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override
@@ -194,6 +195,7 @@ def test_why_the_first_nan_came_is_said_beside_it(
     assert not panel.model.reason(row), "it was of another stop"
 
 
+@pytest.mark.slow
 def test_nothing_is_asked_while_nobody_reads_it(
     bench: Any, show: Callable[..., Any], qtbot: Any
 ) -> None:

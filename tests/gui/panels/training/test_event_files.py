@@ -72,6 +72,7 @@ def test_their_loss_lies_under_ones_own(panel: Any, bench: Any, qtbot: Any, tmp_
     assert low <= own.points.numbers.min()
 
 
+@pytest.mark.slow
 def test_what_only_they_have_is_drawn_by_itself(
     panel: Any, bench: Any, qtbot: Any, tmp_path: Path
 ) -> None:
