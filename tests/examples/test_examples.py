@@ -53,6 +53,7 @@ def test_the_operations_that_it_names_are_there(name: str) -> None:
     assert named <= set(document.graph.operations), "a name with a scope is a link to a node"
 
 
+@pytest.mark.slow
 def test_the_index_and_the_page_are_those_of_the_files() -> None:
     built: dict[str, Document] = {name: build() for name, build in EXAMPLES.items()}
     entries = [example_index.entry_of(name, document) for name, document in built.items()]

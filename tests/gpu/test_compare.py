@@ -148,6 +148,7 @@ def test_updates_show_the_new_values_of_their_variables() -> None:
     assert found["train/Assign"].left.values == pytest.approx([0.81])
 
 
+@pytest.mark.slow
 def test_a_graph_of_tensorflows_own_with_an_initializer() -> None:
     ran = graph_def(
         "simple_network_adam.pb",

@@ -92,6 +92,7 @@ def test_a_canary_that_dies_or_raves(canary: str) -> None:
     assert "nvidia-smi" in status.text
 
 
+@pytest.mark.slow
 def test_a_canary_that_hangs() -> None:
     status = ask("import time; time.sleep(60)", 0.3)
     assert not status.available

@@ -131,6 +131,7 @@ def test_the_process_that_reads_files_has_imported_what_it_takes(added: Path, li
     assert done.stdout.split() == ["True", "DocumentSent"], done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_the_dialogs_offer_it(
     driver: Driver, tmp_path: Path, lines: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

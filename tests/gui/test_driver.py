@@ -29,6 +29,7 @@ def test_what_is_computed_beside_the_main_thread_is_there(
     assert found == [1]
 
 
+@pytest.mark.slow
 def test_what_a_timer_does_soon_is_done(tutorial: Driver) -> None:
     done: list[int] = []
     timer = QTimer(tutorial.window, singleShot=True, interval=round(800 * driving.SETTLED))
@@ -39,6 +40,7 @@ def test_what_a_timer_does_soon_is_done(tutorial: Driver) -> None:
     assert done == [1]
 
 
+@pytest.mark.slow
 def test_work_that_goes_on_and_later_timers_are_not_waited_for(tutorial: Driver) -> None:
     over = threading.Event()
     Background(tutorial.window).run(over.wait, lambda _: None, lambda error: None)

@@ -43,6 +43,7 @@ def documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_at_first_it_is_the_folder_for_documents(
     driver: Driver, dialogs: Dialogs, documents: Path
 ) -> None:

@@ -165,6 +165,7 @@ def test_a_shot_shows_a_profile_or_says_why_there_is_none(command: Command, tmp_
     assert "indices[2] = 6 is not in [0, 5)" in said
 
 
+@pytest.mark.slow
 def test_a_shot_of_nothing_is_an_error(tmp_path: Path) -> None:
     result = run("main.py", "shot", "missing.gradstep", str(tmp_path / "x.png"))
     assert result.returncode in (1, 2)

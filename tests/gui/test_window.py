@@ -52,6 +52,7 @@ def test_a_picture_on_the_start_page_opens_its_example(driver: Driver) -> None:
     assert driver.workspace.name == "gather.gradstep"
 
 
+@pytest.mark.slow
 def test_on_the_start_page_the_tab_key_goes_from_the_search_to_the_examples(driver: Driver) -> None:
     driver.key("Tab")
     focus = QApplication.focusWidget()

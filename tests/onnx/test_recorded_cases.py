@@ -27,6 +27,7 @@ def test_the_recorded_cases_pass(part: int) -> None:
     assert len(cases) > 40
 
 
+@pytest.mark.slow
 def test_most_operators_are_among_them() -> None:
     """Those without a case there: random numbers, and what no case of the suite is small enough
     for."""

@@ -82,6 +82,7 @@ def test_every_command_that_is_drawn_has_its_edit() -> None:
 # -- what is found ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_kernel_that_gives_something_else_the_next_time(monkeypatch: Any) -> None:
     given = iter(range(1 << 20))
 
@@ -117,6 +118,7 @@ def test_an_engine_that_does_not_come_back_to_its_place(monkeypatch: Any) -> Non
     assert broken(KILLING).kind == "place"
 
 
+@pytest.mark.slow
 def test_a_program_that_depends_on_the_one_before_the_edit(monkeypatch: Any) -> None:
     def dependent(*arguments: Any, previous: Any = None, **rest: Any) -> Any:
         program = derive(*arguments, previous=previous, **rest)
@@ -129,6 +131,7 @@ def test_a_program_that_depends_on_the_one_before_the_edit(monkeypatch: Any) -> 
     assert "program.problems" in error.text
 
 
+@pytest.mark.slow
 def test_python_that_runs_without_being_trusted(monkeypatch: Any) -> None:
     heard: list[str] = []
     seed = next(n for n in range(99) if walk.Random(f"{n}/0").random() < walk.UNTRUSTED)

@@ -177,6 +177,7 @@ def test_a_document_keeps_what_was_recorded_in_loops(tmp_path: Path) -> None:
         assert other.gradients == one.gradients
 
 
+@pytest.mark.slow
 def test_a_number_of_an_iteration_that_is_another_is_noticed(tmp_path: Path) -> None:
     for what in ("values", "gradients"):
         path = _changed(tmp_path, "scan", lambda graph, what=what: _in_a_loop(graph, what))

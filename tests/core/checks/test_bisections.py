@@ -101,6 +101,7 @@ def test_the_first_iteration_of_all_in_a_row_is_found(
             assert loop.first_with(last, began, lambda held, least=first: held >= least) == first
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=4), st.data())
 def test_the_element_at_which_a_part_stops_is_named(sizes: list[int], data: st.DataObject) -> None:

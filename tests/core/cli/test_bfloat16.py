@@ -88,6 +88,7 @@ def test_it_runs_and_is_shown(cli: Cli, file: Path) -> None:
     assert "w  bfloat16[4, 3] [[0.345703, 0.820312, 0.330078]" in stopped
 
 
+@pytest.mark.slow
 def test_its_gradients_are_checked(cli: Cli, file: Path) -> None:
     """They are right, but for what bfloat16 rounds; nothing is called wrong for its digits."""
     done = cli("check", file)

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.core.cli.conftest import Cli
 from tests.traces.trace_archive import traces
 
@@ -34,6 +36,7 @@ def test_the_exporter_knows_nothing_of_ours() -> None:
     assert foreign == {"torch", "numpy"}
 
 
+@pytest.mark.slow
 def test_the_commands_take_a_trace(cli: Cli, tmp_path: Path) -> None:
     path = traces() / "partly.gstrace"
     loss = cli("run", path, "--json").json["runs"][0]["fetches"]
@@ -52,6 +55,7 @@ def test_the_commands_take_a_trace(cli: Cli, tmp_path: Path) -> None:
     assert "a hook changes it" in text
 
 
+@pytest.mark.slow
 def test_a_weight_whose_gradient_is_another_is_warned_of(cli: Cli) -> None:
     problems = cli("check", traces() / "hook.gstrace", "--json").json["problems"]
     assert {(p["node"], p["code"]) for p in problems} == {

@@ -130,6 +130,7 @@ def test_check_prints_what_to_write(cli: Cli, forward: Path, tmp_path: Path) -> 
     assert "CustomAdd is not written yet" in derived.err
 
 
+@pytest.mark.slow
 def test_no_gradient_is_missed_that_the_graph_has(cli: Cli, training: Path, tmp_path: Path) -> None:
     missing = cli("check", training, "--json").json["missing_code"]
     assert [part["name"] for part in missing] == ["pyfunc_0"]

@@ -14,6 +14,7 @@ from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 
 
+@pytest.mark.slow
 def test_a_document_is_held_to_what_it_says(cli: Cli, tmp_path: Path) -> None:
     document = gradstep_file.load(FOLDER / "tutorial.gradstep")
     good = cli("check", FOLDER / "tutorial.gradstep", "--feed", "data=[9,9]", "--json")

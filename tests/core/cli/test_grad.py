@@ -239,6 +239,7 @@ def test_a_gradient_nearly_called_so_is_refused_with_what_was_meant(cli: Cli) ->
     assert error["hint"].startswith("did you mean Identity")
 
 
+@pytest.mark.slow
 def test_what_overrides_nothing_is_said_beside_the_gradients(cli: Cli, tmp_path: Path) -> None:
     document, path = read(TUTORIAL), tmp_path / "stray.gradstep"
     overrides = (Override("Identity", "Matmul"), Override("Reluu", "VariableV2"))
@@ -265,6 +266,7 @@ def test_check(cli: Cli) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_wrong_gradient_fails_the_check_unless_the_document_expects_it(
     cli: Cli, tmp_path: Path
 ) -> None:

@@ -233,6 +233,7 @@ def test_a_gradient_that_is_the_variable_itself(
 SIZES = (1 << 16, (1 << 16) + 1, 3 << 14, (5 << 14) - 1, 100_003)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 def test_blocks_of_large_tensors(size: int) -> None:
     """Chains with scalars, masks, a reduction in their middle, updates at their end."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import networkx
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 from gradstep.core.graph.as_networkx import to_networkx
@@ -37,6 +38,7 @@ def test_wires_and_control_dependencies_with_the_ends_that_they_have() -> None:
     ]
 
 
+@pytest.mark.slow
 @settings(deadline=None, suppress_health_check=[*HealthCheck])
 @given(graphs())
 def test_what_leads_where_is_the_same(drawn: Drawn) -> None:

@@ -57,6 +57,7 @@ def test_renaming_leaves_what_does_not_mention_it_the_very_same() -> None:
     assert "more" in [op.name for op in within(renamed)]
 
 
+@pytest.mark.slow
 @given(networks(), st.data())
 def test_renaming_one_is_renaming_it_wherever_it_is_mentioned(
     case: Case, data: st.DataObject

@@ -227,6 +227,7 @@ def test_layers_of_a_traced_model_are_equal(name: str, scope: str) -> None:
     assert stacked(document.graph, *document.view.collapsed) == set()
 
 
+@pytest.mark.slow
 def test_twelve_layers_of_a_traced_model_are_one_stack() -> None:
     document = read(traces() / "twelve_layers.gstrace")
     layers = tuple(f"layers/{number}" for number in range(12))

@@ -66,6 +66,7 @@ def test_the_rows_lie_on_it_where_the_data_has_them() -> None:
     assert (np.array([x1, y1]) > high).all()
 
 
+@pytest.mark.slow
 def test_it_is_drawn_while_a_network_is_trained_of_which_nothing_changes() -> None:
     events: list[m.Event] = []
     looked, alone = EngineService(CpuOnly(), events.append), opened(spirals(dropout=True))

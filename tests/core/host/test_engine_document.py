@@ -122,6 +122,7 @@ def test_a_difference_that_does_not_fit_is_refused_in_words(tutorial: Document) 
     assert isinstance(client.show(stopped(tutorial, "e")), m.Edited), "it holds what it held"
 
 
+@pytest.mark.slow
 def test_what_is_kept_for_a_restart_is_not_much_larger_than_the_document(
     tutorial: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:

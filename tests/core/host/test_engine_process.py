@@ -170,6 +170,7 @@ def test_a_function_that_ends_the_process(
     assert control(client, "pause").step == here.step
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", ["KeyboardInterrupt", "GeneratorExit", "SystemExit"])
 def test_no_exception_ends_the_process(client: EngineClient, pyfunc: Callable, error: str) -> None:
     """In the function, and where its result is turned into a tensor."""

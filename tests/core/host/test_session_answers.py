@@ -176,6 +176,7 @@ def test_a_thread_ends_also_where_what_closes_its_queue_cannot_run(
     assert other.ask(m.Control(command="pause")).threads == stopped.threads
 
 
+@pytest.mark.slow
 def test_a_pause_ends_the_way_back_to_where_sessions_stood(example: Callable[[str], bytes]) -> None:
     """An edit has made the loop on it endless, in both."""
     document = gradstep_file.from_bytes(example("while_loop"))

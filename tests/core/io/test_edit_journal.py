@@ -56,6 +56,7 @@ def test_a_log_longer_than_its_document_is_written_anew(
     assert path.stat().st_size < 6000
 
 
+@pytest.mark.slow
 @given(st.integers(1, 4), st.floats(0, 1), st.sampled_from((b"", b"\0" * 30, b"GSJ1")))
 @settings(max_examples=40)
 def test_a_torn_end_is_ignored(count: int, cut: float, rest: bytes) -> None:

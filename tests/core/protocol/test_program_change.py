@@ -104,6 +104,7 @@ def test_the_same_entries_in_another_order_are_another_program(before: ProgramIn
     assert msgspec.msgpack.encode(made) == msgspec.msgpack.encode(after)
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(PROGRAMS, st.data())
 def test_what_stays_is_not_told_again(before: ProgramInfo, data: st.DataObject) -> None:

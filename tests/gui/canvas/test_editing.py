@@ -382,6 +382,7 @@ def test_enter_asks_for_the_inspector(canvas, qtbot) -> None:
     assert asked.args == ["show", "inspector"]
 
 
+@pytest.mark.slow
 def test_l_lays_out_the_graph_as_an_edit(canvas, qtbot) -> None:
     canvas.open("tutorial")
     canvas.space.edit("Heap", canvas.space.document.with_())

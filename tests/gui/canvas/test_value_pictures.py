@@ -151,6 +151,7 @@ def test_images_kernels_and_features_are_drawn_as_they_are(near: Any) -> None:
     )
 
 
+@pytest.mark.slow
 def test_each_value_is_asked_for_once_and_in_view(near: Any) -> None:
     asked = [message.of.ref for message in near.asked]
     assert "conv1/convolution:0" in asked

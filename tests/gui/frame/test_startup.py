@@ -87,6 +87,7 @@ def test_a_bare_window_can_be_closed(bare: MainWindow) -> None:
     assert not bare.isVisible()
 
 
+@pytest.mark.slow
 def test_examples_that_cannot_be_listed_are_said(
     qtbot: Any, qapp: QApplication, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

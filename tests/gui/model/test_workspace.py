@@ -178,6 +178,7 @@ def test_comparing_devices_gives_a_row_for_each_node(
     assert comparison.first_divergence == "b"
 
 
+@pytest.mark.slow
 def test_an_override_in_force_is_checked_unasked(
     workspace: Workspace, qtbot: Any, examples: Path
 ) -> None:

@@ -52,6 +52,7 @@ def test_the_gradients_of_what_is_trained_are_listed(
     assert "the gradient ends at head/frozen_t" in reason
 
 
+@pytest.mark.slow
 def test_names_that_differ_at_their_end_look_different(
     bench: Any, show: Callable[..., Any]
 ) -> None:

@@ -51,6 +51,7 @@ def shown(bench: Any) -> dict[str, list[float] | None]:
     return {ref: None if v is None else v.head.tolist() for ref, v in values.items()}
 
 
+@pytest.mark.slow
 def test_a_step_is_one_request(
     bench: Any, asked: Callable[..., list[Message]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,6 +70,7 @@ def test_a_step_is_one_request(
     assert came == {ref: read[ref] for ref in came}, "as they are when each is read"
 
 
+@pytest.mark.slow
 def test_sessions_are_told_of_only_where_they_are_shown(
     bench: Any, asked: Callable[..., list[Message]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,6 +96,7 @@ def test_what_takes_too_long_is_read_by_itself(
     assert bench.space.value("d:0").state == "known"
 
 
+@pytest.mark.slow
 def test_a_run_that_was_not_looked_through_is_asked_about(
     bench: Any, asked: Callable[..., list[Message]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,6 +109,7 @@ def test_a_run_that_was_not_looked_through_is_asked_about(
     assert FindBroken in [type(each) for each in found]
 
 
+@pytest.mark.slow
 def test_an_edit_is_answered_with_what_the_panels_show(
     bench: Any, asked: Callable[..., list[Message]], monkeypatch: pytest.MonkeyPatch, qtbot: Any
 ) -> None:

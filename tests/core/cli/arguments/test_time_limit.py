@@ -16,6 +16,7 @@ TUTORIAL = FOLDER / "tutorial.gradstep"
 LATE = "it was not done after 0.3 s, as long as --timeout allows"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [("run", "--runs", "10000000"), ("train", "--steps", "100000000")],

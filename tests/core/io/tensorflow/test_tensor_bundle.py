@@ -273,6 +273,7 @@ def test_names_that_are_not_there_are_said_with_those_that_are(theirs: Path) -> 
     assert caught.value.hint.startswith("did you mean layer/b")
 
 
+@pytest.mark.slow
 def test_many_names_take_memory_that_is_asked_for(tmp_path: Path) -> None:
     """Keys share their beginnings, so that a short file may say long ones."""
     long = b"k" * 4000

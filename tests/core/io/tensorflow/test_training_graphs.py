@@ -80,6 +80,7 @@ def _held(document: Document, ref: TensorRef) -> list[TensorRef | None]:
     return [one.gradients.get(ref) for one in derive(document).derived]
 
 
+@pytest.mark.slow
 def test_updates_and_slots() -> None:
     graph = facts.document("adam_resource").graph
     assert graph["Adam/update_w1/ResourceApplyAdam"].origin == "w1"

@@ -212,6 +212,7 @@ for i in range(20):
 """
 
 
+@pytest.mark.slow
 def test_two_windows_lose_no_decision(tmp_path: Path) -> None:
     writing = [
         subprocess.Popen([sys.executable, "-c", MANY, str(tmp_path), name], cwd=ROOT)

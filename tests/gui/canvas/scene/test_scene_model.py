@@ -38,6 +38,7 @@ def test_a_stop_moves_nothing(canvas: Any) -> None:
     assert not stopped.any()
 
 
+@pytest.mark.slow
 def test_a_graph_is_read_once_while_it_is_laid_out(
     canvas: Any, qtbot: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

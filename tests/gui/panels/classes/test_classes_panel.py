@@ -65,6 +65,7 @@ def test_a_click_on_a_cell_lists_its_rows_and_escape_all(bench: Any, panel: Any)
     assert [(a.actual, a.taken) for a in asked(bench)][-2:] == [cell, (-1, -1)]
 
 
+@pytest.mark.slow
 def test_keys_go_through_the_matrix(panel: Any) -> None:
     QTest.keyClick(panel.matrix, Qt.Key.Key_Down)
     assert panel.caption.text().endswith("of class 0 taken for 0")
@@ -76,6 +77,7 @@ def test_keys_go_through_the_matrix(panel: Any) -> None:
     assert panel.view.cell is None
 
 
+@pytest.mark.slow
 def test_a_click_on_a_row_shows_it_in_the_data_until_the_debugger_moves(
     bench: Any, panel: Any, show: Callable[..., Any]
 ) -> None:

@@ -172,6 +172,7 @@ def menu_of(qtbot: Any, panel: InspectorPanel) -> QMenu:
     return menu
 
 
+@pytest.mark.slow
 def test_the_gradient_menu_overrides_and_takes_back(
     bench: Any, show: Callable[..., Any], qtbot: Any
 ) -> None:
@@ -479,6 +480,7 @@ def test_it_says_why_unasked(bench: Any, show: Callable[..., Any], qtbot: Any) -
     assert bench.space.selection == ("logp",)
 
 
+@pytest.mark.slow
 def test_why_of_an_operation_on_the_way_back(
     bench: Any, show: Callable[..., Any], qtbot: Any
 ) -> None:

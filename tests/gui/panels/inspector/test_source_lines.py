@@ -42,6 +42,7 @@ def _text(panel: Any) -> str:
     return str(panel.source.findChild(CodePreview).toPlainText())
 
 
+@pytest.mark.slow
 def test_the_line_is_shown_with_those_around_it(
     bench: Any, show: Callable[..., Any], hooked: Document
 ) -> None:
@@ -56,6 +57,7 @@ def test_the_line_is_shown_with_those_around_it(
     assert mark.cursor.block().text().strip() == "return self.m(h)"
 
 
+@pytest.mark.slow
 def test_a_foreign_operation_is_one_thing(
     bench: Any, show: Callable[..., Any], hooked: Document
 ) -> None:
@@ -67,6 +69,7 @@ def test_a_foreign_operation_is_one_thing(
     assert "return self.m(h)" in _text(panel)
 
 
+@pytest.mark.slow
 def test_what_was_drawn_here_has_none(bench: Any, show: Callable[..., Any]) -> None:
     bench.open("tutorial")
     bench.space.select(["d"])
@@ -74,6 +77,7 @@ def test_what_was_drawn_here_has_none(bench: Any, show: Callable[..., Any]) -> N
     assert not panel.source.isVisible()
 
 
+@pytest.mark.slow
 def test_a_click_opens_the_editor(
     bench: Any, show: Callable[..., Any], qtbot: Any, hooked: Document, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

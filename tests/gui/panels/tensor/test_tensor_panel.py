@@ -501,6 +501,7 @@ def test_next_and_previous(bench: Any, show: Callable[..., Any], qtbot: Any) -> 
     assert find(qtbot, panel, "> 3") == "2 of 10: [8, 2]", "on from [9, 2], which comes first now"
 
 
+@pytest.mark.slow
 def test_a_histogram_and_lines_say_what_they_leave_out(
     bench: Any, show: Callable[..., Any], qtbot: Any
 ) -> None:

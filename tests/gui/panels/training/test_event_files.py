@@ -138,6 +138,7 @@ def test_what_cannot_be_shown_is_said(panel: Any, bench: Any, qtbot: Any, tmp_pa
     assert next(iter(training.points.values())).numbers.tolist() == [1]
 
 
+@pytest.mark.slow
 def test_the_menu_asks_for_a_folder(
     driver: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -147,6 +148,7 @@ def test_the_menu_asks_for_a_folder(
     driver.wait(lambda: len(driver.workspace.training.earlier), "the curves")
 
 
+@pytest.mark.slow
 def test_each_is_listed_in_the_colour_that_it_is_drawn_in(
     panel: Any, bench: Any, qtbot: Any, tmp_path: Path
 ) -> None:

@@ -221,6 +221,7 @@ def test_an_engine_that_ends_leaves_the_curves(bench: Any, panel: Any) -> None:
     assert numbers(training).tolist() == [2, 1]
 
 
+@pytest.mark.slow
 def test_the_wheel_zooms_all_plots_alike(bench: Any, panel: Any) -> None:
     commands.follow_gradients(bench.space)
     commands.train(bench.space)
