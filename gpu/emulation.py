@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.engine.calls.changed_kernels import with_inputs, with_results
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.graph.model import Operation
 from gradstep.core.graph.number_kinds import kind_of
@@ -42,9 +43,9 @@ class EmulatedBackend(NumpyBackend):
         for rules_for in (integer_rules, float_rules, index_rules):
             kernel = rules_for.adapted(self.rules, definition.type, kernel)
         if self.rules.tf32 and definition.arithmetic == "product":
-            kernel = _with_inputs(round_to_tf32, kernel)
+            kernel = with_inputs(round_to_tf32, kernel)
         if flushes(self.rules, definition):
-            kernel = _with_results(flush_subnormals, _with_inputs(flush_subnormals, kernel))
+            kernel = with_results(flush_subnormals, with_inputs(flush_subnormals, kernel))
         if self.rules.flush_subnormals is not Flush.NEVER and definition.type == "Cast":
             kernel = _flushing_cast(kernel)
         if self.rules.no_room is not NoRoom.X86 and definition.type == "Cast":
@@ -132,17 +133,3 @@ def flush_subnormals(array: Any) -> Any:
         return array
     tiny = np.abs(array) < np.finfo(np.float32).tiny
     return np.where(tiny, np.copysign(np.float32(0), array), array)
-
-
-def _with_inputs(change: Callable[[Any], Any], kernel: Kernel) -> Kernel:
-    return lambda *inputs: kernel(*map(change, inputs))
-
-
-def _with_results(change: Callable[[Any], Any], kernel: Kernel) -> Kernel:
-    def changed(*inputs: Any) -> Any:
-        result = kernel(*inputs)
-        if isinstance(result, tuple | list):
-            return tuple(map(change, result))
-        return change(result)
-
-    return changed

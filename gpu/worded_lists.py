@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from gradstep.core.name_list import name_list
+
 _NAMED = 3  # of a list by name; of the others, how many
 
 
 def some(names: Iterable[str]) -> str:
     """The first few by name: "a, b, c and 2 more"."""
-    found = list(names)
-    more = len(found) - _NAMED
-    if more > 0:
-        return f"{', '.join(found[:_NAMED])} and {more} more"
-    return " and ".join(filter(None, [", ".join(found[:-1]), found[-1]]))
+    return name_list(names, _NAMED)
 
 
 def nodes(count: int) -> str:

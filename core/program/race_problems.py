@@ -13,6 +13,7 @@ from gradstep.core.engine.plan.races import Race, may_race, races
 from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.problems import Problem
+from gradstep.core.name_list import name_list
 
 _MOST = 12  # problems that are said one by one
 _NAMED = 3  # operations that one problem names at each end
@@ -125,8 +126,4 @@ def _two_writers(race: Race, writer: str, others: Sequence[str]) -> tuple[str, s
 
 def _names(names: Sequence[str]) -> str:
     """'a', 'b' and 2 more."""
-    named = [f"'{name}'" for name in names[:_NAMED]]
-    rest = len(names) - len(named)
-    if rest > 0:
-        return f"{', '.join(named)} and {rest} more"
-    return " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
+    return name_list([f"'{name}'" for name in names], _NAMED)

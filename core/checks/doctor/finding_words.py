@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gradstep.core.name_list import name_list
+
 _NAMED = 3  # names that one sentence says
 
 
 def listed(names: Sequence[str]) -> str:
     """`a, b, c and 4 more`."""
     some = [*dict.fromkeys(names)]
-    if len(some) > _NAMED + 1:
-        return f"{', '.join(some[:_NAMED])} and {len(some) - _NAMED} more"
-    *before, last = some
-    return f"{', '.join(before)} and {last}" if before else last
+    return name_list(some, _NAMED if len(some) > _NAMED + 1 else len(some))
 
 
 def within(scope: str, names: Sequence[str]) -> list[str]:

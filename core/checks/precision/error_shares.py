@@ -45,7 +45,7 @@ class _Group:
 def find_shares(runs: MixedRuns, order: Sequence[str], most: int) -> list[Share]:
     """Of all of `order`, the largest first, by at most so many runs beside the two that say how
     large the error is. Their results are finite; see `find_overflows`."""
-    whole = _Group(0, len(order), runs.result(()), runs.result(order))
+    whole = _Group(0, len(order), runs.plain, runs.result(order))
     error = whole.after - whole.before
     queue, done, made = [(-whole.moved, 0, whole)], [], 0
     while queue:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
+from collections.abc import Collection, Sequence
 
 from gradstep.core.checks.precision.error_shares import Share
 from gradstep.core.checks.precision.mixed_runs import MixedRuns
@@ -19,12 +17,9 @@ def smallest_set(
     """Of `order`, in its order: with all others in the format the result is at most `limit` (L2
     norm) from that in float32, and none of them can be left out alone. Taken from those that move
     the result most."""
-    plain = runs.result(())
 
     def is_enough(kept: Sequence[str]) -> bool:
-        there = frozenset(kept)
-        result = runs.result([name for name in order if name not in there])
-        return bool(np.linalg.norm(result - plain) <= limit)  # not where it is NaN
+        return runs.error(without(order, kept)) <= limit  # not where it is NaN
 
     ranked = [name for one in sorted(shares, key=lambda s: -s.size) for name in one.names]
     few, enough = 0, 0
@@ -36,6 +31,13 @@ def smallest_set(
     kept = ranked[:enough]
     for number, name in enumerate(kept[::-1][:_TRIED], 1):  # those that move it least first
         tell_progress("Looking for what can be spared", number, min(_TRIED, enough))
-        without = [other for other in kept if other != name]
-        kept = without if is_enough(without) else kept
-    return [name for name in order if name in frozenset(kept)]
+        fewer = [other for other in kept if other != name]
+        kept = fewer if is_enough(fewer) else kept
+    there = frozenset(kept)
+    return [name for name in order if name in there]
+
+
+def without(order: Sequence[str], names: Collection[str]) -> list[str]:
+    """`order` but for these."""
+    away = frozenset(names)
+    return [name for name in order if name not in away]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Any
+from collections.abc import Collection
 
 from gradstep.core.checks.precision.number_formats import NumberFormat
+from gradstep.core.engine.calls.changed_kernels import Kernel, with_inputs, with_results
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.system_rules import TF_CPU
 from gradstep.core.ops.declare.table import OpDef
-
-Kernel = Callable[..., Any]
 
 
 class MixedBackend(NumpyBackend):
@@ -24,20 +22,8 @@ class MixedBackend(NumpyBackend):
         object.__setattr__(self, "_chosen", chosen)
 
     def adapt(self, definition: OpDef, kernel: Kernel, op: Operation) -> Kernel:
-        if op.name not in self._chosen:  # type: ignore[attr-defined]
+        format_: NumberFormat = self._format  # type: ignore[attr-defined]
+        chosen: Collection[str] = self._chosen  # type: ignore[attr-defined]
+        if op.name not in chosen or definition.arithmetic not in format_.kinds:
             return kernel
-        return computed_in(self._format, definition, kernel)  # type: ignore[attr-defined]
-
-
-def computed_in(format_: NumberFormat, definition: OpDef, kernel: Kernel) -> Kernel:
-    """`kernel`, on operands and with results of that format."""
-    if definition.arithmetic not in format_.kinds:
-        return kernel
-
-    def computed(*inputs: Any) -> Any:
-        result = kernel(*map(format_.taken, inputs))
-        if isinstance(result, tuple | list):
-            return tuple(map(format_.given, result))
-        return format_.given(result)
-
-    return computed
+        return with_results(format_.given, with_inputs(format_.taken, kernel))

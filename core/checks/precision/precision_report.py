@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from gradstep.core.checks.precision.error_shares import Share, find_overflows, find_shares
-from gradstep.core.checks.precision.float32_set import smallest_set
+from gradstep.core.checks.precision.float32_set import smallest_set, without
 from gradstep.core.checks.precision.gradient_underflow import LossScale, find_loss_scale
-from gradstep.core.checks.precision.mixed_runs import MixedRuns
+from gradstep.core.checks.precision.mixed_runs import MixedRuns, Start, session_at
 from gradstep.core.checks.precision.number_formats import FORMATS, NumberFormat
 from gradstep.core.checks.precision.trained_losses import trained_losses
-from gradstep.core.debug.history.first_variables import first_variables
 from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.history.program_tensors import find_tensor
 from gradstep.core.engine.numpy_backend import NumpyBackend
-from gradstep.core.engine.plan.compile_plan import compile_plan
-from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
-from gradstep.core.engine.run.recording import Recording
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.state.print_output import nowhere, printing_to
 
 TENTH = 0.1  # of the error: what may be left of it where nothing else is asked for
-Start = Mapping[str, Any] | None
 RUNS = 256  # for the shares
 _OVERFLOWS = 16  # operations that are looked for
 _GRADIENT = re.compile(r"grad\[\s*['\"]?(.+?)['\"]?\s*\]")
@@ -84,18 +79,16 @@ def examine(program: Program, question: Question, start: Start = None) -> Precis
             kind="ValueError",
             hint="name another --target, or other scopes",
         )
-    plain = runs.result(())
-    norm = float(np.linalg.norm(plain))
+    norm = float(np.linalg.norm(runs.plain))
     if not np.isfinite(norm):
         return PrecisionReport(format_.name, question.target or target.short, len(order), norm)
     overflows = find_overflows(runs, order, _OVERFLOWS)
-    left = [name for name in order if name not in overflows]
+    left = without(order, overflows)
     shares = find_shares(runs, left, question.runs)
-    error = float(np.linalg.norm(runs.result(left) - plain))
+    error = runs.error(left)
     relative = question.tolerance
     limit = TENTH * error if relative is None else relative * norm
     kept = smallest_set(runs, left, shares, limit)
-    final = runs.result([name for name in left if name not in kept])
     return PrecisionReport(
         format=format_.name,
         target=question.target or target.short,
@@ -106,7 +99,7 @@ def examine(program: Program, question: Question, start: Start = None) -> Precis
         shares=tuple(shares),
         limit=limit,
         kept=tuple(kept),
-        kept_error=float(np.linalg.norm(final - plain)),
+        kept_error=runs.error(without(left, kept)),
         scale=_loss_scale(program, format_, start),
         losses=_trained(program, format_, question, [*overflows, *kept], start),
         runs=runs.count,
@@ -125,8 +118,7 @@ def target_of(program: Program, said: str) -> TensorRef:
             )
         return every[0]
     match = _GRADIENT.fullmatch(said.strip())
-    ref = TensorRef.parse(match[1] if match else said)
-    _ = program.graph[ref.op]
+    ref = find_tensor(program, match[1] if match else said)
     if match is None:
         return ref
     if ref not in program.gradients:
@@ -167,18 +159,8 @@ def _loss_scale(program: Program, format_: NumberFormat, start: Start) -> LossSc
     if format_.name != "float16" or not program.gradients:
         return None
     outside = {ref: g for ref, g in program.gradients.items() if g.op in program.graph}  # of loops
-    holders = [*dict.fromkeys(outside.values())]
-    feeds = feed_arrays(program.graph, program.feeds)
-    plan = compile_plan(program.graph, holders, (), infer_fed_types(feeds))
-    recording = Recording(plan, NumpyBackend(), program.functions)
-    recording.feed(feeds)
-    recording.begin(first_variables(program, NumpyBackend()) if start is None else start)
-    _, error = recording.run(0, len(plan.steps))
-    if error is not None:
-        raise error
-    values = {}
-    for ref, holder in outside.items():
-        index = plan.tensors[holder]
-        if isinstance(index, int) and plan.values[index].type.dtype is DType.FLOAT32:
-            values[ref] = np.asarray(recording.value(index))
-    return find_loss_scale(values, format_)
+    session = session_at(program, NumpyBackend(), start)
+    with printing_to(nowhere):
+        found = session.run([*outside.values()], program.feeds)
+    made = zip(outside, map(np.asarray, found), strict=True)
+    return find_loss_scale({ref: g for ref, g in made if g.dtype == np.float32}, format_)

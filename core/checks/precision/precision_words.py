@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from gradstep.core.checks.precision.gradient_underflow import LossScale
 from gradstep.core.checks.precision.precision_report import PrecisionReport
+from gradstep.core.name_list import name_list
 
 _NAMED = 6  # operations, and gradients
 
@@ -30,7 +31,8 @@ def overflowing(found: PrecisionReport) -> str:
     if not found.overflows:
         return ""
     verb = "overflows" if len(found.overflows) == 1 else "overflow"
-    return f"{listed(found.overflows)} {verb}, and stayed in float32: the rest is of the others."
+    names = name_list(found.overflows, _NAMED)
+    return f"{names} {verb}, and stayed in float32: the rest is of the others."
 
 
 def advice(found: PrecisionReport) -> Iterator[str]:
@@ -48,7 +50,7 @@ def _kept(found: PrecisionReport) -> str:
         return "Nothing has to stay in float32."
     stay = "stays" if len(found.kept) == 1 else "stay"
     left = f"{found.kept_error:.2g} of {found.error:.3g} is left"
-    return f"Enough where {listed(found.kept)} {stay} in float32: {left}."
+    return f"Enough where {name_list(found.kept, _NAMED)} {stay} in float32: {left}."
 
 
 def _training(found: PrecisionReport) -> Iterator[str]:
@@ -66,20 +68,13 @@ def _scale(scale: LossScale) -> str:
     lossy = [one for one in scale.gradients if one.lost]
     if not lossy:
         return "No gradient is too small for float16."
-    named = listed([f"{one.name} ({one.lost:.2g} of it)" for one in lossy])
+    named = name_list([f"{one.name} ({one.lost:.2g} of it)" for one in lossy], _NAMED)
     left = max(one.lost_scaled for one in lossy)
     then = f"at most {left:.2g} of one" if left else "nothing"
     return (
         f"float16 takes small elements of {len(lossy)} of {len(scale.gradients)} gradients for 0: "
         f"of {named}. With the loss times {scale.scale:g}, {then} is lost."
     )
-
-
-def listed(names: Sequence[str]) -> str:
-    """ "a, b and 3 more"."""
-    more = len(names) - _NAMED
-    shown = [*names] if more <= 0 else [*names[:_NAMED], f"{more} more"]
-    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
 
 
 def _count(number: int) -> str:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection
 
 import numpy as np
 
 from gradstep.core.cancellation import check_cancelled
 from gradstep.core.checks.precision.mixed_backend import MixedBackend
-from gradstep.core.checks.precision.mixed_runs import candidates, with_insides
+from gradstep.core.checks.precision.mixed_runs import Start, candidates, session_at, with_insides
 from gradstep.core.checks.precision.number_formats import NumberFormat
-from gradstep.core.debug.history.first_variables import first_variables
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.engine.plan.compile_plan import compile_plan
 from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
-from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.state.print_output import nowhere, printing_to
 from gradstep.core.progress import tell_progress
@@ -28,20 +25,17 @@ def trained_losses(
     steps: int,
     kept: Collection[str] | None,
     scopes: Collection[str] = (),
-    start: Mapping[str, Any] | None = None,
+    start: Start = None,
 ) -> list[float]:
     """The loss in each of so many runs with their updates. kept: what stays in float32, with its
-    gradients; None for everything. start: as of MixedRuns. Each run has its own batch. Ends
+    gradients; None for everything. Each run has its own batch. Ends
     early with a loss that is not finite. Raises GradstepError."""
     chosen: list[str] = []
     if kept is not None:
         ops = (program.graph[name] for name in _that_may_be(program, format_, loss, scopes))
         chosen = [op.name for op in ops if not {op.name, op.origin} & {*kept}]
     backend = MixedBackend(format_, with_insides(program.graph, chosen))
-    session = Session(program.graph, backend, program.functions)
-    first = first_variables(program, backend) if start is None else start
-    for name, array in first.items():
-        session.store.set(name, array)
+    session = session_at(program, backend, start)
     losses: list[float] = []
     for run in range(steps):
         check_cancelled()
