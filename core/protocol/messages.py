@@ -45,7 +45,6 @@ from gradstep.core.protocol.message_parts import (
 )
 from gradstep.core.protocol.precision_queries import (
     ExaminePrecision,
-    FormatName,
     PrecisionExamined,
     PrecisionRow,
 )
@@ -491,7 +490,6 @@ __all__ = [
     "FindElement",
     "FindMoments",
     "FindRepeats",
-    "FormatName",
     "FoundElement",
     "GradientRow",
     "GradientTable",

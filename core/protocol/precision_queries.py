@@ -5,14 +5,10 @@ Part of the messages; see messages.py.
 
 from __future__ import annotations
 
-from typing import Literal
-
 import msgspec
 
 from gradstep.core.protocol.message_base import Reply, Request
-from gradstep.core.protocol.vocabulary import PhaseName
-
-FormatName = Literal["bfloat16", "float16", "tf32", "float64"]
+from gradstep.core.protocol.vocabulary import FormatName, PhaseName
 
 
 class ExaminePrecision(Request, frozen=True, kw_only=True):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import cast, get_args
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QSplitter
 
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import ExaminePrecision, Failed, Message, PrecisionExamined
+from gradstep.core.protocol.vocabulary import FormatName
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import GRID
@@ -21,7 +24,6 @@ from gradstep.gui.panels.widgets.sentence_pane import Said, SentencePane
 from gradstep.gui.panels.widgets.small_labels import Link, Text
 
 UPDATES = 50  # of the training that is offered
-_FORMATS = ("bfloat16", "float16", "tf32", "float64")
 _SIDE = 320  # pixels, of the sentences at first
 
 
@@ -56,7 +58,7 @@ class PrecisionPanel(Panel):
         self.examine.setAccessibleName(self.tr("Try the number format"))
         self.examine.clicked.connect(self._ask)
         self.formats = self._choice("formats", self.tr("Number format"))
-        self.formats.addItems(_FORMATS)
+        self.formats.addItems(get_args(FormatName))
         self.targets = self._choice("targets", self.tr("Whose error"))
         self.trains = Check(
             lambda: self.theme, self.tr("train {} updates").format(UPDATES), "precision.train"
@@ -117,8 +119,8 @@ class PrecisionPanel(Panel):
         self._asked += 1
         number, self._is_waiting = self._asked, True
         steps = UPDATES if self.trains.isChecked() and self.trains.isEnabled() else 0
-        format_, target = self.formats.currentText(), self.targets.currentText()
-        wish = ExaminePrecision(format=format_, target=target, steps=steps)  # type: ignore[arg-type]
+        format_ = cast("FormatName", self.formats.currentText())
+        wish = ExaminePrecision(format=format_, target=self.targets.currentText(), steps=steps)
 
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
             if number == self._asked:
