@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,6 +17,7 @@ from gradstep.core.io.onnx.onnx_scope import OnnxScope
 from gradstep.core.io.onnx.onnx_tensors import Tensors
 from gradstep.core.io.onnx.onnx_types import UNTOLD, read_type, stored_as
 from gradstep.core.io.onnx.onnx_weights import WeightUses
+from gradstep.core.io.traces.torch_frames import own_files, source_lines
 from gradstep.core.lowering.foreign_graph import (
     ForeignGraph,
     ForeignInput,
@@ -40,7 +40,6 @@ _STANDARD = {
     "ai.onnx.preview.training": "onnx",
 }
 _TRACE = "pkg.torch.onnx.stack_trace"  # what PyTorch's exporter notes at a node: its lines
-_FRAME = re.compile(r'File "([^"\n]+)", line (\d+), in (\S+)(?:\n +([^\n]*))?')
 
 
 class ModelReader:
@@ -199,12 +198,9 @@ class ModelReader:
         return f"{table}.{node.op_type.replace('.', '_') or 'unnamed'}.{version}"
 
     def _lines(self, trace: str) -> tuple[SourceLine, ...]:
-        found = [
-            SourceLine(_near(file), int(line[:9]), function, (text or "").strip())
-            for file, line, function, text in _FRAME.findall(trace[:20_000])
-        ]
-        self._files |= {line.file for line in found if not line.file.startswith("torch/")}
-        return tuple(found)
+        found = source_lines(trace[:20_000])
+        self._files |= own_files(found)
+        return found
 
     # -- graphs in operators -------------------------------------------------------------------
 
@@ -287,12 +283,6 @@ class ModelReader:
 
 def _noted(node: Any) -> dict[str, str]:
     return {one.key: one.value for one in node.metadata_props}
-
-
-def _near(file: str) -> str:
-    """A file in a package without where that lies."""
-    _, packaged, rest = file.rpartition("/site-packages/")
-    return rest if packaged else file
 
 
 def _without_end(names: Iterable[str]) -> list[str]:

@@ -14,6 +14,7 @@ from gradstep.core.io.traces.aliases import Aliases
 from gradstep.core.io.traces.aten_defaults import defaults_of
 from gradstep.core.io.traces.pt2_archive import Pt2Archive, bad
 from gradstep.core.io.traces.pt2_arguments import names_of, read_argument, read_type
+from gradstep.core.io.traces.torch_frames import own_files, source_lines
 from gradstep.core.lowering.foreign_graph import (
     ForeignGraph,
     ForeignInput,
@@ -25,7 +26,6 @@ from gradstep.core.lowering.foreign_graph import (
     SourceLine,
 )
 
-_FRAME = re.compile(r'File "([^"\n]+)", line (\d+), in (\S+)(?:\n +([^\n]*))?')
 _UNFIT = re.compile(r"[^A-Za-z0-9_.\-]+")  # for the name of a scope
 _PLACEMENT = frozenset({"device", "pin_memory", "layout", "memory_format", "non_blocking"})
 _CHECKS = ("_assert", "sym_constrain", "_guards", "sym_size_check")
@@ -267,12 +267,9 @@ class _Program:
         return ForeignRef(name)
 
     def _lines(self, trace: str) -> tuple[SourceLine, ...]:
-        found = [
-            SourceLine(_near(file), int(line), function, (text or "").strip())
-            for file, line, function, text in _FRAME.findall(trace)
-        ]
-        self._files |= {line.file for line in found if not line.file.startswith("torch/")}
-        return tuple(found)
+        found = source_lines(trace)
+        self._files |= own_files(found)
+        return found
 
     # -- what it gives ------------------------------------------------------------------------
 
@@ -325,9 +322,3 @@ def _modules(stack: str) -> list[tuple[str, str]]:
     """The path and the class of each module around an operation, the outermost first."""
     found = [entry.split(",", 2) for entry in stack.split(";") if entry.count(",") > 1]
     return [(path.partition("@")[0], kind.rpartition(".")[2]) for _, path, kind in found]
-
-
-def _near(file: str) -> str:
-    """A file in a package without where that lies."""
-    _, packaged, rest = file.rpartition("/site-packages/")
-    return rest if packaged else file
