@@ -18,6 +18,7 @@ from gradstep.core.lowering.onnx.onnx_operands import (
     cast,
     concat,
     dims,
+    indices_up_to,
     part,
     rank,
     reshape,
@@ -121,8 +122,8 @@ def _allowed(
     """[batch or 1, 1, queries, keys]: which keys a query may look at; None for all."""
     if not causal and valid is None and left < 0 and right < 0:
         return None
-    row = add_axis(_range(site, size(q, 2)), 1)  # [queries, 1]
-    column = add_axis(_range(site, size(k, 2)), 0)  # [1, keys]
+    row = add_axis(indices_up_to(site, size(q, 2)), 1)  # [queries, 1]
+    column = add_axis(indices_up_to(site, size(k, 2)), 0)  # [1, keys]
     found: Tensor | None = None
     offset: Any = before if isinstance(before, Tensor) else np.int32(before)
     if valid is not None:
@@ -143,12 +144,6 @@ def _allowed(
     for bound in bounds:
         found = bound if found is None else call("LogicalAnd", found, bound)
     return found
-
-
-def _range(site: Site, end: Size) -> Tensor:
-    if isinstance(end, int):
-        return site.constant(np.arange(end, dtype=np.int32))
-    return call("Range", np.int32(0), end, np.int32(1))
 
 
 def _bias(site: Site, raw: Tensor, mask: Tensor | None, allowed: Tensor | None) -> Tensor | None:

@@ -11,6 +11,7 @@ from gradstep.core.lowering.lowering_table import Site, UnloweredError
 from gradstep.core.lowering.onnx.onnx_casting import told_type
 from gradstep.core.lowering.onnx.onnx_operands import (
     cast,
+    indices_up_to,
     number,
     reshape,
     shape_of,
@@ -61,17 +62,11 @@ def range_(site: Site, start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
 @lower("EyeLike")
 def eye_like(site: Site, x: Tensor, *, dtype: int | None = None, k: int = 0) -> Tensor:
     kind = x.dtype if dtype is None else told_type(dtype)
-    rows, columns = (_range(site, size(x, axis)) for axis in (0, 1))
+    rows, columns = (indices_up_to(site, size(x, axis)) for axis in (0, 1))
     away = call(
         "Sub", call("ExpandDims", columns, np.int32(0)), call("ExpandDims", rows, np.int32(1))
     )
     return cast(call("Equal", away, np.int32(k)), kind)
-
-
-def _range(site: Site, end: int | Tensor) -> Tensor:
-    if isinstance(end, int):
-        return site.constant(np.arange(end, dtype=np.int32))
-    return call("Range", np.int32(0), end, np.int32(1))
 
 
 # -- windows ---------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from gradstep.core.lowering.onnx.onnx_operands import (
     cast,
     concat,
     dims,
+    indices_up_to,
     number,
     positive,
     rank,
@@ -243,13 +244,7 @@ def trilu(site: Site, x: Tensor, k: Tensor | None = None, *, upper: int = 1) -> 
     """Of the last two axes, what is above or below a diagonal, and on it; the rest is 0."""
     rows, columns = (size(x, rank(x) - 2), size(x, rank(x) - 1))
     diagonal = 0 if k is None else int(number(k, "which diagonal"))
-    row, column = _range(site, rows), _range(site, columns)
+    row, column = indices_up_to(site, rows), indices_up_to(site, columns)
     away = call("Sub", add_axis(column, 0), add_axis(row, 1))
     kept = call("GreaterEqual" if upper else "LessEqual", away, np.int32(diagonal))
     return call("SelectV2", kept, x, call("ZerosLike", x))
-
-
-def _range(site: Site, end: int | Tensor) -> Tensor:
-    if isinstance(end, int):
-        return site.constant(np.arange(end, dtype=np.int32))
-    return call("Range", np.int32(0), end, np.int32(1))

@@ -173,6 +173,13 @@ def full(site: Site, parts: Sequence[Size], value: np.ndarray | Tensor) -> Tenso
     return call("Fill", shape, value)
 
 
+def indices_up_to(site: Site, end: Size) -> Tensor:
+    """0, 1, … up to `end`, int32."""
+    if isinstance(end, int):
+        return site.constant(np.arange(end, dtype=np.int32))
+    return call("Range", np.int32(0), end, np.int32(1))
+
+
 # -- element types ---------------------------------------------------------------------------------
 
 
