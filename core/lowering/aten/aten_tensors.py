@@ -11,6 +11,11 @@ import numpy as np
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.lowering.foreign_graph import ElementType
 from gradstep.core.lowering.lowering_table import Site, UnloweredError, element_type, fixed
+from gradstep.core.lowering.plain_operands import add_axis as add_axis
+from gradstep.core.lowering.plain_operands import cast as cast
+from gradstep.core.lowering.plain_operands import ints as ints
+from gradstep.core.lowering.plain_operands import scalar as scalar
+from gradstep.core.lowering.plain_operands import transpose as transpose
 from gradstep.core.ops.build.builder import Tensor, call
 
 Number = bool | int | float
@@ -33,10 +38,6 @@ def size_at(x: Tensor, axis: int) -> int:
     return fixed([tuple(x.shape)[axis]])[0]
 
 
-def ints(values: Sequence[int]) -> np.ndarray:
-    return np.array(values, np.int32)
-
-
 def axes_of(x: Tensor, dim: int | Sequence[int] | None) -> list[int]:
     """Counted from the front; all of them for None and for []."""
     count = rank(x)
@@ -44,28 +45,11 @@ def axes_of(x: Tensor, dim: int | Sequence[int] | None) -> list[int]:
     return [d % max(count, 1) for d in chosen] if chosen else list(range(count))
 
 
-def cast(x: Tensor, dtype: DType) -> Tensor:
-    return x if x.dtype is dtype else call("Cast", x, DstT=dtype)
-
-
-def transpose(x: Tensor, order: Sequence[int]) -> Tensor:
-    return x if list(order) == list(range(len(order))) else call("Transpose", x, ints(order))
-
-
 def reshape(x: Tensor, shape: Sequence[int | None]) -> Tensor:
     """One size may be any (None). Raises UnloweredError for more."""
     if sum(size is None for size in shape) > 1:
         raise UnloweredError("two sizes that may be any")
     return call("Reshape", x, ints([-1 if size is None else size for size in shape]))
-
-
-def add_axis(x: Tensor, axis: int) -> Tensor:
-    return call("ExpandDims", x, np.int32(axis))
-
-
-def scalar(x: Tensor, value: Number) -> np.ndarray:
-    """A number of the element type of `x`."""
-    return np.array(value, x.dtype.numpy)
 
 
 def number(value: Any) -> Number:

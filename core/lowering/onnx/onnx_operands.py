@@ -12,6 +12,11 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.lowering.lowering_table import Site, UnloweredError, fixed
 from gradstep.core.lowering.onnx.onnx_known import known
+from gradstep.core.lowering.plain_operands import add_axis as add_axis
+from gradstep.core.lowering.plain_operands import cast as cast
+from gradstep.core.lowering.plain_operands import ints as ints
+from gradstep.core.lowering.plain_operands import scalar as scalar
+from gradstep.core.lowering.plain_operands import transpose as transpose
 from gradstep.core.ops.build.builder import Tensor, call
 
 Size = int | Tensor  # a size, or a number that is one when it runs
@@ -51,19 +56,6 @@ def number(x: Tensor, what: str) -> Any:
     if value.size != 1:
         raise UnloweredError(f"{what} is {value.size} numbers")
     return value[0].item()
-
-
-def ints(values: Sequence[int]) -> np.ndarray:
-    return np.array(values, np.int32)
-
-
-def scalar(x: Tensor, value: Any) -> np.ndarray:
-    """A number of the element type of `x`."""
-    return np.array(value, x.dtype.numpy)
-
-
-def cast(x: Tensor, dtype: DType) -> Tensor:
-    return x if x.dtype is dtype else call("Cast", x, DstT=dtype)
 
 
 def positive(axis: int, count: int) -> int:
@@ -133,18 +125,10 @@ def flattened(x: Tensor, axis: int) -> Tensor:
     return reshape(x, parts)
 
 
-def transpose(x: Tensor, order: Sequence[int]) -> Tensor:
-    return x if list(order) == list(range(len(order))) else call("Transpose", x, ints(order))
-
-
 def swapped(x: Tensor, a: int, b: int) -> Tensor:
     order = [*range(rank(x))]
     order[a], order[b] = order[b], order[a]
     return transpose(x, order)
-
-
-def add_axis(x: Tensor, axis: int) -> Tensor:
-    return call("ExpandDims", x, np.int32(axis))
 
 
 def squeeze(x: Tensor, axes: Sequence[int]) -> Tensor:
