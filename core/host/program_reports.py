@@ -20,7 +20,7 @@ from gradstep.core.engine.plan.step_groups import owner
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.graph.model import Edge, Operation, TensorRef
 from gradstep.core.host.retold import Told
-from gradstep.core.host.step_words import Telling
+from gradstep.core.host.step_words import Telling, loop_plans
 from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.typing.missing_inputs import find_waiting
 from gradstep.core.program.race_problems import problems_of
@@ -133,18 +133,9 @@ def _anywhere(held: Iterable[TensorRef], plan: Plan) -> list[Whereabouts | None]
     if all(at is not None for at in found):
         return found
     inside: dict[str, Whereabouts] = {}
-    for each in _iterations(plan):
+    for each in loop_plans(plan):
         inside.update(each.tensors.of)
     return [inside.get(ref.op) if at is None else at for ref, at in zip(refs, found, strict=True)]
-
-
-def _iterations(plan: Plan) -> Iterator[Plan]:
-    """Of all loops, those inside of loops as well."""
-    for number in plan.loops:
-        iteration = plan.steps[number].iteration
-        if iteration is not None:
-            yield iteration.plan
-            yield from _iterations(iteration.plan)
 
 
 def _tensors(held: Iterable[TensorRef], plan: Plan) -> list[Whereabouts | None]:

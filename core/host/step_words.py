@@ -64,20 +64,20 @@ def notate(session: DebugSession, names: Sequence[str]) -> Notated:
 
 def _operations(plan: Plan, names: Sequence[str]) -> Iterator[Operation]:
     """Those of these names that a plan runs, in loops or not."""
-    plans = [plan, *_iterations(plan)]
+    plans = [plan, *loop_plans(plan)]
     for name in names:
         around = next((one for one in plans if name in one.step_of), None)
         if around is not None:
             yield around.steps[around.step_of[name]].op
 
 
-def _iterations(plan: Plan) -> Iterator[Plan]:
-    """The plans of all loops in a plan."""
+def loop_plans(plan: Plan) -> Iterator[Plan]:
+    """Of all loops in a plan, those inside of loops as well."""
     for number in plan.loops:
         iteration = plan.steps[number].iteration
         if iteration is not None:
             yield iteration.plan
-            yield from _iterations(iteration.plan)
+            yield from loop_plans(iteration.plan)
 
 
 @memo_of_document(2)
