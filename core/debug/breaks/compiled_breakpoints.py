@@ -142,10 +142,8 @@ def _places(index: StepIndex, breakpoint: Breakpoint, after: bool) -> Iterator[t
         op = index.plan.steps[number].op
         if _exempt(breakpoint, op):
             continue
-        if after and (entered or not region or breakpoint.condition.strip()):
-            yield number + 1, op.name
-        elif not after and (entered or not region):
-            yield number, op.name
+        if entered or not region or breakpoint.condition.strip():
+            yield number + after, op.name
 
 
 def _exempt(breakpoint: Breakpoint, op: Operation) -> bool:
