@@ -174,11 +174,9 @@ class _Search:
 
 def _is_true(value: Any) -> bool:
     """As of a condition: where any element is."""
-    return (
-        bool(value.any() if type(value) is np.ndarray else np.any(value))
-        if value is not None
-        else False
-    )
+    if value is None:
+        return False
+    return bool(value.any() if type(value) is np.ndarray else np.any(value))
 
 
 def _answer(text: str, moment: Moment, subject: TensorRef | None) -> Answer:
