@@ -36,7 +36,12 @@ _WHAT = {
     BreakpointKind.LINE: "line",
     BreakpointKind.WRITE: "written",
 }
-_SOMEWHERE = (*(BreakpointKind(k) for k in ("op", "gradient", "scope", "write")),)
+_SOMEWHERE = (
+    BreakpointKind.OP,
+    BreakpointKind.GRADIENT,
+    BreakpointKind.SCOPE,
+    BreakpointKind.WRITE,
+)
 
 
 class BreakpointModel(CellModel):
