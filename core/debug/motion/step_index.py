@@ -8,6 +8,7 @@ from functools import cached_property
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.step_groups import Group, owner
+from gradstep.core.engine.plan.steps import Step
 from gradstep.core.graph.foreign_origin import source_line
 from gradstep.core.graph.model import Operation, Phase
 from gradstep.core.graph.scopes import parents
@@ -58,11 +59,10 @@ class StepIndex:
 
     @cached_property
     def writes(self) -> Mapping[str, Steps]:
-        """Variable -> the steps that write it; of a loop those inside it do."""
+        """Variable -> the steps that write it."""
         plan, found = self.plan, dict[str, list[int]]()
         for number, step in enumerate(plan.steps):
-            inside = () if step.iteration is None else step.iteration.written
-            for name in {plan.values[i].variable for i in step.writes}.difference(inside, [""]):
+            for name in written_by(plan, step):
                 found.setdefault(plan.variables[name].op, []).append(number)
         return found
 
@@ -98,3 +98,9 @@ class StepIndex:
             for name in names(step.op):
                 found.setdefault(name, []).append(number)
         return found
+
+
+def written_by(plan: Plan, step: Step) -> set[str]:
+    """The variables that a step gives another value; what a loop writes its own steps do."""
+    inside = () if step.iteration is None else step.iteration.written
+    return {plan.values[i].variable for i in step.writes}.difference(inside, [""])

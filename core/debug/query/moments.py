@@ -14,6 +14,7 @@ from functools import cached_property
 from gradstep.core.debug.breaks.expression import Expression
 from gradstep.core.debug.breaks.expression_names import find_mentions
 from gradstep.core.debug.history.frame import Frame
+from gradstep.core.debug.motion.step_index import written_by
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.graph.model import TensorRef
@@ -86,7 +87,7 @@ class MomentFinder:
 
     def _behind(self, plan: Plan, number: int) -> Subjects:
         step = plan.steps[number]
-        written = _written_by(plan, step)
+        written = written_by(plan, step)
         if self._expression.bare:
             return self._subjects(_given_by(plan, step, written))
         own = "" if _declares(plan, step, written) else step.op.name
@@ -110,12 +111,6 @@ class MomentFinder:
         """Those that there are before the first run; and what runs do not touch."""
         own = [TensorRef(v.op) for v in plan.variables.values() if v.op and not v.counter]
         return [*own, *(ref for ref in self._named if ref not in plan.tensors)]
-
-
-def _written_by(plan: Plan, step: Step) -> set[str]:
-    """The variables that a step gives another value; what a loop writes its own steps do."""
-    inside = () if step.iteration is None else step.iteration.written
-    return {plan.values[i].variable for i in step.writes}.difference(inside, [""])
 
 
 def _declares(plan: Plan, step: Step, written: Collection[str]) -> bool:
