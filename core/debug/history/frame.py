@@ -11,6 +11,7 @@ import numpy as np
 from gradstep.core.debug.history.loop_iterations import LoopView, last_view, trace_of
 from gradstep.core.debug.history.timeline import Timeline
 from gradstep.core.engine.device_transfer import get
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.liveness_conditions import holds
 from gradstep.core.engine.plan.steps import storage_name
 from gradstep.core.engine.plan.why_dead import Untaken, why_dead
@@ -213,15 +214,21 @@ class Frame:
             return None
         return replace(self, run=run, step=self.timeline.done(run), loops=())
 
+    @property
+    def innermost(self) -> tuple[Plan, int]:
+        """The plan of the innermost loop that it looks into, of the run outside of loops; and how
+        many steps of it are done."""
+        if not self.loops:
+            return self.timeline.plan, self.step
+        return self.loops[0].loop.plan, self.loops[0].step
+
     def written(self, ref: TensorRef) -> bool:
         """Whether the step before this position, of the innermost loop that it looks into, gave the
         tensor, or the variable that it stands for, the value that it has."""
-        view = self.loops[0] if self.loops else None
-        plan = self.timeline.plan if view is None else view.loop.plan
-        step = self.step if view is None else view.step
+        plan, step = self.innermost
         where = plan.tensors.get(ref)
-        if where is None and view is not None:
-            where = view.loop.variable(ref)
+        if where is None and self.loops:
+            where = self.loops[0].loop.variable(ref)
         if where is None or step == 0:
             return False
         index = plan.newest(where, step) if isinstance(where, str) else where
@@ -235,14 +242,17 @@ class Frame:
     def lacks_gradient(self, ref: TensorRef, of: str = "") -> bool:
         """Whether the gradient of a forward tensor is None, of `of` where several things are
         differentiated; not where nothing is."""
-        held, graph = self.losses.get(of, {}) if of else self.gradients, self.timeline.plan.graph
+        held, graph = self._holders(of), self.timeline.plan.graph
         is_forward = ref.op not in graph or graph[ref.op].phase is Phase.FORWARD
         return bool(held) and is_forward and ref not in held
 
     def holder(self, ref: TensorRef, of: str = "") -> TensorRef | None:
         """The tensor that holds another one's gradient, of `of` where several things are
         differentiated; None where it has none."""
-        return (self.losses.get(of, {}) if of else self.gradients).get(ref)
+        return self._holders(of).get(ref)
+
+    def _holders(self, of: str) -> Mapping[TensorRef, TensorRef]:
+        return self.losses.get(of, {}) if of else self.gradients
 
     def update(self, ref: TensorRef | str) -> np.ndarray | None:
         """What a variable has become less what the run began it with; None for what is no variable,

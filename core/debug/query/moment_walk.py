@@ -53,8 +53,7 @@ class RunWalk:
         done: int,
     ) -> Iterator[Moment]:
         """Steps of one run or iteration, up to `done`; a loop that comes next is under way."""
-        view = frame.loops[0] if frame.loops else None
-        plan = frame.timeline.plan if view is None else view.loop.plan
+        plan, _ = frame.innermost
         if begin:
             yield Moment(frame, (*path, 0), inside, "", list(dict.fromkeys(begin)))
         for position in moments.positions:
@@ -93,16 +92,13 @@ class RunWalk:
 
     def _entered(self, frame: Frame) -> LoopIterations | None:
         """None where the loop is not run, has not begun, or nothing is kept of it."""
-        view = frame.loops[0] if frame.loops else None
-        plan, step = (
-            (frame.timeline.plan, frame.step) if view is None else (view.loop.plan, view.step)
-        )
+        plan, step = frame.innermost
         if frame.skips(plan.steps[step].op.name):
             return None
         try:
-            if view is None:
+            if not frame.loops:
                 return frame.timeline.enter(frame.run, step)
-            return view.loop.enter(view.number, step)
+            return frame.loops[0].loop.enter(frame.loops[0].number, step)
         except GradstepError:
             self.lost += 1
             return None
