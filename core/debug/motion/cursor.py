@@ -140,9 +140,9 @@ class Cursor:
     def set_breakpoints(self, breakpoints: Sequence[Breakpoint]) -> None:
         """Replace all. Raises GradstepError for a condition that cannot be read."""
         hits = HitCounts()
-        self._breakpoints = tuple(breakpoints)
         self._points = CompiledBreakpoints(self.timeline.plan, breakpoints, hits)
         self.loop_points, self._hits = LoopBreakpoints(breakpoints, hits), hits
+        self._breakpoints = tuple(breakpoints)
 
     @property
     def hit_counts(self) -> tuple[int, ...]:

@@ -222,6 +222,14 @@ def test_a_condition_that_cannot_be_read_is_refused(tutorial: Program) -> None:
     assert caught.value.kind == "ExpressionError"
 
 
+def test_those_that_are_refused_leave_the_counts_of_the_others(tutorial: Program) -> None:
+    session = paused(tutorial, Breakpoint("e"))
+    session.continue_()
+    with pytest.raises(GradstepError, match="isnann"):
+        session.set_breakpoints([Breakpoint("c"), Breakpoint("e", condition="isnann(value)")])
+    assert session.hit_counts == (1,)
+
+
 def test_a_condition_that_fails_stops_and_says_why(tutorial: Program) -> None:
     session = paused(tutorial, Breakpoint("e", condition="value[5] > 0"))
     stop = session.continue_()
