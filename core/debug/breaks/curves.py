@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.debug.breaks.expression import PlaceName, Scope, Values, parse
+from gradstep.core.debug.breaks.expression import Scope, Unrecorded, Values, parse
 from gradstep.core.debug.breaks.expression_names import find_mentions, names_a_tensor
 from gradstep.core.debug.breaks.missing_number import NOT_THERE
 from gradstep.core.debug.history.fast_runs import Fetch, Fetched, RunStart
@@ -35,7 +35,7 @@ class Holders:
 
 
 @dataclass(frozen=True)
-class FetchedValues:
+class FetchedValues(Unrecorded):
     """What an expression reads, of tensors that were fetched."""
 
     values: Fetched
@@ -51,21 +51,6 @@ class FetchedValues:
     def update(self, ref: TensorRef) -> np.ndarray | None:
         now, then = self.values.get(ref), self.values.get(RunStart(ref))
         return None if now is None or then is None else now - then
-
-    def place(self, name: PlaceName) -> int | None:
-        return None
-
-    def before(self) -> Values | None:
-        return None
-
-    def written(self, ref: TensorRef) -> bool:
-        return False
-
-    def gradient_written(self, ref: TensorRef, of: str = "") -> bool:
-        return False
-
-    def lacks_gradient(self, ref: TensorRef, of: str = "") -> bool:
-        return False
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,26 @@ class Values(Protocol):
     def lacks_gradient(self, ref: TensorRef, of: str = "") -> bool: ...
 
 
+class Unrecorded:
+    """What values of no recorded run say: they are nowhere, come after nothing, and were not given
+    by any step."""
+
+    def place(self, name: PlaceName) -> int | None:
+        return None
+
+    def before(self) -> Values | None:
+        return None
+
+    def written(self, ref: TensorRef) -> bool:
+        return False
+
+    def gradient_written(self, ref: TensorRef, of: str = "") -> bool:
+        return False
+
+    def lacks_gradient(self, ref: TensorRef, of: str = "") -> bool:
+        return False
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """Values as of a step, and the tensor that `value` and `grad` mean (None: nothing)."""

@@ -32,7 +32,7 @@ _HINT = "for example > 3, == nan, 0.66, abs(value) > 10, min, max"
 
 
 @dataclass(frozen=True)
-class _Elements:
+class _Elements(expression.Unrecorded):
     """What the breakpoints' language calls `value`."""
 
     elements: Array
@@ -43,23 +43,8 @@ class _Elements:
     def gradient(self, ref: TensorRef, of: str = "") -> None:
         return None
 
-    def place(self, name: expression.PlaceName) -> None:
-        """It stands nowhere."""
-
-    def before(self) -> None:
-        """And comes after nothing."""
-
     def update(self, ref: TensorRef) -> None:
         return None
-
-    def written(self, ref: TensorRef) -> bool:
-        return False
-
-    def gradient_written(self, ref: TensorRef, of: str = "") -> bool:
-        return False
-
-    def lacks_gradient(self, ref: TensorRef, of: str = "") -> bool:
-        return False
 
 
 def parse_condition(text: str) -> Condition:
