@@ -42,12 +42,12 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
             raise usage("--threads runs as the debugger does", "leave --fast and --kernels out")
         return _answer(args, run_with_threads(loaded, backend, args.fetch, args.runs), backend)
     choice = _chosen(loaded, args.fetch)
-    writes = any(b.log and b.enabled for b in loaded.document.breakpoints)
-    if writes and not (args.fetch or args.fast or args.kernels):
+    logs = [b for b in loaded.document.breakpoints if b.log and b.enabled]
+    if logs and not (args.fetch or args.fast or args.kernels):
         from gradstep.core.cli.runs.run_logged import run_logged
 
         with name_threads(loaded, "--threads"):
-            return _answer(args, run_logged(loaded, backend, choice, args.runs), backend)
+            return _answer(args, run_logged(loaded, backend, choice, args.runs, logs), backend)
     session = start(loaded, choice.graph, backend, choice.initial, **layout)
     with name_threads(loaded, "--threads"):
         if loaded.batches is None:

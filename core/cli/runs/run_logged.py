@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from gradstep.core.cli.runs.run_threads import next_run
@@ -13,15 +14,12 @@ from gradstep.core.program.questions.loaded_document import Loaded
 from gradstep.core.program.questions.run_choice import RunChoice, Values
 
 
-def logs_of(loaded: Loaded) -> list[Breakpoint]:
-    """The document's breakpoints that write and do not stop."""
-    return [b for b in loaded.document.breakpoints if b.log and b.enabled]
-
-
-def run_logged(loaded: Loaded, backend: Backend, choice: RunChoice, runs: int) -> list[Values]:
-    """What `choice` names, in each of so many runs of the document; what is written goes to
-    standard error. Raises GradstepError for a run that fails."""
+def run_logged(
+    loaded: Loaded, backend: Backend, choice: RunChoice, runs: int, logs: Sequence[Breakpoint]
+) -> list[Values]:
+    """What `choice` names, in each of so many runs of the document; what `logs`, its breakpoints
+    that do not stop, write goes to standard error. Raises GradstepError for a run that fails."""
     program = replace(derive(loaded.document, loaded.functions), threads=())
     threads = begin(program, backend)
-    threads.set_breakpoints(logs_of(loaded))
+    threads.set_breakpoints(logs)
     return [next_run(threads, choice.names) for _ in range(runs)]
