@@ -62,8 +62,7 @@ class RecordedLoops:
         self._series = {one.ref: one for one in self._all(gradients)}
         self._outside = outside
         self._own = OwnIterations(program, backend)
-        ways = (way_to(program.graph, one.op) or () for one in self._series)
-        inside = {op.name for way in ways for op in way}
+        inside = {op.name for one in self._series for op in self._own.way(one)}
         about = self._known, self._own, inside.__contains__
         self._isolated = IsolatedIterations(program, backend, *about)
         self._scales: dict[tuple[tuple[str, ...], Place], GradientScales] = {}
@@ -105,18 +104,17 @@ class RecordedLoops:
 
     def _row(self, series: _Series) -> tuple[Place, ComparedNode]:
         """Of the iteration that tells most, and which that is."""
-        differing, worst = None, (-1.0, series.in_order[0])
+        first, worst = None, (-1.0, series.in_order[0])
         for place in series.in_order:
             pair, left = self._pair(series, place), self._own.value(series.ref, place)
             if left is None or self._rows.differs(pair, left):
-                differing = place if differing is None else differing
                 row = self._at(series, place)
                 if row.creates:
                     return place, row
+                first = first or (place, row)
             else:
                 worst = max(worst, (distance(left, pair.wanted) or 0.0, place))
-        place = worst[1] if differing is None else differing
-        return place, self._at(series, place)
+        return first or (worst[1], self._at(series, worst[1]))
 
     def _at(self, series: _Series, place: Place) -> ComparedNode:
         pair, left = self._pair(series, place), self._own.value(series.ref, place)
@@ -133,9 +131,9 @@ class RecordedLoops:
 
     def _scale(self, ref: TensorRef, place: Place) -> float:
         """Of the gradients around it in the same iteration."""
-        graph = graph_around(self._program.forward, ref.op)
-        way = tuple(op.name for op in way_to(self._program.forward, ref.op) or ())
+        way = tuple(op.name for op in self._own.way(ref))
         if (way, place) not in self._scales:
+            graph = graph_around(self._program.forward, ref.op)
             there = {
                 name: Constant(kept.gradients.array[time])
                 for name, kept in self._recorded.iterations.items()
@@ -150,9 +148,8 @@ class RecordedLoops:
     def _order(self, series: _Series, place: Place) -> tuple[int, ...]:
         """Where in the run: iteration and place in it of each loop inside the one around, from the
         outermost on."""
-        way, name = way_to(self._program.graph, series.ref.op) or (), series.ref.op
-        inside = [*(op.name for op in way[1:]), name]
+        way = self._own.way(series.ref)
+        inside = [*(op.name for op in way[1:]), series.ref.op]
         numbers = [-n for n in place] if series.of is not None else place
-        pairs = zip(numbers, inside, strict=True)
         places = (graph_around(self._program.graph, one).places[one] for one in inside)
-        return tuple(x for (n, _), at in zip(pairs, places, strict=True) for x in (n, at))
+        return tuple(x for pair in zip(numbers, places, strict=True) for x in pair)
