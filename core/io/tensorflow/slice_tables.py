@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.dtypes import DType, array_bytes
+from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.suggestions import instead
 from gradstep.core.io.disk.file_bytes import read_file
 from gradstep.core.io.disk.memory_budget import Budget
@@ -24,11 +24,11 @@ from gradstep.core.io.disk.regular_file import RegularFile
 from gradstep.core.io.file_errors import inside
 from gradstep.core.io.tensorflow.bundle_entries import read_extents, read_sizes
 from gradstep.core.io.tensorflow.graphdef_proto import message, parse
-from gradstep.core.io.tensorflow.joined_slices import Extents, join_slices
+from gradstep.core.io.tensorflow.joined_slices import Extents, join_slices, misfit
 from gradstep.core.io.tensorflow.ordered_code import slice_key
 from gradstep.core.io.tensorflow.packed_values import packed_values
 from gradstep.core.io.tensorflow.sorted_table import FOOTER, MAGIC, damaged, read_table
-from gradstep.core.io.tensorflow.tensor_bundle import numpy_type
+from gradstep.core.io.tensorflow.tensor_bundle import numpy_type, tensor_size
 from gradstep.core.ops.formats.protobuf import length_fields
 
 _SHARD = re.compile(r"(.*)-(?:\d{5}|\?{5})-of-(\d{5})")
@@ -91,7 +91,7 @@ class SliceTables:
         for name, saved in _described(table.pop(b"", b"")):
             before = self._saved.setdefault(name, replace(saved, slices=()))
             if (before.number, before.shape) != (saved.number, saved.shape):
-                raise damaged(f"has parts of '{name}' that do not fit together")
+                raise misfit(name)
             self._saved[name] = replace(saved, slices=(*before.slices, *saved.slices))
         self._entries |= table
 
@@ -118,11 +118,7 @@ class SliceTables:
     def _joined(self, name: str) -> np.ndarray:
         saved = self._named(name)
         dtype = numpy_type(saved.number, name)
-        try:
-            size = array_bytes(saved.shape, dtype.itemsize)
-        except ValueError as error:
-            raise damaged(f"cannot hold '{name}': {error}") from None
-        self.budget.take(size, f"the tensor '{name}'")
+        self.budget.take(tensor_size(saved.shape, dtype, name), f"the tensor '{name}'")
 
         def find(extents: Extents) -> bytes | None:
             return self._entries.get(slice_key(name.encode(), extents))

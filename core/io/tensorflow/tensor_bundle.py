@@ -95,7 +95,7 @@ class TensorBundle:
     def _joined(self, name: str, entry: Entry) -> np.ndarray:
         """A tensor that was saved in parts, which have to be all of it."""
         dtype = numpy_type(entry.number, name)
-        self._budget.take(entry_size(entry, dtype, name), f"the tensor '{name}'")
+        self._budget.take(tensor_size(entry.shape, dtype, name), f"the tensor '{name}'")
 
         def find(extents: Extents) -> Entry | None:
             found = self._entries.get(slice_key(self._keys[name], extents))
@@ -126,7 +126,7 @@ class TensorBundle:
     def _bytes(self, name: str, entry: Entry) -> bytes:
         """Those of one entry, as many as its shape needs."""
         dtype = numpy_type(entry.number, name)
-        needed, texts = entry_size(entry, dtype, name), math.prod(entry.shape)
+        needed, texts = tensor_size(entry.shape, dtype, name), math.prod(entry.shape)
         if dtype.hasobject and entry.size >= texts:  # a length takes a byte or more
             needed = entry.size
         if needed != entry.size or entry.offset < 0 or not 0 <= entry.shard < self._shards:
@@ -153,10 +153,10 @@ class TensorBundle:
         return error if self._prefix in error.message else inside(self.path, error)
 
 
-def entry_size(entry: Entry, dtype: np.dtype, name: str) -> int:
+def tensor_size(shape: tuple[int, ...], dtype: np.dtype, name: str) -> int:
     """Bytes of a tensor of that type. Raises GradstepError for what has no size."""
     try:
-        return array_bytes(entry.shape, dtype.itemsize)
+        return array_bytes(shape, dtype.itemsize)
     except ValueError as error:
         raise damaged(f"cannot hold '{name}': {error}") from None
 
