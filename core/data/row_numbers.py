@@ -122,10 +122,16 @@ class SplitRows:
         half = np.arange(_BLOCK // 2, dtype=np.uint64)
         numbers = block.astype(np.uint64)[:, None] * np.uint64(_BLOCK // 2) + half
         words = blocks_at((self.seed % 2**64, SPLIT - 1), numbers.reshape(-1))
-        keys = words[:, [1, 0, 3, 2]].astype("<u4", "C").view("<u8").reshape(len(block), _BLOCK)
+        keys = drawn_keys(words).reshape(len(block), _BLOCK)
         keys >>= np.uint64(1)
         keys[block[:, None] * _BLOCK + np.arange(_BLOCK) >= self.count] |= np.uint64(1 << 63)
         return np.argsort(np.argsort(keys, axis=1, kind="stable"), axis=1, kind="stable")
+
+
+def drawn_keys(words: np.ndarray) -> np.ndarray:
+    """Two numbers of 64 bits of each block of Philox, uint64 [2 n]: of two words the first is the
+    upper half."""
+    return words[:, [1, 0, 3, 2]].astype("<u4", "C").view("<u8").reshape(-1)
 
 
 def numbers_at(places: slice | np.ndarray, count: int) -> np.ndarray:

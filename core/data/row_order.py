@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gradstep.core.data.row_numbers import MANY, RowNumbers, numbers_at
+from gradstep.core.data.row_numbers import MANY, RowNumbers, drawn_keys, numbers_at
 from gradstep.core.memory_release import memo_of_document
 from gradstep.core.ops.numerics.philox import blocks_at
 
@@ -32,8 +32,7 @@ def sorted_order(count: int, seed: int, epoch: int) -> np.ndarray:
     the epoch; equal ones stay as they were."""
     half = -(-count // 2)
     words = blocks_at((seed % 2**64, epoch), np.arange(half, dtype=np.uint64))
-    # Of two words the first is the upper half.
-    keys = words[:, [1, 0, 3, 2]].astype("<u4", "C").view("<u8").reshape(-1)[:count]
+    keys = drawn_keys(words)[:count]
     order = np.argsort(keys)
     placed = keys[order]
     if (placed[1:] == placed[:-1]).any():  # whose order would be the machine's
