@@ -140,10 +140,9 @@ def source_names(document: Document) -> list[str]:
 
 def _with_whole_path(workspace: Workspace, text: str) -> str:
     """A file that is named from the document's folder, by its whole path."""
-    from gradstep.core.data.built_in_sets import SETS
+    from gradstep.core.data.data_stamp import names_files
 
-    is_file = text.startswith("@") and not packed_name(text)
-    if not is_file or text[1:].partition(":")[0].strip() in SETS:
+    if not names_files(text):
         return text
     path = Path(text[1:]).expanduser()
     folder = Path() if workspace.path is None else workspace.path.parent
