@@ -6,6 +6,7 @@ None of this is a dependency of the project. A peer that cannot be had costs onl
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -31,6 +32,12 @@ class Environment:
 
 class NotAvailableError(Exception):
     """Why there is no such environment."""
+
+    def say(self, what: str, is_json: bool) -> int:
+        """That `what` is not here. Returns the exit status: nothing is wrong."""
+        said = f"{what} is not here, and cannot be had: {self}"
+        sys.stdout.write((json.dumps({"skipped": said}) if is_json else said) + "\n")
+        return 0
 
 
 def _uv(*packages: str) -> tuple[str, ...]:

@@ -33,9 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         python = options.python or python_of("torch", may_install=True)
     except NotAvailableError as error:
-        said = f"PyTorch is not here, and cannot be had: {error}"
-        sys.stdout.write((json.dumps({"skipped": said}) if options.json else said) + "\n")
-        return 0
+        return error.say("PyTorch", options.json)
     command = [str(python), "-B", str(SCRIPT), str(options.rounds)]  # assets are packed
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:

@@ -34,9 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             return _elsewhere(sys.argv[1:] if arguments is None else arguments)
         except NotAvailableError as error:
-            said = f"PyTorch is not here, and cannot be had: {error}"
-            sys.stdout.write((json.dumps({"skipped": said}) if options.json else said) + "\n")
-            return 0
+            return error.say("PyTorch", options.json)
     began = time.monotonic()
     with contextlib.redirect_stdout(sys.stderr):  # what operations print is no answer
         found = tried(open_device("torch"), options.only)

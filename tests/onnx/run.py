@@ -29,9 +29,7 @@ def main() -> int:
     try:
         cases = {name: Case.of_bytes(name, data) for name, data in _cases(options.recorded)}
     except NotAvailableError as error:
-        said = f"ONNX is not here, and cannot be had: {error}"
-        sys.stdout.write((json.dumps({"skipped": said}) if options.json else said) + "\n")
-        return 0
+        return error.say("ONNX", options.json)
     with contextlib.redirect_stdout(sys.stderr):
         found = tried({n: c for n, c in cases.items() if _is_asked_for(n, options.names)})
     if options.keep:

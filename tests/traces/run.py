@@ -35,9 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             record(Path(folder), names, options.python)
         except NotAvailableError as error:
-            said = f"PyTorch is not here, and cannot be had: {error}"
-            sys.stdout.write((json.dumps({"skipped": said}) if options.json else said) + "\n")
-            return 0
+            return error.say("PyTorch", options.json)
         return _judged(Path(folder), names, options.json)
 
 
