@@ -832,10 +832,7 @@ def _listen(pid):
     for folder in _folders():
         door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            _make_private(folder)
-            path = next(p for p in _names(folder, pid, "sock") if not _answers(p))
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(f"{path}.new")
+            path = _free_name(folder, pid, "sock")
             door.bind(f"{path}.new")
             os.chmod(f"{path}.new", 0o600)
             door.listen(FOLLOWERS)
@@ -851,22 +848,15 @@ def _listen_at_port(pid):
     """A port of this machine, and the file that says how to be let in there. Raises OSError."""
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        if hasattr(
-            socket, "SO_EXCLUSIVEADDRUSE"
-        ):  # else others may listen there as well, on Windows
+        # Else others may listen there as well, on Windows.
+        if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
         listening.bind(("127.0.0.1", 0))
         listening.listen(FOLLOWERS)
-        folder = next(_folders())
-        _make_private(folder)
-        door = _Port(listening)
-        path = next(p for p in _names(folder, pid, "door") if not _answers(p))
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(f"{path}.new")
-        with os.fdopen(
-            os.open(f"{path}.new", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w"
-        ) as f:
-            json.dump(door.told, f)
+        path, door = _free_name(next(_folders()), pid, "door"), _Port(listening)
+        made = os.open(f"{path}.new", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with os.fdopen(made, "w") as file:
+            json.dump(door.told, file)
         os.replace(f"{path}.new", path)
     except OSError:
         listening.close()
@@ -895,6 +885,16 @@ def _make_private(folder):
     found = os.lstat(folder)
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
         raise OSError(f"{folder} is not a folder of your own that is closed to others")
+
+
+def _free_name(folder, pid, kind):
+    """Where nobody listens, in a private folder; with ".new" behind it nothing is there. Raises
+    OSError."""
+    _make_private(folder)
+    path = next(p for p in _names(folder, pid, kind) if not _answers(p))
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(f"{path}.new")
+    return path
 
 
 def _names(folder, pid, kind):
