@@ -135,6 +135,14 @@ def test_a_column_is_chosen_typed_and_transformed(bench: Any, panel: Any, qtbot:
     assert [*space.document.columns] == ["labels:0"]
 
 
+@pytest.mark.parametrize("text", ["@digits:labels", "@digits | scale(1/16)"])
+def test_a_set_is_no_file_whatever_is_done_to_it(bench: Any, panel: Any, text: str) -> None:
+    panel.columns.fed.emit("images:0", text)
+    assert bench.space.document.columns["images:0"] == text
+    panel.columns.fed.emit("images:0", "@rows.npy | scale(1/16)")
+    assert bench.space.document.columns["images:0"].endswith("/rows.npy | scale(1/16)")
+
+
 def test_a_file_that_is_dropped_makes_placeholders_in_an_empty_document(
     bench: Any, show: Callable[..., Any], tmp_path: Path, qtbot: Any
 ) -> None:
