@@ -28,7 +28,7 @@ from gradstep.core.lowering.onnx.onnx_operands import (
     sizes,
     transpose,
 )
-from gradstep.core.lowering.onnx.onnx_table import lower, version, wanted
+from gradstep.core.lowering.onnx.onnx_table import lower, wanted
 from gradstep.core.ops.build.builder import Tensor, call
 
 
@@ -72,19 +72,15 @@ def attention(
     allowed = _allowed(site, q, k, before, valid, bool(is_causal), left_window_size,
                        right_window_size)  # fmt: skip
     bias = _bias(site, raw, mask, allowed)
-    capped, scores = _scores(raw, bias, softcap, version(site))
+    capped = _capped(raw, softcap)
+    scores = capped if bias is None else call("AddV2", capped, bias)
     shares = _shares(scores, softmax_precision, guards=bias is not None)
     shares = cast(shares, q.dtype)
     y = call("BatchMatMulV2", shares, values)
     if flat:
         y = reshape(transpose(y, [0, 2, 1, 3]), [size(y, 0), size(y, 2), dims(y)[1] * dims(y)[3]])
-    seen = [raw, capped, scores, shares][_place(qk_matmul_output_mode, version(site))]
+    seen = {0: raw, 1: capped, 2: scores, 3: shares}[qk_matmul_output_mode]
     return [y, k, v, seen][: wanted(site)]
-
-
-def _place(mode: int, opset: int) -> int:
-    """Which of the products comes out. Before version 25 that with the mask came first."""
-    return {0: 0, 1: 1, 2: 2, 3: 3}[mode]
 
 
 def _by_heads(x: Tensor, heads: int | None) -> Tensor:
@@ -170,16 +166,11 @@ def _widened(mask: Tensor, raw: Tensor, low: np.ndarray) -> Tensor:
     return call("PadV2", mask, around, low)
 
 
-def _scores(raw: Tensor, bias: Tensor | None, softcap: float, opset: int) -> tuple[Tensor, Tensor]:
-    """Capped, and with the mask."""
-
-    def cap(x: Tensor) -> Tensor:
-        if not softcap:
-            return x
-        return call("Mul", call("Tanh", call("RealDiv", x, scalar(x, softcap))), scalar(x, softcap))
-
-    capped = cap(raw)
-    return capped, capped if bias is None else call("AddV2", capped, bias)
+def _capped(x: Tensor, most: float) -> Tensor:
+    """Within -most and most; as it is for 0."""
+    if not most:
+        return x
+    return call("Mul", call("Tanh", call("RealDiv", x, scalar(x, most))), scalar(x, most))
 
 
 def _shares(scores: Tensor, precision: int | None, guards: bool) -> Tensor:

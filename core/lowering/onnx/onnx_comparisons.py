@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gradstep.core.graph.dtypes import DType
 from gradstep.core.lowering.lowering_table import Build, Site
 from gradstep.core.lowering.onnx.onnx_operands import apply
 from gradstep.core.lowering.onnx.onnx_table import lower
@@ -29,8 +28,3 @@ for _name, _type in SAME.items():
 @lower("Where")
 def where(site: Site, condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
     return call("SelectV2", condition, a, b)
-
-
-def as_bool(x: Tensor) -> Tensor:
-    """Whether a number is not zero."""
-    return x if x.dtype is DType.BOOL else call("Cast", x, DstT=DType.BOOL)

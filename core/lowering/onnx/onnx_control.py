@@ -99,12 +99,9 @@ def loop(
 def _array(kind: DType, most: Tensor | None, condition: Tensor | None) -> Any:
     """For as many rows as there are iterations, which may not be known before."""
     fixed = None if most is None or condition is not None else known_value(most)
-    if fixed is None and most is not None and condition is not None:
-        always = known_value(condition)
-        fixed = known_value(most) if always is not None and bool(always.reshape(-1)[0]) else None
-    if fixed is not None and condition is None:
-        return tf.TensorArray(kind, int(fixed.reshape(-1)[0]))
-    return tf.TensorArray(kind, 0, dynamic_size=True)
+    if fixed is None:
+        return tf.TensorArray(kind, 0, dynamic_size=True)
+    return tf.TensorArray(kind, int(fixed.reshape(-1)[0]))
 
 
 @lower("Scan")

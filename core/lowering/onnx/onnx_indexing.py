@@ -20,6 +20,7 @@ from gradstep.core.lowering.onnx.onnx_operands import (
     product,
     rank,
     reshape,
+    shape_tensor,
     size,
     sizes,
 )
@@ -102,8 +103,6 @@ def _along(like: Tensor, axis: int, length: Size, inner: Sequence[Size]) -> Tens
         else like.builder.constant(np.arange(int(end), dtype=kind.numpy))
     )
     wide = reshape(line, [length if i == axis else 1 for i in range(len(inner))] + [1])
-    from gradstep.core.lowering.onnx.onnx_operands import shape_tensor
-
     return call("BroadcastTo", wide, shape_tensor([*inner, 1]))
 
 
@@ -148,11 +147,7 @@ def _scattered(x: Tensor, places: Tensor, updates: Tensor, reduction: str) -> Te
         return _multiplied(x, places, updates)
     if reduction not in _SCATTERS:
         raise UnloweredError(f"the reduction {reduction!r:.40}")
-    return apply_scatter(_SCATTERS[reduction], x, places, updates)
-
-
-def apply_scatter(type: str, x: Tensor, places: Tensor, updates: Tensor) -> Tensor:
-    return call(type, x, places, updates)
+    return call(_SCATTERS[reduction], x, places, updates)
 
 
 def _multiplied(x: Tensor, places: Tensor, updates: Tensor) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -200,7 +201,6 @@ def _widened(x: Any, wide: DType) -> Any:
 
 def in_float32(build: Callable[..., Any]) -> Callable[..., Any]:
     """A lowering whose sums are of float32 where its first input has fewer bits."""
-    from functools import wraps
 
     @wraps(build)
     def wide(site: Site, x: Tensor, *more: Any, **told: Any) -> Any:

@@ -19,6 +19,7 @@ from gradstep.core.lowering.onnx.onnx_operands import (
     reshape,
     scalar,
     squeeze,
+    static_ints,
 )
 from gradstep.core.lowering.onnx.onnx_table import lower, wanted
 from gradstep.core.lowering.onnx.onnx_windows import Windows, windows_of
@@ -229,8 +230,6 @@ def max_unpool(
     y = reshape(flat, shape)
     if output_shape is None:
         return y
-    from gradstep.core.lowering.onnx.onnx_operands import static_ints
-
     told = static_ints(output_shape, "the shape")
     behind = [(0, b - a) for a, b in zip(shape, told, strict=True)]
     if min(more for _, more in behind) < 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -155,7 +155,7 @@ def resize(
 ) -> Tensor:
     """Before version 11 the scales were the second input, and coordinates not told."""
     if version(site) < 11:
-        return _scaled(x, roi, mode, "asymmetric", "floor")
+        return _scaled(x, roi, mode)
     chosen = [positive(a, rank(x)) for a in (axes if axes is not None else range(rank(x)))]
     count = len(chosen)
     how = Sampling(
@@ -169,15 +169,11 @@ def resize(
     lengths = [dims(x)[axis] for axis in chosen]
     ends, factors = _ends(lengths, scales, sizes, crops, keep_aspect_ratio_policy)
     for axis, out, scale, crop in zip(chosen, ends, factors, crops, strict=True):
-        own = Sampling(**{**_fields(how), "crop": (float(crop[0]), float(crop[1]))})
+        own = replace(how, crop=(float(crop[0]), float(crop[1])))
         cropped = how.coordinates == "tf_crop_and_resize"
         if out != dims(x)[axis] or scale != 1 or cropped:
             x = resampled(x, axis, out, scale, own)
     return x
-
-
-def _fields(how: Sampling) -> dict[str, Any]:
-    return {name: getattr(how, name) for name in Sampling.__dataclass_fields__}
 
 
 def _ends(
@@ -213,11 +209,11 @@ def upsample(
     scales: Sequence[float] | None = None,
 ) -> Tensor:
     given = by if by is not None else site.constant(np.array(scales or [], np.float32))
-    return _scaled(x, given, mode, "asymmetric", "floor")
+    return _scaled(x, given, mode)
 
 
-def _scaled(x: Tensor, scales: Tensor | None, mode: str, where: str, nearest: str) -> Tensor:
-    how = Sampling(mode, where, nearest, -0.75, False, False, 0.0)
+def _scaled(x: Tensor, scales: Tensor | None, mode: str) -> Tensor:
+    how = Sampling(mode, "asymmetric", "floor", -0.75, False, False, 0.0)
     crops = [(0.0, 1.0)] * rank(x)
     ends, factors = _ends(dims(x), scales, None, crops, "stretch")
     for axis, (out, scale) in enumerate(zip(ends, factors, strict=True)):
