@@ -176,9 +176,7 @@ def pad(
         if isinstance(filled, Tensor) and rank(filled):
             filled = call("Reshape", filled, np.zeros(0, np.int32))
         return call("PadV2", y, more, filled)
-    if mode in ("edge", "wrap"):
-        return _from_itself(y, more, mode)
-    return _reflected(y, more)
+    return _from_itself(y, more, mode)
 
 
 def _cut_off(x: Tensor, around: np.ndarray) -> Tensor:
@@ -189,25 +187,26 @@ def _cut_off(x: Tensor, around: np.ndarray) -> Tensor:
 
 
 def _from_itself(x: Tensor, around: np.ndarray, mode: str) -> Tensor:
-    """The first and the last again and again; or all of it as if it were a ring."""
     for axis, (before, after) in enumerate(around):
         if before or after:
             length = dims(x)[axis]
-            places = np.arange(-before, length + after)
-            places = np.clip(places, 0, length - 1) if mode == "edge" else places % length
+            places = _inside(np.arange(-before, length + after), length, mode)
             x = call("GatherV2", x, places.astype(np.int32), np.int32(axis))
     return x
 
 
-def _reflected(x: Tensor, around: np.ndarray) -> Tensor:
-    """There and back again, as often as it takes; what is at an end is there once."""
-    for axis, (before, after) in enumerate(around):
-        if before or after:
-            length = dims(x)[axis]
-            places = np.arange(-before, length + after) % max(1, 2 * length - 2)
-            places = np.where(places >= length, 2 * length - 2 - places, places)
-            x = call("GatherV2", x, places.astype(np.int32), np.int32(axis))
-    return x
+def _inside(places: np.ndarray, length: int, mode: str) -> np.ndarray:
+    """The first and the last again and again; or all of it as if it were a ring; or there and back
+    again, as often as it takes, when what is at an end is there once."""
+    found: np.ndarray
+    if mode == "edge":
+        found = np.clip(places, 0, length - 1)
+    elif mode == "wrap":
+        found = places % length
+    else:
+        around = places % max(1, 2 * length - 2)
+        found = np.where(around >= length, 2 * length - 2 - around, around)
+    return found
 
 
 @lower("CenterCropPad")
