@@ -60,7 +60,7 @@ def batch_normalization(
     mean, variance = cast(mean, x.dtype), cast(variance, x.dtype)
     if rank(x) == 4 and x.dtype is DType.FLOAT32:
         return [_fused(x, scale, offset, mean, variance, epsilon)]
-    inverse = call("Rsqrt", call("AddV2", variance, scalar(x, epsilon)))
+    inverse = _inverse(variance, epsilon)
     y = call("Sub", x, along_axis(mean, 1, rank(x)))
     return [_by_channel(y, call("Mul", scale, inverse), offset)]
 
@@ -84,10 +84,19 @@ def _fused(
 
 def _normalized(x: Tensor, axes: Sequence[int], epsilon: float) -> tuple[Tensor, Tensor, Tensor]:
     """With mean 0 and variance 1 over these axes; the mean, and the variance."""
+    mean, variance = _moments(x, axes)
+    return call("Mul", call("Sub", x, mean), _inverse(variance, epsilon)), mean, variance
+
+
+def _moments(x: Tensor, axes: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """Mean and variance over these axes, which stay."""
     mean = call("Mean", x, ints(axes), keep_dims=True)
-    variance = call("Mean", call("SquaredDifference", x, mean), ints(axes), keep_dims=True)
-    inverse = call("Rsqrt", call("AddV2", variance, scalar(x, epsilon)))
-    return call("Mul", call("Sub", x, mean), inverse), mean, variance
+    return mean, call("Mean", call("SquaredDifference", x, mean), ints(axes), keep_dims=True)
+
+
+def _inverse(variance: Tensor, epsilon: float) -> Tensor:
+    """Of the deviation."""
+    return call("Rsqrt", call("AddV2", variance, scalar(variance, epsilon)))
 
 
 def _by_channel(y: Tensor, scale: Tensor, offset: Tensor | None) -> Tensor:
@@ -142,9 +151,8 @@ def layer_normalization(
 ) -> list[Tensor]:
     axes = range(positive(axis, rank(x)), rank(x))
     wide = _stashed(x, stash_type)
-    mean = call("Mean", wide, ints(axes), keep_dims=True)
-    variance = call("Mean", call("SquaredDifference", wide, mean), ints(axes), keep_dims=True)
-    inverse = call("Rsqrt", call("AddV2", variance, scalar(wide, epsilon)))
+    mean, variance = _moments(wide, axes)
+    inverse = _inverse(variance, epsilon)
     y = cast(call("Mul", call("Sub", wide, mean), inverse), x.dtype)
     y = call("Mul", y, scale)
     y = y if offset is None else call("AddV2", y, offset)
@@ -164,7 +172,7 @@ def rms_normalization(
     axes = range(positive(axis, rank(x)), rank(x))
     wide = _stashed(x, stash_type)
     squares = call("Mean", call("Square", wide), ints(axes), keep_dims=True)
-    inverse = call("Rsqrt", call("AddV2", squares, scalar(wide, epsilon)))
+    inverse = _inverse(squares, epsilon)
     return call("Mul", cast(call("Mul", wide, inverse), scale.dtype), scale)
 
 
@@ -181,8 +189,7 @@ def mean_variance_normalization(
     site: Site, x: Tensor, *, axes: Sequence[int] = (0, 2, 3)
 ) -> Tensor:
     """What divides is the deviation and a little more."""
-    mean = call("Mean", x, ints(axes), keep_dims=True)
-    variance = call("Mean", call("SquaredDifference", x, mean), ints(axes), keep_dims=True)
+    mean, variance = _moments(x, axes)
     deviation = call("AddV2", call("Sqrt", variance), scalar(x, 1e-9))
     return call("RealDiv", call("Sub", x, mean), deviation)
 
