@@ -81,10 +81,7 @@ def _unfolded(x: Tensor, windows: Windows, padding: np.ndarray) -> Tensor:
     around = np.array([(0, 0), (0, 0), *windows.pads], np.int32)
     y = call("PadV2", x, around, padding) if windows.is_padded else x
     for axis in range(windows.count):
-        reach = dims(y)[2 + 2 * axis] - windows.spans[axis]
-        starts = np.arange(reach // windows.steps[axis] + 1) * windows.steps[axis]
-        offsets = np.arange(windows.sizes[axis]) * windows.gaps[axis]
-        places = starts[:, None] + offsets
+        places = windows.places(axis, dims(y)[2 + 2 * axis])
         y = call("GatherV2", y, places.astype(np.int32), np.int32(2 + 2 * axis))
     count = windows.count
     order = [0, 1, *(2 + 2 * i for i in range(count)), *(3 + 2 * i for i in range(count))]
@@ -98,9 +95,7 @@ def _places(x: Tensor, windows: Windows, order: int) -> np.ndarray:
     axes = []
     for axis, length in enumerate(lengths):
         before, after = windows.pads[axis]
-        reach = length + before + after - windows.spans[axis]
-        starts = np.arange(reach // windows.steps[axis] + 1) * windows.steps[axis] - before
-        axes.append(starts[:, None] + np.arange(windows.sizes[axis]) * windows.gaps[axis])
+        axes.append(windows.places(axis, length + before + after) - before)
     count, total = len(lengths), np.zeros((), np.int64)
     for axis, found in enumerate(axes):
         behind = lengths[:axis] if order else lengths[axis + 1 :]
@@ -150,10 +145,7 @@ def _counts(
         line = np.full(length + before + after, int(counts_pads))
         line[before : before + length] = 1
         line = np.pad(line, (0, windows.pads[axis][1] - after))
-        reach = len(line) - windows.spans[axis]
-        starts = np.arange(reach // windows.steps[axis] + 1) * windows.steps[axis]
-        offsets = np.arange(windows.sizes[axis]) * windows.gaps[axis]
-        total = np.multiply.outer(total, line[starts[:, None] + offsets].sum(1))
+        total = np.multiply.outer(total, line[windows.places(axis, len(line))].sum(1))
     return np.maximum(total, 1)
 
 

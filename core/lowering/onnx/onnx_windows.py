@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from gradstep.core.lowering.lowering_table import UnloweredError
 from gradstep.core.lowering.onnx.onnx_operands import rank
 from gradstep.core.ops.build.builder import Tensor
@@ -38,6 +40,11 @@ class Windows:
     @property
     def is_padded(self) -> bool:
         return any(map(any, self.pads))
+
+    def places(self, axis: int, length: int) -> np.ndarray:
+        """[windows, places in one]: where each is on an axis that is so long with its padding."""
+        starts = np.arange((length - self.spans[axis]) // self.steps[axis] + 1) * self.steps[axis]
+        return starts[:, None] + np.arange(self.sizes[axis]) * self.gaps[axis]
 
     def flat(self) -> Windows:
         """Of one axis, as of two, the first of size 1."""
