@@ -132,6 +132,16 @@ def swapped(x: Tensor, a: int, b: int) -> Tensor:
     return transpose(x, order)
 
 
+def mixed(x: Tensor, axis: int, matrix: np.ndarray) -> Tensor:
+    """An axis times a matrix."""
+    last = rank(x) - 1
+    turned = swapped(x, axis, last)
+    flat = reshape(turned, [-1, matrix.shape[0]])
+    weights = x.builder.constant(matrix.astype(x.dtype.numpy))
+    found = call("MatMul", flat, weights)
+    return swapped(reshape(found, [*dims(turned)[:-1], matrix.shape[1]]), axis, last)
+
+
 def squeeze(x: Tensor, axes: Sequence[int]) -> Tensor:
     return call("Squeeze", x, squeeze_dims=tuple(axes)) if axes else x
 

@@ -12,6 +12,7 @@ from gradstep.core.lowering.lowering_table import Site, UnloweredError
 from gradstep.core.lowering.onnx.onnx_operands import (
     dims,
     in_float,
+    mixed,
     positive,
     rank,
     static,
@@ -110,20 +111,7 @@ def resampled(x: Tensor, axis: int, out: int, scale: float, how: Sampling) -> Te
     if how.mode not in ("linear", "cubic"):
         raise UnloweredError(f"sampling by {how.mode!r:.40}")
     shares = how.shares(places, length, scale)
-
-    def mixed(given: Tensor) -> Tensor:
-        last = rank(given) - 1
-        order = [i for i in range(rank(given)) if i != axis] + [axis]
-        turned = call("Transpose", given, np.array(order, np.int32))
-        count = dims(turned)[last]
-        flat = call("Reshape", turned, np.array([-1, count], np.int32))
-        weights = given.builder.constant(shares.T.astype(given.dtype.numpy))
-        found = call("MatMul", flat, weights)
-        found = call("Reshape", found, np.array([*dims(turned)[:last], out], np.int32))
-        back = np.argsort(order)
-        return call("Transpose", found, back.astype(np.int32))
-
-    y = in_float(mixed, x)
+    y = in_float(lambda given: mixed(given, axis, shares.T), x)
     return _outside(y, axis, how.is_outside(places, length), how.outside)
 
 

@@ -14,12 +14,12 @@ from gradstep.core.lowering.onnx.onnx_operands import (
     cast,
     concat,
     dims,
+    mixed,
     number,
     part,
     positive,
     rank,
     reshape,
-    swapped,
 )
 from gradstep.core.lowering.onnx.onnx_table import lower
 from gradstep.core.ops.build.builder import Tensor, call
@@ -64,14 +64,14 @@ def transformed(x: Tensor, axis: int, length: int | None, inverse: bool, oneside
         cosine, sine = cosine * twice[:, None], sine * twice[:, None]
     if inverse:
         cosine, sine = cosine / whole, sine / whole
-    out_real = _mixed(real, axis, cosine)
+    out_real = mixed(real, axis, cosine)
     if imaginary is not None:
-        out_real = call("Sub", out_real, _mixed(imaginary, axis, sine))
+        out_real = call("Sub", out_real, mixed(imaginary, axis, sine))
     if from_half:
         return cast(out_real, kind)
-    out_imaginary = _mixed(real, axis, sine)
+    out_imaginary = mixed(real, axis, sine)
     if imaginary is not None:
-        out_imaginary = call("AddV2", out_imaginary, _mixed(imaginary, axis, cosine))
+        out_imaginary = call("AddV2", out_imaginary, mixed(imaginary, axis, cosine))
     return cast(concat([out_real, out_imaginary], last), kind)
 
 
@@ -96,16 +96,6 @@ def _of_length(x: Tensor, axis: int, length: int) -> Tensor:
     around = np.zeros((rank(x), 2), np.int32)
     around[axis, 1] = length - own
     return call("Pad", x, around) if own < length else x
-
-
-def _mixed(x: Tensor, axis: int, matrix: np.ndarray) -> Tensor:
-    """An axis times a matrix."""
-    last = rank(x) - 1
-    turned = swapped(x, axis, last)
-    flat = reshape(turned, [-1, matrix.shape[0]])
-    weights = x.builder.constant(matrix.astype(x.dtype.numpy))
-    found = call("MatMul", flat, weights)
-    return swapped(reshape(found, [*dims(turned)[:-1], matrix.shape[1]]), axis, last)
 
 
 @lower("STFT")
