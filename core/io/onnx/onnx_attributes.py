@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import array_bytes
-from gradstep.core.io.onnx.onnx_scope import OnnxScope
+from gradstep.core.io.native.tensor_json import objects
+from gradstep.core.io.onnx.onnx_scope import OnnxScope, bad
 from gradstep.core.io.onnx.onnx_tensors import Tensors
 from gradstep.core.io.onnx.onnx_types import read_type
 from gradstep.core.lowering.foreign_graph import ForeignSubgraph
@@ -48,7 +48,7 @@ class Attributes:
             if own is not None:
                 name = f"{proto.name}_" if proto.name in (INPUTS, CAPTURED) else proto.name
                 if name in found:
-                    raise _bad(f"an operator has two attributes of the name '{name:.60}'")
+                    raise bad(f"an operator has two attributes of the name '{name:.60}'")
                 found[name] = self._value(own, captured)
         return found
 
@@ -68,7 +68,7 @@ class Attributes:
                 return value
             if name in _CONSTANTS:
                 return _array(value, _CONSTANTS[name])
-        raise _bad("a Constant has no value")
+        raise bad("a Constant has no value")
 
     def dense(self, proto: Any) -> np.ndarray:
         """A SparseTensorProto with its zeros. Raises GradstepError."""
@@ -80,7 +80,7 @@ class Attributes:
             places = indices.reshape(-1) if indices.ndim < 2 else _flat(indices, shape)
             found.reshape(-1)[places] = values
         except (ValueError, IndexError, TypeError) as error:
-            raise _bad(f"a sparse tensor is none: {error!s:.80}") from None
+            raise bad(f"a sparse tensor is none: {error!s:.80}") from None
         return found
 
     def _value(self, proto: Any, captured: list[OnnxScope] | None) -> Any:
@@ -115,16 +115,10 @@ def _array(value: Any, kind: Any) -> np.ndarray:
     if kind is not object:
         return np.array(value, kind)
     texts = value if isinstance(value, list) else [value]
-    found = np.empty(len(texts), object)
-    found[:] = [text.encode() for text in texts]
-    return found if isinstance(value, list) else found.reshape(())
+    return objects([text.encode() for text in texts], (len(texts),) if texts is value else ())
 
 
 def _flat(indices: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     steps = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
     found: np.ndarray = indices @ np.array(steps, np.int64)
     return found
-
-
-def _bad(message: str) -> GradstepError:
-    return GradstepError(message, kind="FileError", hint="export the model again")

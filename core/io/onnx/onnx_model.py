@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.core.errors import GradstepError
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.onnx.onnx_attributes import Attributes
 from gradstep.core.io.onnx.onnx_functions import Functions
 from gradstep.core.io.onnx.onnx_names import Names, joined, module_path, other_than
-from gradstep.core.io.onnx.onnx_scope import OnnxScope
+from gradstep.core.io.onnx.onnx_scope import OnnxScope, bad
 from gradstep.core.io.onnx.onnx_tensors import Tensors
 from gradstep.core.io.onnx.onnx_types import UNTOLD, read_type, stored_as
 from gradstep.core.io.onnx.onnx_weights import WeightUses
@@ -208,7 +207,7 @@ class ModelReader:
         """The function of a branch or a loop, whose names are its own; what it reads from outside
         is noted in its scope."""
         if captured is None:
-            raise _bad("it has a graph where there can be none")
+            raise bad("it has a graph where there can be none")
         self._enter(graph.name)
         outside, types = self._scope, self._types
         self._scope, self._types = OnnxScope(outside, self._names), dict(types)
@@ -226,7 +225,7 @@ class ModelReader:
         self._nodes(graph.node, "")
         results = [self._scope.ref(one.name, graph.name or "its graph") for one in graph.output]
         if None in results:
-            raise _bad(f"graph '{graph.name:.60}' has an output without a name")
+            raise bad(f"graph '{graph.name:.60}' has an output without a name")
         captured.append(self._scope)
         made = ForeignSubgraph(tuple(inputs), tuple(told), tuple(self._scope.nodes), tuple(results))
         self._scope, self._types = outside, types
@@ -278,7 +277,7 @@ class ModelReader:
     def _enter(self, what: str) -> None:
         self._depth += 1
         if self._depth > _DEEP:
-            raise _bad(f"'{what:.60}' is in itself, or in more than {_DEEP} others")
+            raise bad(f"'{what:.60}' is in itself, or in more than {_DEEP} others")
 
 
 def _noted(node: Any) -> dict[str, str]:
@@ -290,7 +289,3 @@ def _without_end(names: Iterable[str]) -> list[str]:
     while found and not found[-1]:
         found.pop()
     return found
-
-
-def _bad(message: str) -> GradstepError:
-    return GradstepError(message, kind="FileError", hint="export the model again")

@@ -34,7 +34,7 @@ class OnnxScope:
     def put(self, name: str, ref: ForeignRef, fixed: np.ndarray | None = None) -> None:
         """Raises GradstepError for a name that is there."""
         if name in self._found:
-            raise _bad(f"there are two tensors of the name '{name:.80}'")
+            raise bad(f"there are two tensors of the name '{name:.80}'")
         self._found[name] = ref
         if fixed is not None:
             self._fixed[name] = fixed
@@ -78,9 +78,10 @@ class OnnxScope:
             return None
         found = self.find(name)
         if found is None:
-            raise _bad(f"'{reader:.80}' takes '{name:.80}', which is not before it")
+            raise bad(f"'{reader:.80}' takes '{name:.80}', which is not before it")
         return found
 
 
-def _bad(message: str) -> GradstepError:
+def bad(message: str) -> GradstepError:
+    """The error of a model that does not hold together."""
     return GradstepError(message, kind="FileError", hint="export the model again")
