@@ -40,7 +40,7 @@ def cond(
         lambda: _called(site, true, operands, kinds),
         lambda: _called(site, false, operands, kinds),
         strict=True,
-        name=_here(site),
+        name=site.scope,
     )
     return chosen
 
@@ -72,7 +72,7 @@ def while_loop(
         step,
         [*first, *_entering(site, carried, body)],
         return_same_structure=True,
-        name=_here(site),
+        name=site.scope,
     )
     return results[len(first) :]
 
@@ -106,7 +106,7 @@ def scan(
         lambda index, values, arrays: index < how_many,
         step,
         (0, _entering(site, carried, body), kept),
-        name=_here(site),
+        name=site.scope,
     )
     return [*last, *(array.stack() for array in written)]
 
@@ -119,11 +119,6 @@ def _rows(items: Sequence[Tensor]) -> tuple[list[Any], Any]:
     fixed = known[0] if known else None
     how_many = tf.shape(items[0])[0] if fixed is None else fixed
     return [tf.TensorArray(x.dtype, how_many).unstack(x) for x in items], how_many
-
-
-def _here(site: Site) -> str:
-    """The scope that we are in, which is the operation's already: no other in it."""
-    return f"{site.builder.scope_name}/"
 
 
 def _called(

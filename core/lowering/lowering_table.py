@@ -79,6 +79,11 @@ class Site:
         """The last part of the operation's name."""
         return self.node.op.rpartition(".")[2]
 
+    @property
+    def scope(self) -> str:
+        """The scope that we are in, which is the operation's already: as a name, no other in it."""
+        return f"{self.builder.scope_name}/"
+
     def output(self, index: int = 0) -> ForeignTensor:
         return self.node.outputs[index]
 

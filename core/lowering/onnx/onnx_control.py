@@ -51,7 +51,7 @@ def if_(
         lambda: _called(site, then_branch, captured),
         lambda: _called(site, else_branch, captured),
         strict=True,
-        name=_here(site),
+        name=site.scope,
     )
     return chosen
 
@@ -91,7 +91,7 @@ def loop(
         step,
         (np.int32(0), first, [*carried], arrays),
         shape_invariants=(Shape(()), Shape(()), shapes, [Shape(()) for _ in arrays]),
-        name=_here(site),
+        name=site.scope,
     )
     return [*last, *(array.stack() for array in written)]
 
@@ -139,7 +139,7 @@ def scan(
         lambda index, values, kept: index < how_many,
         step,
         (np.int32(0), [*states], arrays),
-        name=_here(site),
+        name=site.scope,
     )
     out_axes = scan_output_axes or [0] * len(written)
     out_ways = scan_output_directions or [0] * len(written)
@@ -170,11 +170,6 @@ def _back(x: Tensor, axis: int, reverse: bool) -> Tensor:
 def _one(x: Tensor) -> Tensor:
     """Of one element, without an axis."""
     return x if x.shape.rank == 0 else reshape(x, [])
-
-
-def _here(site: Site) -> str:
-    """The scope that we are in, which is the operator's already: no other in it."""
-    return f"{site.builder.scope_name}/"
 
 
 def _called(site: Site, graph: ForeignSubgraph, args: Sequence[Tensor]) -> list[Tensor]:
