@@ -13,10 +13,12 @@ from gradstep.core.autodiff.reverse.gradient_request import (
 )
 from gradstep.core.debug.history.recorded_run import RecordedIterations, RecordedRun
 from gradstep.core.document.document import CodeItem, CodeKind, Document, View
+from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.model import Constant, TensorRef
 from gradstep.core.graph.scopes import parents
 from gradstep.core.io.disk.memory_budget import Budget
+from gradstep.core.io.file_errors import inside
 from gradstep.core.io.traces import pt2_file, trace_file
 from gradstep.core.lowering.foreign_graph import (
     ForeignGraph,
@@ -62,8 +64,12 @@ def _within(budget: Budget, graph: ForeignGraph, name: str) -> Document:
 
 
 def to_document(graph: ForeignGraph, name: str = "") -> Document:
-    """The document of a foreign graph; `name` is that of its file."""
-    done = lower(graph, tables)
+    """The document of a foreign graph; `name` is that of its file. Raises GradstepError (FileError)
+    where it begins with what there is nothing like here."""
+    try:
+        done = lower(graph, tables)
+    except GradstepError as error:
+        raise inside(name or "the graph", error, kind="FileError") from None
     traced = _Traced(graph, done)
     return Document(
         graph=done.graph,

@@ -447,6 +447,15 @@ def test_junk_is_refused_or_opens(way: tuple[str | int, ...], junk: Any) -> None
     assert error is None or error.kind in ("FileError", "MemoryLimitError")
 
 
+@pytest.mark.parametrize("kind", ["", "quint8"])
+def test_an_input_of_an_unknown_element_type_is_refused(kind: str) -> None:
+    record = graph()
+    _set("inputs", 0, "dtype")(record, kind)
+    error = _error_of(packed(record))
+    assert error is not None
+    assert (error.kind, error.message) == ("FileError", f"net.gstrace: element type {kind}")
+
+
 def _error_of(data: bytes) -> GradstepError | None:
     try:
         from_trace(data, "net.gstrace")
