@@ -41,9 +41,7 @@ def _run(parser: argparse.ArgumentParser) -> None:
     shared_arguments.names(parser, "--fetch", "tensor to compute, or operation to run")
     shared_arguments.add_run_arguments(parser)
     shared_arguments.speed(parser)
-    parser.add_argument(
-        "--runs", metavar="N", type=shared_arguments.positive, default=1, help="repeat"
-    )
+    shared_arguments.count(parser, "--runs", "repeat", default=1)
     shared_arguments.threads(parser)
 
 
@@ -64,12 +62,11 @@ def _why(parser: argparse.ArgumentParser) -> None:
     shared_arguments.document(parser)
     shared_arguments.gradients(parser)
     shared_arguments.add_run_arguments(parser)
-    parser.add_argument(
+    shared_arguments.count(
+        parser,
         "--runs",
-        metavar="N",
-        type=shared_arguments.positive,
+        "run it so often, updates included, and explain what came in the last run",
         default=1,
-        help="run it so often, updates included, and explain what came in the last run",
     )
 
 
@@ -83,13 +80,7 @@ def _query(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--who", metavar="NAME", help="in place of EXPR: who wrote NAME last")
     parser.add_argument("--every", action="store_true", help="all steps, and not the first alone")
     parser.add_argument("--back", action="store_true", help="the last one instead")
-    parser.add_argument(
-        "--runs",
-        metavar="N",
-        type=shared_arguments.positive,
-        default=1,
-        help="run it so often, updates included",
-    )
+    shared_arguments.count(parser, "--runs", "run it so often, updates included", default=1)
     shared_arguments.gradients(parser)
     shared_arguments.add_run_arguments(parser)
 
@@ -115,18 +106,16 @@ def _check(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="a lint that is not to look, by its code; all: none of them",
     )
-    parser.add_argument(
+    shared_arguments.count(
+        parser,
         "--lint-runs",
-        metavar="N",
-        type=shared_arguments.positive,
+        "how many runs the lints look at that are about numbers (1)",
         default=1,
-        help="how many runs the lints look at that are about numbers (1)",
     )
-    parser.add_argument(
+    shared_arguments.count(
+        parser,
         "--workers",
-        metavar="N",
-        type=shared_arguments.positive,
-        help="where FILE is a folder, all documents in it are checked, so many at a time (as many "
+        "where FILE is a folder, all documents in it are checked, so many at a time (as many "
         "as this machine has cores)",
     )
     parser.add_argument(
@@ -160,13 +149,7 @@ def _expect(parser: argparse.ArgumentParser) -> None:
         help='what else is expected to be as it is, or to hold: norm(grad["c"]), x["y"] > 1',
     )
     parser.add_argument("--failure", action="store_true", help="expect the run to fail as it does")
-    parser.add_argument(
-        "--run",
-        metavar="N",
-        type=shared_arguments.positive,
-        default=1,
-        help="which run, the first is 1",
-    )
+    shared_arguments.count(parser, "--run", "which run, the first is 1", default=1)
     parser.add_argument("--text", metavar="SENTENCE", default="", help="what that teaches")
     parser.add_argument("--out", metavar="OUT", help="write there, and leave FILE as it is")
     shared_arguments.add_feed_arguments(parser)
@@ -241,19 +224,17 @@ def _precision(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="how large the error may be, as a part of the result (a tenth of what it is)",
     )
-    parser.add_argument(
+    shared_arguments.count(
+        parser,
         "--train",
-        metavar="N",
-        type=shared_arguments.positive,
+        "make so many updates, too: in float32, in the format, and with what is proposed",
         default=0,
-        help="make so many updates, too: in float32, in the format, and with what is proposed",
     )
-    parser.add_argument(
+    shared_arguments.count(
+        parser,
         "--runs",
-        metavar="N",
-        type=shared_arguments.positive,
+        "how many to make for the shares (256); with fewer, operations are looked at together",
         default=256,
-        help="how many to make for the shares (256); with fewer, operations are looked at together",
     )
     parser.add_argument("--all", action="store_true", help="show the smallest shares, too")
     shared_arguments.gradients(parser)
@@ -265,12 +246,8 @@ def _profile(parser: argparse.ArgumentParser) -> None:
     do."""
     shared_arguments.document(parser)
     shared_arguments.speed(parser)
-    parser.add_argument(
-        "--runs",
-        metavar="N",
-        type=shared_arguments.positive,
-        default=0,
-        help="how many to measure (as many as fit in about a second)",
+    shared_arguments.count(
+        parser, "--runs", "how many to measure (as many as fit in about a second)", default=0
     )
     shared_arguments.threads(parser)
     shared_arguments.gradients(parser)
@@ -305,13 +282,12 @@ def _train(parser: argparse.ArgumentParser) -> None:
     _add_steps(parser)
     _lines(parser, "step that is shown, and each epoch's validation, as they are made")
     add_optimizer_arguments(parser)
-    parser.add_argument(
+    shared_arguments.count(
+        parser,
         "--patience",
-        metavar="N",
-        type=shared_arguments.positive,
-        default=0,
-        help="end once the loss has not become less for N steps; with --validate, that of the rows "
+        "end once the loss has not become less for N steps; with --validate, that of the rows "
         "held back for N epochs",
+        default=0,
     )
     parser.add_argument(
         "--every",
@@ -319,11 +295,10 @@ def _train(parser: argparse.ArgumentParser) -> None:
         type=shared_arguments.positive,
         help=f"show each K-th step (so that {LINES} are shown)",
     )
-    parser.add_argument(
+    shared_arguments.count(
+        parser,
         "--towers",
-        metavar="N",
-        type=shared_arguments.positive,
-        help="part each batch of --data over so many processes, and average gradients by rows",
+        "part each batch of --data over so many processes, and average gradients by rows",
     )
     parser.add_argument("--logdir", metavar="DIR", help="folder for an event file of TensorBoard")
     parser.add_argument(
@@ -339,12 +314,7 @@ def _train(parser: argparse.ArgumentParser) -> None:
         type=shared_arguments.positive,
         help="write one each K-th step, and at the end (so that 10 are written)",
     )
-    parser.add_argument(
-        "--keep",
-        metavar="N",
-        type=shared_arguments.positive,
-        help=f"how many of the newest checkpoints stay ({KEPT})",
-    )
+    shared_arguments.count(parser, "--keep", f"how many of the newest checkpoints stay ({KEPT})")
     parser.add_argument(
         "--resume",
         action="store_true",
@@ -366,12 +336,7 @@ def _train(parser: argparse.ArgumentParser) -> None:
 def _add_steps(parser: argparse.ArgumentParser) -> None:
     """What each step is fed, and how many there are."""
     shared_arguments.add_run_arguments(parser)
-    parser.add_argument(
-        "--steps",
-        metavar="N",
-        type=shared_arguments.positive,
-        help=f"how many updates ({STEPS}, or those of --epochs)",
-    )
+    shared_arguments.count(parser, "--steps", f"how many updates ({STEPS}, or those of --epochs)")
     add_data_arguments(parser)
     parser.add_argument(
         "--until",
@@ -399,27 +364,22 @@ def _sweep(parser: argparse.ArgumentParser) -> None:
         "learning_rate=0:1:lin5, train=0.1,0.3, 'w=normal(0, 0.1),zeros()'; several of them: all "
         "combinations",
     )
-    parser.add_argument(
+    shared_arguments.count(
+        parser,
         "--seeds",
-        metavar="N",
-        type=shared_arguments.positive,
-        help="make each combination so often, with other seeds: of random operations, of "
+        "make each combination so often, with other seeds: of random operations, of "
         "generators in --set that have none, of --shuffle",
     )
-    parser.add_argument(
+    shared_arguments.count(
+        parser,
         "--sample",
-        metavar="N",
-        type=shared_arguments.positive,
-        help="draw so many combinations in place of all; ranges need no number of values then",
+        "draw so many combinations in place of all; ranges need no number of values then",
     )
     parser.add_argument(
         "--seed", metavar="S", type=shared_arguments.whole, help="of what --sample draws (0)"
     )
-    parser.add_argument(
-        "--workers",
-        metavar="N",
-        type=shared_arguments.positive,
-        help="processes to train in (as many as this machine has cores)",
+    shared_arguments.count(
+        parser, "--workers", "processes to train in (as many as this machine has cores)"
     )
     parser.add_argument(
         "--cluster",

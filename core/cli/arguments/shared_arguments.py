@@ -206,6 +206,13 @@ def names(parser: argparse.ArgumentParser, flag: str, help: str) -> None:
     parser.add_argument(flag, metavar="NAME", action="extend", nargs="+", default=[], help=help)
 
 
+def count(
+    parser: argparse.ArgumentParser, flag: str, help: str, *, default: int | None = None
+) -> None:
+    """A flag that takes a whole number, of 1 or more."""
+    parser.add_argument(flag, metavar="N", type=positive, default=default, help=help)
+
+
 def positive(text: str) -> int:
     """A count of at least one."""
     if not _COUNT.fullmatch(text):
