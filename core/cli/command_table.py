@@ -118,12 +118,7 @@ def _check(parser: argparse.ArgumentParser) -> None:
         "where FILE is a folder, all documents in it are checked, so many at a time (as many "
         "as this machine has cores)",
     )
-    parser.add_argument(
-        "--lines",
-        action="store_true",
-        help="with --json, of a folder: a line of JSON for each document once it is over, before "
-        "the object",
-    )
+    _lines(parser, "document of a folder once it is over")
 
 
 def _lines(parser: argparse.ArgumentParser, what: str) -> None:
