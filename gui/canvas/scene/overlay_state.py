@@ -155,36 +155,34 @@ class OverlayState:
     @cached_property
     def breakpoints(self) -> dict[int, bool]:
         """Box -> whether one of its breakpoints is enabled."""
-        return self._keep(
-            "breakpoints", self._find_breakpoints, self._workspace.document.breakpoints
-        )
+        points = self._workspace.document.breakpoints
+        return self._keep("breakpoints", self._find_enabled, points)
 
     @cached_property
     def logpoints(self) -> frozenset[int]:
         """Those of the boxes at which nothing stops, but something is written."""
         return self._keep("logpoints", self._find_logpoints, self._workspace.document.breakpoints)
 
+    def _find_enabled(self) -> dict[int, bool]:
+        return {box: any(p.enabled for p in points) for box, points in self._points.items()}
+
     def _find_logpoints(self) -> frozenset[int]:
-        points = self._workspace.document.breakpoints
-        if not any(point.log for point in points):
-            return frozenset()
-        return self._boxes(p for p in points if p.log) - self._boxes(p for p in points if not p.log)
+        return frozenset(b for b, points in self._points.items() if all(p.log for p in points))
 
-    def _boxes(self, points: Iterable[Breakpoint]) -> frozenset[int]:
-        """Where these are shown."""
-        lines = operations_by_line(self._workspace.shown)
-        boxes = (self._broken_box(point, lines) for point in points)
-        return frozenset(box for box in boxes if box is not None)
+    @property
+    def _points(self) -> Mapping[int, Sequence[Breakpoint]]:
+        """Box -> the breakpoints that are shown there."""
+        return self._keep("points", self._find_points, self._workspace.document.breakpoints)
 
-    def _find_breakpoints(self) -> dict[int, bool]:
-        found: dict[int, bool] = {}
+    def _find_points(self) -> dict[int, list[Breakpoint]]:
+        found: dict[int, list[Breakpoint]] = {}
         points = self._workspace.document.breakpoints
         asked = any(point.kind is BreakpointKind.LINE for point in points)
         lines = operations_by_line(self._workspace.shown) if asked else {}
         for point in points:
             number = self._broken_box(point, lines)
             if number is not None:
-                found[number] = found.get(number, False) or point.enabled
+                found.setdefault(number, []).append(point)
         return found
 
     def _broken_box(self, point: Breakpoint, lines: Mapping[str, Sequence[str]]) -> int | None:

@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 
+from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.document.document import Document, View
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.model import Edge, TensorRef
@@ -298,6 +299,16 @@ def test_s_stops_the_wire_under_the_pointer(canvas) -> None:
     canvas.point_at(canvas.link("c", "e", 0.4))
     QTest.keyClick(canvas.view, Qt.Key.Key_S)
     assert canvas.space.document.request.stopped_edges == {Edge("e", 0)}
+
+
+def test_a_box_is_one_that_writes_only_where_nothing_stops_at_it(canvas) -> None:
+    canvas.open("tutorial")
+    space, writes = canvas.space, Breakpoint("c", enabled=False, log="{value}")
+    points = (Breakpoint("e", log="e"), Breakpoint("e"), writes, Breakpoint("d"))
+    space.edit("Breakpoints", space.document.with_(breakpoints=points))
+    facts = canvas.view.stage.facts
+    assert facts.logpoints == {canvas.number("c")}
+    assert {canvas.number(name): name != "c" for name in "ecd"} == facts.breakpoints
 
 
 def test_keys_delete_duplicate_and_break(canvas) -> None:
