@@ -16,7 +16,7 @@ def locate(text: str, scope: Scope) -> tuple[tuple[int, ...] | None, Any]:
     """Of a condition that holds in `scope`: the index of the first element for which it does, and
     the number there; None, and what was compared as a whole, where it is about no elements. Raises
     GradstepError as evaluating it does."""
-    each, false = _elementwise(_part(_tree(text), scope), False)
+    each, false = _elementwise(_part(_tree(text), scope))
     truth, number = _evaluated(each, scope), _evaluated(_compared(each), scope)
     index = None
     if isinstance(truth, np.ndarray) and truth.ndim and np.shape(number) == truth.shape:
@@ -33,23 +33,30 @@ def _part(node: ast.expr, scope: Scope) -> ast.expr:
     return _part(next(parts, node.values[0]), scope)
 
 
-def _elementwise(node: ast.expr, false: bool) -> tuple[ast.expr, bool]:
+def _elementwise(node: ast.expr) -> tuple[ast.expr, bool]:
     """The condition of each element, and whether it is to be false: inside any(…), not all(…)."""
-    if _called(node) == "any" and not false:
-        return _elementwise(_argument(node), false)
-    is_not = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
-    if isinstance(node, ast.UnaryOp) and is_not and _called(node.operand) == "all":
-        return _argument(node.operand), True
-    return node, false
+    if _called(node) == "any":
+        return _elementwise(_argument(node))
+    negated = _negated(node)
+    if negated is not None and _called(negated) == "all":
+        return _argument(negated), True
+    return node, False
 
 
 def _compared(node: ast.expr) -> ast.expr:
     """The left side of a comparison, the argument of a question."""
     if isinstance(node, ast.Compare):
         return node.left
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return _compared(node.operand)
+    if (negated := _negated(node)) is not None:
+        return _compared(negated)
     return _compared(_argument(node)) if _called(node) in _ABOUT else node
+
+
+def _negated(node: ast.expr) -> ast.expr | None:
+    """What `not` is said of; None where it is not."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return node.operand
+    return None
 
 
 def _called(node: ast.expr) -> str:
