@@ -28,7 +28,7 @@ from gradstep.core.lowering.onnx.onnx_operands import (
     sizes,
     transpose,
 )
-from gradstep.core.lowering.onnx.onnx_table import lower, wanted
+from gradstep.core.lowering.onnx.onnx_table import lower
 from gradstep.core.ops.build.builder import Tensor, call
 
 
@@ -80,7 +80,7 @@ def attention(
     if flat:
         y = reshape(transpose(y, [0, 2, 1, 3]), [size(y, 0), size(y, 2), dims(y)[1] * dims(y)[3]])
     seen = {0: raw, 1: capped, 2: scores, 3: shares}[qk_matmul_output_mode]
-    return [y, k, v, seen][: wanted(site)]
+    return [y, k, v, seen]
 
 
 def _by_heads(x: Tensor, heads: int | None) -> Tensor:

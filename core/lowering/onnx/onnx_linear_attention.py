@@ -26,7 +26,7 @@ from gradstep.core.lowering.onnx.onnx_operands import (
     transpose,
 )
 from gradstep.core.lowering.onnx.onnx_recurrent import State, over_time
-from gradstep.core.lowering.onnx.onnx_table import lower, wanted
+from gradstep.core.lowering.onnx.onnx_table import lower
 from gradstep.core.ops.build.builder import Tensor, call
 
 RULES = ("linear", "gated", "delta", "gated_delta")
@@ -84,8 +84,7 @@ def linear_attention(
     )
     found, last = over_time(rows_first, [begun, cast(start, DType.FLOAT32)], step, None)
     kinds = query.dtype, (query if past is None else past).dtype
-    results = [cast(transpose(found, [1, 0, 2]), kinds[0]), cast(last[1], kinds[1])]
-    return results[: wanted(site)]
+    return [cast(transpose(found, [1, 0, 2]), kinds[0]), cast(last[1], kinds[1])]
 
 
 @lower("CausalConvWithState")
@@ -113,4 +112,4 @@ def causal_conv_with_state(
         raise UnloweredError(f"the activation {activation!r:.40}")
     end: Any = size(whole, 2)
     state = whole[:, :, end - back :] if back else full(site, shape, np.zeros((), x.dtype.numpy))
-    return [y, state][: wanted(site)]
+    return [y, state]

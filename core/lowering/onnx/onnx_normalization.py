@@ -56,7 +56,7 @@ def batch_normalization(
                       scalar(old, 1 - momentum)))
             for old, new in ((mean, now), (variance, spread))
         ]  # fmt: skip
-        return [y, *kept][: wanted(site)]
+        return [y, *kept]
     mean, variance = cast(mean, x.dtype), cast(variance, x.dtype)
     if rank(x) == 4 and x.dtype is DType.FLOAT32:
         return [_fused(x, scale, offset, mean, variance, epsilon)]
@@ -156,7 +156,7 @@ def layer_normalization(
     y = cast(call("Mul", call("Sub", wide, mean), inverse), x.dtype)
     y = call("Mul", y, scale)
     y = y if offset is None else call("AddV2", y, offset)
-    return [y, mean, inverse][: wanted(site)]
+    return [y, mean, inverse]
 
 
 @lower("RMSNormalization")

@@ -13,6 +13,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.lowering.lowering_table import Site, UnloweredError, fixed
 from gradstep.core.lowering.onnx.onnx_known import known
+from gradstep.core.lowering.onnx.onnx_table import wanted
 from gradstep.core.lowering.plain_operands import add_axis as add_axis
 from gradstep.core.lowering.plain_operands import cast as cast
 from gradstep.core.lowering.plain_operands import ints as ints
@@ -222,7 +223,7 @@ def in_float32(build: Callable[..., Any]) -> Callable[..., Any]:
             for one in (x, *more)
         ]
         made = build(site, *given, **told)
-        results = [made] if isinstance(made, Tensor) else made
+        results = [made] if isinstance(made, Tensor) else made[: wanted(site)]
         return [cast(one, kind) if one.dtype is DType.FLOAT32 else one for one in results]
 
     return wide

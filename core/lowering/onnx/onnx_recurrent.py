@@ -22,7 +22,7 @@ from gradstep.core.lowering.onnx.onnx_operands import (
     size,
     transpose,
 )
-from gradstep.core.lowering.onnx.onnx_table import lower, wanted
+from gradstep.core.lowering.onnx.onnx_table import lower
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import Tensor, call
 
@@ -325,7 +325,7 @@ def _results(site: Site, made: Sequence[Tensor], layout: int) -> list[Tensor]:
     if layout:
         hidden = transpose(hidden, [2, 0, 1, 3])
         last = [transpose(one, [1, 0, 2]) for one in last]
-    return [hidden, *last][: wanted(site)]
+    return [hidden, *last]
 
 
 def activation(site: Site, name: str, alpha: float | None, beta: float | None) -> Activation:

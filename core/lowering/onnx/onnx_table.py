@@ -4,8 +4,9 @@
     def conv(site: Site, x: Tensor, w: Tensor, b: Tensor | None = None, *, group: int = 1): ...
 
 The parameters before the `*` are an operator's inputs in their order, those behind it its
-attributes. An input that is left out is None. An operator is "onnx.NAME.VERSION", with the version
-of the operator set that the model was written for.
+attributes. An input that is left out is None; outputs that nobody asks for, it need not leave out.
+An operator is "onnx.NAME.VERSION", with the version of the operator set that the model was written
+for.
 """
 
 from __future__ import annotations
