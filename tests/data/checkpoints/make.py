@@ -13,7 +13,7 @@ from __future__ import annotations
 import io
 import tempfile
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ FILE = Path(__file__).with_name("bundles.zip")
 tf1 = tf.compat.v1
 
 
-def saver(folder: Path) -> None:
+def saver(folder: Path, version: int = tf1.train.SaverDef.V2) -> None:
     """Two steps of Adam, saved after each."""
     with tf.Graph().as_default(), tf1.Session() as session:
         step = tf1.train.get_or_create_global_step()
@@ -33,7 +33,7 @@ def saver(folder: Path) -> None:
         loss = tf.reduce_sum((tf.matmul([[1.0, -1.0]], w) + b) ** 2)
         train = tf1.train.AdamOptimizer(0.1).minimize(loss, step)
         session.run(tf1.global_variables_initializer())
-        kept = tf1.train.Saver(save_relative_paths=True)
+        kept = tf1.train.Saver(write_version=version, save_relative_paths=True)
         for _ in range(2):
             session.run(train)
             kept.save(session, str(folder / "model.ckpt"), step, write_meta_graph=False)
@@ -147,20 +147,25 @@ def expect(folder: Path, name: str) -> None:
     np.savez(folder / "expected.npz", **arrays)
 
 
-def main() -> None:
-    """All of them, with what stands in the zip the same each time but for object graphs."""
+def pack(into: Path, makes: Sequence[Callable[[Path], None]]) -> None:
+    """A zip of a folder for each of these, named as it is: equal files give equal bytes."""
     packed = io.BytesIO()
     with tempfile.TemporaryDirectory() as place, zipfile.ZipFile(packed, "w") as archive:
-        for make in (saver, partitioned, types, halves, shards, objects):
+        for make in makes:
             folder = Path(place) / make.__name__
             folder.mkdir()
             make(folder)
         for path in sorted(Path(place).rglob("*")):
-            if path.is_file():
+            if path.is_file() and ".tempstate" not in path.name:
                 info = zipfile.ZipInfo(path.relative_to(place).as_posix(), (1980, 1, 1, 0, 0, 0))
                 info.compress_type = zipfile.ZIP_DEFLATED
                 archive.writestr(info, path.read_bytes())
-    FILE.write_bytes(packed.getvalue())
+    into.write_bytes(packed.getvalue())
+
+
+def main() -> None:
+    """All of them, with what stands in the zip the same each time but for object graphs."""
+    pack(FILE, (saver, partitioned, types, halves, shards, objects))
 
 
 if __name__ == "__main__":

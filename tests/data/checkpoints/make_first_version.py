@@ -9,14 +9,11 @@ Each folder holds one, and `expected.npz` what TensorFlow says is in it, as make
 
 from __future__ import annotations
 
-import io
-import tempfile
-import zipfile
 from pathlib import Path
 
+import make
 import numpy as np
 import tensorflow as tf
-from make import expect, sliced
 
 FILE = Path(__file__).with_name("first_version.zip")
 tf1 = tf.compat.v1
@@ -25,18 +22,7 @@ V1 = tf1.train.SaverDef.V1
 
 def saver(folder: Path) -> None:
     """Two steps of Adam, saved after each."""
-    with tf.Graph().as_default(), tf1.Session() as session:
-        step = tf1.train.get_or_create_global_step()
-        w = tf1.get_variable("layer/w", initializer=tf.constant([[1.0, 2.0], [3.0, 4.0]]))
-        b = tf1.get_variable("layer/b", initializer=tf.constant([0.5, -0.5]))
-        loss = tf.reduce_sum((tf.matmul([[1.0, -1.0]], w) + b) ** 2)
-        train = tf1.train.AdamOptimizer(0.1).minimize(loss, step)
-        session.run(tf1.global_variables_initializer())
-        kept = tf1.train.Saver(write_version=V1, save_relative_paths=True)
-        for _ in range(2):
-            session.run(train)
-            kept.save(session, str(folder / "model.ckpt"), step, write_meta_graph=False)
-        expect(folder, "model.ckpt-2")
+    make.saver(folder, V1)
 
 
 def partitioned(folder: Path) -> None:
@@ -44,10 +30,10 @@ def partitioned(folder: Path) -> None:
     with tf.Graph().as_default(), tf1.Session() as session:
         with tf1.variable_scope("by", partitioner=tf1.fixed_size_partitioner(3, axis=0)):
             rows = tf.reshape(tf.range(20.0), [10, 2])
-            tf1.get_variable("rows", [10, 2], initializer=sliced(rows))
+            tf1.get_variable("rows", [10, 2], initializer=make.sliced(rows))
         with tf1.variable_scope("by", partitioner=tf1.fixed_size_partitioner(2, axis=1)):
             columns = tf.reshape(tf.range(300, dtype=tf.int64), [2, 150])
-            tf1.get_variable("columns", [2, 150], tf.int64, initializer=sliced(columns))
+            tf1.get_variable("columns", [2, 150], tf.int64, initializer=make.sliced(columns))
         tf1.get_variable("whole", initializer=tf.constant(7.0))
         session.run(tf1.global_variables_initializer())
         kept = tf1.train.Saver(write_version=V1, save_relative_paths=True)
@@ -68,7 +54,7 @@ def sharded(folder: Path) -> None:
         session.run(tf1.global_variables_initializer())
         kept = tf1.train.Saver(write_version=V1, sharded=True, save_relative_paths=True)
         kept.save(session, str(folder / "model.ckpt"), write_meta_graph=False)
-        expect(folder, "model.ckpt-?????-of-00002")
+        make.expect(folder, "model.ckpt-?????-of-00002")
 
 
 def types(folder: Path) -> None:
@@ -115,18 +101,7 @@ def _takes(folder: Path, tensor: tf.Tensor) -> bool:
 
 def main() -> None:
     """All of them."""
-    packed = io.BytesIO()
-    with tempfile.TemporaryDirectory() as place, zipfile.ZipFile(packed, "w") as archive:
-        for make in (saver, partitioned, sharded, types):
-            folder = Path(place) / make.__name__
-            folder.mkdir()
-            make(folder)
-        for path in sorted(Path(place).rglob("*")):
-            if path.is_file() and ".tempstate" not in path.name:
-                info = zipfile.ZipInfo(path.relative_to(place).as_posix(), (1980, 1, 1, 0, 0, 0))
-                info.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(info, path.read_bytes())
-    FILE.write_bytes(packed.getvalue())
+    make.pack(FILE, (saver, partitioned, sharded, types))
 
 
 if __name__ == "__main__":
