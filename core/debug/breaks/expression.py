@@ -145,21 +145,20 @@ def parse(text: str, subject: str = "value") -> Expression:
 
 def _bare(tree: ast.AST) -> frozenset[str]:
     """Of `value` and `grad` those that no name of a tensor follows."""
-    named = {id(node.value) for node in map(_mention, ast.walk(tree)) if node is not None}
+    named = {id(found[0]) for found in map(_mention, ast.walk(tree)) if found is not None}
     said = {x.id for x in ast.walk(tree) if isinstance(x, ast.Name) and id(x) not in named}
     about = said & {"value", "grad"}
     # What has no gradient is asked where it is computed itself.
     return frozenset(about | {"value"} if "grad" in about and "isnone" in said else about)
 
 
-def _mention(node: ast.AST) -> ast.Subscript | None:
-    """What names a tensor, as x["w"] does; None of anything else."""
-    if not isinstance(node, ast.Subscript):
+def _mention(node: ast.AST) -> tuple[ast.Name, list[str]] | None:
+    """The table, and the one or two names, of what names a tensor, as x["w"] does; None of anything
+    else."""
+    if not (isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)):
         return None
-    index = node.slice
-    first = index.elts[0] if isinstance(index, ast.Tuple) and index.elts else index
-    names = isinstance(first, ast.Constant) and isinstance(first.value, str)
-    return node if names else None
+    names = _texts(node.slice)
+    return (node.value, names) if names else None
 
 
 def _runs_back(node: ast.AST) -> int:
@@ -290,10 +289,11 @@ def _known(found: T | None) -> T:
 
 
 def _subscript(node: ast.Subscript) -> _Term:
-    if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
-        return _tensor(node.value, node.slice.value)
-    if isinstance(node.slice, ast.Tuple) and (names := _texts(node.slice)):
+    names = _texts(node.slice)
+    if len(names) == 2:
         return _gradient(node.value, *names)
+    if names:
+        return _tensor(node.value, *names)
     array, index = _compile(node.value), _index(node.slice)
     return lambda scope: array(scope)[index]
 
@@ -306,10 +306,11 @@ def _tensor(table: ast.expr, name: str) -> _Term:
     return lambda scope: _there(read(scope.values, ref))
 
 
-def _texts(node: ast.Tuple) -> list[str]:
-    """Two names; none where there is anything else."""
-    found = [x.value for x in node.elts if isinstance(x, ast.Constant) and isinstance(x.value, str)]
-    return found if len(found) == len(node.elts) == 2 else []
+def _texts(index: ast.expr) -> list[str]:
+    """The name in the brackets, or the two of them; none where there is anything else."""
+    parts, count = (index.elts, 2) if isinstance(index, ast.Tuple) else ([index], 1)
+    found = [x.value for x in parts if isinstance(x, ast.Constant) and isinstance(x.value, str)]
+    return found if len(found) == len(parts) == count else []
 
 
 def _gradient(table: ast.expr, name: str, loss: str) -> _Term:
@@ -359,14 +360,13 @@ def _previous(term: _Term) -> _Term:
 
 def _written(node: ast.expr) -> _Term:
     """Of a tensor that is named, or the gradient of one: not of what is computed from them."""
-    mention = _mention(node)
-    if mention is not None and isinstance(mention.value, ast.Name):
-        names = _strings(mention.slice)
-        ref, table = TensorRef.parse(names[0]), mention.value.id
-        if table == "x" and len(names) == 1:
+    if (mention := _mention(node)) is not None:
+        table, (name, *of) = mention
+        ref = TensorRef.parse(name)
+        if table.id == "x" and not of:
             return lambda scope: scope.values.written(ref)
-        if table == "grad":
-            return lambda scope: scope.values.gradient_written(ref, *names[1:])
+        if table.id == "grad":
+            return lambda scope: scope.values.gradient_written(ref, *of)
     raise _UnsupportedError('write written(x["w"]) or written(grad["w"])')
 
 
@@ -374,18 +374,11 @@ def _isnone(node: ast.expr) -> _Term:
     """Of the gradient that is meant by bare `grad`, or of one that is named."""
     if isinstance(node, ast.Name) and node.id == "grad":
         return lambda scope: scope.values.lacks_gradient(_known(scope.subject))
-    mention = _mention(node)
-    if mention is not None and isinstance(mention.value, ast.Name) and mention.value.id == "grad":
-        ref, *of = _strings(mention.slice)
-        tensor = TensorRef.parse(ref)
-        return lambda scope: scope.values.lacks_gradient(tensor, *of)
+    if (mention := _mention(node)) is not None and mention[0].id == "grad":
+        name, *of = mention[1]
+        ref = TensorRef.parse(name)
+        return lambda scope: scope.values.lacks_gradient(ref, *of)
     raise _UnsupportedError('write isnone(grad) or isnone(grad["w"])')
-
-
-def _strings(index: ast.expr) -> list[str]:
-    """The one or two names in the brackets."""
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    return [x.value for x in parts if isinstance(x, ast.Constant) and isinstance(x.value, str)][:2]
 
 
 # Functions whose argument is computed in another scope.
