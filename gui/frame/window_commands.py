@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QDialog
 
     from gradstep.gui.frame.main_window import MainWindow
+
+P = TypeVar("P")
 
 
 class Views:
@@ -95,9 +97,7 @@ class Views:
         """Put the cursor into the field of the queries."""
         from gradstep.gui.panels.queries.queries_panel import QueriesPanel
 
-        self._window.docks.show("queries")
-        panel = self._window.docks.by_id["queries"].panel
-        assert isinstance(panel, QueriesPanel)
+        panel = self._shown("queries", QueriesPanel)
         panel.field.setFocus()
         panel.field.selectAll()
 
@@ -105,22 +105,23 @@ class Views:
         """Put the cursor into the console's line."""
         from gradstep.gui.panels.console_panel import ConsolePanel
 
-        self._window.docks.show("console")
-        panel = self._window.docks.by_id["console"].panel
-        assert isinstance(panel, ConsolePanel)
-        panel.field.setFocus()
+        self._shown("console", ConsolePanel).field.setFocus()
 
     def _edit_value(self) -> None:
         """Put the cursor into the value of the selected node; from there Enter leads back."""
         from gradstep.gui.panels.inspector.inspector_panel import InspectorPanel
 
-        self._window.docks.show("inspector")
-        inspector = self._window.docks.by_id["inspector"].panel
-        assert isinstance(inspector, InspectorPanel)
-        field = inspector.value_field()
+        field = self._shown("inspector", InspectorPanel).value_field()
         if field is not None:
             field.setFocus()
             field.selectAll()
+
+    def _shown(self, panel: str, kind: type[P]) -> P:
+        """A panel, once its dock is in front."""
+        self._window.docks.show(panel)
+        found = self._window.docks.by_id[panel].panel
+        assert isinstance(found, kind)
+        return found
 
     def _restore(self) -> None:
         from gradstep.gui.dialogs.file_choice import ask_open
