@@ -9,18 +9,16 @@ import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
 
 from gradstep.core.cli.arguments import shared_arguments
 from gradstep.core.cli.arguments.data_flags import add_data_arguments
 from gradstep.core.cli.arguments.format_words import opens, writes
 from gradstep.core.cli.arguments.optimizer_flags import add_optimizer_arguments
-from gradstep.core.protocol.vocabulary import FormatName
+from gradstep.core.number_format_names import NUMBER_FORMATS
 
 START_PAGE = "-"  # in place of a file's name, for a picture of the window without a document
 STEPS = 100  # of training, where --steps says nothing
 KEPT = 3  # of the newest checkpoints, where --keep says nothing
-NUMBER_FORMATS: tuple[str, ...] = get_args(FormatName)
 LINES = 10  # that come out of training where --every says nothing
 
 

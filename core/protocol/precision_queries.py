@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import msgspec
 
+from gradstep.core.number_format_names import FormatName
 from gradstep.core.protocol.message_base import Reply, Request
-from gradstep.core.protocol.vocabulary import FormatName, PhaseName
+from gradstep.core.protocol.vocabulary import PhaseName
 
 
 class ExaminePrecision(Request, frozen=True, kw_only=True):

@@ -27,7 +27,6 @@ ThreadCondition = Literal["ready", "blocked", "deadlock", "finished", "failed"]
 ValueState = Literal["known", "waiting", "none", "dead", "dropped"]
 ExplainedState = Literal["none", "zero", "nan", "inf", "ok"]
 NonFinite = Literal["nan", "inf"]
-FormatName = Literal["bfloat16", "float16", "tf32", "float64"]  # of numbers, tried beside float32
 
 DeviceKind = Literal["cpu", "torch", "gpu", "emulated", "recorded"]
 HistoryKind = Literal["element", "norm", "mean", "minimum", "maximum"]  # of a tensor over steps

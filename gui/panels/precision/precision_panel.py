@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import cast, get_args
+from typing import cast
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QSplitter
 
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.number_format_names import NUMBER_FORMATS, FormatName
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import ExaminePrecision, Failed, Message, PrecisionExamined
-from gradstep.core.protocol.vocabulary import FormatName
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import GRID
@@ -58,7 +58,7 @@ class PrecisionPanel(Panel):
         self.examine.setAccessibleName(self.tr("Try the number format"))
         self.examine.clicked.connect(self._ask)
         self.formats = self._choice("formats", self.tr("Number format"))
-        self.formats.addItems(get_args(FormatName))
+        self.formats.addItems(NUMBER_FORMATS)
         self.targets = self._choice("targets", self.tr("Whose error"))
         self.trains = Check(
             lambda: self.theme, self.tr("train {} updates").format(UPDATES), "precision.train"

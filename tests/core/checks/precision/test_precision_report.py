@@ -15,13 +15,13 @@ from gradstep.core.checks.precision.mixed_runs import MixedRuns
 from gradstep.core.checks.precision.number_formats import FORMATS
 from gradstep.core.checks.precision.precision_report import Question, examine, target_of
 from gradstep.core.checks.precision.trained_losses import trained_losses
-from gradstep.core.cli.command_table import NUMBER_FORMATS
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.document import Document
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant, TensorRef
 from gradstep.core.io.native import gradstep_file
+from gradstep.core.number_format_names import NUMBER_FORMATS
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.program.derive import derive
 from gradstep.core.program.trust.example_index import EXAMPLES
