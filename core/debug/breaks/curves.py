@@ -96,29 +96,37 @@ class Curves:
     def read(self, values: Values) -> list[float]:
         """The number that each is; NOT_THERE where it is not computed. Raises GradstepError for one
         that is several numbers."""
-        with np.errstate(all="ignore"):  # once for all: this is done every step
-            return [_number(text, term(values)) for text, term in self._terms]
+        return [_number(*found) for found in zip(self.texts, self.arrays(values), strict=True)]
 
     def arrays(self, values: Values) -> list[Any]:
         """What each is, of whatever shape; None where it is not computed. Raises GradstepError."""
+        if self._plain is not None:  # nothing is computed that NumPy could warn of, at any step
+            return [values.value(ref) for ref in self._plain]
         with np.errstate(all="ignore"):
-            return [term(values) for _, term in self._terms]
+            return [term(values) for term in self._terms]
 
     def ends(self, values: Values) -> bool:
         """Whether it is time to stop. Raises GradstepError where that cannot be told."""
         return bool(self.until) and parse(self.until, SUBJECT).holds(Scope(values, self.subject))
 
     @cached_property
-    def _terms(self) -> list[tuple[str, Callable[[Values], Any]]]:
-        return [(text, self._term(text)) for text in self.texts]
+    def _terms(self) -> list[Callable[[Values], Any]]:
+        return [*map(self._term, self._tensors, self.texts)]
 
-    def _term(self, text: str) -> Callable[[Values], Any]:
-        """Gives it; without a detour where it is a tensor's value, as most are: it is done every
-        step."""
-        if names_a_tensor(text):
-            [(table, ref), *_] = find_mentions(text)
-            if table == "x":
-                return lambda values: values.value(ref)
+    @cached_property
+    def _plain(self) -> list[TensorRef] | None:
+        """The tensors whose values they are; None where something is computed."""
+        found = [ref for ref in self._tensors if ref is not None]
+        return found if len(found) == len(self.texts) else None
+
+    @cached_property
+    def _tensors(self) -> list[TensorRef | None]:
+        """Of each text the tensor whose value it is, as most are; None where it is computed."""
+        return [_tensor_of(text) for text in self.texts]
+
+    def _term(self, ref: TensorRef | None, text: str) -> Callable[[Values], Any]:
+        if ref is not None:
+            return lambda values: values.value(ref)
         expression = parse(text, SUBJECT)
         return lambda values: expression.evaluate(Scope(values, self.subject), guarded=True)
 
@@ -155,11 +163,19 @@ def _no_variable(ref: TensorRef) -> GradstepError:
     )
 
 
+def _tensor_of(text: str) -> TensorRef | None:
+    if not names_a_tensor(text):
+        return None
+    [(table, ref), *_] = find_mentions(text)
+    return ref if table == "x" else None
+
+
 def _number(text: str, value: Any) -> float:
     if value is None:
         return NOT_THERE
-    if type(value) is np.float64:  # as of nearly all expressions
-        return float(value)
+    kind = type(value)
+    if kind is np.float64 or (kind is np.ndarray and not value.ndim and value.dtype.char in "fd"):
+        return float(value)  # as nearly all are
     array = value if isinstance(value, np.ndarray) else np.asarray(value)
     if kind_of(array.dtype) not in "biufc":
         raise GradstepError(
