@@ -50,14 +50,10 @@ class LoopIterations:
         """Whether iteration `number` is the one that does not take place any more."""
         return number == self.count
 
-    def reach(self, number: int, step: int) -> tuple[int, GradstepError | None]:
-        """Execute what is missing up to `step` of iteration `number`, or up to its end if that
-        comes first; the step reached, and the error that stopped it there."""
-        run, error = self._run, None
-        if run is not None and number == run.number and step > run.step:
-            error = run.reach(step)
-            step = run.step
-        return min(step, self.length_of(number)), error
+    def under_way(self, number: int) -> LoopRun | None:
+        """The run of the loop, if it stands in iteration `number`."""
+        run = self._run
+        return run if run is not None and number == run.number else None
 
     def advance(self, number: int) -> GradstepError | None:
         """From the end of iteration `number`, which is not the last, to the start of the next; what

@@ -159,16 +159,22 @@ class Timeline:
             return self._done
         return self.length if run < self.runs else 0
 
-    def reach(self, run: int, step: int) -> tuple[int, GradstepError | None]:
-        """Execute what is missing up to `step` of `run`, the last or an earlier one; the step
-        reached, and the error that stopped it there."""
-        if step <= self.done(run):
-            return step, None
+    def under_way(self, run: int) -> Timeline | None:
+        """Itself, for what is missing of `run`, if that is the newest."""
+        return self if run == self.runs - 1 else None
+
+    @property
+    def step(self) -> int:
+        """How many steps of the newest run are done."""
+        return self._done
+
+    def reach(self, step: int) -> GradstepError | None:
+        """Execute what is missing of the newest run up to `step`; what stopped it early."""
         before = self._done
-        self.link.pull(self._live, run, before)
+        self.link.pull(self._live, self.runs - 1, before)
         self._done, error = self._live.run(before, step)
         self.link.push(self._live, before, self._done, error)
-        return self._done, error
+        return error
 
     def assign(self, values: Mapping[str, Any]) -> None:
         """Give variables other values (device arrays) after the last step that has been done."""

@@ -26,7 +26,7 @@ from gradstep.core.debug.motion.legal_commands import (
 from gradstep.core.debug.motion.move_definition import DebuggerState
 from gradstep.core.debug.motion.move_logging import MoveLog
 from gradstep.core.debug.motion.move_table import Moves
-from gradstep.core.debug.motion.stepping import Stepper
+from gradstep.core.debug.motion.stepping import PastLoop, Stepper
 from gradstep.core.debug.motion.stopped_state import Reason, Stop
 from gradstep.core.debug.motion.training import Trainer, Training, Wish
 from gradstep.core.engine.backend import Backend
@@ -97,8 +97,9 @@ class DebugSession(Moves[Stop]):
         self._cursor.ready()
         move = getattr(self._stepper, name)
         onward = move(target) if command.target else move()
-        stopped = self._stepper.forward(onward) if isinstance(onward, int) else onward
-        return self._arrive(stopped or Reason.STEP)
+        if isinstance(onward, int):
+            onward = self._stepper.forward(onward, through=not isinstance(onward, PastLoop))
+        return self._arrive(onward or Reason.STEP)
 
     def go_on(self, limit: int) -> Stop:
         """To step `limit` of this run; from its end, of the next run. Legal wherever there is

@@ -13,6 +13,18 @@ from gradstep.core.engine.plan.steps import Step
 from gradstep.core.errors import GradstepError
 
 
+class Run(Protocol):
+    """The newest of a track. step: how many of its steps are done."""
+
+    @property
+    def step(self) -> int: ...
+
+    def reach(self, step: int) -> GradstepError | None:
+        """Execute what is missing up to `step`, or up to where the run ends before, or is paused;
+        what stopped it."""
+        ...
+
+
 class Track(Protocol):
     """Runs of one plan, one after the other: those of a program, or a loop's iterations.
 
@@ -33,9 +45,8 @@ class Track(Protocol):
         """Whether none follows run `number`."""
         ...
 
-    def reach(self, number: int, step: int) -> tuple[int, GradstepError | None]:
-        """Execute what is missing up to `step` of run `number`; the step reached, which is an
-        earlier one where the run ends before or is paused, and what stopped it there."""
+    def under_way(self, number: int) -> Run | None:
+        """Run `number`, if it is the newest; of any other all is done."""
         ...
 
     def advance(self, number: int) -> GradstepError | None:

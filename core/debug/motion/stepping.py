@@ -14,6 +14,11 @@ from gradstep.core.graph.scopes import is_inside
 
 _FAR = 64  # runs ahead; fewer than that are all recorded
 
+
+class PastLoop(int):
+    """A step behind a loop that was left: on the way there its breakpoints do not hold."""
+
+
 # Where a move leads: a step of the level that it has come to, which is still to be gone on to by
 # `forward`; or it has gone there itself: None, or what stopped it.
 Onward = int | Reason | None
@@ -26,13 +31,13 @@ class Stepper(Travel):
         """To the end of the current group; from the end of a run or an iteration, to the start of
         the next; from the end of a loop, past it."""
         level = self.cursor.level
-        return self.past_end() if level.at_end else level.group_end
+        return self._from_end() if level.at_end else level.group_end
 
     def step_into(self) -> Onward:
         """Over one step, or into the loop that it is; from an end as `step`."""
         level = self.cursor.level
         if level.at_end:
-            return self.past_end()
+            return self._from_end()
         if not self.cursor.at_loop:
             return level.step + 1
         self.cursor.enter()
@@ -40,7 +45,7 @@ class Stepper(Travel):
 
     def step_out(self) -> Onward:
         """Past the loop, or to the end of the group or scope, that the cursor is inside of."""
-        return self.past_loop() if self.cursor.is_inside else self._end_of_scope()
+        return self._out_of_loop() if self.cursor.is_inside else self._end_of_scope()
 
     def step_back(self) -> None:
         """To the start of the group before; from the start of a run or an iteration, to the end of
@@ -86,6 +91,13 @@ class Stepper(Travel):
         """Forget everything that was done."""
         self.cursor.reset()
         return Reason.ENTRY
+
+    def _from_end(self) -> Onward:
+        return self._out_of_loop() if self.cursor.level.is_over else self.past_end()
+
+    def _out_of_loop(self) -> PastLoop:
+        self.cursor.leave()
+        return PastLoop(self.cursor.level.step + 1)
 
     # -- to a place ----------------------------------------------------------------------------
 

@@ -79,15 +79,18 @@ class LoopRun:
     def reach(self, step: int) -> GradstepError | None:
         """Execute what is missing up to `step` of this iteration, or up to its end, which comes
         early where the condition is false; what stopped it."""
-        split = self.iteration.split
+        recording, split = self.recording, self.iteration.split
         if self.step < split:
-            error = self._run(min(step, split))
-            if error is not None or self.step < split:
-                return error
-            error = self._ask()
+            self.step, error = recording.run(self.step, min(step, split))
             if error is not None:
-                return error
-        return None if self.ended else self._run(step)
+                return self._located(error)
+            unclear = self._ask() if self.step == split else None
+            if unclear is not None or self.step < split:
+                return unclear
+        if self.ended:
+            return None
+        self.step, error = recording.run(self.step, step)
+        return None if error is None else self._located(error)
 
     def advance(self) -> GradstepError | None:
         """From the end of an iteration that took place to the start of the next; what is in the
@@ -177,10 +180,6 @@ class LoopRun:
         where = plan.tensors[tensor]
         index = plan.newest(where, self.step) if isinstance(where, str) else where
         return self.recording.value(index) if plan.made_by[index] < self.step else None
-
-    def _run(self, step: int) -> GradstepError | None:
-        self.step, error = self.recording.run(self.step, step)
-        return None if error is None else self._located(error)
 
     def _ask(self) -> GradstepError | None:
         """Whether this iteration takes place."""

@@ -47,3 +47,21 @@ def test_a_step_is_no_deeper_than_needed(
     service.handle(m.Open(), [example("tutorial")])
     request = m.Control(command=command)
     assert 0 < depth_of(lambda: service.handle(request)) <= DEEPEST
+
+
+@pytest.mark.parametrize("name", ["while_loop", "lstm"])
+def test_nor_into_a_loop_and_out_of_it(
+    service: EngineService, example: Callable[[str], bytes], name: str
+) -> None:
+    """To the end, over every step of every iteration."""
+    service.handle(m.Open(), [example(name)])
+    request, depths = m.Control(command="step_into"), {False: 0, True: 0}
+    stopped, _ = service.handle(request)
+    while isinstance(stopped, m.Stopped) and stopped.reason == "step":
+        was_inside, answers = bool(stopped.inside), []
+        depth = depth_of(lambda into=answers: into.append(service.handle(request)))  # type: ignore[misc]
+        depths[was_inside] = max(depths[was_inside], depth)
+        [(stopped, _)] = answers
+    assert isinstance(stopped, m.Stopped)
+    assert stopped.reason == "end"
+    assert depths == {False: DEEPEST, True: DEEPEST}
