@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,20 @@ _PATIENCE = 60.0  # seconds for a window to show
 
 class Proof:
     """The checks of one installation. folder: an empty one, with a home and a place to work in.
+    before: what is written before each command; see hidden_checkout.
 
     The window needs the X server that $DISPLAY names.
     """
 
-    def __init__(self, way: str, installed: Installed, folder: Path, version: str) -> None:
-        self.way, self.installed, self.version = way, installed, version
+    def __init__(
+        self,
+        way: str,
+        installed: Installed,
+        folder: Path,
+        version: str,
+        before: Sequence[str] = (),
+    ) -> None:
+        self.way, self.installed, self.version, self.before = way, installed, version, before
         self.home, self.work = folder / "home", folder / "work"
         self.data = self.home / "data"
         for each in (self.home, self.work, self.data):
@@ -58,7 +66,8 @@ class Proof:
         }
 
     def gradstep(self, *words: str | Path, status: int = 0) -> str:
-        return run([self.installed.command, *words], self.work, self.environment, status)
+        command = [*self.before, self.installed.command, *words]
+        return run(command, self.work, self.environment, status)
 
     def example(self, name: str) -> Path:
         """One that lies inside of the installed package."""
@@ -67,7 +76,8 @@ class Proof:
     def from_within(self) -> str:
         """Modules, the process that reads files, the one that lays out, and the engine."""
         text = (_HERE / "inside.py").read_text(encoding="utf-8")
-        said = run([self.installed.python, "-"], self.work, self.environment, given=text)
+        command = [*self.before, self.installed.python, "-"]
+        said = run(command, self.work, self.environment, given=text)
         found = self._inside = json.loads(said)
         checkout = str(_HERE.parents[1])
         expect(not found["package"].startswith(f"{checkout}/"), f"it is {found['package']}")
@@ -119,7 +129,7 @@ class Proof:
 
     def shows_a_window(self) -> str:
         """The window itself, on the screen; ended as a desktop's session ends it."""
-        command = [self.installed.command, self.example("tutorial")]
+        command = [*self.before, self.installed.command, self.example("tutorial")]
         with subprocess.Popen(
             command, cwd=self.work, env=self.environment, stderr=subprocess.PIPE, text=True
         ) as window:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from tests.packaging import distributions
-from tests.packaging.findings import CheckFailedError, Findings
+from tests.packaging.findings import CheckFailedError, Findings, run
+from tests.packaging.hidden_checkout import without
 from tests.packaging.places import Installed, clean_environment
 from tests.packaging.proof import Proof
 
@@ -86,6 +88,20 @@ def test_nothing_of_the_checkout_reaches_an_installation(monkeypatch: pytest.Mon
     clean = clean_environment()
     assert not {"PYTHONPATH", "VIRTUAL_ENV", "XDG_DATA_HOME"} & clean.keys()
     assert clean["PIP_INDEX_URL"] == "there"
+
+
+def test_a_folder_is_hidden_from_a_command_and_from_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "main.py").touch()
+    before = without([tmp_path])
+    if not before:
+        pytest.skip("only the administrator of a Linux can hide a folder")
+    run([*before, "test", "!", "-e", tmp_path / "main.py"], Path("/"), os.environ)
+    run([*before, "false"], Path("/"), os.environ, status=1)
+    assert (tmp_path / "main.py").exists()
+
+
+def test_an_interpreter_is_never_hidden() -> None:
+    assert without([Path(sys.base_prefix).resolve().parent]) == []
 
 
 def test_a_command_that_is_broken_is_found(tmp_path: Path) -> None:
