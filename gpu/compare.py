@@ -19,6 +19,7 @@ from gradstep.gpu.difference_detail import detail_of, plain
 from gradstep.gpu.emulation_gaps import unemulated
 from gradstep.gpu.hazards import hazards
 from gradstep.gpu.lockstep import Turn, lockstep
+from gradstep.gpu.recorder import Recorder
 from gradstep.gpu.result_agreement import Verdict, verdict_on
 from gradstep.gpu.rule_attribution import kind_of_difference, reason
 from gradstep.gpu.tensor_distance import distance, worst_index
@@ -26,8 +27,15 @@ from gradstep.gpu.tensor_distance import distance, worst_index
 _SHOWN = 64  # elements of each side that a comparison carries
 
 
-def compare(program: Program, left: Backend, right: Backend, go_on: bool = False) -> Comparison:
+def compare(
+    program: Program,
+    left: Backend,
+    right: Backend,
+    go_on: bool = False,
+    recorder: Recorder | None = None,
+) -> Comparison:
     """Run `program` on both, node by node; see messages.Comparison, and lockstep for `go_on`.
+    recorder: gets what `right` gives.
 
     The first divergence is the first node that parts the devices by itself, on equal inputs.
     Raises GradstepError when the program cannot start on `left`.
@@ -35,7 +43,8 @@ def compare(program: Program, left: Backend, right: Backend, go_on: bool = False
     nodes: list[ComparedNode] = []
     warnings: list[str] = []
     with np.errstate(all="ignore"):
-        for turn in lockstep(program, left, right, go_on):
+        turns = lockstep(program, left, right, go_on)
+        for turn in turns if recorder is None else recorder.noted(turns):
             verdict = verdict_on(turn, (left.rules, right.rules))
             nodes.append(row(turn, verdict, left, right))
             warnings.extend(hazards(turn.op, turn.inputs))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import platform
 import time
+
+import numpy as np
 
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.engine.backend import Backend
@@ -13,6 +16,9 @@ from gradstep.gpu.device_status import DeviceStatus
 from gradstep.gpu.device_table import DeviceEntry, entries, find
 from gradstep.gpu.emulated_systems import PROFILES
 from gradstep.gpu.recorded_comparison import RECORDED, compare_recorded
+from gradstep.gpu.recorded_track import RecordedBackend
+from gradstep.gpu.recorder import Recorder
+from gradstep.gpu.recording_file import from_bytes, to_bytes
 
 
 class Devices:
@@ -39,6 +45,30 @@ class Devices:
             live = self.open_backend(right if left == RECORDED else left)
             return compare_recorded(program, live)
         return compare(program, self.open_backend(left), self.open_backend(right), go_on)
+
+    def record(
+        self, program: Program, left: str, right: str, document: bytes, go_on: bool = False
+    ) -> tuple[Comparison, bytes]:
+        """See DeviceServices."""
+        here, there = self.open_backend(left), self.open_backend(right)
+        recorder = Recorder(program, self._text(right, there), document)
+        found = compare(program, here, there, go_on, recorder)
+        return found, to_bytes(recorder.recording(here, there))
+
+    def compare_recording(
+        self, program: Program, left: str, recording: bytes, name: str, go_on: bool = False
+    ) -> Comparison:
+        """See DeviceServices."""
+        there = RecordedBackend(from_bytes(recording, name))
+        return compare(program, self.open_backend(left), there, go_on)
+
+    def _text(self, name: str, backend: Backend) -> str:
+        """What a device is, for people elsewhere: the card, its driver, the library."""
+        entry = find(name)
+        status = None if entry is None else entry.probe(entry.patience_s)
+        said = backend.source if status is None else status.text
+        said = said.rstrip(".").replace("this processor", f"a processor ({platform.machine()})")
+        return f"{said}, NumPy {np.__version__}"
 
     def describe(self, patience_s: float) -> list[DeviceInfo]:
         """All devices: what is there, and for what is not, how to get it."""

@@ -25,13 +25,15 @@ from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.ops.state.opaque_state import OpaqueState
 from gradstep.gpu.device_run import Outcome, Track
+from gradstep.gpu.recorded_track import make_track
 
 
 @dataclass(frozen=True, eq=False)
 class Turn:
     """One operation on all tracks, and what its data inputs were on the left and the right: None
     for one that a track does not have. bound: it reads state, which stays on its device, so that
-    its isolated run is none: that is the chained one, with what it inherits."""
+    its isolated run is none: that is the chained one, with what it inherits. computes: it does
+    something, so that the devices have a part in it."""
 
     op: Operation
     left: Outcome
@@ -41,6 +43,7 @@ class Turn:
     inputs: tuple[np.ndarray | None, ...] = ()
     inputs_right: tuple[np.ndarray | None, ...] = ()
     bound: bool = False
+    computes: bool = False
 
 
 def lockstep(
@@ -49,12 +52,10 @@ def lockstep(
     """Walk run 0 of `program`, in the order of its plan. All tracks start from the variables that
     the left device starts with. go_on: where an operation fails on one side only, that goes on with
     the other's results. Raises GradstepError when that cannot start."""
-    feeds = feed_arrays(program.graph, program.feeds)
-    plan = compile_plan(program.graph, program.fetches, program.targets, infer_fed_types(feeds))
-    start = _start(plan, feeds, program, left)
+    plan, start = begun(program, left)
     tracks = (
         Track(left, plan, program.functions),
-        Track(right, plan, program.functions),
+        make_track(right, plan, program.functions),
         Track(NumpyBackend(), plan, program.functions, wide=True),
     )
     for track in tracks:
@@ -65,8 +66,15 @@ def lockstep(
         if name in plan.step_of:
             yield _turn(plan.steps[plan.step_of[name]], *tracks, go_on)
         elif plan.tensors.get(op.output()) in used:
-            fed = Outcome((feeds[op.output()],))
+            fed = Outcome((start[int(plan.tensors[op.output()])],))
             yield Turn(op, fed, fed, fed, fed)
+
+
+def begun(program: Program, left: Backend) -> tuple[Plan, dict[int, Any]]:
+    """The plan of run 0, and what its values are when it starts. Raises GradstepError."""
+    feeds = feed_arrays(program.graph, program.feeds)
+    plan = compile_plan(program.graph, program.fetches, program.targets, infer_fed_types(feeds))
+    return plan, _start(plan, feeds, program, left)
 
 
 def _turn(step: Step, a: Track, b: Track, wide: Track, go_on: bool) -> Turn:
@@ -89,7 +97,8 @@ def _turn(step: Step, a: Track, b: Track, wide: Track, go_on: bool) -> Turn:
     for track in (a, b, wide):
         track.forget(step)
     seen, seen_right = (tuple(x if x is None else shown(x) for x in xs) for xs in (inputs, others))
-    return Turn(step.op, left, right, isolated, reference, seen, seen_right, bound)
+    about = bound, step.computes
+    return Turn(step.op, left, right, isolated, reference, seen, seen_right, *about)
 
 
 def _is_bound_to(a: Track, b: Track, inputs: Sequence[Any]) -> bool:

@@ -166,8 +166,14 @@ def _compare(parser: argparse.ArgumentParser) -> None:
         "--against",
         metavar="D",
         action="append",
-        required=True,
-        help="the other device; again for further ones",
+        default=[],
+        help="the other device, or what one gave elsewhere, FILE.gradrec; again for further ones",
+    )
+    parser.add_argument(
+        "--record",
+        metavar="FILE.gradrec",
+        help="keep what the other device gives, and the document, so that others who do not have "
+        "it can compare with it",
     )
     parser.add_argument(
         "--go-on",

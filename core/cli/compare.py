@@ -4,24 +4,74 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 
 from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments.document_args import load
+from gradstep.core.cli.arguments.shared_arguments import budget
 from gradstep.core.cli.output.comparison_text import comparison_text, detail_text
 from gradstep.core.cli.runs.derived_program import sound_program
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.document.data_edits import fed_alone
+from gradstep.core.errors import USAGE, GradstepError
+from gradstep.core.host.device_services import DeviceServices
+from gradstep.core.io.device_recordings import is_recording
+from gradstep.core.io.disk.atomic_write import replace_file
+from gradstep.core.io.disk.file_bytes import read_file
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.program.questions.loaded_document import Loaded
 from gradstep.core.protocol.messages import Comparison
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
     """Every node on both devices, forward and backward; on several, one after the other."""
-    program = sound_program(load(args))
-    devices = app.devices()
-    found = [devices.compare(program, args.device, device, args.go_on) for device in args.against]
+    against = args.against or ([args.file] if is_recording(args.file) else [])
+    _require_usable(args, against)
+    loaded = load(args)
+    program, devices = sound_program(loaded), app.devices()
+    if args.record:
+        found = [_recorded(loaded, program, devices, args)]
+    else:
+        found = [_compared(program, devices, args, device) for device in against]
     text = "\n\n".join(part for one in found for part in _parts(one, args))
+    if args.record:
+        text += f"\nwritten to {args.record}"
     data = [msgspec.to_builtins(one) for one in found]
     return Answer(data[0] if len(data) == 1 else {"comparisons": data}, text)
+
+
+def _require_usable(args: argparse.Namespace, against: list[str]) -> None:
+    if not against:
+        raise GradstepError(
+            "there is nothing to compare with",
+            kind=USAGE,
+            hint="--against with a device (gradstep doctor lists them), or with a FILE.gradrec",
+        )
+    if args.record and (len(against) > 1 or is_recording(against[0])):
+        raise GradstepError(
+            "--record keeps what one device gives", kind=USAGE, hint="one --against, with a device"
+        )
+
+
+def _compared(
+    program: Program, devices: DeviceServices, args: argparse.Namespace, device: str
+) -> Comparison:
+    if not is_recording(device):
+        return devices.compare(program, args.device, device, args.go_on)
+    data, name = read_file(device, budget(args)), Path(device).name
+    return devices.compare_recording(program, args.device, data, name, args.go_on)
+
+
+def _recorded(
+    loaded: Loaded, program: Program, devices: DeviceServices, args: argparse.Namespace
+) -> Comparison:
+    """Compare, and write the recording."""
+    document = gradstep_file.to_bytes(fed_alone(loaded.document, program.feeds))
+    found, data = devices.record(program, args.device, args.against[0], document, args.go_on)
+    replace_file(args.record, data)
+    return found
 
 
 def _parts(found: Comparison, args: argparse.Namespace) -> Iterator[str]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from gradstep.core.document.dataset import Dataset
 from gradstep.core.document.document import Document
 from gradstep.core.document.document_edits import add_operation
 from gradstep.core.document.packed_rows import used_rows
 from gradstep.core.document.value_edits import take_any_rows
 from gradstep.core.graph.dtypes import Shape, TensorType
-from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.model import Constant, TensorRef
 
 Point = tuple[float, float]
 _BELOW = 120.0  # scene units, between placeholders that are made
@@ -54,3 +56,11 @@ def add_placeholders(
         document, chosen = add_operation(document, "Placeholder", place, name, attrs)
         made[name] = TensorRef(chosen)
     return document, made
+
+
+def fed_alone(document: Document, feeds: Mapping[TensorRef, np.ndarray]) -> Document:
+    """The document without its data, fed what they gave in one run."""
+    if document.data is None:
+        return document
+    fed = {str(ref): Constant(array) for ref, array in feeds.items()}
+    return document.with_(data=None, packed={}, feeds={**document.feeds, **fed})

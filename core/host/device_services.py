@@ -21,6 +21,18 @@ class DeviceServices(Protocol):
         """The program on both, node by node; go_on: after a failure on one side, with the other's
         results. Raises GradstepError as `open_backend` does."""
 
+    def record(
+        self, program: Program, left: str, right: str, document: bytes, go_on: bool = False
+    ) -> tuple[Comparison, bytes]:
+        """`compare`, and what `right` gave as a file (.gradrec). document: the file of what the
+        program was made of, which goes into it."""
+
+    def compare_recording(
+        self, program: Program, left: str, recording: bytes, name: str, go_on: bool = False
+    ) -> Comparison:
+        """The program on a device, and what another gave when it was recorded. recording: the file,
+        called `name`. Raises GradstepError for one of another program."""
+
     def describe(self, patience_s: float) -> list[DeviceInfo]:
         """Every device there could be, and what the unavailable ones lack, after so many seconds at
         most: one that has not answered says so."""
@@ -36,6 +48,16 @@ class CpuOnly:
 
     def compare(self, program: Program, left: str, right: str, go_on: bool = False) -> Comparison:
         raise _unavailable(next((d for d in (left, right) if d != "cpu"), right))
+
+    def record(
+        self, program: Program, left: str, right: str, document: bytes, go_on: bool = False
+    ) -> tuple[Comparison, bytes]:
+        raise _unavailable(next((d for d in (left, right) if d != "cpu"), right))
+
+    def compare_recording(
+        self, program: Program, left: str, recording: bytes, name: str, go_on: bool = False
+    ) -> Comparison:
+        raise _unavailable(name)
 
     def describe(self, patience_s: float) -> list[DeviceInfo]:
         source = NumpyBackend().source

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from msgspec import structs
 
-from gradstep.core.cancellation import Cancelled, cancelled_when, check_cancelled
+from gradstep.core.cancellation import Cancelled, cancelled_when
 from gradstep.core.checks.expectations.expectation_capture import (
     add_expectations,
     capture_expectations,
@@ -35,6 +35,7 @@ from gradstep.core.graph.scopes import parents
 from gradstep.core.host import course_bytes
 from gradstep.core.host.batch_answers import look_at_batch
 from gradstep.core.host.class_answers import classify
+from gradstep.core.host.comparison_answers import compare_devices, record_device
 from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.host.held_document import (
     NO_REVISION,
@@ -396,20 +397,12 @@ class EngineService:
         return m.Repeats(scopes=[*found], names=names), ()
 
     def _compare(self, request: m.Compare, buffers: Sequence[Buffer]) -> Answer:
-        program = self._session.program
-        comparisons: list[m.Comparison] = []
-        unavailable: dict[str, str] = {}
-        for done, device in enumerate(request.against):
-            check_cancelled()
-            text = f"Comparing {request.left} with {device}"
-            self._emit(m.Progress(text=text, done=done, total=len(request.against)))
-            try:
-                comparisons.append(
-                    self._devices.compare(program, request.left, device, request.go_on)
-                )
-            except GradstepError as error:
-                unavailable[device] = "; ".join(filter(None, (error.message, error.hint)))
-        return m.Compared(comparisons=comparisons, unavailable=unavailable), ()
+        about = self._session.program, request, buffers
+        return compare_devices(*about, self._devices, self._emit), ()
+
+    def _record_device(self, request: m.RecordDevice, buffers: Sequence[Buffer]) -> Answer:
+        loaded = self._open_document
+        return record_device(loaded.document, self._session.program, request, self._devices)
 
     def _profile(self, request: m.Profile, buffers: Sequence[Buffer]) -> Answer:
         session = self._session
@@ -442,6 +435,7 @@ class EngineService:
         m.WeighRows: _weigh_rows,
         m.LeaveOut: _leave_out,
         m.ExaminePrecision: _examine_precision,
+        m.RecordDevice: _record_device,
         m.Classify: _classify,
         **dict.fromkeys(ANSWERS, _look_at_slice),
         m.ReadHistory: _read_history,

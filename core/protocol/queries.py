@@ -213,16 +213,34 @@ class BrokenNumbers(Reply, frozen=True, kw_only=True):
 
 class Compare(Request, frozen=True, kw_only=True):
     """Run on `left` and on each device of `against`, node by node. go_on: where an operation fails
-    on one of the two, that goes on with the other's results. Replied to with Compared."""
+    on one of the two, that goes on with the other's results. recordings: of `against`, what are
+    files of what a device gave elsewhere -> the buffer that the file is in. Replied to with
+    Compared."""
 
     left: str = "cpu"
     against: list[str]
     go_on: bool = False
+    recordings: dict[str, int] = {}
 
 
 class Compared(Reply, frozen=True, kw_only=True):
     comparisons: list[Comparison]
     unavailable: dict[str, str] = {}  # device -> what is missing and how to get it
+
+
+class RecordDevice(Request, frozen=True, kw_only=True):
+    """Compare with `device`, as Compare does, and keep what it gives. Replied to with
+    DeviceRecorded."""
+
+    left: str = "cpu"
+    device: str
+    go_on: bool = False
+
+
+class DeviceRecorded(Reply, frozen=True, kw_only=True):
+    """The file of it, .gradrec, is buffer 0; nodes: how many are in it."""
+
+    nodes: int
 
 
 class Profile(Request, frozen=True, kw_only=True):

@@ -258,7 +258,8 @@ class ComparedNode(msgspec.Struct, frozen=True, kw_only=True):
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """A program on two devices, node by node. brief, text: what follows from the rows, in a few
     words and in sentences; sentences: these, one by one. asked: node -> what it holds of what was
-    asked for: "loss", "the gradient of x"."""
+    asked for: "loss", "the gradient of x". device: what was asked to compare with; a recording
+    is a file, which `right` says the device of."""
 
     left: str
     right: str
@@ -271,6 +272,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     sentences: list[str] = []
     asked: dict[str, str] = {}
     hazards: list[str] = []
+    device: str = ""
 
 
 class ProfileRow(msgspec.Struct, frozen=True, kw_only=True):

@@ -89,6 +89,7 @@ from gradstep.gui.commands.reveal import (
 )
 from gradstep.gui.commands.row_packing import can_pack, pack_column, packed_counts
 from gradstep.gui.commands.run_commands import (
+    add_recording,
     colour_by,
     comparable_devices,
     compare,
@@ -97,6 +98,7 @@ from gradstep.gui.commands.run_commands import (
     measure,
     open_path,
     pause,
+    record_device,
     restart_engine,
     run_to,
     set_breakpoints,
@@ -158,6 +160,7 @@ __all__ = [
     "add_control",
     "add_loss",
     "add_node",
+    "add_recording",
     "add_source",
     "add_watch",
     "ask_sweep",
@@ -234,6 +237,7 @@ __all__ = [
     "put_down",
     "put_value",
     "read_data_again",
+    "record_device",
     "remove_control",
     "remove_expectation",
     "remove_nodes",

@@ -87,22 +87,35 @@ def compare(workspace: Workspace, against: Sequence[str] = (), go_on: bool = Fal
     """Run on other devices, node by node; without any, on the one that there is to compare with.
     go_on: past what fails on one of two, with the other's results."""
     workspace.ask_window("show", "device_diff")
-    workspace.debugger.compare(against or [device_to_compare_with(workspace)], go_on)
+    workspace.recordings.compare(against or [device_to_compare_with(workspace)], go_on)
+
+
+def record_device(workspace: Workspace, device: str, path: Path) -> None:
+    """What `device` gives for this document, into a file that others can compare with."""
+    workspace.recordings.record(device, path)
+
+
+def add_recording(workspace: Workspace, path: Path) -> None:
+    """Offer a recording of a device to compare this document with."""
+    workspace.recordings.add(path)
 
 
 def device_to_compare_with(workspace: Workspace) -> str:
     """What was recorded elsewhere, where anything was; else the device chosen in the settings."""
-    return RECORDED_DEVICE if _was_recorded(workspace) else settings().compare_with
+    if _was_recorded(workspace):
+        return RECORDED_DEVICE
+    return workspace.recordings.meant or settings().compare_with
 
 
 def comparable_devices(workspace: Workspace) -> list[DeviceInfo]:
-    """What can be compared with: what another framework recorded of this graph, then devices."""
-    run = workspace.document.recorded
+    """What can be compared with: what another framework recorded of this graph, recordings of
+    devices, then devices."""
+    run, devices = workspace.document.recorded, [*workspace.recordings.devices, *workspace.devices]
     if run is None or not _was_recorded(workspace):
-        return [*workspace.devices]
+        return devices
     text = f"as {run.source} computed it"
     recorded = DeviceInfo(name=RECORDED_DEVICE, kind="recorded", available=True, text=text)
-    return [recorded, *workspace.devices]
+    return [recorded, *devices]
 
 
 def _was_recorded(workspace: Workspace) -> bool:

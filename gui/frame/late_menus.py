@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
+from gradstep.core.io.device_recordings import is_recording
 from gradstep.core.protocol.device_names import RECORDED_DEVICE
 from gradstep.gui import commands
 from gradstep.gui.frame.docks import Docks
@@ -75,7 +76,7 @@ class LateMenus:
         _or_nothing(menu, "the engine has not answered yet")
 
     def _compare(self, device: str) -> None:
-        if device != RECORDED_DEVICE:  # which other documents do not have
+        if device != RECORDED_DEVICE and not is_recording(device):  # which others do not have
             settings().compare_with = device
         self._workspace.devices_changed.emit()
         commands.compare(self._workspace, [device])

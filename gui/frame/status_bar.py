@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStatusBar, QWidget
 
+from gradstep.core.io.device_recordings import is_recording
 from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.protocol.device_names import RECORDED_DEVICE
 from gradstep.gui.look.count_text import count_of
@@ -284,9 +286,12 @@ def _is_gpu(device: DeviceInfo) -> bool:
 
 
 def device_words(device: str) -> str:
-    """A device in few words: "CPU", "GPU", "tf-gpu (emulated)", "torch:cpu", "recorded"."""
+    """A device in few words: "CPU", "GPU", "tf-gpu (emulated)", "torch:cpu", "recorded"; of a
+    recording its file's name."""
     if device == RECORDED_DEVICE:
         return device
+    if is_recording(device):
+        return PurePath(device).stem
     kind, _, profile = device.partition(":")
     if kind == "emulate":
         return f"{profile} (emulated)"

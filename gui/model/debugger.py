@@ -311,10 +311,22 @@ class Debugger(QObject):
         """Compare native, overridden and numeric gradients; of `node` alone, if one is named."""
         self.request(CheckGradients(node=node), (), self._add_node if node else self._tabulate)
 
-    def compare(self, against: Sequence[str], go_on: bool = False) -> None:
-        """Run on other devices, node by node; go_on: see messages.Compare."""
-        request = Compare(left=self.device, against=list(against), go_on=go_on)
-        self.request(request, (), self._compared)
+    def compare(
+        self,
+        against: Sequence[str],
+        go_on: bool = False,
+        recordings: Mapping[str, bytes] | None = None,
+    ) -> None:
+        """Run on other devices, node by node; go_on, recordings: see messages.Compare, the latter
+        with the bytes of each file."""
+        files = recordings or {}
+        request = Compare(
+            left=self.device,
+            against=list(against),
+            go_on=go_on,
+            recordings={name: number for number, name in enumerate(files)},
+        )
+        self.request(request, tuple(files.values()), self._compared)
 
     def restart(self) -> None:
         """Replace the engine process; the session comes back at the same step."""

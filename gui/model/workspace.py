@@ -43,6 +43,7 @@ from gradstep.gui.model.clicked_step import ClickedStep
 from gradstep.gui.model.console_lines import ConsoleLines
 from gradstep.gui.model.data_view import DataView
 from gradstep.gui.model.debugger import Debugger
+from gradstep.gui.model.device_recordings import DeviceRecordings
 from gradstep.gui.model.engine_bridge import EngineBridge, EngineState
 from gradstep.gui.model.event_trainings import EventReader
 from gradstep.gui.model.expectation_state import Expected
@@ -96,6 +97,7 @@ class Workspace(QObject):
 
     document, path: the document and its file; path is None until it is saved, and for what was
                     imported or came with the program, which saving must not overwrite.
+    read_from:      the file that was read or written last, imported ones too; None for none.
     name:           what the document is called, by its file.
     on_disk:        the document as a file holds it; None for work that no file holds.
     disk:           what the file at `path` held when it was last read or written; None without one.
@@ -108,6 +110,7 @@ class Workspace(QObject):
     shown:          the graph that is looked at: the document's, and what is in its loops.
     inference:      static types of `shown`, and problems of `document.graph`.
     selection:      names of the selected operations; selected_edge: the selected wire, or None.
+    recordings:     of devices, that it can be compared with.
     permission:     what the document's Python may do (all when it has none).
     printed:        what its Python printed.
     profiler:       what was measured of it, and how that is looked at.
@@ -149,6 +152,7 @@ class Workspace(QObject):
         super().__init__(parent)
         self.document = Document()
         self.path: Path | None = None
+        self.read_from: Path | None = None
         self.name = ""
         self.on_disk: Document | None = self.document
         self.disk: OnDisk | None = None
@@ -178,6 +182,7 @@ class Workspace(QObject):
         self.whys = Explanations(self)
         self.lints = LintFindings(self)
         self.queries = RunQuery(self)
+        self.recordings = DeviceRecordings(self)
         self.console = ConsoleLines(self)
         self.stacks = BlockStacks(self)
         self.gradient_states = GradientStates(self)
@@ -324,7 +329,7 @@ class Workspace(QObject):
 
         def loaded(document: Document, inference: Inference) -> None:
             place, disk = (path, found[0] if found else None) if own else (None, None)
-            self.open_document(document, place, inference, path.name, disk)
+            self.open_document(document, place, inference, path.name, disk, read_from=path)
             then()
 
         self.reader.read(path, loaded, failed or self.complain, limit, first)
@@ -360,11 +365,12 @@ class Workspace(QObject):
         name: str = UNTITLED,
         disk: OnDisk | None = None,
         recovered_from: str = "",
+        read_from: Path | None = None,
     ) -> None:
         """Show a document in place of the one that is open, whose edits are forgotten. disk: what
         the file at `path` held; recovered_from: the journal that holds this document, and no file
-        does."""
-        self.recovered_from = recovered_from
+        does; read_from: the file that it was read from, where it is not `path`."""
+        self.recovered_from, self.read_from = recovered_from, read_from or path
         self.name = path.name if path is not None else name
         self.disk = disk
         self.on_disk = None if recovered_from else document
@@ -372,7 +378,7 @@ class Workspace(QObject):
 
     def close_document(self) -> None:
         """Show none. Unsaved edits are the caller's business."""
-        self.on_disk = self.disk = None
+        self.on_disk = self.disk = self.read_from = None
         self._replace(Document(), None, NOTHING, is_open=False)
 
     def saved(
@@ -381,7 +387,7 @@ class Workspace(QObject):
         """The document, as it is now or as it was when saving began, is in `path`, which holds
         `disk`."""
         self._round += 1
-        self.path, self.name, self.disk = path, path.name, disk
+        self.path, self.name, self.disk, self.read_from = path, path.name, disk, path
         self.on_disk = document or self.document
         self.is_changed = self._has_work()
         self._rights.save(self.on_disk, path)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
@@ -13,6 +12,7 @@ from gradstep.core.document.dataset import short_text
 from gradstep.core.document.document import Document
 from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation, variations
 from gradstep.core.errors import GradstepError
+from gradstep.core.part_digest import digest
 
 # What its Python never gets to see: how a document is looked at, stepped through and told of.
 _BESIDE = Document()
@@ -51,7 +51,7 @@ def _digest(document: Document) -> str:
     except UnicodeEncodeError as error:
         raise GradstepError(f"a name cannot be saved as text: {error}", kind="FileError") from None
     members = (part for name in sorted(written.members) for part in (name, written.members[name]))
-    return _sha256([record, *members])
+    return digest([record, *members])
 
 
 def _varied(document: Document) -> Iterator[Expectation]:
@@ -59,12 +59,3 @@ def _varied(document: Document) -> Iterator[Expectation]:
     for when in variations(document.expectations):
         if when != Variation():
             yield Expectation("", "", ExpectationKind.FAILS, when=when)
-
-
-def _sha256(parts: Iterable[bytes | str]) -> str:
-    digest = hashlib.sha256()
-    for part in parts:
-        data = part.encode() if isinstance(part, str) else part
-        digest.update(b"%d:" % len(data))
-        digest.update(data)
-    return digest.hexdigest()

@@ -10,6 +10,7 @@ from gradstep.gui.canvas.paint import heat_colours
 from gradstep.gui.canvas.paint.heat_by_cost import percent
 from gradstep.gui.canvas.paint.heat_by_difference import DIFFERENCE, LEAST
 from gradstep.gui.canvas.scene.scene_model import SceneModel
+from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import SMALL, fade, mono, sans
 from gradstep.gui.model.workspace import Workspace
 
@@ -48,6 +49,7 @@ class Legend(QWidget):
         """Show what is coloured by; nothing while nothing is."""
         self.setVisible(bool(self._workspace.profiler.colouring))
         self.setAccessibleName(f"{self.title()}: {self.remark()}")
+        self.setToolTip(plain(self.remark()))
         self.update()
 
     def title(self) -> str:
@@ -93,10 +95,12 @@ class Legend(QWidget):
         painter.setFont(sans(SMALL, strong=True))
         painter.setPen(theme.text)
         painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, self.title())
+        taken = painter.fontMetrics().horizontalAdvance(self.title()) + 8
         painter.setFont(sans(SMALL))
         painter.setPen(theme.muted)
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(line, right, self.remark())
+        left, elided = int(room.width() - taken), Qt.TextElideMode.ElideRight
+        painter.drawText(line, right, painter.fontMetrics().elidedText(self.remark(), elided, left))
         self._paint_scale(painter, QRectF(room.x(), room.bottom() - 14, room.width(), 16))
 
     def _paint_scale(self, painter: QPainter, room: QRectF) -> None:

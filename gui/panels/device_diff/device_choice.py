@@ -24,9 +24,11 @@ FIRST_CHOICE = (RECORDED_DEVICE, "gpu", "emulate:tf-gpu")  # the first of them t
 
 
 class DeviceChoice(QPushButton):
-    """A button with a menu of check marks. changed(): the user chose others."""
+    """A button with a menu of check marks. changed(): the user chose others; adding(): they want
+    to add a recording."""
 
     changed = Signal()
+    adding = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,12 +40,13 @@ class DeviceChoice(QPushButton):
         self.chosen: list[str] = []
         self._known: set[str] = set()
 
-    def offer(self, devices: Sequence[DeviceInfo], running: str) -> None:
-        """All devices but the one that runs; those that are missing are greyed, with the reason."""
+    def offer(self, devices: Sequence[DeviceInfo], running: str, meant: str) -> None:
+        """All devices but the one that runs; those that are missing are greyed, with the reason.
+        meant: what the document was opened, or a recording added, for; "" for nothing."""
         self._menu.clear()
         known = {d.name for d in devices if d.available}
-        if RECORDED_DEVICE in known and RECORDED_DEVICE not in self._known:
-            self.chosen = [RECORDED_DEVICE]  # what a trace is opened for
+        if meant in known - self._known:
+            self.chosen = [meant]
         self._known = known
         self.chosen = [name for name in self.chosen if name in known and name != running]
         if not self.chosen:
@@ -54,6 +57,11 @@ class DeviceChoice(QPushButton):
                 self._menu.addSection(title)
             for device in members:
                 self._add(device)
+        self._menu.addSeparator()
+        add = self._menu.addAction(self.tr("Add a recording…"))
+        add.setObjectName("device_diff.add")
+        add.setToolTip(plain(self.tr("What a device gave elsewhere, as a .gradrec file")))
+        add.triggered.connect(self.adding)
         self._say()
 
     def follow(self, names: Sequence[str]) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
 import numpy as np
 
+from gradstep.core.io.device_recordings import is_recording
 from gradstep.core.protocol.messages import ComparedNode, Comparison, SideResult
 from gradstep.core.protocol.vocabulary import ComparedVerdict, PhaseName
 from gradstep.gui.look.theme import Tone
@@ -86,7 +88,7 @@ def diff_rows(comparisons: Sequence[Comparison]) -> list[DiffRow]:
     for comparison in comparisons:
         for node in comparison.nodes:
             row = rows.setdefault(node.name, DiffRow(node.name, node.type, node.phase))
-            row.sides[comparison.right] = node
+            row.sides[device_of(comparison)] = node
     return list(rows.values())
 
 
@@ -126,8 +128,8 @@ class DiffModel(CellModel):
         self.beginResetModel()
         self._all = diff_rows(comparisons)
         self._fill()
-        self._right = [c.right for c in comparisons]
-        self._measured = {c.right: c.measured for c in comparisons}
+        self._right = [*map(device_of, comparisons)]
+        self._measured = {device_of(c): c.measured for c in comparisons}
         self._first = frozenset(c.first_divergence for c in comparisons)
         left = comparisons[0].left if comparisons else "cpu"
         titles = [device_title(c) for c in comparisons]
@@ -195,8 +197,15 @@ class DiffModel(CellModel):
         return _result(node.right, item.left, failure, fill, node.rule or node.unknown)
 
 
+def device_of(comparison: Comparison) -> str:
+    """What was compared with, as it was asked for: a device, or a recording's file."""
+    return comparison.device or comparison.right
+
+
 def device_label(name: str) -> str:
-    """`cpu` as "CPU", `emulate:tf-gpu` as "tf-gpu", others as they are."""
+    """`cpu` as "CPU", `emulate:tf-gpu` as "tf-gpu", a recording by its file, others as they are."""
+    if is_recording(name):
+        return PurePath(name).stem
     return {"cpu": "CPU", "gpu": "GPU"}.get(name, name.removeprefix("emulate:"))
 
 

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSplitter, QStackedWidget, QWidget
 
+from gradstep.core.io.device_recordings import SUFFIX, is_recording
+from gradstep.core.protocol.device_names import RECORDED_DEVICE
 from gradstep.core.protocol.messages import Comparison
 from gradstep.gui import commands
+from gradstep.gui.dialogs.file_choice import ask_open, ask_save
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.device_diff.device_choice import DeviceChoice
-from gradstep.gui.panels.device_diff.device_diff_model import DiffModel, Fold, device_label
+from gradstep.gui.panels.device_diff.device_diff_model import (
+    DiffModel,
+    Fold,
+    device_label,
+    device_of,
+)
 from gradstep.gui.panels.device_diff.device_verdicts import verdicts
 from gradstep.gui.panels.device_diff.node_pane import NodePane
 from gradstep.gui.panels.widgets.check_box import Check
@@ -53,6 +63,7 @@ class DeviceDiffPanel(Panel):
         workspace.selection_changed.connect(self._follow_selection)
         workspace.profiler.changed.connect(self._note_colour)
         workspace.devices_changed.connect(self._offer)
+        workspace.recordings.changed.connect(self._offer)
         workspace.document_changed.connect(self._offer_recorded)
         self._offer()
         self.refresh()
@@ -67,6 +78,7 @@ class DeviceDiffPanel(Panel):
         self.run.clicked.connect(self._compare)
         self.devices = DeviceChoice()
         self.devices.changed.connect(self._enable)
+        self.devices.adding.connect(self._add_recording)
         self.summary = Text(lambda: self.theme, "muted")
         self.every = Check(lambda: self.theme, "", "device_diff.every")
         self.every.toggled.connect(self._unfold)
@@ -82,7 +94,12 @@ class DeviceDiffPanel(Panel):
         tip = self.tr("Past what fails on one device, with the result that the other gives")
         self.go_on.setToolTip(plain(tip))
         self.go_on.clicked.connect(self._go_on)
+        self.record = Link(lambda: self.theme, self.tr("Record…"), "device_diff.record")
+        tip = self.tr("Keep what the device gives, for who does not have it: a .gradrec file")
+        self.record.setToolTip(plain(tip))
+        self.record.clicked.connect(self._record)
         row.addWidget(self.go_on)
+        row.addWidget(self.record)
         row.addWidget(self.back)
         row.addWidget(self.tint)
         row.addWidget(self.every)
@@ -123,7 +140,10 @@ class DeviceDiffPanel(Panel):
 
     def _offer(self) -> None:
         self._recorded = self.workspace.document.recorded
-        self.devices.offer(commands.comparable_devices(self.workspace), self.workspace.device)
+        space = self.workspace
+        devices = commands.comparable_devices(space)
+        recorded = RECORDED_DEVICE if self._recorded is not None else ""
+        self.devices.offer(devices, space.device, space.recordings.meant or recorded)
         self._enable()
         self.refresh()
 
@@ -141,7 +161,24 @@ class DeviceDiffPanel(Panel):
 
     def _go_on(self) -> None:
         """Compare with the same devices again, past what fails on one of two."""
-        commands.compare(self.workspace, [c.right for c in self.workspace.comparisons], True)
+        commands.compare(self.workspace, [*map(device_of, self.workspace.comparisons)], True)
+
+    def _add_recording(self) -> None:
+        filter = f"Recordings of devices (*{SUFFIX});;All files (*)"
+        path = ask_open(self.window(), "recording", self.tr("Add a recording"), filter)
+        if path is not None:
+            commands.add_recording(self.workspace, path)
+
+    def _record(self) -> None:
+        """What the device that was compared with gives, into a file."""
+        device = device_of(self.workspace.comparisons[0])
+        start = self.workspace.path or Path(self.workspace.name)
+        file = start.with_suffix(f".{device.replace(':', '-')}{SUFFIX}")
+        title = self.tr("Record {}").format(device_label(device))
+        filter = f"Recordings of devices (*{SUFFIX})"
+        path = ask_save(self.window(), "recording", title, file, filter, with_recording_suffix)
+        if path is not None:
+            commands.record_device(self.workspace, device, path)
 
     def refresh(self, *_: object) -> None:
         """Show the last comparison, or what a comparison would show."""
@@ -164,6 +201,7 @@ class DeviceDiffPanel(Panel):
         self.every.setVisible(bool(same))
         self.tint.setVisible(bool(comparisons))
         self.go_on.setVisible(any(map(_stands, comparisons)))
+        self.record.setVisible(len(comparisons) == 1 and _is_here(comparisons[0]))
         self.every.updateGeometry()
         self.summary.set_text(_summary(comparisons))
         self.verdict.say(self._said(comparisons))
@@ -177,7 +215,7 @@ class DeviceDiffPanel(Panel):
         """Another comparison: show what it is with, and the first node that differs."""
         comparisons = self.workspace.comparisons
         if comparisons:
-            self.devices.follow([c.right for c in comparisons])
+            self.devices.follow([*map(device_of, comparisons)])
         self._colour(comparisons)
         self.refresh()
         first = next((c.first_divergence for c in comparisons if c.first_divergence), "")
@@ -232,6 +270,16 @@ def _stands(comparison: Comparison) -> bool:
     nodes = comparison.nodes
     fails = any(node.differs and node.verdict == "raises" for node in nodes)
     return fails and any(node.verdict == "unavailable" for node in nodes)
+
+
+def _is_here(comparison: Comparison) -> bool:
+    """Whether the device is one of this machine, and no recording."""
+    device = device_of(comparison)
+    return device != RECORDED_DEVICE and not is_recording(device)
+
+
+def with_recording_suffix(path: Path, line: str) -> Path:
+    return path if is_recording(path.name) else path.with_name(f"{path.name}{SUFFIX}")
 
 
 def _summary(comparisons: list[Comparison]) -> str:

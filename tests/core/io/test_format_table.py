@@ -158,7 +158,7 @@ def test_formats_of_different_modules_are_told_apart(name: str) -> None:
 
 def test_every_kind_has_a_sample() -> None:
     folders = {"checkpoint_folder", "log_folder", "hugging_face_folder", "folder"}
-    own = {"gradstep", "trace"}
+    own = {"gradstep", "gradrec", "trace"}
     assert {*THEIRS.values(), *OTHERS, *folders, *own} == {kind.name for kind in KINDS}
 
 
@@ -271,8 +271,8 @@ def test_what_opens_is_what_is_suggested(tmp_path: Path) -> None:
     path = tmp_path / "a.pb"
     path.write_bytes(b"x, y\n")
     assert _refused(path).hint == (
-        "open a .gradstep document, a TensorFlow GraphDef, an ONNX model, a trace of a PyTorch "
-        "model or a program exported from PyTorch"
+        "open a .gradstep document, a TensorFlow GraphDef, an ONNX model, a recording of a device, "
+        "a trace of a PyTorch model or a program exported from PyTorch"
     )
 
 

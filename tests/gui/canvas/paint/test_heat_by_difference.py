@@ -79,7 +79,7 @@ def test_the_action_compares_where_that_was_not_done(
 ) -> None:
     canvas.open("tutorial")
     asked: list[list[str]] = []
-    compare = lambda against, go_on: asked.append(against)  # noqa: E731
+    compare = lambda against, go_on, files: asked.append(against)  # noqa: E731
     monkeypatch.setattr(canvas.space.debugger, "compare", compare)
     assert action_table.run("view.colour_difference", canvas.space)
     assert len(asked) == 1

@@ -1,0 +1,45 @@
+"""The recordings that come with the examples are of these examples as they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.io.open_document import read
+from gradstep.core.program.trust.example_index import EXAMPLES
+from gradstep.gpu.devices import Devices
+from gradstep.gpu.lockstep import begun
+from gradstep.gpu.recorded_track import require_same
+from gradstep.gpu.recording_file import from_bytes
+from tests.devices.record_examples import FOLDER, place_of, program_of
+
+NAMES = sorted(path.stem for path in EXAMPLES.glob("*.gradstep"))
+SHIPPED = ("torch:cpu",)
+
+
+def test_there_is_one_of_each_and_no_other() -> None:
+    wanted = {place_of(name, device) for name in NAMES for device in SHIPPED}
+    assert {*FOLDER.iterdir()} == wanted
+
+
+def example(name: str) -> Program:
+    return program_of(read(EXAMPLES / f"{name}.gradstep"))
+
+
+@pytest.mark.parametrize("device", SHIPPED)
+@pytest.mark.parametrize("name", NAMES)
+def test_it_fits_its_example(name: str, device: str) -> None:
+    recording = from_bytes(place_of(name, device).read_bytes())
+    assert recording.device == device
+    assert recording.measured
+    require_same(*begun(example(name), NumpyBackend()), recording)
+
+
+@pytest.mark.parametrize("name", ["tutorial", "softmax_digits", "lstm"])
+def test_nothing_differs_from_pytorch(name: str) -> None:
+    file = place_of(name, "torch:cpu")
+    found = Devices().compare_recording(example(name), "cpu", file.read_bytes(), file.name)
+    assert {node.verdict for node in found.nodes} <= {"equal", "close"}
+    assert found.first_divergence is None
+    assert "PyTorch" in found.source

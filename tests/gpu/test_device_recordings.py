@@ -1,0 +1,111 @@
+"""A recorded device is compared with as the device itself was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from gradstep.core.cli.runs.derived_program import sound_program
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.document.data_edits import fed_alone
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Constant
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.open_document import read
+from gradstep.core.program.questions.loaded_document import with_functions
+from gradstep.core.program.trust.permission_levels import Permission
+from gradstep.core.protocol.messages import Comparison
+from gradstep.gpu.devices import Devices
+from gradstep.gpu.recording_file import from_bytes, to_bytes
+
+EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
+DEVICES = Devices()
+
+
+def program_of(document: Document) -> Program:
+    return sound_program(with_functions(document, {}, Permission.FULL, ""))
+
+
+def recorded(document: Document, device: str = "emulate:jax") -> tuple[Comparison, bytes]:
+    program = program_of(document)
+    file = gradstep_file.to_bytes(fed_alone(document, program.feeds))
+    return DEVICES.record(program, "cpu", device, file)
+
+
+def replayed(document: Document, recording: bytes) -> Comparison:
+    return DEVICES.compare_recording(program_of(document), "cpu", recording, "a.gradrec")
+
+
+def rows(found: Comparison) -> bytes:
+    """All that is said of nodes, whatever the device is called."""
+    said = msgspec.json.encode(msgspec.to_builtins(found.nodes))
+    return said.replace(found.right.encode(), b"DEVICE")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gather",  # fails on the processor
+        "lstm",  # loops, and state that stays on its device
+        "queue_train_validation",
+        "cond_gradients",
+        "assign_in_loop",
+        "nan_gradient",
+        "bernoulli_mask",
+        "digits_in_batches",  # fed by data, which stay behind
+        "summaries",  # text
+    ],
+)
+@pytest.mark.parametrize("device", ["emulate:jax", "emulate:tf-gpu"])
+def test_it_says_what_the_device_said(name: str, device: str) -> None:
+    document = read(EXAMPLES / f"{name}.gradstep")
+    live, file = recorded(document, device)
+    inside = gradstep_file.from_bytes(from_bytes(file).document)
+    again = replayed(inside, file)
+    assert rows(again) == rows(live)
+    assert again.right == f"{device}, recorded {from_bytes(file).date}"
+    assert not again.measured
+    assert to_bytes(from_bytes(file)) == file
+
+
+@pytest.fixture(scope="module")
+def gather() -> Document:
+    return read(EXAMPLES / "gather.gradstep")
+
+
+@pytest.fixture(scope="module")
+def file(gather: Document) -> bytes:
+    return recorded(gather)[1]
+
+
+def test_another_operation_is_not_compared_with_it(gather: Document, file: bytes) -> None:
+    op = gather.graph["b"]
+    other = replace(op, attrs={**op.attrs, "batch_dims": 0, "_why": "another"})
+    graph = type(gather.graph)({**gather.graph.operations, "b": other})
+    with pytest.raises(GradstepError, match="'b' is another operation than there") as caught:
+        replayed(replace(gather, graph=graph), file)
+    assert "record it again" in caught.value.hint
+
+
+def test_nor_are_other_values(gather: Document, file: bytes) -> None:
+    params = Constant(gather.feeds["params:0"].array + np.float32(1))
+    other = replace(gather, feeds={**gather.feeds, "params:0": params})
+    with pytest.raises(GradstepError, match="'params:0' has another value than when"):
+        replayed(other, file)
+
+
+def test_nor_is_another_graph(file: bytes) -> None:
+    with pytest.raises(GradstepError, match="is not in the recording"):
+        replayed(read(EXAMPLES / "tutorial.gradstep"), file)
+
+
+@pytest.mark.parametrize("cut", [0.3, 0.6, 0.99])
+def test_a_damaged_file_is_said_to_be_one(gather: Document, file: bytes, cut: float) -> None:
+    with pytest.raises(GradstepError, match=r"a\.gradrec") as caught:
+        replayed(gather, file[: int(cut * len(file))])
+    assert caught.value.kind == "FileError"
