@@ -56,14 +56,14 @@ _KEPT = """\
 
 `gradstep compare FILE --against gpu --record net.gpu.gradrec`, or **Record…** in Device diff, \
 keeps what a device gave for each node, twice: on its own results, and on those of the device it \
-was compared with. The file holds the document as well, with what it was fed, and says the card, the \
-driver, the library and the day. `gradstep compare net.gpu.gradrec` compares with it on any \
-machine; so do `--against net.gpu.gradrec`, for the same document, and **Add a recording…** in the \
-menu of devices, where recordings that lie beside the document (`net.*.gradrec`, or in a folder \
-`recordings` there) are offered by themselves. Opened, a recording is the document. An operation, \
-a feed or a first value that is another one than there is refused by its name: what the device \
-would give for that nobody knows. What PyTorch gives for the examples on a processor comes with \
-Gradstep.
+was compared with. The file holds the document as well, with what it was fed, and says the card, \
+the driver, the library and the day. `gradstep compare net.gpu.gradrec` compares with it on any \
+machine; so do `--against net.gpu.gradrec`, for the same document, and **Add a recording…** in \
+the menu of devices, where recordings that lie beside the document (`net.*.gradrec`, or in a \
+folder `recordings` there) are offered by themselves. Opened, a recording is the document. An \
+operation, a feed or a first value that is another one than there is refused by its name: what \
+the device would give for that nobody knows. What PyTorch gives for the examples on a processor \
+comes with Gradstep.
 """
 _HELD = """\
 ## How it is held to the libraries
