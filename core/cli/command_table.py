@@ -66,6 +66,12 @@ def _why(parser: argparse.ArgumentParser) -> None:
         "run it so often, updates included, and explain what came in the last run",
         default=1,
     )
+    parser.add_argument(
+        "--reduce",
+        metavar="OUT",
+        help="write the smallest graph that still shows the first of them that is not as it should "
+        "be, as a document, a script (.py) or any other format by its suffix",
+    )
 
 
 def _query(parser: argparse.ArgumentParser) -> None:

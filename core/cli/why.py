@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -20,6 +20,8 @@ from gradstep.core.document.requests import main_request
 from gradstep.core.engine.backend import Backend
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.host.explained_runs import explainer_of_runs, explanation_text
+from gradstep.core.host.reductions import reduced
+from gradstep.core.io.export_document import write
 from gradstep.core.program.derive import derive
 from gradstep.core.program.questions.first_run_values import situation
 from gradstep.core.program.questions.loaded_document import Loaded
@@ -57,7 +59,31 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         explanation_text(e, source_line(document, e.node)) + bottleneck_text(passing[name], e.path)
         for name, e in gradients.items()
     ]
-    return Answer(data, "\n".join([*said, *texts]))
+    texts = [*said, *texts]
+    if args.reduce:
+        small = _reduced(args, loaded, backend, values, gradients, ends)
+        write(args.reduce, small, app.picture)
+        count = len(small.graph)
+        data["reduced"] = {"file": args.reduce, "operations": count, "names": [*small.graph.order]}
+        texts.append(f"{count} operations show it: {args.reduce}")
+    return Answer(data, "\n".join(texts))
+
+
+def _reduced(
+    args: argparse.Namespace,
+    loaded: Loaded,
+    backend: Backend,
+    values: Explanations,
+    gradients: Explanations,
+    ends: Mapping[TensorRef, TensorRef],
+) -> Document:
+    """Of the first value or gradient that is wrong."""
+    asked: list[tuple[Explanation, TensorRef, TensorRef | None]]
+    asked = [(e, TensorRef.parse(name), None) for name, e in values.items()]
+    asked += [(gradients[x.short], y, x) for x, y in ends.items()]
+    wrong = (each for each in asked if each[0].state != "ok")
+    found, of, wrt = next(wrong, asked[0])
+    return reduced(loaded, backend, found, of, wrt, args.runs)
 
 
 def _explainer(

@@ -7,11 +7,9 @@ Fifty graphs as a rule. Two thousand, in about a minute:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -20,110 +18,10 @@ from gradstep.core.graph.model import Graph
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.protocol.messages import Explanation
+from tests.support.planted_blocks import BROKEN, HEALTHY, SIZE, STOPPED, Plant, vector
 from tests.support.whys import why_gradient, why_value
 
 COUNT = max(50, settings.default.max_examples)
-SIZE = 4
-
-Block = Callable[[Tensor], Tensor]
-
-
-def _vector(*numbers: float) -> np.ndarray:
-    return np.array(numbers, np.float32)
-
-
-MIX = np.full((SIZE, SIZE), 0.05, np.float32) + 0.8 * np.eye(SIZE, dtype=np.float32)
-ALL = np.ones(SIZE, bool)
-ORDER = np.array([2, 0, 3, 1], np.int32)
-
-# What has slopes that are neither flat nor steep for numbers between -1 and 2, and stays there.
-HEALTHY: dict[str, Block] = {
-    "scale": lambda y: y * 0.8 + 0.1,
-    "sigmoid": lambda y: tf.sigmoid(y * 2.0 - 1.0),
-    "sqrt": lambda y: tf.sqrt(y + 2.5) - 1.0,
-    "inverse": lambda y: 3.0 / (3.0 + y),
-    "exp": lambda y: tf.exp(-y),
-    "log": lambda y: tf.log(y + 3.2),
-    "residual": lambda y: y * 0.5 + tf.tanh(y) * 0.5,
-    "gate": lambda y: y * tf.sigmoid(y) + 0.2,
-    "matmul": lambda y: tf.reshape(tf.matmul(tf.reshape(y, [1, SIZE]), MIX), [SIZE]),
-    "gather": lambda y: tf.gather(y, ORDER),
-    "concat": lambda y: tf.slice(tf.concat([y * 0.5, y], 0), [SIZE], [SIZE]),
-    "relu": lambda y: tf.relu(y + 2.0) - 2.0,
-    "maximum": lambda y: tf.maximum(y, -1.0),
-    "reverse": lambda y: y * 0.7 + tf.reverse(y, [0]) * 0.2,
-    "masked NaN": lambda y: tf.where(ALL, y, tf.log(tf.zeros_like(y) - 1.0)),
-    "masked infinity": lambda y: tf.where(ALL, y, 1.0 / tf.zeros_like(y)),
-    "a mask of some": lambda y: y * 0.9 + y * _vector(0, 0.1, 0, 0.1),
-    "a loop": lambda y: tf.while_loop(
-        lambda i, a: i < 3, lambda i, a: (i + 1, a * 0.9 + 0.05), (0, y)
-    )[1],
-}
-
-
-@dataclass(frozen=True)
-class Plant:
-    """block: with the cause at element `at` (of NaN and infinity; zeros are everywhere); its
-    operation is called "planted". causes: the names it may go by."""
-
-    block: Callable[[Tensor, int], Tensor]
-    causes: tuple[str, ...]
-
-
-def _only(at: int, there: float, elsewhere: float) -> np.ndarray:
-    found = np.full(SIZE, elsewhere, np.float32)
-    found[at] = there
-    return found
-
-
-BROKEN = {
-    "log of a negative": Plant(
-        lambda y, at: tf.log(y - _only(at, 5, 0), name="planted"), ("log_of_negative",)
-    ),
-    "log of 0": Plant(lambda y, at: tf.log(y * _only(at, 0, 1), name="planted"), ("log_of_zero",)),
-    "root": Plant(
-        lambda y, at: tf.sqrt(y - _only(at, 5, 0), name="planted"), ("root_of_negative",)
-    ),
-    "division": Plant(
-        lambda y, at: tf.divide(y, _only(at, 0, 1), name="planted"), ("division_by_zero",)
-    ),
-    "0/0": Plant(
-        lambda y, at: tf.divide(y * _only(at, 0, 1), _only(at, 0, 1), name="planted"),
-        ("zero_over_zero",),
-    ),
-    "overflow": Plant(lambda y, at: tf.exp(y + _only(at, 200, 0), name="planted"), ("overflow",)),
-    "product": Plant(
-        lambda y, at: tf.multiply(y * 1e20, _only(at, 1e30, 1e-20), name="planted"), ("overflow",)
-    ),
-    "power": Plant(
-        lambda y, at: tf.pow(y - _only(at, 5, 0), 0.5, name="planted"), ("negative_to_fraction",)
-    ),
-}
-STOPPED = {
-    "mask": Plant(lambda y, at: tf.multiply(y, np.zeros(SIZE, np.float32), name="planted"),
-                  ("zero_factor",)),
-    "factor": Plant(lambda y, at: tf.multiply(tf.zeros_like(y), y, name="planted"),
-                    ("zero_factor",)),
-    "weights": Plant(
-        lambda y, at: tf.reshape(
-            tf.matmul(tf.reshape(y, [1, SIZE]), np.zeros((SIZE, SIZE), np.float32), name="planted"),
-            [SIZE],
-        ),
-        ("zero_factor",),
-    ),
-    "dead": Plant(lambda y, at: tf.relu(y - 5.0, name="planted"), ("inactive",)),
-    "sigmoid": Plant(lambda y, at: tf.sigmoid(y * 100.0 + 100.0, name="planted"), ("saturated",)),
-    "tanh": Plant(lambda y, at: tf.tanh(y * -100.0 - 100.0, name="planted"), ("saturated",)),
-    "softmax": Plant(
-        lambda y, at: tf.nn.softmax(y + _only(at, 1000, 0), name="planted"), ("saturated",)
-    ),
-    "underflow": Plant(lambda y, at: tf.exp(y - 1000.0, name="planted"), ("underflow",)),
-    "select": Plant(
-        lambda y, at: tf.where(y > 5.0, y, tf.zeros_like(y) + 0.5, name="planted"), ("not_chosen",)
-    ),
-    "minimum": Plant(lambda y, at: tf.minimum(y, -1.0, name="planted"), ("not_extreme",)),
-    "sign": Plant(lambda y, at: tf.sign(y, name="planted"), ("flat",)),
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -152,7 +50,7 @@ def drawn(draw: st.DrawFn, plants: dict[str, Plant]) -> tuple[Drawn, Plant | Non
         y = plants[name].block(y, at) if name else y
         for block in after:
             y = HEALTHY[block](y)
-        weights = _vector(1, 2, 3, 5)
+        weights = vector(1, 2, 3, 5)
         tf.reduce_sum(y * weights, name="loss")
     words = (*before, f"<{name}>", *after)
     return Drawn(builder.build(), {"x": values}, at, words), plants.get(name)

@@ -1,0 +1,60 @@
+"""The smallest document that shows what is wrong in whole runs of another one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gradstep.core.checks.reduction.moment_values import MomentValues
+from gradstep.core.checks.reduction.reduction_search import Reduction
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.document.document import Document
+from gradstep.core.engine.backend import Backend
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.host.explained_runs import explainer_of_runs
+from gradstep.core.host.whole_runs import make_runs
+from gradstep.core.program.derive import derive
+from gradstep.core.program.questions.loaded_document import Loaded
+from gradstep.core.protocol.messages import Explanation
+
+
+def reduced(
+    loaded: Loaded,
+    backend: Backend,
+    found: Explanation,
+    of: TensorRef,
+    wrt: TensorRef | None,
+    runs: int = 1,
+) -> Document:
+    """What shows the same as `found`, which explains the value of `of`, or its gradient with
+    respect to `wrt`, in the last of so many runs. Raises GradstepError."""
+    program = derive(loaded.document, loaded.functions)
+    cotangents = _cotangents(program, of)
+    session = make_runs(_fetching(program, of, cotangents, runs), backend, runs)
+    values = MomentValues(session, session.stop.run, cotangents)
+
+    def ask(document: Document, of: TensorRef, wrt: TensorRef | None) -> Explanation:
+        smaller = Loaded(document, loaded.functions)
+        program = derive(document, loaded.functions)
+        explainer = explainer_of_runs(smaller, program, backend, [of])
+        return explainer.value(str(of)) if wrt is None else explainer.gradient(str(of), str(wrt))
+
+    document = loaded.document
+    small = Reduction(document, program.forward, found, of, wrt, values, ask).document()
+    what = of.short if wrt is None else f"d {of.short} / d {wrt.short}"
+    return small.with_(title=f"The smallest that shows {what}: {found.state}", note=found.text)
+
+
+def _cotangents(program: Program, of: TensorRef) -> Mapping[TensorRef, TensorRef]:
+    """Tensor -> what holds the gradient of `of` with respect to it, where that is computed."""
+    return next((one.gradients for one in program.derived if one.of == (of,)), {})
+
+
+def _fetching(
+    program: Program, of: TensorRef, cotangents: Mapping[TensorRef, TensorRef], runs: int
+) -> Program:
+    """The program with what is looked at; of one run nothing else."""
+    wanted = (of, *(ref for ref in cotangents.values() if ref.op in program.graph))
+    if runs == 1:
+        return replace(program, fetches=tuple(dict.fromkeys(wanted)), targets=(), threads=())
+    return replace(program, fetches=tuple(dict.fromkeys((*program.fetches, *wanted))))

@@ -1,0 +1,146 @@
+"""Of a large graph with one cause planted, the few operations that show it.
+
+Five graphs as a rule, of 200 to 700 operations. Fifty, of up to 2,000, in about a minute:
+
+    HYPOTHESIS_PROFILE=thorough ./dev test tests/core/checks/reduction
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.document.document import Document
+from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.host.explained_runs import explainer_of_runs
+from gradstep.core.host.reductions import reduced
+from gradstep.core.io.open_document import read
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.program.derive import derive
+from gradstep.core.program.questions.loaded_document import Loaded
+from gradstep.core.program.trust.example_index import EXAMPLES
+from gradstep.core.protocol.messages import Explanation
+from tests.support.planted_blocks import BROKEN, ENDED, HEALTHY, SIZE, STOPPED, Plant, vector
+
+MOST = 10  # operations
+COUNT, is_thorough = 50, settings.default.max_examples > 500
+FAINT = "product"  # whose infinity some blocks behind it make finite again
+PLANTS = [(n, p) for n, p in {**BROKEN, **STOPPED, **ENDED}.items() if n != FAINT]
+LOSS, X = TensorRef("loss"), TensorRef("x")
+
+
+def large(seed: int) -> tuple[Document, str, Plant]:
+    random = np.random.default_rng(seed)
+    name, plant = PLANTS[seed % len(PLANTS)]
+    size, at = int(random.integers(200, 2000 if is_thorough else 700)), int(random.integers(SIZE))
+    where, healthy = random.uniform(0.2, 0.8), sorted(HEALTHY)
+    builder = GraphBuilder()
+    planted = False
+    with builder.as_default():
+        y: Tensor = builder.placeholder("x", shape=[SIZE])
+        while len(builder.build()) < size:
+            if not planted and len(builder.build()) > where * size:
+                y, planted = plant.block(y, at), True
+            y = HEALTHY[healthy[int(random.integers(len(healthy)))]](y)
+        tf.reduce_sum(y * vector(1, 2, 3, 5), name="loss")
+    feed = random.uniform(0.25, 0.75, SIZE).astype(np.float32)
+    request = GradientRequest.to("loss", "x")
+    document = Document(builder.build(), request, feeds={"x:0": Constant(feed)}, fetches=(LOSS,))
+    return document, name, plant
+
+
+def why(document: Document, of: TensorRef, wrt: TensorRef | None) -> Explanation:
+    loaded = Loaded(document, {})
+    explainer = explainer_of_runs(loaded, derive(document, {}), NumpyBackend(), [of])
+    return explainer.value(str(of)) if wrt is None else explainer.gradient(str(of), str(wrt))
+
+
+def smallest(
+    document: Document, found: Explanation, of: TensorRef, wrt: TensorRef | None
+) -> Document:
+    return reduced(Loaded(document, {}), NumpyBackend(), found, of, wrt)
+
+
+def of_what(document: Document, plant: Plant) -> TensorRef | None:
+    """The gradient, unless a value is wrong."""
+    return None if why(document, LOSS, None).state in ("nan", "inf") else X
+
+
+def check(seed: int) -> None:
+    document, name, plant = large(seed)
+    wrt = of_what(document, plant)
+    found = why(document, LOSS, wrt)
+    small = smallest(document, found, LOSS, wrt)
+    assert len(small.graph) <= MOST, (name, small.graph.order)
+    of, ends = (
+        (small.fetches[0], (None,)) if wrt is None else (small.request.of[0], small.request.wrt)
+    )
+    again = [why(small, of, end) for end in ends]
+    states = {"nan", "inf"} if found.state in ("nan", "inf") and wrt is None else {found.state}
+    same = [each.cause == found.cause or each.node == found.node for each in again]
+    assert any(s and each.state in states for s, each in zip(same, again, strict=True)), name
+
+
+@pytest.mark.parametrize("seed", range(0, COUNT, 1 if is_thorough else 10))
+def test_few_operations_show_what_was_planted(seed: int) -> None:
+    check(seed)
+
+
+def test_a_healthy_one_is_not_made_smaller() -> None:
+    document = read(EXAMPLES / "tutorial.gradstep")
+    with pytest.raises(GradstepError, match="nothing wrong to be made smaller"):
+        smallest(document, why(document, LOSS, None), LOSS, None)
+
+
+def in_a_loop(iteration: int) -> Document:
+    """A logarithm that meets 0 in one iteration."""
+    builder = GraphBuilder()
+    with builder.as_default():
+        x = builder.placeholder("x", shape=[3])
+        _, y = tf.while_loop(
+            lambda i, a: i < 5,
+            lambda i, a: (
+                i + 1,
+                a + tf.log(tf.abs(tf.cast(i, "float32") - float(iteration)), name="planted") * 0.1,
+            ),
+            (0, x),
+        )
+        tf.reduce_sum(y, name="loss")
+    feed = Constant(np.array([1, 2, 3], np.float32))
+    return Document(
+        builder.build(), GradientRequest.to("loss", "x"), feeds={"x:0": feed}, fetches=(LOSS,)
+    )
+
+
+@pytest.mark.parametrize("iteration", [0, 3])
+def test_in_a_loop_it_is_the_operation_in_its_iteration(iteration: int) -> None:
+    document = in_a_loop(iteration)
+    found = why(document, LOSS, None)
+    small = smallest(document, found, LOSS, None)
+    assert [op.type for op in small.graph] == ["Const", "Log"]
+    assert float(small.graph[next(iter(small.graph)).name].attrs["value"].array) == 0.0
+
+
+def test_of_a_later_run_it_has_the_numbers_of_that_run() -> None:
+    builder = GraphBuilder()
+    with builder.as_default():
+        w = builder.variable("w", "float32", [2])
+        tf.reduce_sum(tf.sqrt(w, name="planted"), name="loss")
+        builder.one("AssignSub", w, np.array([0.4, 0.1], np.float32), name="fall")
+    document = Document(
+        builder.build(),
+        initial={"w": Constant(np.array([1, 1], np.float32))},
+        fetches=(LOSS,),
+        targets=("fall",),
+    )
+    loaded, backend = Loaded(document, {}), NumpyBackend()
+    program = derive(document, {})
+    found = explainer_of_runs(loaded, program, backend, [LOSS], 6).value("loss")
+    small = reduced(loaded, backend, found, LOSS, None, runs=6)
+    (held,) = [op.attrs["value"].array for op in small.graph if op.type == "Const"]
+    np.testing.assert_allclose(held, [1 - 5 * 0.4], rtol=1e-5)
