@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -48,12 +49,14 @@ class Reduction:
     def document(self) -> Document:
         """The smallest that was found. Raises GradstepError where none shows it, as where it
         hangs on what no numbers can stand for."""
-        for names, iterations in self._starts():
-            small = self._shown(names, iterations)
-            if small is not None:
-                if len(names) > 1:
-                    small = self._with_fewer(names, iterations, small)
-                return with_smaller_tensors(small, self._shows)
+        exactly, begun = self.symptom, replace(self.symptom, begun=True)
+        for self.symptom in dict.fromkeys((exactly, begun)):
+            for names, iterations in self._starts():
+                small = self._shown(names, iterations)
+                if small is not None:
+                    if len(names) > 1:
+                        small = self._with_fewer(names, iterations, small)
+                    return with_smaller_tensors(small, self._shows)
         raise GradstepError(
             "no part of the graph shows it by itself",
             kind="UnimplementedError",

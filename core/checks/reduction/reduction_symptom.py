@@ -18,13 +18,14 @@ Asked = Callable[[Document, TensorRef, TensorRef | None], Explanation]
 
 @dataclass(frozen=True)
 class Symptom:
-    """is_gradient: of a gradient, not of a value. state, cause, node: as of an Explanation. A value
-    that is NaN may have begun as an infinity: where it began they are one."""
+    """is_gradient: of a gradient, not of a value. state, cause, node: as of an Explanation. begun:
+    NaN may have begun as an infinity, and where it began they are one."""
 
     is_gradient: bool
     state: str
     cause: str
     node: str | None
+    begun: bool = False
 
     @classmethod
     def of(cls, found: Explanation, is_gradient: bool) -> Symptom:
@@ -35,7 +36,7 @@ class Symptom:
                 kind="FailedPreconditionError",
                 hint="name a value or gradient that is NaN, infinite, zero or None",
             )
-        return cls(is_gradient, found.state, found.cause, found.node)
+        return cls(is_gradient, found.state, found.cause, found.node, begun=not is_gradient)
 
     def shows_in(self, document: Document, ask: Asked) -> bool:
         """Whether a document that asks for one thing shows it."""
@@ -49,6 +50,6 @@ class Symptom:
             found = ask(document, of, wrt)
         except GradstepError:  # what was left out was needed
             return False
-        begun = not self.is_gradient and {found.state, self.state} <= _NONFINITE
+        begun = self.begun and {found.state, self.state} <= _NONFINITE
         same = found.cause == self.cause or (self.node is not None and found.node == self.node)
         return same and (found.state == self.state or begun)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document.document import CodeKind, Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape
@@ -185,16 +186,27 @@ def _tensor(ref: TensorRef) -> str:
     return f"tensor({ref.short!r})"
 
 
+def _gradient_arguments(request: GradientRequest) -> Iterator[str]:
+    """Of tf.gradients; what is as by default is left out."""
+    yield from (_tensors(request.of), _tensors(request.wrt))
+    if any(request.grad_ys):
+        starts = ("None" if ref is None else _tensor(ref) for ref in request.grad_ys)
+        yield f"grad_ys=[{', '.join(starts)}]"
+    if request.gate:
+        yield "gate_gradients=True"
+    if request.stops:
+        yield f"stop_gradients={_tensors(sorted(request.stops, key=str))}"
+    if request.unconnected_zero:
+        yield "unconnected_gradients='zero'"
+
+
 def _session(document: Document) -> list[str]:
     request = document.request
     lines = [""]
     steps = training_steps(document)
     fetches = [_tensor(ref) for ref in document.fetches or request.of]
     if request.of:
-        arguments = [_tensors(request.of), _tensors(request.wrt)]
-        if request.stops:
-            arguments.append(f"stop_gradients={_tensors(sorted(request.stops, key=str))}")
-        lines.append(f"gradients = tf1.gradients({', '.join(arguments)})")
+        lines.append(f"gradients = tf1.gradients({', '.join(_gradient_arguments(request))})")
         fetches.append("[g for g in gradients if g is not None]")
     lines += [line for step in steps for line in step.lines]
     feeds = [f"{_tensor(TensorRef.parse(n))}: {_value(v)}" for n, v in document.feeds.items()]

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document.document import CodeItem, CodeKind, Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.loop import within
-from gradstep.core.graph.model import Constant, Graph, Operation
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
 from gradstep.core.io.graphviz import to_dot
 from gradstep.core.io.open_document import read
 from gradstep.core.io.script.python_script import to_python
@@ -48,6 +49,30 @@ def test_a_script_makes_every_operation_in_order(name: str) -> None:
         op for op in map(document.graph.__getitem__, document.graph.order) if op.type not in LOOP
     ]
     assert [n for n in made if n in document.graph] == [op.name for op in own]
+
+
+def test_a_script_asks_for_gradients_as_the_document_does() -> None:
+    builder = GraphBuilder()
+    with builder.as_default():
+        x = builder.placeholder("x", shape=[2])
+        start = builder.placeholder("start", shape=[2])
+        tf.multiply(x, start, name="y")
+        tf.multiply(x, 2.0, name="z")
+    request = GradientRequest(
+        of=(TensorRef("y"), TensorRef("z")),
+        wrt=(TensorRef("x"),),
+        stops=frozenset([TensorRef("start")]),
+        unconnected_zero=True,
+        grad_ys=(None, TensorRef("start")),
+        gate=True,
+    )
+    text = to_python(Document(builder.build(), request)).decode()
+    asked = (
+        "gradients = tf1.gradients([tensor('y'), tensor('z')], [tensor('x')], "
+        "grad_ys=[None, tensor('start')], gate_gradients=True, "
+        "stop_gradients=[tensor('start')], unconnected_gradients='zero')"
+    )
+    assert asked in text
 
 
 def test_a_script_asks_for_the_same() -> None:
