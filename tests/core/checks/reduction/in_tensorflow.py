@@ -52,7 +52,8 @@ def main(python: str) -> None:
         done = subprocess.run(command, capture_output=True, text=True, check=True)
     shown = json.loads(done.stdout.splitlines()[-1])
     wrong = [word for number, word in enumerate(words) if not shown[str(number)]]
-    print(f"{len(words) - len(wrong)} of {len(words)} show it in TensorFlow", *wrong, sep="\n")
+    said = f"{len(words) - len(wrong)} of {len(words)} show it in TensorFlow"
+    sys.stdout.write("\n".join([said, *wrong, ""]))
 
 
 if __name__ == "__main__":
