@@ -50,6 +50,7 @@ from gradstep.core.host.precision_answers import examine_precision
 from gradstep.core.host.profile_answers import Wish, profile_runs
 from gradstep.core.host.program_reports import broken_numbers, report_stop
 from gradstep.core.host.query_answers import find_moments
+from gradstep.core.host.reductions import find_smallest
 from gradstep.core.host.session_answers import assign_variable, manage_sessions
 from gradstep.core.host.session_restore import Courses, begin, begin_all, courses_of, follow_all
 from gradstep.core.host.step_answers import compare_with_before, leave_out, weigh_rows
@@ -69,6 +70,7 @@ from gradstep.core.ops.typing.flatten_loops import flatten_loops
 from gradstep.core.program import sandbox
 from gradstep.core.program.derive import compile_functions, derive, of_kind
 from gradstep.core.program.gradient_context import Situation, situation_about, situation_of
+from gradstep.core.program.questions.loaded_document import Loaded as WithFunctions
 from gradstep.core.program.runnable_part import drop_unfinished
 from gradstep.core.program.user_code import Function
 from gradstep.core.progress import progress_to
@@ -359,6 +361,9 @@ class EngineService:
         return find_moments(self._session, request), ()
 
     def _why(self, request: m.Why, buffers: Sequence[Buffer]) -> Answer:
+        return m.Explained(explanation=self._explained(request)), ()
+
+    def _explained(self, request: m.Why | m.FindSmallest) -> m.Explanation:
         session = self._session
         explainer = Explainer(
             self._asking(request.of),
@@ -369,8 +374,14 @@ class EngineService:
             session.stop.step,
         )
         if request.wrt:
-            return m.Explained(explanation=explainer.gradient(request.of, request.wrt)), ()
-        return m.Explained(explanation=explainer.value(request.of)), ()
+            return explainer.gradient(request.of, request.wrt)
+        return explainer.value(request.of)
+
+    def _find_smallest(self, request: m.FindSmallest, buffers: Sequence[Buffer]) -> Answer:
+        session, opened = self._session, self._open_document
+        functions = {**opened.gradients, **session.program.functions}
+        loaded = WithFunctions(opened.document, functions)
+        return find_smallest(session, loaded, self._explained(request), request)
 
     def _diagnose(self, request: m.Diagnose, buffers: Sequence[Buffer]) -> Answer:
         return diagnosed(self._open_document.document, self._session, request.off), ()
@@ -436,6 +447,7 @@ class EngineService:
         m.LeaveOut: _leave_out,
         m.ExaminePrecision: _examine_precision,
         m.RecordDevice: _record_device,
+        m.FindSmallest: _find_smallest,
         m.Classify: _classify,
         **dict.fromkeys(ANSWERS, _look_at_slice),
         m.ReadHistory: _read_history,

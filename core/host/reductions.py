@@ -8,13 +8,17 @@ from dataclasses import replace
 from gradstep.core.checks.reduction.moment_values import MomentValues
 from gradstep.core.checks.reduction.reduction_search import Reduction
 from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import Document
 from gradstep.core.engine.backend import Backend
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.host.explained_runs import explainer_of_runs
 from gradstep.core.host.whole_runs import make_runs
+from gradstep.core.io.native import gradstep_file
 from gradstep.core.program.derive import derive
 from gradstep.core.program.questions.loaded_document import Loaded
+from gradstep.core.protocol import messages as m
+from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import Explanation
 
 
@@ -29,23 +33,34 @@ def reduced(
     """What shows the same as `found`, which explains the value of `of`, or its gradient with
     respect to `wrt`, in the last of so many runs. Raises GradstepError."""
     program = derive(loaded.document, loaded.functions)
-    cotangents = _cotangents(program, of)
-    session = make_runs(_fetching(program, of, cotangents, runs), backend, runs)
-    values = MomentValues(session, session.stop.run, cotangents)
+    fetching = _fetching(program, of, cotangents_of(program, of), runs)
+    return reduced_in(make_runs(fetching, backend, runs), loaded, found, of, wrt)
+
+
+def reduced_in(
+    session: DebugSession,
+    loaded: Loaded,
+    found: Explanation,
+    of: TensorRef,
+    wrt: TensorRef | None,
+) -> Document:
+    """The same in the run that `session` stands in."""
+    program, backend = session.program, session.backend
+    values = MomentValues(session, session.stop.run, cotangents_of(program, of))
 
     def ask(document: Document, of: TensorRef, wrt: TensorRef | None) -> Explanation:
         smaller = Loaded(document, loaded.functions)
-        program = derive(document, loaded.functions)
-        explainer = explainer_of_runs(smaller, program, backend, [of])
+        derived = derive(document, loaded.functions)
+        explainer = explainer_of_runs(smaller, derived, backend, [of])
         return explainer.value(str(of)) if wrt is None else explainer.gradient(str(of), str(wrt))
 
-    document = loaded.document
-    small = Reduction(document, program.forward, found, of, wrt, values, ask).document()
+    about = loaded.document, program.forward, found, of, wrt, values, ask
+    small = Reduction(*about).document()
     what = of.short if wrt is None else f"d {of.short} / d {wrt.short}"
     return small.with_(title=f"The smallest that shows {what}: {found.state}", note=found.text)
 
 
-def _cotangents(program: Program, of: TensorRef) -> Mapping[TensorRef, TensorRef]:
+def cotangents_of(program: Program, of: TensorRef) -> Mapping[TensorRef, TensorRef]:
     """Tensor -> what holds the gradient of `of` with respect to it, where that is computed."""
     return next((one.gradients for one in program.derived if one.of == (of,)), {})
 
@@ -58,3 +73,12 @@ def _fetching(
     if runs == 1:
         return replace(program, fetches=tuple(dict.fromkeys(wanted)), targets=(), threads=())
     return replace(program, fetches=tuple(dict.fromkeys((*program.fetches, *wanted))))
+
+
+def find_smallest(
+    session: DebugSession, loaded: Loaded, found: Explanation, request: m.FindSmallest
+) -> tuple[m.Smallest, tuple[Buffer, ...]]:
+    """What shows `found`, which answers the same question. Raises GradstepError."""
+    wrt = TensorRef.parse(request.wrt) if request.wrt else None
+    small = reduced_in(session, loaded, found, TensorRef.parse(request.of), wrt)
+    return m.Smallest(operations=len(small.graph)), (gradstep_file.to_bytes(small),)

@@ -131,6 +131,20 @@ class Explained(Reply, frozen=True, kw_only=True):
     explanation: Explanation
 
 
+class FindSmallest(Request, frozen=True, kw_only=True):
+    """Which few operations show what is wrong with d(of)/d(wrt), or without `wrt` with the value of
+    `of`, in the current run? Replied to with Smallest."""
+
+    of: str
+    wrt: str = ""
+
+
+class Smallest(Reply, frozen=True, kw_only=True):
+    """Of so many operations; buffer 0 is the file of a document with them."""
+
+    operations: int
+
+
 class Diagnose(Request, frozen=True, kw_only=True):
     """What do the lints say of the document, and of its recorded runs? Replied to with Diagnosed.
 

@@ -6,7 +6,13 @@ runs. What a command cannot do it says by a message of the workspace, and return
 
 from __future__ import annotations
 
-from gradstep.gui.commands.ask_why import ask_why, ask_why_value, why_selected, why_value_selected
+from gradstep.gui.commands.ask_why import (
+    ask_why,
+    ask_why_value,
+    find_smallest,
+    why_selected,
+    why_value_selected,
+)
 from gradstep.gui.commands.copy_paste import copy_selection, cut_selection, paste
 from gradstep.gui.commands.data_commands import (
     begin_data,
@@ -197,6 +203,7 @@ __all__ = [
     "expect_run",
     "fed_kinds",
     "feed_column",
+    "find_smallest",
     "find_training",
     "folder_of",
     "follow_expression",

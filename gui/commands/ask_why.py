@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
 from gradstep.core.graph.model import TensorRef
-from gradstep.core.protocol.messages import Explanation
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import (
+    Explanation,
+    Failed,
+    FindSmallest,
+    Message,
+    Smallest,
+)
 from gradstep.gui.commands.go_to_cause import show_path
+from gradstep.gui.look.count_text import count_of
+from gradstep.gui.model.background_work import Background
 from gradstep.gui.model.explanations import find_differentiated
 from gradstep.gui.model.workspace import Workspace
 
 Then = Callable[[Explanation], None]
+Opened = Callable[[Path], object]
 
 
 def _ignore(found: Explanation) -> None:
@@ -32,12 +44,43 @@ def ask_why_value(workspace: Workspace, ref: TensorRef, then: Then = _ignore) ->
 
 def why_selected(workspace: Workspace) -> None:
     """Say why the gradient at the selected node is as it is."""
-    ask_why(workspace, _selected(workspace), _say(workspace))
+    ref = _selected(workspace)
+    of = find_differentiated(workspace, ref)
+    if of is not None:
+        ask_why(workspace, ref, _say(workspace, of.short, ref.short))
 
 
 def why_value_selected(workspace: Workspace) -> None:
     """Say why the value of the selected node is as it is."""
-    ask_why_value(workspace, _selected(workspace), _say(workspace))
+    ref = _selected(workspace)
+    ask_why_value(workspace, ref, _say(workspace, ref.short))
+
+
+def find_smallest(workspace: Workspace, question: str, path: Path, then: Opened) -> None:
+    """Write the few operations that show what is wrong, into a file of any format. question: "of"
+    or "of wrt"; then: gets the path once it is there."""
+    of, _, wrt = question.partition(" ")
+
+    def found(reply: Message, buffers: tuple[Buffer, ...]) -> None:
+        if isinstance(reply, Smallest):
+            write = partial(_write, path, bytes(buffers[0]))
+            Background(workspace).run(write, lambda _: written(reply), workspace.complain)
+        elif isinstance(reply, Failed):
+            workspace.complain(reply.error)
+
+    def written(reply: Smallest) -> None:
+        workspace.say(f"{count_of(reply.operations, 'operation')} show it: {path.name}")
+        then(path)
+
+    workspace.request(FindSmallest(of=of, wrt=wrt), (), found)
+
+
+def _write(path: Path, document: bytes) -> None:
+    """Raises GradstepError."""
+    from gradstep.core.io.export_document import write
+    from gradstep.core.io.native.gradstep_file import from_bytes
+
+    write(path, from_bytes(document))
 
 
 def _ask(workspace: Workspace, of: TensorRef, wrt: str, then: Then) -> None:
@@ -52,9 +95,15 @@ def _selected(workspace: Workspace) -> TensorRef:
     return workspace.shown[workspace.selection[0]].output()
 
 
-def _say(workspace: Workspace) -> Then:
+def _say(workspace: Workspace, *question: str) -> Then:
+    """question: of, and for a gradient with respect to what."""
+
     def say(found: Explanation) -> None:
         workspace.say(found.text, "note")
         workspace.explained.emit(found)
+        if found.state != "ok" and found.cause and found.cause != "waiting":
+            asked = " ".join(question)
+            show = partial(workspace.ask_window, "smallest", asked)
+            workspace.offer_fix("Smallest graph…", show)
 
     return say

@@ -31,6 +31,11 @@ def export_filter() -> str:
     return _lines(drawn | titles(each for each in formats() if each.write and not each.is_native))
 
 
+def smallest_filter() -> str:
+    """Every format that is written, Gradstep's own first."""
+    return _lines(titles(each for each in formats() if each.write))
+
+
 def with_own_suffix(path: Path, line: str) -> Path:
     """Save writes nothing but Gradstep's own documents."""
     return path if is_named_as_own(path) else path.with_name(f"{path.name}{SUFFIX}")

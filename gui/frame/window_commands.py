@@ -12,6 +12,7 @@ from PySide6.QtGui import QDesktopServices
 
 from gradstep.core.autodiff.reverse.gradient_request import OverrideKind
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.io.formats.gradstep_document import is_named_as_own
 from gradstep.core.layers.block_table import Block
 from gradstep.core.program.trust.example_index import EXAMPLES
 from gradstep.gui import commands
@@ -57,6 +58,7 @@ class Views:
             "code": self._code,
             "log": lambda _: self._log(),
             "example": self._example,
+            "smallest": self._smallest,
         }
         self.answered: dict[str, Callable[[str], object]] = dict(answers.items())
         self.answered["show"] = window.docks.show
@@ -130,6 +132,23 @@ class Views:
         path = ask_open(self._window, "data", "Restore variables", checkpoint_filter())
         if path is not None:
             commands.restore_variables(self._workspace, path)
+
+    def _smallest(self, question: str) -> None:
+        """The few operations that show what was explained, in a file that the user names and, if it
+        opens, a window beside."""
+        from gradstep.gui.dialogs import file_filters
+        from gradstep.gui.dialogs.file_choice import ask_save
+
+        name = Path(self._workspace.name).stem
+        named, complete = file_filters.smallest_filter(), file_filters.with_suffix_of
+        title, file = "Smallest graph that shows it", Path(f"{name}-smallest.gradstep")
+        path = ask_save(self._window, "export", title, file, named, complete)
+        if path is not None:
+            commands.find_smallest(self._workspace, question, path, self._beside)
+
+    def _beside(self, path: Path) -> None:
+        if is_named_as_own(path):
+            commands.open_path(self._window.open_beside().workspace, path)
 
     def _example(self, stem: str) -> None:
         """In a window of its own: what is open here is what the question came from."""
