@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradstep.core.autodiff.recognition.gradient_names import find_gradient_scopes
 from gradstep.core.document.document import Document
@@ -11,10 +12,14 @@ from gradstep.core.document.queue_threads import enqueuers
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.model import Graph, Operation, TensorRef, predecessors
+from gradstep.core.graph.opaque_attributes import Unread
 from gradstep.core.io.disk.memory_budget import Budget, OverBudgetError, in_words
 from gradstep.core.io.file_errors import inside
 from gradstep.core.io.sniff.file_sample import Sample
 from gradstep.core.io.sniff.file_signatures import is_graphdef
+from gradstep.core.io.tensorflow.functions.dense_lists import with_dense_lists
+from gradstep.core.io.tensorflow.functions.function_library import FunctionLibrary
+from gradstep.core.io.tensorflow.functions.inlined_functions import inlined
 from gradstep.core.io.tensorflow.graphdef_attributes import read_attribute
 from gradstep.core.io.tensorflow.graphdef_initializers import with_initializer
 from gradstep.core.io.tensorflow.graphdef_loops import with_loops
@@ -23,6 +28,13 @@ from gradstep.core.io.tensorflow.graphdef_proto import message
 from gradstep.core.io.tensorflow.graphdef_run_targets import run_targets
 from gradstep.core.io.tensorflow.graphdef_stream import GraphDefParts
 from gradstep.core.io.tensorflow.graphdef_training_phases import with_training
+
+
+class FlatGraphDef(NamedTuple):
+    """NodeDefs that call no functions."""
+
+    node: Collection[Any]
+
 
 TEXT = 100  # bytes that reading a graph as text takes, for each of its own
 _HINT = "save it again with tf.io.write_graph"
@@ -42,7 +54,7 @@ def from_pb(data: bytes, name: str = "", budget: Budget | None = None) -> Docume
         raise _bad(name, f"{what} ({error.message})", error.hint) from None
     if not found.node:
         raise _bad(name, _what_it_is(data, name), _HINT)
-    return to_document(found, name)
+    return to_document(found, name, budget)
 
 
 def _what_it_is(data: bytes, name: str) -> str:
@@ -71,9 +83,34 @@ def from_pbtxt(data: bytes, name: str = "", budget: Budget | None = None) -> Doc
 
 
 @collector_paused()
-def to_document(proto: Any, name: str = "") -> Document:
+def to_document(proto: Any, name: str = "", budget: Budget | None = None) -> Document:
     """The document of a GraphDef message; see `from_pb`."""
-    graph = to_graph(proto, name)
+    graph = flat_graph(proto, name, budget)
+    return document_of(graph, name, functions_for(graph, proto.library))
+
+
+def flat_graph(
+    proto: Any, name: str = "", budget: Budget | None = None, ops: Iterable[Any] = ()
+) -> Graph:
+    """The graph of a GraphDef message with its functions inlined. ops: OpDefs that came with it.
+    Raises GradstepError."""
+    library = FunctionLibrary(proto.library, ops)
+    try:
+        nodes = inlined(proto.node, library, budget)
+    except GradstepError as error:
+        raise inside(name or "the file", error) from None
+    return with_dense_lists(to_graph(FlatGraphDef(nodes), name))
+
+
+def functions_for(graph: Graph, library: Any) -> bytes:
+    """The library, serialised, if operations are left that ask for functions; else nothing."""
+    asks = any(isinstance(value, Unread) for op in graph for value in op.attrs.values())
+    return bytes(library.SerializeToString(deterministic=True)) if asks else b""
+
+
+def document_of(graph: Graph, name: str = "", functions: bytes = b"") -> Document:
+    """The document of a graph without calls of functions. functions: a FunctionDefLibrary,
+    serialised, for operations that Gradstep does not run."""
     scopes = find_gradient_scopes(graph.operations.keys())
     graph = _with_loops(with_phases(graph, scopes), name)
     _refuse_cycle(graph, name)
@@ -86,7 +123,7 @@ def to_document(proto: Any, name: str = "") -> Document:
         threads=enqueuers(graph),
         imported=imported,
         title=PurePath(name).name,
-        functions=proto.library.SerializeToString(deterministic=True),
+        functions=functions,
     )
 
 

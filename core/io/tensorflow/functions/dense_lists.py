@@ -1,0 +1,158 @@
+"""TensorLists, which functions keep arrays in, as tensors of one more dimension.
+
+A list of n tensors becomes one tensor whose rows they are, so that its values, its gradient and its
+shape are those of any other. What no one has written yet is zeros; where sizes of a list's elements
+are not known before they are written, it begins with rows of size 1 there, which broadcast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.io.tensorflow.functions.list_groups import LIST_OPS, ListGroups
+
+
+def with_dense_lists(graph: Graph) -> Graph:
+    """`graph`, with the lists in it as tensors, as far as the rank of their elements is known; the
+    operations of others stay, and are of types that Gradstep does not run."""
+    if not any(op.type in LIST_OPS for op in graph):
+        return graph
+    groups = ListGroups(graph)
+    return Graph.of(made for op in graph for made in _dense(op, groups))
+
+
+def _dense(op: Operation, groups: ListGroups) -> Iterable[Operation]:
+    build = _BUILDERS.get(op.type)
+    dtype, shape = groups.element(op)
+    if dtype is None or shape.dims is None:
+        return [op]
+    if build is not None:
+        return _DenseOp(op, dtype, shape).made(build)
+    if op.attrs.get("T") is not DType.VARIANT:
+        return [op]
+    return [op.with_attrs(T=dtype)]
+
+
+class _DenseOp:
+    """What is in the place of one operation on a list of elements of that type and shape."""
+
+    def __init__(self, op: Operation, dtype: DType, shape: Shape) -> None:
+        self.op, self.dtype, self.dims = op, dtype, shape.dims or ()
+        self._made: list[Operation] = []
+
+    def made(self, build: Callable[[_DenseOp], None]) -> Iterator[Operation]:
+        build(self)
+        *before, last = self._made
+        yield from before
+        yield replace(last, control_inputs=(*last.control_inputs, *self.op.control_inputs))
+
+    def input(self, index: int) -> TensorRef:
+        """Raises IndexError where there is none, or it is not wired."""
+        ref = self.op.inputs[index]
+        if ref is None:
+            raise IndexError(index)
+        return ref
+
+    def make(self, type: str, own: str, *inputs: TensorRef, **attrs: Any) -> TensorRef:
+        """A part, with a name of its own; "" is what stands under the operation's name."""
+        name = f"{self.op.name}/{own}" if own else self.op.name
+        self._made.append(Operation(name, type, inputs, attrs=attrs, device=self.op.device))
+        return TensorRef(name)
+
+    def constant(self, own: str, value: Any, dtype: Any = np.int32) -> TensorRef:
+        """Where the operation is: in a branch or a loop, perhaps."""
+        array = np.asarray(value, dtype)
+        ref = self.make("Const", own, value=Constant(array), dtype=DType.of(array.dtype))
+        self._made[-1] = replace(self._made[-1], control_inputs=(self.input(0).op,))
+        return ref
+
+    def length(self, own: str = "length") -> TensorRef:
+        """How many elements the list has, input 0."""
+        sizes = self.make("Shape", f"{own}/shape" if own else "shape", self.input(0))
+        zero = self.constant(f"{own}/first" if own else "first", 0)
+        axis = self.constant(f"{own}/axis" if own else "axis", 0)
+        return self.make("GatherV2", own, sizes, zero, axis)
+
+
+def _reserve(made: _DenseOp) -> None:
+    """Zeros."""
+    sizes = [made.constant(f"size_{i}", 1 if d is None else d) for i, d in enumerate(made.dims)]
+    empty = made.op.type == "EmptyTensorList"
+    count = made.constant("length", 0) if empty else made.input(1)
+    shape = made.make("Pack", "shape", count, *sizes)
+    zero = made.constant("zero", False if made.dtype is DType.BOOL else 0, made.dtype.numpy)
+    made.make("Fill", "", shape, zero)
+
+
+def _same(made: _DenseOp) -> None:
+    made.make("Identity", "", made.input(0))
+
+
+def _set_item(made: _DenseOp) -> None:
+    """The element where the number is that of the row, else the row."""
+    index, item, rows = made.input(1), made.input(2), made.input(0)
+    count = made.length()
+    if made.op.attrs.get("resize_if_index_out_of_bounds"):
+        rows, count = _grown(made, rows, count, index)
+    on, off = (made.constant(name, name == "true", np.bool_) for name in ("true", "false"))
+    chosen = made.make("OneHot", "is_row", index, count, on, off)
+    column = made.constant("column", [-1, *(1 for _ in made.dims)])
+    chosen = made.make("Reshape", "is_row_of", chosen, column)
+    row = made.make("ExpandDims", "row", item, made.constant("axis", 0))
+    made.make("SelectV2", "", chosen, row, rows)
+
+
+def _grown(
+    made: _DenseOp, rows: TensorRef, count: TensorRef, index: TensorRef
+) -> tuple[TensorRef, TensorRef]:
+    """The rows and zeros behind them, so that there is one with that number; and how many."""
+    one = made.constant("one", 1)
+    needed = made.make("Maximum", "needed", count, made.make("AddV2", "end", index, one))
+    more = made.make("Sub", "more", needed, count)
+    sizes = made.make("Shape", "sizes", rows)
+    ends = [made.constant(f"sizes_{n}", [v]) for n, v in (("begin", 1), ("end", 0), ("step", 1))]
+    tail = made.make("StridedSlice", "tail", sizes, *ends, end_mask=1)
+    axis = made.constant("more_axis", 0)
+    first = made.make("ExpandDims", "more_rows", more, axis)
+    shape = made.make("ConcatV2", "more_shape", first, tail, axis)
+    zero = made.constant("zero", False if made.dtype is DType.BOOL else 0, made.dtype.numpy)
+    zeros = made.make("Fill", "zeros", shape, zero)
+    return made.make("ConcatV2", "grown", rows, zeros, axis), needed
+
+
+def _get_item(made: _DenseOp) -> None:
+    made.make("GatherV2", "", made.input(0), made.input(1), made.constant("axis", 0))
+
+
+def _push(made: _DenseOp) -> None:
+    """One more row behind the others."""
+    rows, item = made.input(0), made.input(1)
+    axis = made.constant("axis", 0)
+    count = made.make("ExpandDims", "rows", made.length(), axis)
+    sizes = made.make("ConcatV2", "sizes", count, made.make("Shape", "item", item), axis)
+    rows = made.make("BroadcastTo", "before", rows, sizes)
+    row = made.make("ExpandDims", "row", item, axis)
+    made.make("ConcatV2", "", rows, row, axis)
+
+
+def _length(made: _DenseOp) -> None:
+    made.length("")
+
+
+_BUILDERS: dict[str, Callable[[_DenseOp], None]] = {
+    "EmptyTensorList": _reserve,
+    "TensorListReserve": _reserve,
+    "TensorListFromTensor": _same,
+    "TensorListStack": _same,
+    "TensorListSetItem": _set_item,
+    "TensorListGetItem": _get_item,
+    "TensorListGather": _get_item,
+    "TensorListPushBack": _push,
+    "TensorListLength": _length,
+}
