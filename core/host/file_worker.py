@@ -64,8 +64,8 @@ def main() -> int:
     prepare()
     packet = framing.read_one_of(requests, ReadFile)
 
-    def prepared(request: ReadFile) -> None:
-        confine(request)
+    def prepared(request: ReadFile, opened: str) -> None:
+        confine(request, opened)
         threading.Thread(target=_end_with, args=(requests,), daemon=True).start()
 
     if packet is not None:
@@ -90,13 +90,13 @@ def prepare() -> None:
 
 
 def answer(
-    request: ReadFile, prepared: Callable[[ReadFile], None]
+    request: ReadFile, prepared: Callable[[ReadFile, str], None]
 ) -> tuple[Answer, list[framing.Buffer]]:
-    """What the request is answered with. prepared: called when the file is open, before anything
-    in it is looked at."""
+    """What the request is answered with. prepared: called when the file is open, with its path,
+    before anything in it is looked at."""
     try:
         with to_be_read(request.path) as file:
-            prepared(request)
+            prepared(request, file.name)
             document = document_in(file, Budget(request.limit))
         return pack(document, infer_declared(with_placeholders(document).graph))
     except OverBudgetError as error:
@@ -109,21 +109,22 @@ def answer(
         return NotRead(error=unexpected_error(error)), []
 
 
-def confine(request: ReadFile) -> None:
+def confine(request: ReadFile, opened: str) -> None:
     """Give up what reading does not need: from here on this process looks at bytes that anybody may
     have written. The file is open already, and all modules are imported."""
     os.environ.clear()
     limit_resources(request.limit, request.seconds)
     with suppress(GradstepError):  # where the system has nothing for it; `gradstep doctor` says so
-        sandbox.confine(sandbox.Profile.READER, read=_parts(request.path))
+        sandbox.confine(sandbox.Profile.READER, read=_parts(opened))
 
 
 def _parts(path: str) -> list[str]:
-    """Files beside it that its reader may open, by what it is called: what is in it nobody has
-    looked at."""
+    """Files beside it, and in folders beside it, that its reader may open, by what it is called:
+    what is in it nobody has looked at."""
     suffix = PurePath(path).suffix.lower()
-    has_parts = any(each.has_parts and suffix in each.suffixes for each in formats())
-    return files_beside(path) if has_parts else []
+    found = [each for each in formats() if each.has_parts and suffix in each.suffixes]
+    folders = dict.fromkeys(name for each in found for name in each.part_folders)
+    return files_beside(path, folders) if found else []
 
 
 def limit_resources(memory: int, seconds: int) -> None:

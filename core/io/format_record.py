@@ -47,7 +47,7 @@ class Format:
     is_native:  it holds all of a document: Save writes it.
     is_drawn:   whoever has a window writes it, as a picture of the graph.
     has_parts:  its reader may open other files in the folder of the file, and nothing else: they
-                hold parts of the document.
+                hold parts of the document. part_folders: and those in these folders beside it.
     """
 
     name: str
@@ -64,3 +64,4 @@ class Format:
     is_native: bool = False
     is_drawn: bool = False
     has_parts: bool = False
+    part_folders: tuple[str, ...] = ()

@@ -51,8 +51,9 @@ def _signs() -> tuple[tuple[Sign, Format], ...]:
 
 
 def suffixes_opened() -> tuple[str, ...]:
-    """Of the files that open."""
-    return tuple(suffix for each in formats() if each.read for suffix in each.suffixes)
+    """Of the files that open, each once."""
+    found = (suffix for each in formats() if each.read for suffix in each.suffixes)
+    return tuple(dict.fromkeys(found))
 
 
 def suffixes_written(is_drawn: bool = True) -> tuple[str, ...]:

@@ -1,41 +1,28 @@
-"""TensorFlow's other files, which hold more or less than a graph: named, and not read.
+"""TensorFlow's other files, which hold more or less than a graph.
 
-What is said of a graph in one of them was run as it stands (2.21).
+What is said of a graph in one that is not read was run as it stands (2.21).
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gradstep.core.io.format_record import Format
 from gradstep.core.io.sniff import file_signatures as signs
+
+if TYPE_CHECKING:
+    from gradstep.core.document.document import Document
+    from gradstep.core.io.disk.memory_budget import Budget
 
 WRITE_GRAPH = "tf.io.write_graph({}, '.', 'graph.pb', as_text=False)"
 _FREEZE = (
     "from tensorflow.python.framework.convert_to_constants import "
     "convert_variables_to_constants_v2 as freeze; "
 )
-_SAVED_1 = (
-    "write its graph in TensorFlow: with tf.compat.v1.Session(graph=tf.Graph()) as s: "
-    "tf.compat.v1.saved_model.load(s, ['serve'], {folder}); " + WRITE_GRAPH.format("s.graph_def")
-)
-_SAVED_2 = (
-    "write a function of it in TensorFlow: "
-    + _FREEZE
-    + "m = tf.saved_model.load({folder}); f = m.signatures['serving_default']; "
-    + WRITE_GRAPH.format("freeze(f).graph")
-)
-_META = (
-    "write its graph in TensorFlow: tf.compat.v1.disable_eager_execution(); "
-    "tf.compat.v1.train.import_meta_graph({file}); "
-    + WRITE_GRAPH.format("tf.compat.v1.get_default_graph()")
-)
 _CHECKPOINT = (
-    "it has the values of variables and no graph: open the graph that was trained, and Graph > "
-    "Restore variables takes them (--restore {path}); open the .meta beside it, or the "
-    "saved_model.pb of its folder, to be told how to write its graph"
-)
-_EVENTS = (
-    "if a graph was written to it, take it out in TensorFlow: open('graph.pb', 'wb').write(next("
-    "e.graph_def for e in tf.compat.v1.train.summary_iterator({file}) if e.graph_def))"
+    "it has the values of variables and no graph: open the .meta beside it, or the folder of the "
+    "SavedModel that it is in, and they are there; or open the graph that was trained, and Graph > "
+    "Restore variables takes them (--restore {path})"
 )
 _KERAS = (
     "write it in TensorFlow: " + _FREEZE + "m = tf.keras.models.load_model({file}); "
@@ -43,18 +30,53 @@ _KERAS = (
     "; " + WRITE_GRAPH.format("freeze(f).graph")
 )
 
+
+def _read_saved_model(data: bytes, name: str, budget: Budget) -> Document:
+    from gradstep.core.io.tensorflow.saved.saved_model import from_saved_model
+
+    return from_saved_model(data, name, budget)
+
+
+def _read_saved_model_text(data: bytes, name: str, budget: Budget) -> Document:
+    from gradstep.core.io.tensorflow.saved.model_texts import saved_model_bytes
+
+    return _read_saved_model(saved_model_bytes(data, name, budget), name, budget)
+
+
+def _read_meta_graph(data: bytes, name: str, budget: Budget) -> Document:
+    from gradstep.core.io.tensorflow.saved.meta_graph_file import from_meta_graph
+
+    return from_meta_graph(data, name, budget)
+
+
+def _read_meta_graph_text(data: bytes, name: str, budget: Budget) -> Document:
+    from gradstep.core.io.tensorflow.saved.model_texts import meta_graph_bytes
+
+    return _read_meta_graph(meta_graph_bytes(data, name, budget), name, budget)
+
+
+def _read_event_file(data: bytes, name: str, budget: Budget) -> Document:
+    from gradstep.core.io.tensorflow.saved.event_graph import from_event_file
+
+    return from_event_file(data, name, budget)
+
+
+_FOLDERS = ("variables", "assets")
+
 FORMATS = (
-    Format("saved_model_2", "a SavedModel of TensorFlow 2", signs.is_saved_model_2,
-           main_files=("saved_model.pb",), todo=_SAVED_2),
-    Format("saved_model", "a SavedModel of TensorFlow 1", signs.is_saved_model,
-           main_files=("saved_model.pb",), todo=_SAVED_1),
+    Format("saved_model", "a TensorFlow SavedModel", signs.is_saved_model, suffixes=(".pb",),
+           title="TensorFlow SavedModels", read=_read_saved_model,
+           main_files=("saved_model.pb",), has_parts=True, part_folders=_FOLDERS),
     Format("saved_model_text", "a TensorFlow SavedModel as text",
-           signs.proto_text("saved_model_schema_version", "meta_graphs"),
-           main_files=("saved_model.pbtxt",), todo=_SAVED_1),
-    Format("meta_graph", "a TensorFlow MetaGraph, the graph beside a checkpoint",
-           signs.is_meta_graph, todo=_META),
+           signs.proto_text("saved_model_schema_version", "meta_graphs"), suffixes=(".pbtxt",),
+           title="TensorFlow SavedModels", read=_read_saved_model_text,
+           main_files=("saved_model.pbtxt",), has_parts=True, part_folders=_FOLDERS),
+    Format("meta_graph", "a TensorFlow MetaGraph",
+           signs.is_meta_graph, suffixes=(".meta",), title="TensorFlow MetaGraphs",
+           read=_read_meta_graph, has_parts=True),
     Format("meta_graph_text", "a TensorFlow MetaGraph as text",
-           signs.proto_text("meta_info_def", "graph_def"), todo=_META),
+           signs.proto_text("meta_info_def", "graph_def"), suffixes=(".meta",),
+           title="TensorFlow MetaGraphs", read=_read_meta_graph_text, has_parts=True),
     Format("checkpoint_folder", "a folder of TensorFlow checkpoints",
            signs.holds(r"^checkpoint$|\.ckpt.*\.index$"), todo=_CHECKPOINT),
     Format("checkpoint_index", "the index of a TensorFlow checkpoint",
@@ -67,8 +89,9 @@ FORMATS = (
            signs.proto_text("model_checkpoint_path"), todo=_CHECKPOINT),
     Format("log_folder", "a folder of TensorBoard's event files",
            signs.holds(r"^events\.out\.tfevents"),
-           todo="open an event file in it, to be told how to get its graph"),
-    Format("event_file", "an event file of TensorBoard", signs.is_event_file, todo=_EVENTS),
+           todo="open an event file in it: the first one of a program has its graph"),
+    Format("event_file", "an event file of TensorBoard", signs.is_event_file,
+           read=_read_event_file, title="TensorBoard event files"),
     Format("records", "a file of TFRecords, which hold data", signs.is_record_file),
     Format("tflite", "a model of TensorFlow Lite", signs.is_tflite,
            todo="there is no way back from it: open the graph of the model that it was made of"),

@@ -107,12 +107,6 @@ def is_saved_model(sample: Sample) -> bool:
     return bool(_meta_graphs(sample))
 
 
-def is_saved_model_2(sample: Sample) -> bool:
-    """Whether TensorFlow 2 saved it: with its objects."""
-    metas = _meta_graphs(sample)
-    return any(field.number == 7 for meta in metas for field in sample.fields(meta))
-
-
 def is_onnx(sample: Sample) -> bool:
     """A version first; and a graph, or operator sets."""
     fields = sample.fields()

@@ -75,6 +75,43 @@ _MESSAGES = {
         "has_minimum 5 bool", "minimum 6 int64", "allowed_values 7 AttrValue",
     ),
     "GraphDebugInfo": (),
+    "SavedModel": ("saved_model_schema_version 1 int64", "meta_graphs 2 MetaGraphDef[]"),
+    "MetaGraphDef": (
+        "meta_info_def 1 MetaInfoDef", "graph_def 2 GraphDef", "saver_def 3 SaverDef",
+        "collection_def 4 CollectionDef{}", "signature_def 5 SignatureDef{}",
+        "asset_file_def 6 AssetFileDef[]", "object_graph_def 7 SavedObjectGraph",
+    ),
+    "MetaInfoDef": (
+        "meta_graph_version 1 string", "stripped_op_list 2 OpList", "tags 4 string[]",
+        "tensorflow_version 5 string", "tensorflow_git_version 6 string",
+    ),
+    "OpList": ("op 1 OpDef[]",),
+    "SaverDef": (
+        "filename_tensor_name 1 string", "save_tensor_name 2 string", "restore_op_name 3 string",
+    ),
+    "CollectionDef": (
+        "node_list 1 NodeList", "bytes_list 2 BytesList", "int64_list 3 Int64List",
+        "float_list 4 FloatList", "any_list 5 AnyList",
+    ),
+    "AnyList": ("value 1 Any[]",),
+    "Any": ("type_url 1 string", "value 2 bytes"),
+    "NodeList": ("value 1 string[]",),
+    "BytesList": ("value 1 bytes[]",),
+    "Int64List": ("value 1 int64[]",),
+    "FloatList": ("value 1 float[]",),
+    "SignatureDef": (
+        "inputs 1 TensorInfo{}", "outputs 2 TensorInfo{}", "method_name 3 string",
+    ),
+    "TensorInfo": ("name 1 string", "dtype 2 DataType", "tensor_shape 3 TensorShapeProto"),
+    "AssetFileDef": ("tensor_info 1 TensorInfo", "filename 2 string"),
+    "VariableDef": ("variable_name 1 string", "trainable 7 bool"),
+    "QueueRunnerDef": (
+        "queue_name 1 string", "enqueue_op_name 2 string[]", "close_op_name 3 string",
+    ),
+    "SavedObjectGraph": ("nodes 1 SavedObject[]",),
+    "SavedObject": ("children 1 ObjectReference[]", "variable 7 SavedVariable"),
+    "ObjectReference": ("node_id 1 int32", "local_name 2 string"),
+    "SavedVariable": ("dtype 1 DataType", "trainable 3 bool", "name 6 string"),
     "BundleHeaderProto": ("num_shards 1 int32", "endianness 2 int32", "version 3 VersionDef"),
     "BundleEntryProto": (
         "dtype 1 DataType", "shape 2 TensorShapeProto", "shard_id 3 int32", "offset 4 int64",

@@ -72,7 +72,7 @@ THEIRS = {
     "model.tflite": "tflite",
     "old.pth": "torch_old",
     "saved_1/saved_model.pb": "saved_model",
-    "saved_2/saved_model.pb": "saved_model_2",
+    "saved_2/saved_model.pb": "saved_model",
     "script.pt": "torch_script",
     "weights.msgpack": "flax",
     "weights.pth": "torch",
@@ -207,21 +207,21 @@ def test_what_does_not_open_is_called_what_it_is(tmp_path: Path, name: str) -> N
     assert "GraphDef" not in error.message
 
 
-def test_the_way_out_names_the_files(tmp_path: Path) -> None:
-    for version in ("saved_1", "saved_2"):
-        folder = tmp_path / version
-        folder.mkdir()
-        (folder / "saved_model.pb").write_bytes(samples()[f"{version}/saved_model.pb"])
-        for path in (folder, folder / "saved_model.pb"):
-            error = _refused(path)
-            assert f"it is a SavedModel of TensorFlow {version[-1]}" in error.message
-            assert repr(str(folder)) in error.hint
-        variables = tmp_path / version / "variables.index"
-        variables.write_bytes(samples()[f"{version}/variables/variables.index"])
-        assert "saved_model.pb of its folder" in _refused(variables).hint
-    meta = tmp_path / "model.ckpt.meta"
-    meta.write_bytes(samples()["checkpoint_2/model.ckpt.meta"])
-    assert f"import_meta_graph({str(meta)!r})" in _refused(meta).hint
+def test_what_tensorflow_saved_opens_with_its_values(tmp_path: Path) -> None:
+    for version, variables in (("saved_1", 1), ("saved_2", 1)):
+        for name, data in samples().items():
+            if name.startswith(version):
+                path = tmp_path / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(data)
+        for path in (tmp_path / version, tmp_path / version / "saved_model.pb"):
+            assert len(read(path).initial) == variables
+        index = tmp_path / version / "variables" / "variables.index"
+        assert "the folder of the SavedModel that it is in" in _refused(index).hint
+    for name in ("model.ckpt.meta", "graph.meta.txt"):
+        where = "" if name in samples() else "checkpoint_2/"
+        (tmp_path / name).write_bytes(samples()[f"{where}{name}"])
+        assert read(tmp_path / name).init
 
 
 def test_folders(tmp_path: Path) -> None:
@@ -272,7 +272,8 @@ def test_what_opens_is_what_is_suggested(tmp_path: Path) -> None:
     path.write_bytes(b"x, y\n")
     assert _refused(path).hint == (
         "open a .gradstep document, a TensorFlow GraphDef, an ONNX model, a recording of a device, "
-        "a trace of a PyTorch model or a program exported from PyTorch"
+        "a TensorFlow SavedModel, a TensorFlow MetaGraph, an event file of TensorBoard, a trace of "
+        "a PyTorch model or a program exported from PyTorch"
     )
 
 

@@ -1,0 +1,167 @@
+"""What TensorFlow's users have on disk opens, with the values and gradients that TensorFlow has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.document.document import Document
+from gradstep.core.engine.run.tf_session import Session
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.io.open_document import read
+from gradstep.core.ops.build.variable import TRAINABLE, VARIABLES
+from gradstep.core.program.derive import derive
+from tests.support import saved_models
+from tests.support.saved_models import Facts
+
+NEAR = 1e-6  # relative to the largest number
+
+
+def _near(got: np.ndarray, wanted: np.ndarray) -> None:
+    assert got.shape == wanted.shape
+    scale = float(np.abs(wanted).max(initial=0)) + 1e-7
+    assert float(np.abs(got - wanted).max(initial=0)) <= NEAR * scale
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Document, Facts]]:
+    folder = tmp_path_factory.mktemp("models")
+    found = {}
+    for name in saved_models.names():
+        facts = saved_models.unpack(name, folder)
+        found[name] = read(facts.open), facts
+    return found
+
+
+def _given(document: Document) -> dict[str, np.ndarray]:
+    return {name: value.array for name, value in document.initial.items()}
+
+
+@pytest.mark.parametrize("name", saved_models.names())
+def test_values_and_gradients_are_those_of_tensorflow(
+    name: str, opened: dict[str, tuple[Document, Facts]]
+) -> None:
+    document, facts = opened[name]
+    assert not derive(document).problems
+    gradients = facts.of_kind("gradient")
+    wrt = saved_models.variables(document, gradients)
+    request = GradientRequest((facts.tensor(facts.of),), tuple(map(TensorRef, wrt.values())))
+    derived = differentiate(document.graph, request)
+    session = Session(derived.graph, initial=_given(document))
+    feeds = {facts.tensor(k).short: value for k, value in facts.of_kind("feed").items()}
+    if document.init:
+        session.run([], feeds, [document.init])
+    values = facts.of_kind("value")
+    for got, wanted in zip(
+        session.run([facts.tensor(k).short for k in values], feeds), values.values(), strict=True
+    ):
+        _near(got, wanted)
+    found = [derived.gradients[TensorRef(variable)] for variable in wrt.values()]
+    for got, wanted in zip(session.run(found, feeds), gradients.values(), strict=True):
+        _near(got, wanted)
+
+
+@pytest.mark.parametrize("name", saved_models.names())
+def test_what_is_trained_is_what_the_program_trained(
+    name: str, opened: dict[str, tuple[Document, Facts]]
+) -> None:
+    document, facts = opened[name]
+    graph = document.graph
+    trained = {n for n in graph.of_types(VARIABLES) if graph[n].attrs.get(TRAINABLE) is not False}
+    assert trained == {*saved_models.variables(document, facts.trained).values()}
+
+
+def test_a_signature_is_what_a_run_computes(opened: dict[str, tuple[Document, Facts]]) -> None:
+    document, _ = opened["tf2_control"]
+    assert [str(ref) for ref in document.fetches] == [
+        "StatefulPartitionedCall:0",
+        "StatefulPartitionedCall:1",
+    ]
+    assert "feed n = serving_default_n:0 (int32[]); x = serving_default_x:0" in document.note
+    assert document.title == "model"
+    assert "Signature serve is as serving_default." in opened["tf2_cnn"][0].note
+
+
+def test_what_saves_and_restores_is_left_out(opened: dict[str, tuple[Document, Facts]]) -> None:
+    for name, (document, _) in opened.items():
+        if name != "tf1_events":
+            types = {op.type for op in document.graph}
+            assert not types & {"SaveV2", "RestoreV2", "ShardedFilename", "StringJoin"}, name
+
+
+def test_a_checkpoints_graph_trains_on(opened: dict[str, tuple[Document, Facts]]) -> None:
+    document, _ = opened["tf1_saver"]
+    assert document.targets == ("Momentum",)
+    assert [str(ref) for ref in document.fetches] == ["mean_squared_error/value:0"]
+    assert document.initial["global_step"].array == 3
+    assert document.imported
+    assert not document.init
+
+
+def test_parts_of_a_variable_have_their_own_rows(
+    opened: dict[str, tuple[Document, Facts]],
+) -> None:
+    document, _ = opened["tf1_saver"]
+    shapes = [document.initial[f"embedding/part_{n}"].array.shape for n in range(3)]
+    assert shapes == [(3, 4), (2, 4), (2, 4)]
+
+
+# -- what is not there, or not as it should be -----------------------------------------------------
+
+
+def _message(path: Path) -> str:
+    with pytest.raises(GradstepError) as caught:
+        read(path)
+    error = caught.value
+    assert error.kind == "FileError"
+    assert error.hint
+    assert "\n" not in error.message + error.hint
+    return error.message
+
+
+def test_a_graph_without_its_checkpoint_opens_and_says_so(tmp_path: Path) -> None:
+    facts = saved_models.unpack("tf1_saver", tmp_path)
+    for path in facts.open.parent.glob("model.ckpt-3.[di]*"):
+        path.unlink()
+    document = read(facts.open)
+    assert not document.initial
+    assert document.init
+    assert "Its variables have no values" in document.note
+
+
+def test_a_missing_shard_is_named(tmp_path: Path) -> None:
+    facts = saved_models.unpack("tf1_sharded", tmp_path)
+    shard = facts.open.with_name("model.ckpt.data-00000-of-00002")
+    shard.unlink()
+    assert shard.name in _message(facts.open)
+
+
+def test_another_checkpoint_is_refused(tmp_path: Path) -> None:
+    facts = saved_models.unpack("tf1_saver", tmp_path)
+    other = saved_models.unpack("tf1_sharded", tmp_path)
+    for path in other.open.parent.glob("model.ckpt.[di]*"):
+        path.rename(facts.open.parent / path.name.replace("model.ckpt", "model.ckpt-3"))
+    document = read(facts.open)
+    assert not document.initial
+    assert "No value was saved of" in document.note
+
+
+def test_a_missing_asset_is_named(tmp_path: Path) -> None:
+    facts = saved_models.unpack("tf2_tables", tmp_path)
+    (facts.open / "assets" / "vocabulary.txt").unlink()
+    assert "vocabulary.txt: there is no such file" in _message(facts.open)
+
+
+@pytest.mark.parametrize("cut", [0.5, 0.99])
+def test_a_model_that_is_cut_off_is_called_what_it_is(tmp_path: Path, cut: float) -> None:
+    for name, called in (("tf2_lstm", "a SavedModel"), ("tf1_saver", "a MetaGraph")):
+        facts = saved_models.unpack(name, tmp_path)
+        path = facts.open / "saved_model.pb" if facts.open.is_dir() else facts.open
+        data = path.read_bytes()
+        path.write_bytes(data[: int(len(data) * cut)])
+        assert f"is {called} that cannot be read: " in _message(path)

@@ -1,0 +1,371 @@
+"""Record what TensorFlow users have on disk, with values and gradients, into models.zip.
+
+Needs TensorFlow 2.21, which the tests do not: `python record.py`. Every case is a folder in the
+zip: the files as TensorFlow wrote them, and `facts.npz` with what TensorFlow computed of them:
+`feed/NAME`, `value/NAME`, `gradient/VARIABLE` (of the sum of the elements of the tensor that
+`facts.json` calls `of`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
+
+import numpy as np
+import tensorflow as tf
+
+v1 = tf.compat.v1
+HERE = Path(__file__).parent
+CASES = {}
+
+
+def case(function):
+    CASES[function.__name__] = function
+    return function
+
+
+def facts(folder, of, feeds, values, gradients, **more):
+    arrays = {f"feed/{k}": v for k, v in feeds.items()}
+    arrays |= {f"value/{k}": np.asarray(v) for k, v in values.items()}
+    arrays |= {f"gradient/{k}": np.asarray(v) for k, v in gradients.items()}
+    np.savez_compressed(folder / "facts.npz", **arrays)
+    (folder / "facts.json").write_text(json.dumps({"of": of, **more}))
+
+
+def run_1(folder, session, loss, feeds, wanted, **more):
+    """Values, and gradients of all trainable variables, made after the graph was saved."""
+    variables = v1.trainable_variables()
+    grads = tf.gradients(loss, variables)
+    dense = [
+        None if g is None else g if isinstance(g, tf.Tensor) else tf.convert_to_tensor(g)
+        for g in grads
+    ]
+    there = {v.op.name: g for v, g in zip(variables, dense) if g is not None}
+    values, gradients = session.run(({t.name: t for t in wanted}, there), dict(feeds.items()))
+    named = {t.name: x for t, x in feeds.items()}
+    facts(
+        folder,
+        loss.name,
+        named,
+        values,
+        gradients,
+        trained=sorted(v.op.name for v in variables),
+        **more,
+    )
+
+
+def numbers(seed, *shape):
+    return np.random.RandomState(seed).randn(*shape).astype(np.float32)
+
+
+# -- TensorFlow 1 ----------------------------------------------------------------------------------
+
+
+@case
+def tf1_simple_save(folder):
+    """A convolutional network with ref and resource variables, trained two steps, simple_save."""
+    with tf.Graph().as_default(), v1.Session() as session:
+        v1.set_random_seed(1)
+        x = v1.placeholder(tf.float32, [None, 6, 6, 1], "x")
+        y = v1.placeholder(tf.int64, [None], "y")
+        k = v1.get_variable("conv/kernel", [3, 3, 1, 4], use_resource=False)
+        h = tf.nn.relu(tf.nn.conv2d(x, k, [1, 1, 1, 1], "SAME"), name="h")
+        h = tf.reshape(tf.nn.max_pool(h, [1, 2, 2, 1], [1, 2, 2, 1], "VALID"), [-1, 36])
+        w = v1.get_variable("dense/w", [36, 3], use_resource=True)
+        b = v1.get_variable("dense/b", [3], use_resource=True, initializer=v1.zeros_initializer())
+        v1.get_variable("steps_seen", [], tf.float32, v1.zeros_initializer(), trainable=False)
+        logits = tf.add(tf.matmul(h, w), b, name="logits")
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits)
+        loss = tf.reduce_mean(losses, name="loss")
+        train = v1.train.AdamOptimizer(0.01).minimize(loss)
+        session.run(v1.global_variables_initializer())
+        feeds = {x: numbers(1, 5, 6, 6, 1), y: np.array([0, 1, 2, 1, 0])}
+        for _ in range(2):
+            session.run(train, feeds)
+        v1.saved_model.simple_save(session, str(folder / "model"), {"x": x}, {"logits": logits})
+        run_1(folder, session, loss, feeds, [logits, loss], open="model", fetches=["logits:0"])
+
+
+@case
+def tf1_saver(folder):
+    """A Saver's checkpoint: partitioned and sparse variables, momentum, losses, train_op."""
+    with tf.Graph().as_default(), v1.Session() as session:
+        v1.set_random_seed(2)
+        ids = v1.placeholder(tf.int32, [None], "ids")
+        target = v1.placeholder(tf.float32, [None, 2], "target")
+        parts = v1.get_variable(
+            "embedding", [7, 4], partitioner=v1.fixed_size_partitioner(3), use_resource=False
+        )
+        rows = tf.nn.embedding_lookup(parts, ids, name="rows")
+        w = v1.get_variable("out/w", [4, 2], use_resource=True)
+        unused = v1.get_variable(
+            "frozen", [2], trainable=False, use_resource=True, initializer=v1.ones_initializer()
+        )
+        out = tf.add(tf.matmul(rows, w), unused, name="out/y")
+        loss = v1.losses.mean_squared_error(target, out)
+        step = v1.train.get_or_create_global_step()
+        optimizer = v1.train.MomentumOptimizer(0.1, 0.9)
+        train = optimizer.minimize(loss, global_step=step)
+        v1.add_to_collection("train_op", train)
+        session.run(v1.global_variables_initializer())
+        feeds = {ids: np.array([0, 3, 6, 3], np.int32), target: numbers(3, 4, 2)}
+        for _ in range(3):
+            session.run(train, feeds)
+        saver = v1.train.Saver()
+        saver.save(session, str(folder / "model.ckpt"), global_step=step)
+        run_1(folder, session, loss, feeds, [out, loss], open="model.ckpt-3.meta")
+
+
+@case
+def tf1_sharded(folder):
+    """The same checkpoint as shards, of a graph with a loop and a cond of TensorFlow 1."""
+    with tf.Graph().as_default(), v1.Session() as session:
+        v1.disable_control_flow_v2()
+        x = v1.placeholder(tf.float32, [2, 3], "x")
+        with tf.device("/job:localhost/replica:0/task:0/device:CPU:0"):
+            w = v1.get_variable("w", initializer=0.3 * numbers(4, 3, 3), use_resource=True)
+        v = v1.get_variable("v", initializer=numbers(5, 3), use_resource=False)
+        _, h = tf.while_loop(lambda i, h: i < 3, lambda i, h: (i + 1, tf.tanh(h @ w)), [0, x])
+        y = tf.cond(tf.reduce_sum(h) > 0, lambda: h * v, lambda: h - v)
+        loss = tf.reduce_sum(y, name="loss")
+        session.run(v1.global_variables_initializer())
+        v1.train.Saver(sharded=True).save(session, str(folder / "model.ckpt"))
+        run_1(folder, session, loss, {x: numbers(6, 2, 3)}, [loss], open="model.ckpt.meta")
+
+
+@case
+def tf1_tables(folder):
+    """A SavedModel with an asset: a vocabulary that a lookup table is filled from."""
+    vocabulary = folder / "vocabulary.txt"
+    vocabulary.write_text("red\ngreen\nblue\n")
+    with tf.Graph().as_default(), v1.Session() as session:
+        words = v1.placeholder(tf.string, [None], "words")
+        initializer = tf.lookup.TextFileInitializer(
+            str(vocabulary),
+            tf.string,
+            tf.lookup.TextFileIndex.WHOLE_LINE,
+            tf.int64,
+            tf.lookup.TextFileIndex.LINE_NUMBER,
+        )
+        table = v1.lookup.StaticHashTable(initializer, 3)
+        ids = table.lookup(words)
+        rows = v1.get_variable("rows", initializer=numbers(7, 4, 2), use_resource=True)
+        out = tf.reduce_sum(tf.nn.embedding_lookup(rows, ids) ** 2, 1, name="out")
+        session.run([v1.global_variables_initializer(), v1.tables_initializer()])
+        builder = v1.saved_model.Builder(str(folder / "model"))
+        signature = v1.saved_model.predict_signature_def({"words": words}, {"out": out})
+        builder.add_meta_graph_and_variables(
+            session,
+            ["serve"],
+            {"serving_default": signature},
+            assets_collection=v1.get_collection(v1.GraphKeys.ASSET_FILEPATHS),
+            main_op=v1.tables_initializer(),
+            strip_default_attrs=True,
+        )
+        builder.save()
+        feeds = {words: np.array([b"blue", b"red", b"pink"])}
+        run_1(folder, session, out, feeds, [out], open="model", fetches=["out:0"])
+    vocabulary.unlink()
+
+
+@case
+def tf1_events(folder):
+    """The graph in an event file."""
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.float32, [2, 3], "x")
+        w = v1.get_variable("w", initializer=numbers(8, 3, 2), use_resource=True)
+        loss = tf.reduce_sum(tf.tanh(x @ w), name="loss")
+        session.run(v1.global_variables_initializer())
+        writer = v1.summary.FileWriter(str(folder), session.graph)
+        writer.close()
+        run_1(folder, session, loss, {x: numbers(9, 2, 3)}, [loss])
+    (found,) = folder.glob("events*")
+    found.rename(folder / "events.out.tfevents.1700000000.machine")
+    said = json.loads((folder / "facts.json").read_text())
+    said["open"] = "events.out.tfevents.1700000000.machine"
+    (folder / "facts.json").write_text(json.dumps(said))
+
+
+# -- TensorFlow 2 ----------------------------------------------------------------------------------
+
+
+def run_2(folder, path, feeds, signature="serving_default", output=None, function=None):
+    """What a signature gives, and gradients of its sum: of the loaded SavedModel, or of what was
+    saved, where TensorFlow cannot differentiate what it has loaded."""
+    loaded = tf.saved_model.load(str(path))
+    function = function or loaded.signatures[signature]
+    variables = [v for v in function.variables if v.trainable]
+    with tf.GradientTape() as tape:
+        tape.watch(variables)
+        given = function(**{k: tf.constant(v) for k, v in feeds.items()})
+        output = output or sorted(given)[0]
+        total = tf.reduce_sum(given[output])
+    grads = tape.gradient(total, variables)
+    there = {v.name.split(":")[0]: g for v, g in zip(variables, grads) if g is not None}
+    there = {k: tf.convert_to_tensor(g) for k, g in there.items()}
+    facts(
+        folder,
+        output,
+        feeds,
+        dict(given.items()),
+        there,
+        open=path.name,
+        signature=signature,
+        trained=sorted(v.name.split(":")[0] for v in variables if v.trainable),
+    )
+
+
+@case
+def tf2_cnn(folder):
+    """A Keras CNN with batch normalisation and dropout, exported."""
+    tf.keras.utils.set_random_seed(3)
+    layers = tf.keras.layers
+    model = tf.keras.Sequential(
+        [
+            layers.Input((6, 6, 1)),
+            layers.Conv2D(4, 3, activation="relu", padding="same"),
+            layers.BatchNormalization(),
+            layers.MaxPool2D(),
+            layers.Flatten(),
+            layers.Dropout(0.5),
+            layers.Dense(3),
+        ]
+    )
+    model.compile("adam", tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    model.fit(numbers(10, 8, 6, 6, 1), np.arange(8) % 3, epochs=1, verbose=0)
+    model.export(str(folder / "model"), verbose=False)
+    run_2(folder, folder / "model", {name_of_input(folder / "model"): numbers(11, 4, 6, 6, 1)})
+
+
+def name_of_input(path):
+    function = tf.saved_model.load(str(path)).signatures["serving_default"]
+    return next(iter(function.structured_input_signature[1]))
+
+
+@case
+def tf2_lstm(folder):
+    """A Keras LSTM with an embedding, exported: a While with TensorLists."""
+    tf.keras.utils.set_random_seed(4)
+    layers = tf.keras.layers
+    model = tf.keras.Sequential(
+        [
+            layers.Input((5,), dtype="int32"),
+            layers.Embedding(9, 4),
+            layers.LSTM(3),
+            layers.Dense(2),
+        ]
+    )
+    model.export(str(folder / "model"), verbose=False)
+    ids = np.array([[1, 2, 3, 4, 5], [8, 7, 0, 7, 8]], np.int32)
+    run_2(folder, folder / "model", {name_of_input(folder / "model"): ids})
+
+
+@case
+def tf2_sequences(folder):
+    """A Keras GRU that gives all steps, one way and the other."""
+    tf.keras.utils.set_random_seed(5)
+    layers = tf.keras.layers
+    model = tf.keras.Sequential(
+        [
+            layers.Input((4, 3)),
+            layers.Bidirectional(layers.GRU(2, return_sequences=True)),
+            layers.Dense(2),
+        ]
+    )
+    model.export(str(folder / "model"), verbose=False)
+    run_2(folder, folder / "model", {name_of_input(folder / "model"): numbers(12, 2, 4, 3)})
+
+
+class Control(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = tf.Variable(0.5 * numbers(13, 3, 3), name="w")
+        self.b = tf.Variable(numbers(14, 3), name="b")
+        self.scale = tf.Variable(2.0, trainable=False, name="scale")
+
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec([None, 3], tf.float32, "x"),
+            tf.TensorSpec([], tf.int32, "n"),
+        ]
+    )
+    def step(self, x, n):
+        rows = tf.TensorArray(tf.float32, n, element_shape=[None, 3])
+        for i in tf.range(n):
+            if tf.reduce_sum(x) > 0.0:
+                x = tf.tanh(x @ self.w) + self.b
+            else:
+                x = self.inner(x) - self.b
+            x = tf.switch_case(i, [lambda: x * 2.0, lambda: x + self.scale, lambda: x * x])
+            rows = rows.write(i, x)
+        return {"all": rows.stack(), "last": x}
+
+    @tf.function
+    def inner(self, x):
+        return tf.sin(x @ self.w)
+
+
+@case
+def tf2_control(folder):
+    """A module with a while, a cond, a case, and a function in a function."""
+    module = Control()
+    tf.saved_model.save(module, str(folder / "model"), signatures=module.step)
+    feeds = {"x": numbers(15, 2, 3), "n": np.array(4, np.int32)}
+    step = module.step.get_concrete_function()
+    run_2(folder, folder / "model", feeds, output="all", function=step)
+
+
+class Words(tf.Module):
+    def __init__(self, path):
+        super().__init__()
+        self.asset = tf.saved_model.Asset(str(path))
+        initializer = tf.lookup.TextFileInitializer(
+            self.asset,
+            tf.string,
+            tf.lookup.TextFileIndex.WHOLE_LINE,
+            tf.int64,
+            tf.lookup.TextFileIndex.LINE_NUMBER,
+        )
+        self.table = tf.lookup.StaticHashTable(initializer, 3)
+        self.rows = tf.Variable(numbers(16, 4, 2), name="rows")
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, "words")])
+    def __call__(self, words):
+        return {"out": tf.reduce_sum(tf.gather(self.rows, self.table.lookup(words)) ** 3, 1)}
+
+
+@case
+def tf2_tables(folder):
+    """A module with an asset that a lookup table is filled from."""
+    vocabulary = folder / "vocabulary.txt"
+    vocabulary.write_text("red\ngreen\nblue\n")
+    module = Words(vocabulary)
+    tf.saved_model.save(module, str(folder / "model"), signatures=module.__call__)
+    run_2(folder, folder / "model", {"words": np.array([b"blue", b"red", b"pink"])})
+    vocabulary.unlink()
+
+
+def main(names):
+    with tempfile.TemporaryDirectory() as made:
+        for name in names or CASES:
+            folder = Path(made) / name
+            folder.mkdir()
+            CASES[name](folder)
+            print(name, sum(f.stat().st_size for f in folder.rglob("*") if f.is_file()))
+        with zipfile.ZipFile(HERE / "models.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as z:
+            for path in sorted(Path(made).rglob("*")):
+                if path.is_file() and path.name not in ("checkpoint",):
+                    about = zipfile.ZipInfo(str(path.relative_to(made)), (2026, 1, 1, 0, 0, 0))
+                    about.compress_type = zipfile.ZIP_DEFLATED
+                    z.writestr(about, path.read_bytes())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
