@@ -18,11 +18,13 @@ from contextlib import suppress
 from pathlib import PurePath
 from typing import BinaryIO
 
+import msgspec
+
 from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.document_message import DocumentSent, pack
 from gradstep.core.host.process.standard_streams import take_over_stdio
-from gradstep.core.io.disk.files_beside import files_beside
+from gradstep.core.io.disk.files_beside import files_beside, files_in
 from gradstep.core.io.disk.memory_budget import Budget, OverBudgetError
 from gradstep.core.io.format_table import formats
 from gradstep.core.io.open_document import document_in, to_be_read
@@ -64,8 +66,8 @@ def main() -> int:
     prepare()
     packet = framing.read_one_of(requests, ReadFile)
 
-    def prepared(request: ReadFile, opened: str) -> None:
-        confine(request, opened)
+    def prepared(request: ReadFile) -> None:
+        confine(request)
         threading.Thread(target=_end_with, args=(requests,), daemon=True).start()
 
     if packet is not None:
@@ -90,13 +92,13 @@ def prepare() -> None:
 
 
 def answer(
-    request: ReadFile, prepared: Callable[[ReadFile, str], None]
+    request: ReadFile, prepared: Callable[[ReadFile], None]
 ) -> tuple[Answer, list[framing.Buffer]]:
-    """What the request is answered with. prepared: called when the file is open, with its path,
-    before anything in it is looked at."""
+    """What the request is answered with. prepared: called when the file is open, which of a
+    folder is one in it, before anything in it is looked at."""
     try:
         with to_be_read(request.path) as file:
-            prepared(request, file.name)
+            prepared(msgspec.structs.replace(request, path=file.name))
             document = document_in(file, Budget(request.limit))
         return pack(document, infer_declared(with_placeholders(document).graph))
     except OverBudgetError as error:
@@ -109,22 +111,23 @@ def answer(
         return NotRead(error=unexpected_error(error)), []
 
 
-def confine(request: ReadFile, opened: str) -> None:
+def confine(request: ReadFile) -> None:
     """Give up what reading does not need: from here on this process looks at bytes that anybody may
     have written. The file is open already, and all modules are imported."""
     os.environ.clear()
     limit_resources(request.limit, request.seconds)
     with suppress(GradstepError):  # where the system has nothing for it; `gradstep doctor` says so
-        sandbox.confine(sandbox.Profile.READER, read=_parts(opened))
+        sandbox.confine(sandbox.Profile.READER, read=_parts(request.path))
 
 
 def _parts(path: str) -> list[str]:
     """Files beside it, and in folders beside it, that its reader may open, by what it is called:
     what is in it nobody has looked at."""
     suffix = PurePath(path).suffix.lower()
-    found = [each for each in formats() if each.has_parts and suffix in each.suffixes]
-    folders = dict.fromkeys(name for each in found for name in each.part_folders)
-    return files_beside(path, folders) if found else []
+    known = [each for each in formats() if suffix in each.suffixes]
+    found = files_beside(path) if any(each.has_parts for each in known) else []
+    folders = dict.fromkeys(name for each in known for name in each.part_folders)
+    return [*found, *(file for name in folders for file in files_in(path, name))]
 
 
 def limit_resources(memory: int, seconds: int) -> None:

@@ -47,7 +47,8 @@ class Format:
     is_native:  it holds all of a document: Save writes it.
     is_drawn:   whoever has a window writes it, as a picture of the graph.
     has_parts:  its reader may open other files in the folder of the file, and nothing else: they
-                hold parts of the document. part_folders: and those in these folders beside it.
+                hold parts of the document.
+    part_folders: its reader may open files in folders of these names beside the file.
     """
 
     name: str

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from pathlib import Path
 
 _MOST = 2000  # files; a model has one for each weight at most
 
 
-def files_beside(path: str | os.PathLike[str], folders: Iterable[str] = ()) -> list[str]:
-    """The regular files in its folder, and in these folders in that; itself and hidden ones left
-    out. A folder that cannot be looked into has none."""
+def files_beside(path: str | os.PathLike[str]) -> list[str]:
+    """The regular files in its folder, itself and hidden ones left out. Empty where the folder
+    cannot be looked into."""
     own = Path(path)
-    found = _files_in(own.parent, own.name)
-    for name in folders:
-        if not (own.parent / name).is_symlink():
-            found += _files_in(own.parent / name, "")
-    return sorted(found[:_MOST])
+    return _files(own.parent, own.name)
 
 
-def _files_in(folder: Path, own: str) -> list[str]:
+def files_in(path: str | os.PathLike[str], folder: str) -> list[str]:
+    """Those in a folder of that name beside it."""
+    beside = Path(path).parent / folder
+    return [] if beside.is_symlink() else _files(beside, "")
+
+
+def _files(folder: Path, own: str) -> list[str]:
     found: list[str] = []
     try:
         with os.scandir(folder) as entries:
@@ -31,7 +32,7 @@ def _files_in(folder: Path, own: str) -> list[str]:
                     break
     except OSError:
         return []
-    return found
+    return sorted(found)
 
 
 def _may_be_a_part(name: str, own: str) -> bool:

@@ -66,11 +66,11 @@ _FOLDERS = ("variables", "assets")
 FORMATS = (
     Format("saved_model", "a TensorFlow SavedModel", signs.is_saved_model, suffixes=(".pb",),
            title="TensorFlow SavedModels", read=_read_saved_model,
-           main_files=("saved_model.pb",), has_parts=True, part_folders=_FOLDERS),
+           main_files=("saved_model.pb",), part_folders=_FOLDERS),
     Format("saved_model_text", "a TensorFlow SavedModel as text",
            signs.proto_text("saved_model_schema_version", "meta_graphs"), suffixes=(".pbtxt",),
            title="TensorFlow SavedModels", read=_read_saved_model_text,
-           main_files=("saved_model.pbtxt",), has_parts=True, part_folders=_FOLDERS),
+           main_files=("saved_model.pbtxt",), part_folders=_FOLDERS),
     Format("meta_graph", "a TensorFlow MetaGraph",
            signs.is_meta_graph, suffixes=(".meta",), title="TensorFlow MetaGraphs",
            read=_read_meta_graph, has_parts=True),

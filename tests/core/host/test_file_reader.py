@@ -32,6 +32,7 @@ from gradstep.core.ops.typing.inference import infer, infer_declared
 from gradstep.core.program import sandbox
 from gradstep.core.protocol import framing
 from tests.support import onnx_models as onnx
+from tests.support import saved_models
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "assets" / "examples").glob("*.gradstep"))
 
@@ -199,6 +200,15 @@ def test_parts_beside_a_model_are_read_and_nothing_else(tmp_path: Path) -> None:
     for place in [*places, "nowhere", "../weights.bin"]:
         with pytest.raises(GradstepError, match=r"model\.onnx.*cannot be read"):
             FileReader().read(model(place))
+
+
+@pytest.mark.slow
+def test_what_is_in_the_folders_of_a_model_is_read(tmp_path: Path) -> None:
+    """In the confined process: variables and assets of a SavedModel, the checkpoint of a .meta."""
+    for name, variable in (("tf2_tables", "rows"), ("tf1_sharded", "w")):
+        facts = saved_models.unpack(name, tmp_path)
+        document, *_ = FileReader().read(facts.open)
+        assert document.initial[variable].array.any()
 
 
 @pytest.mark.slow
