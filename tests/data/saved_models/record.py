@@ -22,7 +22,7 @@ import numpy as np
 import tensorflow as tf
 
 v1 = tf.compat.v1
-HERE = Path(__file__).parent
+FILE = Path(__file__).with_name("models.zip")
 CASES = {}
 
 
@@ -352,6 +352,78 @@ def tf2_tables(folder):
     vocabulary.unlink()
 
 
+class Arrays(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = tf.Variable(0.5 * numbers(17, 3, 3), name="w")
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float32, "x")])
+    def growing(self, x):
+        """An array that grows, a loop in a loop, map_fn and scan."""
+        rows = tf.TensorArray(tf.float32, 0, dynamic_size=True, element_shape=[3])
+        for i in tf.range(tf.shape(x)[0]):
+            y = x[i]
+            for _ in tf.range(i):
+                y = tf.tanh(tf.linalg.matvec(self.w, y))
+            rows = rows.write(i, y)
+        given = rows.stack()
+        mapped = tf.map_fn(lambda row: tf.reduce_sum(row * self.w, 1), given)
+        scanned = tf.scan(lambda a, row: 0.5 * a + row, mapped)
+        return {"out": scanned + tf.TensorArray(tf.float32, 2).unstack(given[:2]).read(1)}
+
+
+@case
+def tf2_arrays(folder):
+    """A module with arrays that grow, loops in loops, map_fn and scan."""
+    module = Arrays()
+    tf.saved_model.save(module, str(folder / "model"), signatures=module.growing)
+    function = module.growing.get_concrete_function()
+    run_2(folder, folder / "model", {"x": numbers(18, 4, 3)}, function=function)
+
+
+class Tape(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = tf.Variable(0.5 * numbers(19, 3, 3), name="w")
+
+    @tf.function(input_signature=[tf.TensorSpec([2, 3], tf.float32, "x")])
+    def step(self, x):
+        with tf.GradientTape() as tape:
+            y = x
+            for _ in tf.range(3):
+                y = tf.tanh(y @ self.w)
+                if tf.reduce_sum(y) > 0.0:
+                    y = y * y
+            loss = tf.reduce_sum(y)
+        return {"loss": loss, "slope": tape.gradient(loss, self.w)}
+
+
+@case
+def tf2_tape(folder):
+    """A module whose function computes gradients of a loop and a cond itself."""
+    module = Tape()
+    tf.saved_model.save(module, str(folder / "model"), signatures=module.step)
+    run_2(folder, folder / "model", {"x": numbers(20, 2, 3)}, output="loss")
+
+
+@case
+def tf1_control_2(folder):
+    """A Saver's graph with the loops and conds of TensorFlow 2, and their gradients in it."""
+    with tf.Graph().as_default(), v1.Session() as session:
+        v1.enable_control_flow_v2()
+        x = v1.placeholder(tf.float32, [2, 3], "x")
+        w = v1.get_variable("w", initializer=0.3 * numbers(22, 3, 3), use_resource=True)
+        _, h = tf.while_loop(lambda i, h: i < 3, lambda i, h: (i + 1, tf.tanh(h @ w)), [0, x])
+        y = tf.cond(tf.reduce_sum(h) > 0, lambda: h * 2.0, lambda: tf.sin(h))
+        loss = tf.reduce_sum(y, name="loss")
+        train = v1.train.GradientDescentOptimizer(0.1).minimize(loss, name="train")
+        session.run(v1.global_variables_initializer())
+        v1.train.Saver().save(session, str(folder / "model.ckpt"))
+        assert train is not None
+        run_1(folder, session, loss, {x: numbers(23, 2, 3)}, [loss], open="model.ckpt.meta")
+        v1.disable_control_flow_v2()
+
+
 def main(names):
     with tempfile.TemporaryDirectory() as made:
         for name in names or CASES:
@@ -359,7 +431,9 @@ def main(names):
             folder.mkdir()
             CASES[name](folder)
             print(name, sum(f.stat().st_size for f in folder.rglob("*") if f.is_file()))
-        with zipfile.ZipFile(HERE / "models.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as z:
+        with zipfile.ZipFile(
+            sys.argv[2] if names else FILE, "w", zipfile.ZIP_DEFLATED, compresslevel=9
+        ) as z:
             for path in sorted(Path(made).rglob("*")):
                 if path.is_file() and path.name not in ("checkpoint",):
                     about = zipfile.ZipInfo(str(path.relative_to(made)), (2026, 1, 1, 0, 0, 0))
@@ -368,4 +442,4 @@ def main(names):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(sys.argv[1:2])

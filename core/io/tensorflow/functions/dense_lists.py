@@ -30,7 +30,7 @@ def with_dense_lists(graph: Graph) -> Graph:
 def _dense(op: Operation, groups: ListGroups) -> Iterable[Operation]:
     build = _BUILDERS.get(op.type)
     dtype, shape = groups.element(op)
-    if dtype is None or shape.dims is None:
+    if dtype in (None, DType.VARIANT) or shape.dims is None:
         return [op]
     if build is not None:
         return _DenseOp(op, dtype, shape).made(build)
@@ -141,6 +141,16 @@ def _push(made: _DenseOp) -> None:
     made.make("ConcatV2", "", rows, row, axis)
 
 
+def _pop(made: _DenseOp) -> None:
+    """The rows but the last, and that one."""
+    one, rows = made.constant("one", 1), made.input(0)
+    last = made.make("Sub", "last", made.length(), one)
+    item = made.make("GatherV2", "item", rows, last, made.constant("axis", 0))
+    ends = [made.constant(f"rest_{n}", [v]) for n, v in (("begin", 0), ("end", -1), ("step", 1))]
+    rest = made.make("StridedSlice", "rest", rows, *ends, begin_mask=1)
+    made.make("IdentityN", "", rest, item, T=(made.dtype, made.dtype))
+
+
 def _length(made: _DenseOp) -> None:
     made.length("")
 
@@ -154,5 +164,6 @@ _BUILDERS: dict[str, Callable[[_DenseOp], None]] = {
     "TensorListGetItem": _get_item,
     "TensorListGather": _get_item,
     "TensorListPushBack": _push,
+    "TensorListPopBack": _pop,
     "TensorListLength": _length,
 }

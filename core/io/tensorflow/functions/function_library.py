@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gradstep.core.errors import GradstepError
+from gradstep.core.io.tensorflow.functions.several_outputs import SEVERAL_OUTPUTS
 from gradstep.core.ops.declare.table import find
 
 
@@ -61,7 +62,8 @@ class FunctionLibrary:
         if node.op in self._ops:
             return _counts(self._ops[node.op], node)
         known = find(node.op)
-        return [] if known is None else [(name.rstrip("*"), 1) for name in known.outputs]
+        names = SEVERAL_OUTPUTS.get(node.op, ()) if known is None else known.outputs
+        return [(name.rstrip("*"), 1) for name in names]
 
 
 def _counts(definition: Any, node: Any) -> list[tuple[str, int]]:

@@ -37,9 +37,10 @@ _INITS = ("saved_model_main_op", "legacy_init_op")
 @dataclass(frozen=True)
 class Beside:
     """What lies beside the graph. prefix: what the names of its checkpoint's files begin with, ""
-    for none; asset: the bytes of a file among its assets, by its name."""
+    for none; called: that, for people; asset: the bytes of a file among its assets, by its name."""
 
     prefix: str
+    called: str
     asset: Callable[[str], bytes]
 
 
@@ -55,7 +56,7 @@ def meta_document(meta: MetaGraph, name: str, beside: Beside, budget: Budget) ->
     document = document_of(graph, name, functions_for(graph, meta.graph.library))
     document = document.with_(graph=trained_as_said(document.graph, meta, places))
     document = _run_as_said(document, meta, points, saved)
-    return document.with_(note="\n\n".join(_notes(meta, points, same, saved, beside.prefix, graph)))
+    return document.with_(note="\n\n".join(_notes(meta, points, same, saved, beside, graph)))
 
 
 def _without_what_is_not_run(graph: Graph, meta: MetaGraph, points: dict[str, Any]) -> Graph:
@@ -130,7 +131,7 @@ def _notes(
     points: dict[str, Any],
     same: Mapping[str, str],
     saved: SavedValues,
-    prefix: str,
+    beside: Beside,
     graph: Graph,
 ) -> Iterable[str]:
     by = meta.about.meta_info_def.tensorflow_version
@@ -139,7 +140,12 @@ def _notes(
     yield f"{what} of TensorFlow{f' {by:.40}' if by else ''}{tags}."
     yield from said_of_signatures(points)
     yield from (f"Signature {one:.80} is as {other:.80}." for one, other in same.items())
-    yield from said_of(saved, prefix)
+    yield from said_of(saved, beside.called)
+    if meta.is_of_objects and not points:
+        yield (
+            "It has no signatures. What else its functions compute only TensorFlow's loader can "
+            "call: save it with tf.saved_model.save(model, folder, signatures=model.function)."
+        )
     if not saved.values and graph.of_types(VARIABLES):
-        why = f": there is no checkpoint {prefix} beside it" if prefix else ""
+        why = f": there is no checkpoint {beside.prefix}" if beside.prefix else ""
         yield f"Its variables have no values{why}. Graph > Restore variables takes them from one."

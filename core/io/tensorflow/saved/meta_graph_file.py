@@ -34,4 +34,4 @@ def from_meta_graph(
         return read_file(os.path.join(os.path.dirname(name), PurePath(named).name), budget)
 
     prefix = name.removesuffix(SUFFIX) if has_checkpoint else ""
-    return meta_document(meta, name, Beside(prefix, asset), budget)
+    return meta_document(meta, name, Beside(prefix, PurePath(prefix).name, asset), budget)

@@ -12,11 +12,11 @@ from gradstep.core.io.disk.file_bytes import read_file
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.file_errors import inside
 from gradstep.core.io.message_weight import Place, fields
+from gradstep.core.io.tensorflow.graphdef_proto import message, parse
 from gradstep.core.io.tensorflow.saved.meta_document import Beside, meta_document
 from gradstep.core.io.tensorflow.saved.meta_graph import MetaGraph, read_meta_graph
 
-PARTS = ("variables", "assets")  # folders in it
-_META = 2
+_META, _NEWEST = 2, 1
 _FIRST = ("serve", "train")  # tags, of which TensorFlow's own programs take this
 
 
@@ -27,6 +27,7 @@ def from_saved_model(data: bytes, name: str = "", budget: Budget | None = None) 
     budget = budget or Budget()
     folder = os.path.dirname(name)
     try:
+        _check_version(data)
         meta = _chosen([read_meta_graph(data, place, budget) for place in _places(data)])
     except GradstepError as error:
         raise inside(f"{name or 'the file'} is a SavedModel that cannot be read", error) from None
@@ -35,8 +36,22 @@ def from_saved_model(data: bytes, name: str = "", budget: Budget | None = None) 
         return read_file(os.path.join(folder, "assets", PurePath(named).name), budget)
 
     prefix = os.path.join(folder, "variables", "variables")
-    document = meta_document(meta, name, Beside(prefix, asset), budget)
+    beside = Beside(prefix, "its folder variables", asset)
+    document = meta_document(meta, name, beside, budget)
     return document.with_(title=PurePath(folder).name or PurePath(name).name)
+
+
+def _check_version(data: bytes) -> None:
+    """The version comes first, as programs write it."""
+    head = message("SavedModel")()
+    parse(head, data[:2] if data[:1] == b"\x08" else b"")
+    if head.saved_model_schema_version > _NEWEST:
+        raise GradstepError(
+            f"it is of schema version {head.saved_model_schema_version}, and {_NEWEST} is the "
+            "newest that is known here",
+            kind="FileError",
+            hint="save it with TensorFlow 2",
+        )
 
 
 def _places(data: bytes) -> list[Place]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,13 +98,12 @@ def _fitting(op: Operation, array: np.ndarray, path: str) -> np.ndarray:
     return array
 
 
-def said_of(saved: SavedValues, prefix: str) -> Iterator[str]:
-    """What people are told, a sentence each."""
-    if saved.values:
-        count = (
-            f"{len(saved.values)} variables have" if len(saved.values) > 1 else "One variable has"
-        )
-        yield f"{count} the values of {os.path.basename(prefix)}."
+def said_of(saved: SavedValues, checkpoint: str) -> Iterator[str]:
+    """What people are told, a sentence each. checkpoint: what it is called."""
+    count = len(saved.values)
+    if count:
+        have = f"{count} variables have" if count > 1 else "One variable has"
+        yield f"{have} the values of {checkpoint}."
     if saved.missing:
         names = ", ".join(saved.missing[:5]) + ("…" if saved.missing[5:] else "")
         yield f"No value was saved of {names}."
