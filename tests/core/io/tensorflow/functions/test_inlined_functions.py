@@ -134,14 +134,13 @@ def test_a_case_takes_the_last_branch_for_all_other_numbers(number: int, result:
     negated = _function("negated", "a", "y", _node("neg", "Neg", "a"), "y=neg:y:0")
     added = _function("added", "a", "y", _node("add", "AddV2", "a", "a"), "y=add:z:0")
     functions = "".join(f'func {{ name: "{each}" }} ' for each in ("square", "negated", "added"))
-    case = f"""node {{ name: "n" op: "Placeholder"
-      attr {{ key: "dtype" value {{ type: DT_INT32 }} }} attr {{ key: "shape" value {{ shape {{ }} }} }} }}
-      node {{ name: "f" op: "StatelessCase" input: "n" input: "x"
+    case = f"""node {{ name: "f" op: "StatelessCase" input: "n" input: "x"
       attr {{ key: "Tin" value {{ list {{ type: DT_FLOAT }} }} }}
       attr {{ key: "Tout" value {{ list {{ type: DT_FLOAT }} }} }}
       attr {{ key: "branches" value {{ list {{ {functions} }} }} }} }}"""
+    chooser = X.replace('"x"', '"n"').replace("DT_FLOAT", "DT_INT32")
     out = _node("out", "Identity", "f", kind="node")
-    graph = _document(X + case + out, SQUARE, negated, added).graph
+    graph = _document(X + chooser + case + out, SQUARE, negated, added).graph
     feeds = {"x": np.float32(3), "n": np.int32(number)}
     assert Session(graph).run(["out"], feeds)[0] == result
 
