@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from gradstep.core.data.named_tensors import NamedTensors, open_tensors
-from gradstep.core.data.partitioned_variables import find_parts, part_slices
 from gradstep.core.data.value_text import fit_value
 from gradstep.core.engine.plan.steps import storage_name
 from gradstep.core.engine.run.variable_store import require_initial
@@ -18,6 +17,7 @@ from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from gradstep.core.graph.model import Constant, Graph, Operation
 from gradstep.core.graph.suggestions import instead
 from gradstep.core.io.disk.memory_budget import Budget
+from gradstep.core.io.tensorflow.partitioned_variables import find_parts, part_slices, whole_name
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.declare.attribute_kinds import attribute
 
@@ -86,7 +86,8 @@ def _restored(graph: Graph, variables: dict[str, Operation], tensors: NamedTenso
         why = misfits[0] if misfits else f"it has no tensor named '{missing[0]}'"
         hint = "" if misfits else instead(missing[0], tensors.names)
         raise GradstepError(f"{tensors.path} fits no variable: {why}", kind="FileError", hint=hint)
-    unused = tuple(sorted(there - {*chosen.values()}))
+    joined = {part[0] for name in chosen if (part := whole_name(name)) is not None}
+    unused = tuple(sorted(there - joined - {*chosen.values()}))
     return Restored(tensors.path, values, missing, tuple(misfits), unused)
 
 

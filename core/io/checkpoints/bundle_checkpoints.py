@@ -1,8 +1,9 @@
 """Checkpoints as TensorFlow keeps them: `model.ckpt-120`, `model.ckpt-best`, and the list of them.
 
 A Saver of a graph with the same variables restores them; what step they are of is in the name, and
-with the loss in a text among the tensors, which no variable can be called as. Those that TensorFlow
-wrote are read as well, and never removed.
+with the loss in a text among the tensors, which no variable can be called as. What is in parts
+(`v/part_0`) is there as a whole, too, which is what a Saver takes the parts from. Those that
+TensorFlow wrote are read as well, and never removed.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.file_errors import inside
 from gradstep.core.io.tensorflow.bundle_writer import write_bundle
 from gradstep.core.io.tensorflow.checkpoint_state import write_state
+from gradstep.core.io.tensorflow.partitioned_variables import joined_parts, whole_name
 from gradstep.core.io.tensorflow.tensor_bundle import INDEX, TensorBundle, data_name
 
 SUFFIX = ".ckpt"
@@ -51,15 +53,17 @@ class BundleCheckpoints:
         return {int(step): _after(self._prefix, step) for step in steps}
 
     def writer(self, checkpoint: Checkpoint) -> Callable[[Path], None]:
-        about = np.array(about_bytes(checkpoint), object)
-        tensors = {**checkpoint.variables, ABOUT: about}
+        about, variables = np.array(about_bytes(checkpoint), object), checkpoint.variables
+        tensors = {**variables, **joined_parts(variables), ABOUT: about}
         return lambda path: write_bundle(str(path), tensors)
 
     def read(self, path: Path) -> Checkpoint:
         bundle = self._open(path)
         about = _about(bundle)
         step = int(path.name.rpartition("-")[2])
-        arrays = {name: bundle.read(name) for name in bundle.names if name != ABOUT}
+        joined = {found[0] for name in bundle.names if (found := whole_name(name)) is not None}
+        names = {*bundle.names} - joined - {ABOUT}
+        arrays = {name: bundle.read(name) for name in bundle.names if name in names}
         return checkpoint_of(about or About(0, step), arrays)
 
     def loss_of_best(self) -> float | None:

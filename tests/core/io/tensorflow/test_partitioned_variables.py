@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given
 
-from gradstep.core.data.partitioned_variables import find_parts, part_slices, whole_name
+from gradstep.core.io.checkpoint_files import CheckpointFolder
+from gradstep.core.io.checkpoints.training_state import Checkpoint
+from gradstep.core.io.tensorflow.partitioned_variables import (
+    find_parts,
+    joined_parts,
+    part_slices,
+    whole_name,
+)
+from gradstep.core.io.tensorflow.tensor_bundle import TensorBundle
 
 
 def test_names_of_parts_and_of_their_slots() -> None:
@@ -42,3 +52,24 @@ def test_what_is_no_part() -> None:
     assert part_slices((4, 2), [(2, 2), (2, 3)]) is None
     assert part_slices((4, 2), [(4,), (2,)]) is None
     assert part_slices((4,), [(2,), ()]) is None
+
+
+def test_parts_are_joined_along_the_axis_along_which_they_fit() -> None:
+    rows = {f"v/part_{i}": np.full((i + 1, 2), i, np.float32) for i in range(3)}
+    columns = {f"w/part_{i}/Adam": np.full((2, i + 1), i, np.float32) for i in range(2)}
+    lost = {"u/part_1": np.zeros(2, np.float32), "x": np.zeros(1, np.float32)}
+    found = joined_parts({**rows, **columns, **lost})
+    assert {*found} == {"v", "w/Adam"}
+    np.testing.assert_array_equal(found["v"][:, 0], [0, 1, 1, 2, 2, 2])
+    np.testing.assert_array_equal(found["w/Adam"][0], [0, 1, 1])
+    assert not joined_parts({**rows, "v": np.zeros(3, np.float32)})
+
+
+def test_a_checkpoint_has_parts_as_a_whole_too_and_gives_them_back(tmp_path: Path) -> None:
+    rows = {f"v/part_{i}": np.full((i + 1, 2), i, np.float32) for i in range(3)}
+    folder = CheckpointFolder(tmp_path / "model.ckpt", 2)
+    path = folder.add(Checkpoint(3, 0.5, rows))
+    assert TensorBundle(path).read("v").shape == (6, 2)
+    newest = CheckpointFolder(tmp_path / "model.ckpt", 2).newest()
+    assert newest is not None
+    assert {*newest.variables} == {*rows}

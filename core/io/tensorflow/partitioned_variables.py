@@ -7,8 +7,10 @@ of which a Saver writes `v/Adam`.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise
+
+import numpy as np
 
 _PART = re.compile(r"(.*)/part_(\d+)(/.*)?")
 
@@ -49,4 +51,25 @@ def part_slices(
             ends = [0, *accumulate(sizes)]
             before = (slice(None),) * axis
             return [(*before, slice(a, b)) for a, b in pairwise(ends)]
+    return None
+
+
+def joined_parts(tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The whole of each variable of which all parts are among `tensors`, by its name: one behind
+    the other along the first axis where they fit so, as TensorFlow makes them unless told
+    otherwise. Without those that are there by that name."""
+    wholes = {found[0] for name in tensors if (found := whole_name(name)) is not None}
+    made = {}
+    for whole, names in find_parts(tensors, wholes - tensors.keys()).items():
+        arrays = [tensors[name] for name in names]
+        if (axis := _axis(arrays)) is not None:
+            made[whole] = np.concatenate(arrays, axis)
+    return made
+
+
+def _axis(arrays: Sequence[np.ndarray]) -> int | None:
+    for axis in range(arrays[0].ndim):
+        others = {(a.dtype, a.shape[:axis], a.shape[axis + 1 :], a.ndim) for a in arrays}
+        if len(others) == 1:
+            return axis
     return None
