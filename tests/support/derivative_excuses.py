@@ -23,6 +23,7 @@ SECOND_ONLY_FOR_FIRST_INPUT = {
 
 # Type -> inputs that get None although there is a derivative, and why.
 WITHOUT_DERIVATIVE = {
+    "Betainc": ((0, 1), "TensorFlow gives none for the shapes"),
     "PadV2": ((2,), "TensorFlow gives none for the padding's value"),
     "Polygamma": ((0,), "TensorFlow gives none for the order"),
     "Zeta": ((0,), "TensorFlow gives none for the exponent"),
@@ -30,6 +31,8 @@ WITHOUT_DERIVATIVE = {
 
 # There is no second derivative at all.
 NO_SECOND_DERIVATIVE = {
+    "Igamma": _NO_GRADIENT_OP,
+    "Igammac": _NO_GRADIENT_OP,
     "LRN": _NO_GRADIENT_OP,
     "MaxPoolGradV2": _NO_GRADIENT_OP,
     "ResizeNearestNeighbor": _NO_GRADIENT_OP,

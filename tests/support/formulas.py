@@ -13,6 +13,7 @@ from tests.support import (
     image_formulas,
     philox,
     sliding_formulas,
+    special_formulas,
     state_formulas,
     summary_messages,
 )
@@ -342,6 +343,7 @@ NAMES: dict[str, Any] = {
     **summary_messages.NAMES,
     **{name: f for name, f in list(globals().items()) if callable(f) and name.islower()},
     **SPECIAL,
+    **special_formulas.NAMES,
 }
 
 

@@ -18,7 +18,7 @@ _COUNTED, _DRAWN = f"int32 int64 {_REAL}", f"{_HALF} int32 int64"
 _MATRIX = "float64 float32 float16 complex64 complex128"
 _DETERMINANT = f"{_HALF} complex64 complex128"
 _ROWS = (
-    ("T", _REAL, "Complex Polygamma Zeta"),
+    ("T", _REAL, "Betainc Complex IgammaGradA Polygamma Zeta"),
     ("T", _HALF, "CholeskyGrad RandomGamma"),
     ("T", _COUNTED, "Bincount DenseBincount HistogramFixedWidth Bucketize"),
     ("T", _MATRIX, "Cholesky MatrixInverse MatrixSolve"),

@@ -193,6 +193,36 @@ def tf1_events(folder):
     (folder / "facts.json").write_text(json.dumps(said))
 
 
+@case
+def tf1_special(folder):
+    """Bessel, incomplete gamma and beta functions, and a sparse matrix times a dense one."""
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.float32, [4], "x")
+        a = v1.get_variable("a", initializer=np.float32([0.7, 2.0, 5.5, 30.0]), use_resource=True)
+        kinds = "I0 I1 I0e I1e J0 J1 K0 K1 K0e K1e".split()
+        made = [getattr(tf.raw_ops, f"Bessel{kind}")(x=x * a[0]) for kind in kinds]
+        share = tf.sigmoid(x)
+        made += [
+            tf.math.igamma(a, 3.0 * x),
+            tf.math.igammac(a, x),
+            tf.math.betainc(a, 2.0 * a, share),
+        ]
+        places = np.array([[0, 1], [2, 0], [2, 3], [1, 2]], np.int64)
+        sparse = tf.SparseTensor(places, a * x, [3, 4])
+        w = v1.get_variable("w", initializer=numbers(24, 4, 2), use_resource=True)
+        made.append(tf.reshape(tf.sparse.sparse_dense_matmul(sparse, w), [-1])[:4])
+        turned = tf.sparse.sparse_dense_matmul(
+            sparse, tf.transpose(w)[:, :3], adjoint_a=True, adjoint_b=True
+        )
+        made.append(tf.reshape(turned, [-1])[:4])
+        out = tf.stack(made, name="out")
+        loss = tf.reduce_sum(out * numbers(25, len(made), 4), name="loss")
+        session.run(v1.global_variables_initializer())
+        v1.train.Saver().save(session, str(folder / "model.ckpt"))
+        feeds = {x: np.float32([0.3, 1.1, 2.4, 9.0])}
+        run_1(folder, session, loss, feeds, [out, loss], open="model.ckpt.meta")
+
+
 # -- TensorFlow 2 ----------------------------------------------------------------------------------
 
 

@@ -38,7 +38,8 @@ ROUNDED_ON_THE_WAY = frozenset(
     "Elu InvGrad L2Loss LeakyRelu LogSoftmax MatMul MaxPoolGradV2 MirrorPadGrad ReciprocalGrad "
     "Rsqrt RsqrtGrad SegmentMean SegmentProd SegmentSum Selu SeluGrad Sigmoid SigmoidGrad Softmax "
     "SoftmaxCrossEntropyWithLogits Softplus SoftplusGrad Softsign SoftsignGrad "
-    "SparseSoftmaxCrossEntropyWithLogits SquaredDifference TanhGrad Xlog1py Xlogy".split()
+    "SparseSoftmaxCrossEntropyWithLogits SparseTensorDenseMatMul SquaredDifference TanhGrad "
+    "Xlog1py Xlogy".split()
 )
 ADDED_UP = {"SegmentSum", "SegmentMean"}  # in bfloat16, term by term
 
