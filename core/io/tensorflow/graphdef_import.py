@@ -17,6 +17,8 @@ from gradstep.core.io.disk.memory_budget import Budget, OverBudgetError, in_word
 from gradstep.core.io.file_errors import inside
 from gradstep.core.io.sniff.file_sample import Sample
 from gradstep.core.io.sniff.file_signatures import is_graphdef
+from gradstep.core.io.tensorflow.fed_iterators import with_fed_iterators
+from gradstep.core.io.tensorflow.functions.captured_variables import with_captured_variables
 from gradstep.core.io.tensorflow.functions.dense_lists import with_dense_lists
 from gradstep.core.io.tensorflow.functions.function_library import FunctionLibrary
 from gradstep.core.io.tensorflow.functions.inlined_functions import inlined
@@ -99,7 +101,8 @@ def flat_graph(
         nodes = inlined(proto.node, library, budget)
     except GradstepError as error:
         raise inside(name or "the file", error) from None
-    return with_dense_lists(to_graph(FlatGraphDef(nodes), name))
+    graph = with_fed_iterators(to_graph(FlatGraphDef(nodes), name))
+    return with_captured_variables(with_dense_lists(graph))
 
 
 def functions_for(graph: Graph, library: Any) -> bytes:

@@ -299,11 +299,13 @@ def test_bytes_that_are_no_graph_are_said_to_be_none() -> None:
 
 
 def test_a_functions_graph_says_what_it_lacks() -> None:
-    """It opens; a variable that the function took from outside is only a handle in it."""
+    """It opens; a variable that the function took from outside is one without a value in it."""
     document = from_pb(samples()["function.pb"], "function.pb")
-    (problem,) = derive(document).problems
-    assert problem.node == "MatMul/ReadVariableOp/resource"
-    assert "that a tf.function took from its surroundings" in problem.text
+    variable = "MatMul/ReadVariableOp/resource"
+    assert document.graph[variable].type == "VarHandleOp"
+    problems = derive(document).problems
+    assert {problem.node for problem in problems} == {variable}
+    assert "uninitialized value" in problems[0].text
     assert derive(from_pb(samples()["frozen.pb"], "frozen.pb")).problems == ()
 
 

@@ -194,6 +194,23 @@ def tf1_events(folder):
 
 
 @case
+def tf1_dataset(folder):
+    """A training that is fed by a dataset, through an iterator that it fills."""
+    with tf.Graph().as_default(), v1.Session() as session:
+        rows = numbers(26, 6, 3), numbers(27, 6)
+        dataset = tf.data.Dataset.from_tensor_slices(rows).map(lambda x, y: (2.0 * x, y)).batch(3)
+        iterator = v1.data.make_initializable_iterator(dataset)
+        x, y = iterator.get_next()
+        w = v1.get_variable("w", initializer=numbers(28, 3), use_resource=True)
+        loss = tf.reduce_mean((tf.linalg.matvec(x, w) - y) ** 2, name="loss")
+        v1.train.GradientDescentOptimizer(0.1).minimize(loss, name="train")
+        session.run(tf.group(v1.global_variables_initializer(), iterator.initializer, name="begin"))
+        v1.train.Saver().save(session, str(folder / "model.ckpt"))
+        feeds = {x: numbers(29, 3, 3), y: numbers(30, 3)}
+        run_1(folder, session, loss, feeds, [loss], open="model.ckpt.meta")
+
+
+@case
 def tf1_special(folder):
     """Bessel, incomplete gamma and beta functions, and a sparse matrix times a dense one."""
     with tf.Graph().as_default(), v1.Session() as session:

@@ -145,6 +145,20 @@ def test_a_case_takes_the_last_branch_for_all_other_numbers(number: int, result:
     assert Session(graph).run(["out"], feeds)[0] == result
 
 
+def test_a_captured_variable_is_one_that_a_value_is_asked_for() -> None:
+    held = """node { name: "w" op: "Placeholder" attr { key: "dtype" value { type: DT_RESOURCE } } }
+      node { name: "other" op: "Placeholder" attr { key: "dtype" value { type: DT_RESOURCE } } }"""
+    read = _node("read", "ReadVariableOp", "a", attrs="dtype=DT_FLOAT")
+    twice = _node("twice", "AddV2", "read:value:0", "read:value:0")
+    function = _function("f", "a", "y", read + twice, "y=twice:z:0")
+    function = function.replace(f'"a" {FLOAT}', '"a" type: DT_RESOURCE')
+    graph = _document(held + _call("g", "f", "w"), function).graph
+    assert graph["w"].type == "VarHandleOp"
+    assert graph["other"].type == "Placeholder", "nobody reads it"
+    session = Session(graph, initial={"w": np.array([1, 2], np.float32)})
+    np.testing.assert_array_equal(session.run(["g"])[0], [2, 4])
+
+
 # -- what has no end, or is not there --------------------------------------------------------------
 
 

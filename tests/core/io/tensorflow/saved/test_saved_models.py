@@ -94,6 +94,29 @@ def test_what_saves_and_restores_is_left_out(opened: dict[str, tuple[Document, F
             assert not types & {"SaveV2", "RestoreV2", "ShardedFilename", "StringJoin"}, name
 
 
+def test_datasets_are_left_out_and_what_they_give_is_fed(
+    opened: dict[str, tuple[Document, Facts]],
+) -> None:
+    document, facts = opened["tf1_dataset"]
+    assert not [op for op in document.graph if "Dataset" in op.type or op.type == "MakeIterator"]
+    assert {facts.tensor(name).op for name in facts.of_kind("feed")} == {"IteratorGetNext"}
+    feeds = {facts.tensor(k).short: value for k, value in facts.of_kind("feed").items()}
+    session = Session(document.graph, initial=_given(document))
+    session.run([], feeds, ["begin"])  # which filled the iterator, too
+    session.run([], feeds, ["train"])
+
+
+def test_gradients_in_loops_of_functions_train(
+    opened: dict[str, tuple[Document, Facts]],
+) -> None:
+    document, facts = opened["tf1_control_2"]
+    session = Session(document.graph, initial=_given(document))
+    session.run([], facts.of_kind("feed"), ["train"])
+    after = session.store["w"]
+    before, slope = document.initial["w"].array, facts.arrays["gradient/w"]
+    np.testing.assert_allclose(after, before - 0.1 * slope, rtol=1e-5, atol=1e-6)
+
+
 def test_a_checkpoints_graph_trains_on(opened: dict[str, tuple[Document, Facts]]) -> None:
     document, _ = opened["tf1_saver"]
     assert document.targets == ("Momentum",)
