@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
 from gradstep.core.io.tensorflow.functions.list_groups import LIST_OPS, ListGroups
@@ -53,10 +54,15 @@ class _DenseOp:
         yield replace(last, control_inputs=(*last.control_inputs, *self.op.control_inputs))
 
     def input(self, index: int) -> TensorRef:
-        """Raises IndexError where there is none, or it is not wired."""
-        ref = self.op.inputs[index]
+        """Raises GradstepError where there is none."""
+        ref = self.op.inputs[index] if index < len(self.op.inputs) else None
         if ref is None:
-            raise IndexError(index)
+            raise GradstepError(
+                f"'{self.op.name}' has no input {index}",
+                kind="FileError",
+                node=self.op.name,
+                hint="the file is damaged",
+            )
         return ref
 
     def make(self, type: str, own: str, *inputs: TensorRef, **attrs: Any) -> TensorRef:

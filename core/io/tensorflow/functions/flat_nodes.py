@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.tensorflow.graphdef_attributes import write_attribute
@@ -108,3 +109,8 @@ def waiting_for(names: Iterable[str]) -> list[str]:
 def is_handle(number: int) -> bool:
     """Whether what is of an element type only leads to something."""
     return number in _HANDLES
+
+
+def malformed(node: Any, what: str) -> GradstepError:
+    """The error of a node whose parts do not belong together."""
+    return GradstepError(f"'{node.name:.80}' {what}", kind="FileError", hint="the file is damaged")

@@ -12,6 +12,7 @@ from gradstep.core.graph.model import Constant
 from gradstep.core.io.tensorflow.functions.flat_nodes import (
     FlatNodes,
     Given,
+    malformed,
     parts_of,
     waiting_for,
 )
@@ -29,7 +30,7 @@ Branch = Callable[[Sequence[str], str, str], Given]
 
 def put_if(flat: FlatNodes, body: Body, node: Any) -> None:
     """In the place of an If."""
-    (chosen, *given), waits = parts_of(node)
+    chosen, given, waits = _chooser(node)
     kind = read_type(node.attr["Tcond"].type) if node.attr["Tcond"].type else DType.BOOL
     if kind is not DType.BOOL:
         scope = flat.free(f"{node.name}/Cast")
@@ -44,7 +45,7 @@ def put_if(flat: FlatNodes, body: Body, node: Any) -> None:
 def put_case(flat: FlatNodes, body: Body, node: Any, pivot: str) -> None:
     """In the place of a Case: an If for each branch but the last, which is taken for all other
     numbers, too. pivot: of the branch or loop that it is in."""
-    (number, *given), waits = parts_of(node)
+    number, given, waits = _chooser(node)
     branches = [_calling(body, one) for one in node.attr["branches"].list.func]
     cond, types = _Cond(flat, node, waits), [DType.INT32, *_types(node, "Tin")]
 
@@ -59,6 +60,14 @@ def put_case(flat: FlatNodes, body: Body, node: Any, pivot: str) -> None:
         return taken
 
     flat.stand(node.name, beginning(0)([number, *given], pivot, node.name))
+
+
+def _chooser(node: Any) -> tuple[str, list[str], list[str]]:
+    """What says which branch is taken, what all of them are given, and what is waited for."""
+    tensors, waits = parts_of(node)
+    if len(tensors) != 1 + len(node.attr["Tin"].list.type):
+        raise malformed(node, f"has {len(tensors)} inputs, and types of another number of them")
+    return tensors[0], tensors[1:], waits
 
 
 def _calling(body: Body, function: Any) -> Branch:
@@ -111,6 +120,8 @@ class _Cond:
 
     def _merged(self, scope: str, made: Sequence[Given], pivots: Sequence[str]) -> Given:
         types = _types(self._node, "Tout")
+        if any(len(given.tensors) != len(types) for given in made):
+            raise malformed(self._node, f"gives {len(types)} tensors, and its branches others")
         tensors = [
             self._make("Merge", f"{scope}/Merge", [other, one], T=kind, N=2)
             for other, one, kind in zip(*(given.tensors for given in made), types, strict=True)

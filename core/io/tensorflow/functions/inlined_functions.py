@@ -13,6 +13,7 @@ from gradstep.core.io.tensorflow.functions.flat_nodes import (
     FlatNodes,
     Given,
     is_handle,
+    malformed,
     parts_of,
     waiting_for,
 )
@@ -111,7 +112,7 @@ class _Inliner:
         nothing from each other."""
         function = self._library.function(name, node.name)
         self._enter(name)
-        inner = _Inside(function, attrs, inputs, self._library, self._flat, scope, node.name)
+        inner = _Inside(function, attrs, inputs, self._library, self._flat, scope, node)
         for made in inner.nodes(waits):
             self.put(made, pivot)
         self._within.pop()
@@ -144,7 +145,7 @@ class _Inside:
         library: FunctionLibrary,
         flat: FlatNodes,
         scope: str,
-        caller: str,
+        caller: Any,
     ) -> None:
         self._function, self._attrs = function, attrs
         self._library, self._flat = library, flat
@@ -172,7 +173,7 @@ class _Inside:
         waits = [self._names[name] for name in function.control_ret.values() if name in self._names]
         return Given(tensors, waits)
 
-    def _given_as(self, inputs: Sequence[str], caller: str) -> Mapping[str, list[str]]:
+    def _given_as(self, inputs: Sequence[str], caller: Any) -> Mapping[str, list[str]]:
         found, at = {}, 0
         for argument in self._function.signature.input_arg:
             count = count_of(argument, self._attrs)
@@ -180,11 +181,9 @@ class _Inside:
             at += count
         if at != len(inputs):
             name = self._function.signature.name
-            raise GradstepError(
-                f"'{caller:.80}' gives the function '{name:.80}' {len(inputs)} tensors, and that "
-                f"takes {at}",
-                kind="FileError",
-                hint="the file is damaged",
+            raise malformed(
+                caller,
+                f"gives the function '{name:.80}' {len(inputs)} tensors, and that takes {at}",
             )
         return found
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.io.tensorflow.functions.flat_nodes import (
     FlatNodes,
     Given,
+    malformed,
     parts_of,
     waiting_for,
 )
@@ -29,11 +29,7 @@ def put_while(flat: FlatNodes, body: Body, library: FunctionLibrary, node: Any) 
     fixed = [one.name == back for one, back in zip(arguments, returned, strict=False)]
     inputs, _ = parts_of(node)
     if not len(inputs) == len(fixed) == len(node.attr["T"].list.type):
-        raise GradstepError(
-            f"'{node.name:.80}' gives its loop {len(inputs)} tensors, and that takes {len(fixed)}",
-            kind="FileError",
-            hint="the file is damaged",
-        )
+        raise malformed(node, f"gives its loop {len(inputs)} tensors, and that takes {len(fixed)}")
     flat.stand(node.name, _Frame(flat, node, fixed).made(body))
 
 
@@ -53,9 +49,11 @@ class _Frame:
         merges = {i: self._one("Merge", i, [enters[i], nexts[i]], N=2) for i in self._round()}
         heads = [merges.get(i, enters[i]) for i in count]
         first = next(iter(merges.values()), "")
-        (goes_on,) = body(attr["cond"].func, heads, first, f"{self._scope}/cond").tensors
+        goes_on = body(attr["cond"].func, heads, first, f"{self._scope}/cond").tensors
+        if len(goes_on) != 1 or not first:
+            raise malformed(self._node, "is no loop: nothing in it changes, or it has no condition")
         name = self._flat.free(f"{self._scope}/LoopCond")
-        cond = self._flat.make("LoopCond", name, [goes_on], self._node)
+        cond = self._flat.make("LoopCond", name, goes_on, self._node)
         switches = {i: self._one("Switch", i, [merges[i], cond]) for i in self._round()}
         inside = {i: self._one("Identity", i, [f"{switches[i]}:1"]) for i in self._round()}
         pivot = next(iter(inside.values()), "")
