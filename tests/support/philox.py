@@ -106,6 +106,24 @@ def philox_choices(logits: Any, num_samples: Any, seed: int, seed2: int) -> Any:
     return np.array(found, np.int64).reshape(len(logits), int(num_samples))
 
 
+def philox_candidates(
+    law: str, num_sampled: int, unique: bool, range_max: int, seed: int, seed2: int
+) -> Any:
+    source, found = words(seed, seed2), list[int]()
+    while len(found) < num_sampled:
+        if law == "Log":
+            wanted = uniform(source) * math.log1p(range_max)
+            drawn = (math.floor(math.exp(wanted)) - 1) % range_max
+        else:
+            drawn = next(source) | next(source) << 32
+            if drawn < (1 << 64) % range_max:
+                continue
+            drawn %= range_max
+        if not unique or drawn not in found:
+            found.append(drawn)
+    return np.array(found, np.int64)
+
+
 def philox_poisson(shape: Any, rate: Any, seed: int, seed2: int) -> Any:
     """Each number has 256 blocks of its own; all numbers of one rate come before the next."""
     count, rates = _count(shape), rate.reshape(-1).tolist()

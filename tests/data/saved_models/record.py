@@ -194,6 +194,32 @@ def tf1_events(folder):
 
 
 @case
+def tf1_words(folder):
+    """Word vectors trained with noise contrast: classes are drawn anew in each step."""
+    with tf.Graph().as_default(), v1.Session() as session:
+        v1.set_random_seed(7)
+        centres = v1.placeholder(tf.int32, [None], "centres")
+        contexts = v1.placeholder(tf.int64, [None, 1], "contexts")
+        vectors = v1.get_variable("vectors", initializer=numbers(31, 50, 4), use_resource=False)
+        weights = v1.get_variable("weights", initializer=numbers(32, 50, 4), use_resource=False)
+        biases = v1.get_variable("biases", initializer=numbers(33, 50), use_resource=False)
+        rows = tf.nn.embedding_lookup(vectors, centres)
+        losses = v1.nn.nce_loss(weights, biases, contexts, rows, num_sampled=8, num_classes=50)
+        loss = tf.reduce_mean(losses, name="loss")
+        v1.train.GradientDescentOptimizer(0.5).minimize(loss, name="train")
+        session.run(v1.global_variables_initializer())
+        v1.train.Saver().save(session, str(folder / "model.ckpt"))
+        feeds = {centres: np.array([3, 9, 3], np.int32), contexts: np.array([[1], [4], [0]])}
+    with tf.Graph().as_default(), v1.Session() as session:  # which has drawn nothing yet
+        saver = v1.train.import_meta_graph(str(folder / "model.ckpt.meta"))
+        saver.restore(session, str(folder / "model.ckpt"))
+        graph = v1.get_default_graph()
+        loss = graph.get_tensor_by_name("loss:0")
+        feeds = {graph.get_tensor_by_name(t.name): x for t, x in feeds.items()}
+        run_1(folder, session, loss, feeds, [loss], open="model.ckpt.meta")
+
+
+@case
 def tf1_dataset(folder):
     """A training that is fed by a dataset, through an iterator that it fills."""
     with tf.Graph().as_default(), v1.Session() as session:

@@ -57,12 +57,9 @@ def test_values_and_gradients_are_those_of_tensorflow(
     if document.init:
         session.run([], feeds, [document.init])
     values = facts.of_kind("value")
-    for got, wanted in zip(
-        session.run([facts.tensor(k).short for k in values], feeds), values.values(), strict=True
-    ):
-        _near(got, wanted)
-    found = [derived.gradients[TensorRef(variable)] for variable in wrt.values()]
-    for got, wanted in zip(session.run(found, feeds), gradients.values(), strict=True):
+    slopes = [derived.gradients[TensorRef(variable)] for variable in wrt.values()]
+    found = session.run([*(facts.tensor(k).short for k in values), *slopes], feeds)
+    for got, wanted in zip(found, [*values.values(), *gradients.values()], strict=True):
         _near(got, wanted)
 
 
