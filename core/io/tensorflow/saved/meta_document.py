@@ -70,13 +70,13 @@ def _without_what_is_not_run(graph: Graph, meta: MetaGraph, points: dict[str, An
 
 
 def _main_op(meta: MetaGraph, graph: Graph) -> list[str]:
-    """What is run once before anything else, if there is such an operation."""
+    """What is run once before anything else, if there is such an operation that does something."""
     named = [name for key in _INITS for name in meta.nodes_in(key)]
     said = meta.about.signature_def
     if INIT in said:
         named += [info.name for info in said[INIT].outputs.values()]
     there = (name.partition(":")[0] for name in named)
-    return [name for name in there if name in graph][:1]
+    return [name for name in there if name in graph and graph[name].control_inputs][:1]
 
 
 def _run_as_said(
@@ -102,7 +102,7 @@ def _init(document: Document, meta: MetaGraph, saved: SavedValues) -> str:
     values only where some have no saved ones."""
     if not saved.values:
         return document.init
-    said = [name for name in _main_op(meta, document.graph) if document.graph[name].control_inputs]
+    said = _main_op(meta, document.graph)
     return said[0] if said else document.init if saved.missing else ""
 
 

@@ -36,7 +36,7 @@ def from_saved_model(data: bytes, name: str = "", budget: Budget | None = None) 
         return read_file(os.path.join(folder, "assets", PurePath(named).name), budget)
 
     prefix = os.path.join(folder, "variables", "variables")
-    beside = Beside(prefix, "its folder variables", asset)
+    beside = Beside(prefix, "the checkpoint in its folder", asset)
     document = meta_document(meta, name, beside, budget)
     return document.with_(title=PurePath(folder).name or PurePath(name).name)
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
@@ -80,6 +82,8 @@ def test_a_signature_is_what_a_run_computes(opened: dict[str, tuple[Document, Fa
         "StatefulPartitionedCall:1",
     ]
     assert "feed n = serving_default_n:0 (int32[]); x = serving_default_x:0" in document.note
+    assert "3 variables have the values of the checkpoint in its folder." in document.note
+    assert "NoOp" not in document.graph, "it would do nothing"
     assert document.title == "model"
     assert "Signature serve is as serving_default." in opened["tf2_cnn"][0].note
 
@@ -185,3 +189,37 @@ def test_a_model_that_is_cut_off_is_called_what_it_is(tmp_path: Path, cut: float
         data = path.read_bytes()
         path.write_bytes(data[: int(len(data) * cut)])
         assert f"is {called} that cannot be read: " in _message(path)
+
+
+@pytest.fixture(scope="module")
+def damaged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("damaged")
+    found = {}
+    for name in ("tf2_control", "tf2_tape", "tf1_sharded", "tf1_events"):
+        path = saved_models.unpack(name, folder).open
+        found[name] = path / "saved_model.pb" if path.is_dir() else path
+    return found
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_damage_is_said_in_one_line(damaged: dict[str, Path], data: st.DataObject) -> None:
+    """Bytes changed, taken out, or cut off: it opens, or one line says why not."""
+    path = damaged[data.draw(st.sampled_from([*damaged]))]
+    whole = path.read_bytes()
+    place = data.draw(st.integers(0, len(whole) - 1))
+    gone = data.draw(st.integers(0, 40))
+    put = data.draw(st.binary(max_size=3))
+    broken = path.with_name(f"broken{path.suffix}")
+    broken.write_bytes(whole[:place] + put + whole[place + gone :])
+    said = _refusal(broken)
+    assert said is None or "\n" not in said.message
+    assert said is None or said.kind in ("FileError", "InvalidArgumentError", "MemoryLimitError")
+
+
+def _refusal(path: Path) -> GradstepError | None:
+    try:
+        read(path)
+    except GradstepError as error:
+        return error
+    return None
