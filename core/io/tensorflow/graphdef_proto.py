@@ -108,8 +108,16 @@ _MESSAGES = {
     "QueueRunnerDef": (
         "queue_name 1 string", "enqueue_op_name 2 string[]", "close_op_name 3 string",
     ),
-    "SavedObjectGraph": ("nodes 1 SavedObject[]",),
-    "SavedObject": ("children 1 ObjectReference[]", "variable 7 SavedVariable"),
+    "SavedObjectGraph": (
+        "nodes 1 SavedObject[]", "concrete_functions 2 SavedConcreteFunction{}",
+    ),
+    "SavedObject": (
+        "children 1 ObjectReference[]", "function 6 SavedFunction", "variable 7 SavedVariable",
+        "constant 9 SavedConstant",
+    ),
+    "SavedFunction": ("concrete_functions 1 string[]",),
+    "SavedConcreteFunction": ("bound_inputs 2 int32[]",),
+    "SavedConstant": ("operation 1 string",),
     "ObjectReference": ("node_id 1 int32", "local_name 2 string"),
     "SavedVariable": ("dtype 1 DataType", "trainable 3 bool", "name 6 string"),
     "BundleHeaderProto": ("num_shards 1 int32", "endianness 2 int32", "version 3 VersionDef"),

@@ -471,6 +471,36 @@ class Tape(tf.Module):
         return {"loss": loss, "slope": tape.gradient(loss, self.w)}
 
 
+class Functions(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = tf.Variable(numbers(34, 3, 3), name="w")
+        self.fixed = tf.constant(numbers(35, 3))
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float32, "x")])
+    def encode(self, x):
+        return tf.tanh(x @ self.w) + self.fixed
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float32, "h")])
+    def decode(self, h):
+        return self.encode(h) @ self.w
+
+
+@case
+def tf2_functions(folder):
+    """A module with several functions, saved without signatures."""
+    module = Functions()
+    tf.saved_model.save(module, str(folder / "model"))
+    x = numbers(36, 2, 3)
+    with tf.GradientTape() as tape:
+        given = module.encode(tf.constant(x))
+        total = tf.reduce_sum(given)
+    feeds = {"encode_x:0": x, "decode_h:0": x}
+    values = {"encode:0": given, "decode:0": module.decode(tf.constant(x))}
+    facts(folder, "encode:0", feeds, values, {"w": tape.gradient(total, module.w)},
+          open="model", trained=["w"])  # fmt: skip
+
+
 @case
 def tf2_tape(folder):
     """A module whose function computes gradients of a loop and a cond itself."""

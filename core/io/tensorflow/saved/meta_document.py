@@ -13,6 +13,7 @@ from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.tensorflow.graphdef_import import document_of, flat_graph, functions_for
 from gradstep.core.io.tensorflow.saved.meta_graph import MetaGraph
+from gradstep.core.io.tensorflow.saved.saved_functions import saved_calls
 from gradstep.core.io.tensorflow.saved.saved_places import saved_places, without_saving
 from gradstep.core.io.tensorflow.saved.saved_values import (
     SavedValues,
@@ -48,6 +49,10 @@ def meta_document(meta: MetaGraph, name: str, beside: Beside, budget: Budget) ->
     """Raises GradstepError: FileError, OverBudgetError."""
     whole = flat_graph(meta.graph, name, budget, meta.ops)
     points, same = distinct(entry_points(meta.about.signature_def, whole), meta.graph)
+    if meta.is_of_objects and not points:
+        calls = saved_calls(meta, saved_places(whole))
+        whole = flat_graph(calls, name, budget, meta.ops)
+        points = entry_points(calls.signatures, whole)
     graph = _without_what_is_not_run(whole, meta, points)
     graph = with_text_tables(graph, meta.assets, beside.asset)
     saved, places = SavedValues({}), saved_places(whole)
@@ -138,13 +143,15 @@ def _notes(
     what = "A SavedModel" if meta.tags else "A MetaGraph"
     tags = f" ({', '.join(sorted(meta.tags)):.80})" if meta.tags else ""
     yield f"{what} of TensorFlow{f' {by:.40}' if by else ''}{tags}."
+    if points.keys() - meta.about.signature_def.keys():
+        yield "It has no signatures: these are its functions, each called once."
     yield from said_of_signatures(points)
     yield from (f"Signature {one:.80} is as {other:.80}." for one, other in same.items())
     yield from said_of(saved, beside.called)
     if meta.is_of_objects and not points:
         yield (
-            "It has no signatures. What else its functions compute only TensorFlow's loader can "
-            "call: save it with tf.saved_model.save(model, folder, signatures=model.function)."
+            "It has no signatures, and no functions that could be called without TensorFlow: "
+            "save it with tf.saved_model.save(model, folder, signatures=model.function)."
         )
     if not saved.values and graph.of_types(VARIABLES):
         why = f": there is no checkpoint {beside.prefix}" if beside.prefix else ""

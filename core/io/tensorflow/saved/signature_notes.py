@@ -81,4 +81,5 @@ def _is_there(info: Any, graph: Graph) -> bool:
 
 def _said(key: str, info: Any) -> str:
     kind = type_name(info.dtype).removeprefix("DT_").lower()
-    return f"{key:.80} = {info.name:.200} ({kind}{read_shape(info.tensor_shape)})"
+    shape = "" if info.tensor_shape.unknown_rank else read_shape(info.tensor_shape)
+    return f"{key:.80} = {info.name:.200} ({kind}{shape})"

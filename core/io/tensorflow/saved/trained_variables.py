@@ -32,27 +32,29 @@ def _by_objects(graph: Graph, nodes: Any, places: Mapping[str, SavedPlace]) -> d
     named = {each.variable.name: each.variable.trainable for each in nodes if each.variable.name}
     found = {}
     for name in graph.of_types(VARIABLES):
-        way = places[name].key if name in places else ""
-        variable = _at(nodes, way.removesuffix(_VALUE)) if way.endswith(_VALUE) else None
-        if variable is not None:
-            found[name] = bool(variable.trainable)
+        number = number_of_object(nodes, places.get(name))
+        if number is not None:
+            found[name] = bool(nodes[number].variable.trainable)
         elif shared_name(graph[name]) in named:
             found[name] = bool(named[shared_name(graph[name])])
     return found
 
 
-def _at(nodes: Any, way: str) -> Any:
-    """The variable at the end of a way from object to object; None where there is none."""
+def number_of_object(nodes: Any, place: SavedPlace | None) -> int | None:
+    """Which of the saved objects the variable is that is there in the checkpoint: its key is the
+    way to it, from object to object. None where it is none of them."""
+    if place is None or not place.key.endswith(_VALUE):
+        return None
     number = 0
-    for name in way.split("/"):
+    for name in place.key.removesuffix(_VALUE).split("/"):
         children = nodes[number].children if number < len(nodes) else ()
         plain = name.replace(".S", "/").replace("..", ".")
         found = [each.node_id for each in children if each.local_name in (name, plain)]
         if not found:
             return None
         number = found[0]
-    node = nodes[number] if 0 <= number < len(nodes) else None
-    return node.variable if node is not None and node.HasField("variable") else None
+    known = 0 <= number < len(nodes) and nodes[number].HasField("variable")
+    return number if known else None
 
 
 def shared_name(op: Operation) -> str:

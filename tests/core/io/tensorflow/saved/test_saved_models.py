@@ -88,6 +88,16 @@ def test_a_signature_is_what_a_run_computes(opened: dict[str, tuple[Document, Fa
     assert "Signature serve is as serving_default." in opened["tf2_cnn"][0].note
 
 
+def test_functions_without_signatures_are_called_once_each(
+    opened: dict[str, tuple[Document, Facts]],
+) -> None:
+    document, _ = opened["tf2_functions"]
+    assert "Signature encode: feed x = encode_x:0 (float[?, 3])" in document.note
+    assert "these are its functions" in document.note
+    assert [str(ref) for ref in document.fetches] == ["decode:0"]
+    assert document.graph["encode_x"].type == "Placeholder"
+
+
 def test_what_saves_and_restores_is_left_out(opened: dict[str, tuple[Document, Facts]]) -> None:
     for name, (document, _) in opened.items():
         if name != "tf1_events":
