@@ -20,7 +20,7 @@ from tests.support.comparable import comparable
 LOOP = Path(__file__).parents[2] / "data" / "oracle" / "graphs" / "while_loop_forward.pb"
 SAID = "Op type not registered 'Zorp': Gradstep has no operation of that type"
 # x squared is summed twice: as it is, and behind an operation that nobody knows. Besides there are
-# one that calls a function, one on a type of number that Gradstep lacks, and a cond.
+# one that calls a function that is not there, one on a type of number that Gradstep lacks, and a cond.
 GRAPH = """
 node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
 node { name: "two" op: "Square" input: "x" $T }
@@ -30,7 +30,7 @@ node { name: "odd" op: "Zorp" input: "two" input: "x" device: "/cpu:0"
   attr { key: "all" value { list { func { name: "f" } func { name: "f" } } } } }
 node { name: "after" op: "Neg" input: "odd" $T }
 node { name: "way" op: "Add" input: "after" input: "two" $T }
-node { name: "called" op: "f" input: "after:0" input: "^two" }
+node { name: "called" op: "g" input: "after:0" input: "^two" }
 node { name: "loop" op: "While" input: "x" attr { key: "body" value { func { name: "f" } } } }
 node { name: "half" op: "Placeholder" attr { key: "dtype" value { type: DT_QINT8 } } }
 node { name: "yes" op: "Placeholder" attr { key: "dtype" value { type: DT_BOOL } } }

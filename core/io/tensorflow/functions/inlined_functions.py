@@ -85,18 +85,16 @@ class _Inliner:
         waits = [*waits, *([pivot] if pivot else [])]
         given = self._body(node, function, attrs, inputs, node.name, pivot, waits)
         kinds = _output_types(self._library.function(function, node.name), attrs)
-        if not given.tensors or any(map(is_handle, kinds)) or len(kinds) != len(given.tensors):
+        once = waiting_for(dict.fromkeys(given.waits))
+        if any(map(is_handle, kinds)) or len(kinds) != len(given.tensors):
             self._flat.stand(node.name, given)
-            return
-        types = tuple(map(read_type, kinds))
-        self._flat.make(
-            "IdentityN" if types[1:] else "Identity",
-            node.name,
-            [*given.tensors, *waiting_for(dict.fromkeys(given.waits))],
-            node,
-            T=types if types[1:] else types[0],
-            **_marks(node),
-        )
+        elif not kinds:
+            self._flat.make("NoOp", node.name, once, node)
+        else:
+            types = tuple(map(read_type, kinds))
+            op, kind = ("IdentityN", types) if types[1:] else ("Identity", types[0])
+            inputs = [*given.tensors, *once]
+            self._flat.make(op, node.name, inputs, node, T=kind, **_marks(node))
 
     def _body(
         self,

@@ -33,10 +33,10 @@ def _carried(ctx: InferContext) -> tuple[TensorType, ...]:
     loop = loop_of(ctx.op)
     if loop is None:
         raise GradstepError(
-            "While calls functions for its condition and its body, which Gradstep does not run",
+            "While calls functions for its condition and its body, which are not in the graph",
             kind="UnimplementedError",
             node=ctx.op.name,
-            hint="make the graph without functions: tf.compat.v1.disable_v2_behavior()",
+            hint="save the graph with the library of its functions",
         )
     if len(ctx.types) != len(loop.arguments):
         raise ctx.fail(f"While takes {len(loop.arguments)} inputs, not {len(ctx.types)}")
