@@ -43,7 +43,8 @@ class FlatNodes:
         return candidate
 
     def keep(self, node: Any) -> None:
-        """One as it is."""
+        """One as it is. Raises OverBudgetError."""
+        self._budget.take(node.ByteSize(), "its nodes, while functions are inlined")
         self.nodes.append(node)
 
     def take(self, node: Any) -> None:
