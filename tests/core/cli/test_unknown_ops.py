@@ -20,7 +20,8 @@ from tests.support.comparable import comparable
 LOOP = Path(__file__).parents[2] / "data" / "oracle" / "graphs" / "while_loop_forward.pb"
 SAID = "Op type not registered 'Zorp': Gradstep has no operation of that type"
 # x squared is summed twice: as it is, and behind an operation that nobody knows. Besides there are
-# one that calls a function that is not there, one on a type of number that Gradstep lacks, and a cond.
+# one that calls a function that is not there, one on a type of number that Gradstep lacks, and a
+# cond.
 GRAPH = """
 node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
 node { name: "two" op: "Square" input: "x" $T }
