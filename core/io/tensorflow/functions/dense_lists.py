@@ -157,6 +157,21 @@ def _pop(made: _DenseOp) -> None:
     made.make("IdentityN", "", rest, item, T=(made.dtype, made.dtype))
 
 
+def _concat(made: _DenseOp) -> None:
+    """The rows of all elements, one behind the other, and how many each has."""
+    rows, axis = made.input(0), made.constant("axis", 0)
+    sizes = made.make("Shape", "sizes", rows)
+    ends = [made.constant(f"inner_{n}", [v]) for n, v in (("begin", 2), ("end", 0), ("step", 1))]
+    inner = made.make("StridedSlice", "inner", sizes, *ends, end_mask=1)
+    shape = made.make("ConcatV2", "shape", made.constant("all", [-1]), inner, axis)
+    tensor = made.make("Reshape", "tensor", rows, shape)
+    each = made.make("GatherV2", "size", sizes, made.constant("one", 1), axis)
+    each = made.make("Cast", "size_of_each", each, DstT=DType.INT64)
+    count = made.make("ExpandDims", "count", made.length(), axis)
+    lengths = made.make("Fill", "lengths", count, each)
+    made.make("IdentityN", "", tensor, lengths, T=(made.dtype, DType.INT64))
+
+
 def _length(made: _DenseOp) -> None:
     made.length("")
 
@@ -171,5 +186,6 @@ _BUILDERS: dict[str, Callable[[_DenseOp], None]] = {
     "TensorListGather": _get_item,
     "TensorListPushBack": _push,
     "TensorListPopBack": _pop,
+    "TensorListConcatV2": _concat,
     "TensorListLength": _length,
 }
