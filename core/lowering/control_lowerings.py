@@ -89,17 +89,21 @@ def scan(
     carried: Sequence[Any],
     items: Sequence[Tensor],
     constants: Sequence[Any],
+    length: int | None = None,
+    reverse: bool = False,
 ) -> Sequence[Tensor]:
     """`body` of what is carried, a row of each of the items and the constants gives what is carried
-    on, and rows; the last of what was carried, and all rows."""
+    on, and rows; the last of what was carried, and all rows. length: how often, where there are no
+    items. reverse: from the last row on."""
     count, kinds = len(carried), [told.dtype for told in site.node.outputs]
-    rows, how_many = _rows(items)
+    rows, how_many = _rows(items, length)
     kept = [tf.TensorArray(element_type(kind), how_many) for kind in kinds[count:]]
 
     def step(index: Tensor, values: Sequence[Tensor], arrays: Sequence[Any]) -> Any:
-        given = [*values, *(row.read(index) for row in rows), *constants]
+        at = how_many - 1 - index if reverse else index
+        given = [*values, *(row.read(at) for row in rows), *constants]
         results = _called(site, body, given, kinds, index)
-        written = [a.write(index, x) for a, x in zip(arrays, results[count:], strict=True)]
+        written = [a.write(at, x) for a, x in zip(arrays, results[count:], strict=True)]
         return index + 1, results[:count], written
 
     _, last, written = tf.while_loop(
@@ -111,8 +115,10 @@ def scan(
     return [*last, *(array.stack() for array in written)]
 
 
-def _rows(items: Sequence[Tensor]) -> tuple[list[Any], Any]:
+def _rows(items: Sequence[Tensor], length: int | None) -> tuple[list[Any], Any]:
     """An array of the rows of each, and how many there are."""
+    if not items and isinstance(length, int):
+        return [], length
     if not items or not all(isinstance(x, Tensor) for x in items):
         raise UnloweredError("what it goes over are no tensors")
     known = items[0].shape.dims

@@ -91,9 +91,10 @@ def tables(framework: str) -> LoweringTable | None:
     from gradstep.core.lowering.aten import ATEN
     from gradstep.core.lowering.aten.aten_table import PYTHON
     from gradstep.core.lowering.control_lowerings import CONTROL
+    from gradstep.core.lowering.lax import LAX
     from gradstep.core.lowering.onnx import ONNX
 
-    found = {"aten": ATEN, "control": CONTROL, "onnx": ONNX, "python": PYTHON}
+    found = {"aten": ATEN, "control": CONTROL, "lax": LAX, "onnx": ONNX, "python": PYTHON}
     return found.get(framework)
 
 

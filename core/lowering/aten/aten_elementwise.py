@@ -20,6 +20,7 @@ from gradstep.core.lowering.aten.aten_tensors import (
     to_result,
 )
 from gradstep.core.lowering.foreign_graph import ElementType
+from gradstep.core.lowering.kinked_functions import larger, relu, smaller
 from gradstep.core.lowering.lowering_table import Build, Site
 from gradstep.core.ops.build.builder import Tensor, call
 
@@ -105,13 +106,8 @@ def convert(site: Site, self: Tensor, dtype: ElementType | None = None) -> Tenso
 
 
 @lower("relu")
-def relu(site: Site, self: Tensor) -> Tensor:
-    """PyTorch's gradient is 0 where x is not positive, even if NaN comes back, where TensorFlow's
-    op gives NaN: where that happened, it is the op that gives 0, too."""
-    came = site.output().gradient
-    if came is not None and not np.isfinite(came).all():
-        return call("Maximum", np.zeros((), self.dtype.numpy), self)
-    return call("Relu", self)
+def rectified(site: Site, self: Tensor) -> Tensor:
+    return relu(site, self)
 
 
 @lower("sqrt", "rsqrt", "reciprocal")
@@ -204,26 +200,16 @@ def rsub(site: Site, self: Any, other: Any, alpha: float = 1) -> Tensor:
 
 @lower("maximum", "max.other")
 def maximum(site: Site, self: Tensor, other: Tensor) -> Tensor:
-    return _extreme(site, "Maximum", "Greater", self, other)
+    return larger(site, *_both(self, other))
 
 
 @lower("minimum", "min.other")
 def minimum(site: Site, self: Tensor, other: Tensor) -> Tensor:
-    return _extreme(site, "Minimum", "Less", self, other)
+    return smaller(site, *_both(self, other))
 
 
-def _extreme(site: Site, type: str, wins: str, self: Tensor, other: Tensor) -> Tensor:
-    """Of equal numbers PyTorch halves the gradient, where TensorFlow's op gives all of it to the
-    first: where equal numbers met, or may, it is their mean."""
-    a, b = as_operands(promoted(self, other), self, other)
-    a = a if isinstance(a, Tensor) else site.constant(a)
-    x, y = site.value_of(self), site.value_of(other)
-    differ = x is not None and y is not None and not np.equal(x, y).any()
-    if differ or not a.dtype.is_floating:
-        return call(type, a, b)
-    half = scalar(a, 0.5)
-    mean = call("AddV2", call("Mul", a, half), call("Mul", b, half))
-    return call("SelectV2", call(wins, a, b), a, call("SelectV2", call(wins, b, a), b, mean))
+def _both(a: Tensor, b: Tensor) -> list[Any]:
+    return as_operands(promoted(a, b), a, b)
 
 
 @lower("atan2")
