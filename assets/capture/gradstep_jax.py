@@ -118,7 +118,7 @@ class _Given:
         self.held, self.names, self.leaves, self.trained = [], [], [], []
         for keys, leaf in named:
             at = keys[0].idx
-            if self._is_array(leaf, at in self.wrt):
+            if self._is_array(leaf, at in self.wrt and len(keys) == 1):
                 self.held.append(None)
                 self.names.append(".".join([parameters[at], *map(_key, keys[1:])]))
                 self.leaves.append(leaf if hasattr(leaf, "dtype") else jnp.asarray(leaf))
@@ -128,7 +128,7 @@ class _Given:
 
     @staticmethod
     def _is_array(leaf, trained):
-        """As jax.grad has it: a number is traced where it is differentiated."""
+        """As jax.grad has it: a number that is an argument is traced where it is differentiated."""
         return isinstance(leaf, (jax.Array, np.ndarray, np.generic)) or (
             trained and isinstance(leaf, float)
         )
@@ -850,7 +850,8 @@ class _Writer:
         found = []
         for node in body.nodes:
             if node.drawn:
-                found += [self._drawn(value, caller) for value in node.outs if id(value) in needed]
+                values = [x for x in node.outs if id(x) in needed and not x.is_key]
+                found += [self._drawn(value, caller) for value in values]
             elif any(id(value) in needed for value in node.outs):
                 self._node(node, found, caller)
         return found
@@ -1049,28 +1050,31 @@ class _Writer:
 
     def _rule(self, own, closed, floats):
         """The nodes of what a rule gives back, behind all others."""
-        capture, self.capture.body = self.capture, _Body()
-        outer, self.scopes = self.scopes, _Scopes()
+        capture = self.capture
+        outer, capture.body, scopes, self.scopes = capture.body, _Body(), self.scopes, _Scopes()
+        try:
+            return self._rule_in(capture.body, own, closed, floats)
+        finally:
+            capture.body, self.scopes = outer, scopes
+
+    def _rule_in(self, body, own, closed, floats):
         given = [_Value(x.aval) for x in own.outs]
         back = [
             self._entry(_cotangent(own), [own.key, "backward", "cotangent"], "lax.cotangent", {},
                         [value], ())
             for value in given
         ]  # fmt: skip
-        body = capture.body
-        args = [x if isinstance(x, _Value) else self._held(x, own, back) for x in own.ins]
-        results = capture._open(closed, [*args, *given], (), (), None, "")
+        results = self.capture._open(closed, [*own.ins, *given], (), (), None, "")
         body.results = results
         for node in body.nodes:
             node.backward, node.scope = own.key, ((own.key, None), ("backward", None), *node.scope)
         nodes = [*back, *self._nodes(body)]
         for entry in nodes:
             entry["backward"] = own.key
-        for value, array in zip(body.inputs, body.lifted):
+        if body.lifted:
             raise ValueError("its rule has constants of its own")
         by = dict(zip(floats, results))
         self.document["nodes"] += nodes
-        self.scopes = outer
         places = [i for i, x in enumerate(own.ins) if isinstance(x, _Value) and not x.is_key]
         return {
             "inputs": [self._ref(own.ins[i]) for i in places],
@@ -1083,9 +1087,6 @@ class _Writer:
         if isinstance(value, _Value):
             return self._ref(value)
         raise ValueError("its rule gives a number")
-
-    def _held(self, literal, own, back):
-        raise ValueError("it is given a number")
 
     # -- names, lines -------------------------------------------------------------------------
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gradstep.core.lowering.foreign_graph import CustomFunction, ForeignNode, ForeignRef
+from gradstep.core.lowering.lax_expressions import lax_expression
 from gradstep.core.lowering.lowering_table import UnloweredError
 
 Write = Callable[..., str]
+Rank = Callable[[ForeignRef], int | None]
 
 
 def _call(name: str) -> Write:
@@ -46,17 +48,20 @@ class GradientSource:
 
 
 def gradient_source(
-    key: str, function: CustomFunction, nodes: Sequence[ForeignNode]
+    key: str,
+    function: CustomFunction,
+    nodes: Sequence[ForeignNode],
+    rank: Rank = lambda ref: None,
 ) -> GradientSource:
-    """Of a function whose backward consists of `nodes`. Raises UnloweredError where that has what
-    cannot be written."""
+    """Of a function whose backward consists of `nodes`. rank: of a tensor of the forward pass.
+    Raises UnloweredError where it has what cannot be written."""
     made = GradientSource()
-    names = _places(function)
+    names, ranks = _places(function), _Ranks(nodes, rank)
     lines: list[str] = []
     for node in nodes:
         if ForeignRef(node.name) in names:
             continue  # a cotangent
-        lines.append(f"    {_variable(node.name)} = {_expression(node, names, made.captured)}")
+        lines.append(f"    {_variable(node.name)} = {_expression(node, names, ranks, made.captured)}")
         names[ForeignRef(node.name)] = _variable(node.name)
     back = ["None" if ref is None else names.get(ref, "None") for ref in function.gradients]
     nothing = ["None"] * len(function.outputs)
@@ -72,7 +77,29 @@ def _places(function: CustomFunction) -> dict[ForeignRef, str]:
     return {ref: f"op.inputs[{i}]" for i, ref in enumerate(ends)} | found
 
 
-def _expression(node: ForeignNode, names: dict[ForeignRef, str], captured: list[ForeignRef]) -> str:
+class _Ranks:
+    """How many axes tensors have: those of the backward, and of the forward pass."""
+
+    def __init__(self, nodes: Sequence[ForeignNode], rank: Rank) -> None:
+        self._own = {
+            ForeignRef(node.name, i): len(told.shape)
+            for node in nodes
+            for i, told in enumerate(node.outputs)
+        }
+        self._rank = rank
+
+    def __call__(self, ref: ForeignRef) -> int:
+        found = self._own.get(ref, self._rank(ref))
+        if found is None:
+            raise UnloweredError(f"its backward has {ref.node}, whose axes are not told")
+        return found
+
+
+def _expression(
+    node: ForeignNode, names: dict[ForeignRef, str], ranks: _Ranks, captured: list[ForeignRef]
+) -> str:
+    if node.op.startswith("lax."):
+        return lax_expression(node, lambda value: _text(value, names, captured), ranks)
     kind = node.op.split(".")[1]
     if kind in _REDUCED and node.args.get("dtype") is None:
         x = _text(node.args["self"], names, captured)

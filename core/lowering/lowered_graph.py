@@ -41,7 +41,7 @@ from gradstep.core.lowering.lowering_table import (
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.ops.build.variable import TRAINABLE
 
-_LIBRARIES = ("torch/", "jax/", "flax/", "site-packages/")
+_LIBRARIES = ("torch/", "jax/", "flax/", "equinox/", "optax/", "site-packages/")
 
 _MARKS = frozenset({FOREIGN_NAME, FOREIGN_OP, FOREIGN_SCOPE, SOURCE_LINE})
 _UNTOLD = "float32"  # what is taken for an element type that is not told
@@ -185,9 +185,15 @@ class _GraphLowering:
             if function.outputs and function.outputs[-1].node == last:
                 nodes = [node for node in self._graph.nodes if node.backward == key]
                 try:
-                    self._own_gradient(key, function, gradient_source(key, function, nodes))
+                    source = gradient_source(key, function, nodes, self._rank)
+                    self._own_gradient(key, function, source)
                 except UnloweredError as error:
                     self._done.unwritten[key] = error.message
+
+    def _rank(self, ref: ForeignRef) -> int | None:
+        """None where it is not there yet."""
+        tensor = self._tensors.get(ref)
+        return None if tensor is None else tensor.shape.rank
 
     def _own_gradient(self, key: str, function: CustomFunction, source: GradientSource) -> None:
         refs = (*function.outputs, *function.inputs, *source.captured)

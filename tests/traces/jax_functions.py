@@ -218,3 +218,284 @@ def thirteen() -> dict[str, Case]:
         "moving": Case(moving, (normal(3, 4), jnp.int32(1))),
         "reweighted": Case(reweighted, (normal(3, 4), normal(4)), (0, 1)),
     }  # fmt: skip
+
+
+# -- networks --------------------------------------------------------------------------------------
+
+
+def flax_net() -> Case:
+    """Convolution, batch norm, pooling, dropout, layers; each module is a scope."""
+    from flax import linen as nn
+
+    class Block(nn.Module):
+        features: int
+
+        @nn.compact
+        def __call__(self, x: Any) -> Any:
+            h = nn.BatchNorm(use_running_average=False)(nn.Conv(self.features, (3, 3))(x))
+            return nn.relu(h) + nn.Conv(self.features, (1, 1))(x)
+
+    class Net(nn.Module):
+        @nn.compact
+        def __call__(self, x: Any) -> Any:
+            x = nn.max_pool(Block(4)(x), (2, 2), (2, 2))
+            x = nn.avg_pool(nn.GroupNorm(2)(Block(6)(x)), (2, 2), (1, 1), "SAME")
+            x = nn.Dropout(0.3, deterministic=False)(x.reshape(x.shape[0], -1))
+            return nn.Dense(3)(nn.gelu(nn.LayerNorm()(nn.Dense(5)(x))))
+
+    net, x, labels = Net(), normal(4, 6, 6, 2), whole(3, 4)
+    variables = net.init({"params": jax.random.key(1), "dropout": jax.random.key(2)}, x)
+
+    def loss(params: Any, state: Any, x: Any, labels: Any, key: Any) -> Any:
+        logits, moved = net.apply(
+            {"params": params, "batch_stats": state}, x, mutable=["batch_stats"],
+            rngs={"dropout": key},
+        )  # fmt: skip
+        return cross_entropy(logits, labels), moved["batch_stats"]
+
+    key = jax.random.key(3)
+    return Case(loss, (variables["params"], variables["batch_stats"], x, labels, key))
+
+
+def flax_lstm() -> Case:
+    """An LSTM of flax over rows, and attention."""
+    from flax import linen as nn
+
+    class Net(nn.Module):
+        @nn.compact
+        def __call__(self, x: Any) -> Any:
+            h = nn.RNN(nn.OptimizedLSTMCell(5))(x)
+            h = h + nn.MultiHeadDotProductAttention(num_heads=1, qkv_features=5)(h)
+            return nn.Dense(3)(h.mean(1))
+
+    net, x, labels = Net(), normal(2, 4, 3), whole(3, 2)
+    params = net.init(jax.random.key(1), x)
+
+    def loss(params: Any, x: Any, labels: Any) -> Any:
+        return cross_entropy(net.apply(params, x), labels)
+
+    return Case(loss, (params, x, labels))
+
+
+def flax_nnx() -> Case:
+    from flax import nnx
+
+    class Net(nnx.Module):
+        def __init__(self, rngs: Any) -> None:
+            self.first, self.last = nnx.Linear(4, 6, rngs=rngs), nnx.Linear(6, 3, rngs=rngs)
+
+        def __call__(self, x: Any) -> Any:
+            return self.last(nnx.swish(self.first(x)))
+
+    graph, state = nnx.split(Net(nnx.Rngs(0)))
+
+    def loss(state: Any, x: Any, labels: Any) -> Any:
+        return cross_entropy(nnx.merge(graph, state)(x), labels)
+
+    return Case(loss, (state, normal(5, 4), whole(3, 5)))
+
+
+def equinox_net() -> Case:
+    """Layers called by vmap; one of them twice; what is no array stays as it is."""
+    import equinox as eqx
+
+    class Net(eqx.Module):
+        conv: Any
+        layers: list[Any]
+        norm: Any
+        activation: Any
+
+        def __init__(self, key: Any) -> None:
+            a, b, c = jax.random.split(key, 3)
+            self.conv = eqx.nn.Conv1d(2, 4, 3, key=a)
+            self.layers = [eqx.nn.Linear(4, 4, key=b), eqx.nn.MLP(4, 3, 5, 2, key=c)]
+            self.norm, self.activation = eqx.nn.LayerNorm(4), jax.nn.tanh
+
+        def __call__(self, x: Any) -> Any:
+            h = self.activation(self.conv(x)).mean(1)
+            h = self.layers[0](self.norm(self.layers[0](h)))
+            return self.layers[1](h)
+
+    def loss(net: Any, x: Any, labels: Any) -> Any:
+        return cross_entropy(jax.vmap(net)(x), labels)
+
+    return Case(loss, (Net(jax.random.key(0)), normal(4, 2, 7), whole(3, 4)))
+
+
+def equinox_gru() -> Case:
+    """A cell in a scan, with dropout of what comes out."""
+    import equinox as eqx
+
+    class Net(eqx.Module):
+        cell: Any
+        drop: Any
+        last: Any
+
+        def __call__(self, xs: Any, key: Any) -> Any:
+            def step(h: Any, row: Any) -> Any:
+                x, key = row
+                return self.drop(self.cell(x, h), key=key), None
+
+            keys = jax.random.split(key, xs.shape[0])
+            h, _ = lax.scan(step, jnp.zeros(4), (xs, keys))
+            return self.last(h)
+
+    a, b = jax.random.split(jax.random.key(5))
+    net = Net(eqx.nn.GRUCell(3, 4, key=a), eqx.nn.Dropout(0.4), eqx.nn.Linear(4, 2, key=b))
+
+    def loss(net: Any, xs: Any, key: Any) -> Any:
+        return (jax.vmap(net)(xs, jax.random.split(key, xs.shape[0])) ** 2).mean()
+
+    return Case(loss, (net, normal(3, 5, 3), jax.random.key(6)))
+
+
+# -- rules of one's own ----------------------------------------------------------------------------
+
+
+@jax.custom_vjp
+def clipped(x: Any) -> Any:
+    """What comes back is kept between -0.1 and 0.1."""
+    return x
+
+
+clipped.defvjp(lambda x: (x, None), lambda _, g: (jnp.clip(g, -0.1, 0.1),))
+
+
+@jax.custom_jvp
+def straight(x: Any) -> Any:
+    """A step, through which the gradient goes as if it were not there."""
+    return jnp.sign(x)
+
+
+straight.defjvp(lambda x, t: (jnp.sign(x[0]), t[0]))
+
+
+@jax.custom_vjp
+def scaled_product(x: Any, w: Any) -> Any:
+    return x @ w
+
+
+def _scaled_back(kept: Any, g: Any) -> Any:
+    x, w = kept
+    return 2 * g @ w.T, x.T @ g / 2
+
+
+scaled_product.defvjp(lambda x, w: (x @ w, (x, w)), _scaled_back)
+
+
+@jax.custom_jvp
+def log1pexp(x: Any) -> Any:
+    """The rule is of what it computes: nothing differs."""
+    return jnp.log(1.0 + jnp.exp(x))
+
+
+@log1pexp.defjvp
+def _log1pexp_rule(primals: Any, tangents: Any) -> Any:
+    (x,), (t,) = primals, tangents
+    return log1pexp(x), (1 - 1 / (1 + jnp.exp(x))) * t
+
+
+@jax.custom_vjp
+def reversed_rows(x: Any) -> Any:
+    """The gradient is another's: domain adaptation turns it round."""
+    return jnp.tanh(x)
+
+
+def _reversed_back(out: Any, g: Any) -> Any:
+    return (-0.3 * g * jnp.where(out > 0, 1 - out * out, out * out).sum(0, keepdims=True),)
+
+
+reversed_rows.defvjp(lambda x: (jnp.tanh(x), jnp.tanh(x)), _reversed_back)
+
+
+def rules() -> dict[str, Case]:
+    """One each; all of them one behind the other."""
+    x, w = normal(3, 4), normal(4, 4)
+
+    def of(rule: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda w, x: (jnp.sin(rule(jnp.cos(x @ w))) * 3).sum()
+
+    def product(w: Any, x: Any) -> Any:
+        return jnp.sin(scaled_product(jnp.cos(x), w * 2)).sum()
+
+    def all_of_them(w: Any, x: Any) -> Any:
+        h = scaled_product(straight(x @ w), w)
+        return (clipped(reversed_rows(log1pexp(h))) ** 2).sum()
+
+    found = {"rule_" + r.__name__: Case(of(r), (w, x)) for r in (
+        clipped, straight, log1pexp, reversed_rows)}  # fmt: skip
+    return found | {
+        "rule_scaled_product": Case(product, (w, x)),
+        "rules": Case(all_of_them, (w, x)),
+    }
+
+
+# -- what else there is ----------------------------------------------------------------------------
+
+
+def drawn_in_loops(w: Any, key: Any) -> Any:
+    """A key that goes along, one that is made of the iteration's number, and branches."""
+
+    def step(carry: Any, i: Any) -> Any:
+        h, key = carry
+        key, own = jax.random.split(key)
+        noise = jax.random.normal(own, h.shape) + jax.random.uniform(jax.random.fold_in(key, i))
+        h = lax.cond(i % 2 == 0, lambda h: jnp.tanh(h @ w + noise), lambda h: h * noise, h)
+        return (h, key), h.sum()
+
+    (h, _), sums = lax.scan(step, (jnp.ones(3), key), jnp.arange(4))
+    return (h**2).sum() + sums.mean()
+
+
+def until(x: Any) -> Any:
+    """A loop that only its values end: JAX has no gradient of it."""
+    y = lax.while_loop(lambda c: c.sum() < 20, lambda c: c * 1.7 + 0.1, x)
+    return (y**2).sum()
+
+
+def opaque(x: Any) -> Any:
+    """A call of Python, which nothing is known of; what is behind it runs."""
+    y = jax.pure_callback(lambda v: np.sin(v), jax.ShapeDtypeStruct(x.shape, x.dtype), x * 2)
+    return (lax.stop_gradient(y) * x).sum()
+
+
+def mixed_types(x: Any, n: Any) -> Any:
+    half = (x.astype(jnp.bfloat16) * 2).astype(jnp.float32)
+    bits = (n << 2) ^ (n & 3) | (n % 5)
+    return (half * bits).sum() + (x * (n // 2) * (n > 1)).sum() + jnp.where(n == 2, x, -x).prod()
+
+
+def indices(x: Any, i: Any) -> Any:
+    """Every kind of index."""
+    rows = x[i] + x[-1] + x[:, 1:3].sum() + x[i, i].sum() + x[::-1][0] + x[jnp.array([[0, 1]])].sum()
+    picked = x[i[:, None], jnp.array([0, 2])].sum() + jnp.take(x, i + 2, axis=1, mode="wrap").sum()
+    beyond = jnp.take(x, i + 2, axis=0, mode="fill", fill_value=0.5).sum()
+    clipped = jnp.take(x, i + 2, axis=0, mode="clip").sum()
+    batched = jax.vmap(lambda row, j: row.at[j].add(2.0 * row[0]))(x, i)
+    dropped = x.at[i + 2].mul(3.0, mode="drop") + x.at[i, 0].min(0.1) + x.at[1:3, 1].set(9.0)
+    return (rows**2).sum() + picked + beyond + clipped + (batched * dropped).sum()
+
+
+def more() -> dict[str, Case]:
+    return {
+        "drawn_in_loops": Case(drawn_in_loops, (normal(3, 3), jax.random.key(8))),
+        "until": Case(until, (jnp.abs(normal(3)),)),
+        "opaque": Case(opaque, (normal(3),)),
+        "mixed_types": Case(mixed_types, (normal(4), jnp.arange(4))),
+        "indices": Case(indices, (normal(3, 4), jnp.array([0, 2, 1]))),
+    }
+
+
+def networks() -> dict[str, Case]:
+    """Those whose packages are there."""
+    found = {}
+    for make in (flax_net, flax_lstm, flax_nnx, equinox_net, equinox_gru):
+        try:
+            found[make.__name__] = make()
+        except ImportError:
+            continue
+    return found
+
+
+def cases() -> dict[str, Case]:
+    return {**thirteen(), **rules(), **more(), **networks()}
