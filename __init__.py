@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from gradstep.core.errors import GradstepError
@@ -35,6 +36,7 @@ __all__ = [
     "Session",
     "Stop",
     "__version__",
+    "capture_jax",
     "capture_torch",
     "debug",
     "open",
@@ -99,13 +101,45 @@ def capture_torch(
     device, memory: as in `open`.
     Raises GradstepError where PyTorch is not installed here, and what PyTorch raises itself.
     """
+    from gradstep.core.notebook.captured_file import open_window, opened
     from gradstep.core.notebook.error_notes import add_notes
-    from gradstep.core.notebook.torch_capture import capture, open_window, opened
+    from gradstep.core.notebook.torch_capture import capture
     from gradstep.main import Gradstep
 
     with add_notes():
         options = {"values": values, "dynamic_shapes": dynamic_shapes}
         written = capture(model, args, loss, targets, path, options)
+        if open:
+            open_window(written)
+        return opened(written, memory, Gradstep().devices().open_backend(device))
+
+
+def capture_jax(
+    f: Callable[..., Any],
+    *args: Any,
+    wrt: int | Sequence[int] = 0,
+    path: str | os.PathLike[str] | None = None,
+    open: bool = False,
+    values: bool = True,
+    device: str = "cpu",
+    memory: int | None = None,
+) -> Session:
+    """Open what a JAX function computes of `args`, and its gradients.
+
+    f, args, wrt, values: as `save` of the exporter takes them, which docs/jax.md describes: `f` as
+             jax.grad takes it, and which arguments are trained.
+    path:    where the trace is written (.gstrace); by default among temporary files.
+    open:    whether the window opens on it, too.
+    device, memory: as in `open`.
+    Raises GradstepError where JAX is not installed here, and what JAX raises itself.
+    """
+    from gradstep.core.notebook.captured_file import open_window, opened
+    from gradstep.core.notebook.error_notes import add_notes
+    from gradstep.core.notebook.jax_capture import capture
+    from gradstep.main import Gradstep
+
+    with add_notes():
+        written = capture(f, args, wrt, path, values)
         if open:
             open_window(written)
         return opened(written, memory, Gradstep().devices().open_backend(device))

@@ -68,6 +68,7 @@ PLACEMENT = (
 # What draws at random, besides what is called random_…; and calls that leave nothing behind.
 DRAWS = ("threefry2x32", "rng_bit_generator", "rng_uniform")
 SILENT = ("debug_callback", "debug_print")
+CALLBACKS = ("pure_callback", "io_callback")
 # Where a tensor lies, and what may be put together: nothing is computed.
 NOTHING = ("optimization_barrier", "sharding_constraint", "mesh_cast", "pvary", "device_put")
 WRAPPED = re.compile(r"\b(?:vmap|jvp|transpose|p?jit|checkpoint|remat|rematted_computation)\(|\)")
@@ -223,12 +224,12 @@ class _Capture:
 
     def _constant(self, array):
         """An array that is captured: one more input of the graph that is being read."""
-        for known, value in zip(self.body.lifted, self.body.inputs[-len(self.body.lifted) or 10**9:]):
+        first = len(self.body.inputs) - len(self.body.lifted)
+        for place, known in enumerate(self.body.lifted):
             if known is array:
-                return value
-        key = hasattr(array, "dtype") and jax.dtypes.issubdtype(array.dtype, jax.dtypes.prng_key)
-        aval = jax.typeof(array) if hasattr(jax, "typeof") else jax.core.get_aval(array)
-        value = _Value(aval, known=True, drawn=bool(key))
+                return self.body.inputs[first + place]
+        aval = _aval(array)
+        value = _Value(aval, known=True, drawn=_is_key(aval))
         self.body.lifted.append(array)
         self.body.inputs.append(value)
         return value
@@ -245,8 +246,10 @@ class _Capture:
         def read(v):
             if not isinstance(v, jcore.Literal):
                 return env[v]
-            return v if np.ndim(v.val) == 0 and np.asarray(v.val).dtype.kind != "c" else (
-                self._constant(np.asarray(v.val, v.aval.dtype))
+            return (
+                v
+                if np.ndim(v.val) == 0 and np.asarray(v.val).dtype.kind != "c"
+                else (self._constant(np.asarray(v.val, v.aval.dtype)))
             )
 
         for eqn in jaxpr.eqns:
@@ -271,9 +274,9 @@ class _Capture:
         if name == "cond" and isinstance(ins[0], jcore.Literal):
             chosen = eqn.params["branches"][int(ins[0].val)]
             return self._open(chosen, ins[1:], here, frames, function, "")
-        if name == "platform_index":
-            found = eqn.primitive.bind(**eqn.params)
-            return [_literal(found, eqn.outvars[0].aval)]
+        if name == "platform_index" or (ins and _is_arithmetic_of_numbers(eqn, ins)):
+            found = _called_with(eqn.primitive, eqn.params, map(_held, ins))
+            return [_literal(found[0], eqn.outvars[0].aval)]
         node = _Node(name, eqn.primitive, eqn.params, ins, here, frames, function)
         node.own_name = own
         values = [x for x in ins if isinstance(x, _Value)]
@@ -425,6 +428,16 @@ class _Capture:
 _CONTROLS = {"scan": _Capture._scan, "while": _Capture._while, "cond": _Capture._cond}
 
 
+def _is_arithmetic_of_numbers(eqn, ins):
+    """Whether it makes one number of others, which it always does."""
+    if eqn.primitive.name in CONTROL or len(eqn.outvars) != 1:
+        return False
+    made = eqn.outvars[0].aval
+    plain = not _is_key(made) and made.shape == () and np.dtype(made.dtype).kind in "fiub"
+    draws = eqn.primitive.name.startswith("random_") or eqn.primitive.name in DRAWS
+    return plain and not draws and all(isinstance(x, jcore.Literal) for x in ins)
+
+
 def _product(closed):
     """Of x -> matrix · x, perhaps turned: over which axes; None for anything else."""
     jaxpr = closed.jaxpr
@@ -564,6 +577,8 @@ def _computed(node, args):
     of its matrix the gradient as well: here it is 0, and symmetric."""
     if node.kind == "cholesky":
         return [jnp.tril(lax.linalg.cholesky(args[0], symmetrize_input=True))]
+    if node.kind in CALLBACKS:  # which JAX refuses to differentiate: nothing comes back
+        args = map(lax.stop_gradient, args)
     return _called_with(node.primitive, node.params, map(_as_array, args))
 
 
@@ -730,7 +745,10 @@ class _Writer:
         by, back = {}, {}
         trained = [i for i, one in enumerate(given.trained) if one]
         if has_loss and trained:
-            by, back = _with_gradients(self.capture, args, trained, seen)
+            try:
+                by, back = _with_gradients(self.capture, args, trained, seen)
+            except Exception as error:
+                self._remark(f"the graph's own gradients are not here: {_first_line(error)}")
         self._values(seen, back if values else {}, values)
         if has_loss and trained:
             self._hold(by, of)
@@ -781,10 +799,10 @@ class _Writer:
         try:
             value, real = self.given.gradients()
         except Exception as error:
-            real, text = None, str(error).splitlines()[0] if str(error) else type(error).__name__
+            real = None
             self._remark(
-                f"jax.grad does not differentiate it ({text:.200}); the gradients here are those of "
-                "what was computed, step by step"
+                f"jax.grad does not differentiate it ({_first_line(error)}); the gradients here "
+                "are those of what was computed, step by step"
             )
         if real is not None and _differ(value, of, 0, 1e-4):
             text = f"run again, it gives {float(value):.6g} and not {float(of):.6g}"
@@ -792,10 +810,11 @@ class _Writer:
             real = None
         scale = max((float(jnp.abs(g).max()) for g in by.values() if g.size), default=0.0)
         reached = self._reached()
-        for place, traced in by.items():
+        for place in real or by:
             entry = self.document["inputs"][self.places[place]]
+            traced = by.get(place)
             own = traced if real is None else real[place]
-            if text := _differ(own, traced, scale):
+            if traced is not None and (text := _differ(own, traced, scale)):
                 where = f"{entry['name']}: {text}; {self._blame()}"
                 self.document["remarks"].append({"input": entry["name"], "text": where})
             if id(self.capture.body.inputs[place]) in reached:
@@ -863,9 +882,8 @@ class _Writer:
         function = named[-1][0] if named else node.own_name or node.kind
         at = [i for i, part in enumerate(node.scope) if part[1]][-1:] or [len(node.scope)]
         scope = self.scopes.named(node.scope[: at[0]])
-        function = _plain(function.removeprefix("random_"))
-        entry = self._entry(node, [*scope, function], f"lax.random.{function}", {}, [value], caller)
-        return entry
+        function = _plain(function.removeprefix("random_").removesuffix("_real"))
+        return self._entry(node, [*scope, function], f"lax.random.{function}", {}, [value], caller)
 
     def _entry(self, node, path, op, args, outs, caller):
         name = self._unique("/".join(path))
@@ -1257,7 +1275,7 @@ def _frames(traceback):
     found = []
     for frame in traceback.frames:
         file = frame.file_name
-        if file.startswith(JAX) or file == __file__ or file.startswith("<") or not file:
+        if file.startswith((JAX, "<")) or file == __file__ or not file:
             continue
         if os.sep + "jaxlib" + os.sep in file or "/importlib/" in file:
             continue
@@ -1334,6 +1352,11 @@ def _source(place):
         return ""
 
 
+def _first_line(error):
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return f"{lines[0]:.200}"
+
+
 def _aval(array):
     return jax.typeof(array) if hasattr(jax, "typeof") else jax.core.get_aval(array)
 
@@ -1379,7 +1402,9 @@ def _differ(real, traced, scale, relative=RELATIVE):
     a, b = np.nan_to_num(a), np.nan_to_num(b)
     largest = max(np.abs(a).max(initial=0), np.abs(b).max(initial=0), scale * 1e-3, 1e-30)
     off = float(np.abs(a - b).max(initial=0))
-    return "" if off <= relative * largest else f"JAX's gradient differs from the graph's by {off:.3g}"
+    return (
+        "" if off <= relative * largest else f"JAX's gradient differs from the graph's by {off:.3g}"
+    )
 
 
 def _array(value):

@@ -11,7 +11,10 @@ from types import ModuleType
 from gradstep.core.errors import GradstepError
 
 _FOLDER = Path(__file__).parents[2] / "assets" / "capture"
-EXPORTERS: Mapping[str, Path] = {"torch": _FOLDER / "gradstep_torch.py"}
+EXPORTERS: Mapping[str, Path] = {
+    "torch": _FOLDER / "gradstep_torch.py",
+    "jax": _FOLDER / "gradstep_jax.py",
+}
 
 
 def exporter_text(framework: str) -> str:

@@ -440,7 +440,7 @@ def _capture(parser: argparse.ArgumentParser) -> None:
     """Print the exporter of a framework: one file of Python that needs nothing of Gradstep. Save it
     where your model is, as `gradstep capture torch > gradstep_torch.py`, and call its `save`; what
     that writes (.gstrace) opens here."""
-    parser.add_argument("framework", choices=("torch",))
+    parser.add_argument("framework", choices=("torch", "jax"))
     parser.add_argument("--out", metavar="FILE", type=Path, help="write it there")
 
 
@@ -537,7 +537,7 @@ VERBS: Mapping[str, Verb] = {
     "sweep": Verb("train with many settings, and compare", _sweep),
     "events": Verb("list the curves of TensorBoard's event files", _events),
     "convert": Verb("write a document in another format", _convert),
-    "capture": Verb("print the exporter for PyTorch models", _capture),
+    "capture": Verb("print the exporter for PyTorch models, or JAX functions", _capture),
     "follow": Verb("follow a watched PyTorch training while it runs", _follow),
     "trust": Verb("list the documents whose Python may run, or revoke that", _trust),
     "shot": Verb("the window, as a picture", _shot),

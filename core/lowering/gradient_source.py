@@ -61,7 +61,9 @@ def gradient_source(
     for node in nodes:
         if ForeignRef(node.name) in names:
             continue  # a cotangent
-        lines.append(f"    {_variable(node.name)} = {_expression(node, names, ranks, made.captured)}")
+        lines.append(
+            f"    {_variable(node.name)} = {_expression(node, names, ranks, made.captured)}"
+        )
         names[ForeignRef(node.name)] = _variable(node.name)
     back = ["None" if ref is None else names.get(ref, "None") for ref in function.gradients]
     nothing = ["None"] * len(function.outputs)

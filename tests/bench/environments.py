@@ -116,6 +116,11 @@ ENVIRONMENTS = {
                 _uv("--torch-backend", "cpu", _TORCH, _TRANSFORMERS, _NUMPY),
             ),
         ),
+        # JAX and two libraries of networks, which record its functions (./dev traces --jax --live).
+        Environment(
+            "jax-traces",
+            (_uv("jax[cpu]==0.10.2", "flax==0.12.8", "equinox==0.13.8", _NUMPY),),
+        ),
         # ONNX, which writes the cases of its own suite (./dev onnx).
         Environment("onnx", (_uv("onnx==1.23.2", _NUMPY),)),
         # Gradstep itself beside the libraries that its optional kernels use.

@@ -56,7 +56,9 @@ def cnn(params: Any, x: Any, y: Any) -> Any:
         feature_group_count=2,
     )  # fmt: skip
     h = jnp.transpose(h, (0, 3, 1, 2))
-    h = lax.conv_transpose(h, params["k3"], (2, 2), "SAME", dimension_numbers=("NCHW", "OIHW", "NCHW"))
+    h = lax.conv_transpose(
+        h, params["k3"], (2, 2), "SAME", dimension_numbers=("NCHW", "OIHW", "NCHW")
+    )
     h = lax.reduce_window(h, 0.0, lax.add, (1, 1, 2, 2), (1, 1, 1, 1), "SAME") / 4
     return cross_entropy(h.mean((2, 3)) @ params["w"], y)
 
@@ -453,10 +455,18 @@ def until(x: Any) -> Any:
     return (y**2).sum()
 
 
+@jax.custom_vjp
+def called_back(x: Any) -> Any:
+    """A call of Python, which nothing is known of, with a rule."""
+    return jax.pure_callback(lambda v: np.sin(v), jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+
+
+called_back.defvjp(lambda x: (called_back(x), x), lambda x, g: (g * jnp.cos(x),))
+
+
 def opaque(x: Any) -> Any:
-    """A call of Python, which nothing is known of; what is behind it runs."""
-    y = jax.pure_callback(lambda v: np.sin(v), jax.ShapeDtypeStruct(x.shape, x.dtype), x * 2)
-    return (lax.stop_gradient(y) * x).sum()
+    """What is behind a call of Python runs."""
+    return (called_back(x * 2) * x).sum()
 
 
 def mixed_types(x: Any, n: Any) -> Any:
@@ -467,13 +477,31 @@ def mixed_types(x: Any, n: Any) -> Any:
 
 def indices(x: Any, i: Any) -> Any:
     """Every kind of index."""
-    rows = x[i] + x[-1] + x[:, 1:3].sum() + x[i, i].sum() + x[::-1][0] + x[jnp.array([[0, 1]])].sum()
+    rows = (
+        x[i] + x[-1] + x[:, 1:3].sum() + x[i, i].sum() + x[::-1][0] + x[jnp.array([[0, 1]])].sum()
+    )
     picked = x[i[:, None], jnp.array([0, 2])].sum() + jnp.take(x, i + 2, axis=1, mode="wrap").sum()
     beyond = jnp.take(x, i + 2, axis=0, mode="fill", fill_value=0.5).sum()
     clipped = jnp.take(x, i + 2, axis=0, mode="clip").sum()
     batched = jax.vmap(lambda row, j: row.at[j].add(2.0 * row[0]))(x, i)
-    dropped = x.at[i + 2].mul(3.0, mode="drop") + x.at[i, 0].min(0.1) + x.at[1:3, 1].set(9.0)
+    dropped = (
+        x.at[i + 2].mul(3.0, mode="drop", unique_indices=True)
+        + x.at[i, 0].min(0.1)
+        + x.at[1:3, 1].set(9.0)
+    )
     return (rows**2).sum() + picked + beyond + clipped + (batched * dropped).sum()
+
+
+_SCALE, _SHIFT = np.arange(3.0), jnp.ones(3)
+_moved = jax.jit(lambda x: x * _SCALE + _SHIFT)
+
+
+def captured(x: Any) -> Any:
+    """Arrays that functions in branches and loops have from outside."""
+    y = lax.scan(lambda c, _: (_moved(c), None), x, None, length=2)[0]
+    y = lax.cond(y.sum() > 0, lambda v: v * _SHIFT, lambda v: _moved(v) + _SCALE, y)
+    z = lax.while_loop(lambda c: (_moved(c) * _SCALE).sum() < 50, lambda c: _moved(c) + 1, y)
+    return (y * lax.stop_gradient(z)).sum()
 
 
 def more() -> dict[str, Case]:
@@ -482,6 +510,7 @@ def more() -> dict[str, Case]:
         "until": Case(until, (jnp.abs(normal(3)),)),
         "opaque": Case(opaque, (normal(3),)),
         "mixed_types": Case(mixed_types, (normal(4), jnp.arange(4))),
+        "captured": Case(captured, (normal(3),)),
         "indices": Case(indices, (normal(3, 4), jnp.array([0, 2, 1]))),
     }
 

@@ -1,4 +1,4 @@
-"""Models recorded anew by PyTorch, which lives in an environment of its own."""
+"""Models recorded anew by PyTorch or JAX, which live in environments of their own."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from pathlib import Path
 from tests.bench.environments import ROOT, NotAvailableError, python_of
 
 RECORD = Path(__file__).with_name("record_torch.py")
-ENVIRONMENT = "torch-traces"
 
 
-def record(folder: Path, names: Sequence[str], python: Path | None = None) -> None:
+def record(
+    folder: Path, names: Sequence[str], python: Path | None = None, framework: str = "torch"
+) -> None:
     """Write the traces of these models into a folder; of one that cannot be recorded there is none,
     and standard error says why.
 
-    python: an interpreter that has PyTorch; else one in .bench/, made when it is first asked for.
-    Raises NotAvailableError where there is none."""
-    interpreter = str(python or python_of(ENVIRONMENT, may_install=True))
-    command = [interpreter, "-B", str(RECORD), "--into", str(folder), *names]  # assets are packed
+    python: an interpreter that has the framework; else one in .bench/, made when it is first asked
+            for. Raises NotAvailableError where there is none."""
+    interpreter = str(python or python_of(f"{framework}-traces", may_install=True))
+    script = str(RECORD.with_name(f"record_{framework}.py"))
+    command = [interpreter, "-B", script, "--into", str(folder), *names]  # assets are packed
     try:
         subprocess.run(command, check=False, cwd=ROOT, stdout=sys.stderr, env=_environment())
     except OSError as error:

@@ -1,6 +1,7 @@
 """./dev traces: every recorded trace opened, run, differentiated, and held against its framework.
 
---live records the models anew first, with the PyTorch of an environment in .bench/, or of --python.
+They are PyTorch's, or JAX's with --jax. --live records the models anew first, with the framework of
+an environment in .bench/, or of --python.
 """
 
 from __future__ import annotations
@@ -22,29 +23,32 @@ _KEYS = ("name", "values", "gradients", "worst", "one_sided", "ok")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """0: all agree, or there is no PyTorch to record them with; 1: not all; 2: bad usage."""
+    """0: all agree, or there is nothing to record them with; 1: not all; 2: bad usage."""
     options = _parser().parse_args(arguments)
-    known = sorted(path.stem for path in traces().glob("*.gstrace"))
+    framework = "jax" if options.jax else "torch"
+    recorded = traces(framework)
+    known = sorted(path.stem for path in recorded.glob("*.gstrace"))
     if unknown := sorted({*options.names} - {*known}):
         sys.stderr.write(f"traces: no model '{unknown[0]}'; the models are {', '.join(known)}\n")
         return 2
     names = options.names or known
     if not options.live:
-        return _judged(traces(), names, options.json)
+        return _judged(recorded, names, options.json)
     with tempfile.TemporaryDirectory(prefix="gradstep-live-") as folder:
         try:
-            record(Path(folder), names, options.python)
+            record(Path(folder), names, options.python, framework)
         except NotAvailableError as error:
-            return error.say("PyTorch", options.json)
+            return error.say("JAX" if options.jax else "PyTorch", options.json)
         return _judged(Path(folder), names, options.json)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="./dev traces", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="these alone")
-    parser.add_argument("--live", action="store_true", help="recorded anew with PyTorch")
+    parser.add_argument("--jax", action="store_true", help="JAX functions")
+    parser.add_argument("--live", action="store_true", help="recorded anew with the framework")
     parser.add_argument(
-        "--python", metavar="PYTHON", type=Path, help="with --live: an interpreter that has PyTorch"
+        "--python", metavar="PYTHON", type=Path, help="with --live: an interpreter that has it"
     )
     parser.add_argument("--json", action="store_true", help="one JSON object")
     return parser

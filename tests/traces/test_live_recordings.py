@@ -53,7 +53,7 @@ def test_a_model_that_was_not_recorded_is_named(
 def test_one_that_differs_is_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    def record(folder: Path, names: list[str], python: Path | None) -> None:
+    def record(folder: Path, names: list[str], python: Path | None, framework: str) -> None:
         shutil.copy(traces() / "mlp.gstrace", folder)
 
     monkeypatch.setattr(run, "record", record)

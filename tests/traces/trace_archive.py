@@ -1,4 +1,5 @@
-"""The recorded traces, which the repository keeps in one archive: together they are small."""
+"""The recorded traces, which the repository keeps in an archive a framework: together they are
+small."""
 
 from __future__ import annotations
 
@@ -9,24 +10,32 @@ import zipfile
 from functools import cache
 from pathlib import Path
 
-ARCHIVE = Path(__file__).parents[1] / "data" / "traces" / "torch.tar.xz"
+_DATA = Path(__file__).parents[1] / "data" / "traces"
+ARCHIVE = _DATA / "torch.tar.xz"
 _FOLDER = tempfile.TemporaryDirectory(prefix="gradstep-traces-")
 
 
 @cache
-def traces() -> Path:
-    """A folder with all of them, for as long as this process lasts."""
-    if ARCHIVE.is_file():
-        with tarfile.open(ARCHIVE) as archive:
-            archive.extractall(_FOLDER.name, filter="data")
-    return Path(_FOLDER.name)
+def traces(framework: str = "torch") -> Path:
+    """A folder with all of a framework's, for as long as this process lasts."""
+    folder = Path(_FOLDER.name, framework)
+    folder.mkdir()
+    if (file := _archive(framework)).is_file():
+        with tarfile.open(file) as archive:
+            archive.extractall(folder, filter="data")
+    return folder
 
 
-def pack(folder: Path) -> None:
+def _archive(framework: str) -> Path:
+    return _DATA / f"{framework}.tar.xz"
+
+
+def pack(folder: Path, framework: str = "torch") -> None:
     """Make the archive of the traces in a folder: not packed themselves, so that it finds what
     they have in common; equal ones give equal bytes."""
-    ARCHIVE.parent.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(ARCHIVE, "w:xz", preset=9) as archive:
+    file = _archive(framework)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(file, "w:xz", preset=9) as archive:
         for path in sorted(folder.glob("*.gstrace")):
             data = _stored(path)
             info = tarfile.TarInfo(path.name)

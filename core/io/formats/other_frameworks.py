@@ -9,7 +9,10 @@ _TORCH = (
     "write a trace of the model instead, which opens here: save what `gradstep capture torch` "
     "prints as gradstep_torch.py beside your code, and call its save(…); a .pt2 opens, too"
 )
-_JAX = f"JAX is not read yet: {OPEN_ANOTHER}"
+_JAX = (
+    "write a trace of the function instead, which opens here: save what `gradstep capture jax` "
+    "prints as gradstep_jax.py beside your code, and call its save(…)"
+)
 _WEIGHTS = "it has weights and no graph: open the graph of the model, and give it these as values"
 
 FORMATS = (

@@ -41,10 +41,10 @@ def _read(data: bytes, name: str, budget: Budget) -> Document:
 FORMATS = (
     Format(
         "trace",
-        "a trace of a PyTorch model",
+        "a trace of a PyTorch model or a JAX function",
         _sniff,
         suffixes=(_SUFFIX,),
-        title="Traces of PyTorch",
+        title="Traces of PyTorch and JAX",
         read=_read,
         by_name=True,
     ),

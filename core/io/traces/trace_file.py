@@ -37,7 +37,7 @@ _RESULTS = frozenset({"loss", "output", "update"})
 _LOOPS = frozenset({"control.while_loop", "control.scan"})
 _NAME = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.\-/]*")  # of a node: what a scope may be called
 _DEEP = 8  # lists in lists, as arguments
-_HINT = "write the trace again with the exporter (gradstep capture torch)"
+_HINT = "write the trace again with the exporter (gradstep capture torch, or jax)"
 
 
 def from_bytes(data: bytes, name: str = "", budget: Budget | None = None) -> ForeignGraph:

@@ -166,8 +166,8 @@ class _Traced:
         lines += _unlowered(self.done, self.graph.framework)
         if drawing := _drawn_anew(self.graph):
             lines.append(
-                f"{', '.join(drawing)} draws other numbers than PyTorch did: what is drawn in a "
-                "loop, or in a branch that was not taken, is not recorded."
+                f"{', '.join(drawing)} draws other numbers than {_named(self.graph.framework)} "
+                "did: what is drawn in a loop, or in a branch that was not taken, is not recorded."
             )
         lines += [
             f"{key} has a backward of its own. It is here as a gradient function, and off: switch "
@@ -283,9 +283,16 @@ def _drawn_anew(graph: ForeignGraph) -> list[str]:
     return found
 
 
+def _named(framework: str) -> str:
+    """As people call it."""
+    return {"torch": "PyTorch", "jax": "JAX"}.get(framework.partition(" ")[0], framework)
+
+
 def _unlowered(done: Lowered, framework: str) -> list[str]:
     """What stays as it is, and why; gradients end there."""
-    kept = _NOT_HERE if framework.startswith("ONNX") else "stays as PyTorch computed it"
+    kept = (
+        _NOT_HERE if framework.startswith("ONNX") else f"stays as {_named(framework)} computed it"
+    )
     return [
         f"{name} {kept}, and gradients end there: {why}." for name, why in done.unlowered.items()
     ]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.lowering.kinked_functions import larger, relu, smaller
 from gradstep.core.lowering.lax.lax_operands import cast, operands, scalar, tensor
@@ -188,7 +186,9 @@ def remainder(site: Site, x: Any, y: Any) -> Tensor:
     if not a.dtype.is_floating:
         return exact
     ratio = call("RealDiv", a, b)
-    whole = call("StopGradient", call("Mul", call("Sign", ratio), call("Floor", call("Abs", ratio))))
+    whole = call(
+        "StopGradient", call("Mul", call("Sign", ratio), call("Floor", call("Abs", ratio)))
+    )
     slope = call("Sub", a, call("Mul", whole, b))
     rest = call("Sub", slope, call("StopGradient", slope))
     return call("AddV2", call("StopGradient", exact), rest)
@@ -262,8 +262,7 @@ def select_n(site: Site, which: Any, cases: list[Any]) -> Tensor:
         return call("Identity", [first, *rest][int(which)])
     if which.dtype is DType.BOOL:
         return call("SelectV2", which, tensor(site, rest[0]), first)
-    found = first
+    found: Tensor = first
     for number, case in enumerate(rest, 1):
         found = call("SelectV2", call("Equal", which, scalar(which, number)), case, found)
     return found
-

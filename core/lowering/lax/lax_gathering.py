@@ -8,8 +8,16 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.graph.dtypes import DType
-from gradstep.core.lowering.lax.lax_operands import cast, ints, rank, reshape, scalar, transpose
-from gradstep.core.lowering.lax.lax_operands import dims, tensor
+from gradstep.core.lowering.lax.lax_operands import (
+    cast,
+    dims,
+    ints,
+    rank,
+    reshape,
+    scalar,
+    tensor,
+    transpose,
+)
 from gradstep.core.lowering.lax.lax_slices import (
     Slices,
     coordinates,

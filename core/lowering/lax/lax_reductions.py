@@ -67,9 +67,7 @@ def running_extreme(site: Site, x: Tensor, axis: int, reverse: bool = False) -> 
     """For each place the largest of those before it and there: a row of all for each."""
     is_max, size = site.node.op == "lax.cummax", dims(x)[axis]
     allowed = np.tril(np.ones((size, size), bool))
-    allowed = (allowed.T if reverse else allowed).reshape(
-        [size, size] + [1] * (rank(x) - axis - 1)
-    )
+    allowed = (allowed.T if reverse else allowed).reshape([size, size] + [1] * (rank(x) - axis - 1))
     rows = call("SelectV2", site.constant(allowed), add_axis(x, axis), least(x, is_max))
     return call("Max" if is_max else "Min", rows, ints([axis + 1]))
 

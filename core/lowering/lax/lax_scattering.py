@@ -97,7 +97,7 @@ def _with_a_row_more(x: Tensor, places: Tensor, inside: Tensor) -> tuple[Tensor,
     behind[0] = dims(x)[0]
     wide = reshape(inside, [*dims(inside), *[1] * (rank(places) - rank(inside))])
     around = [[0, 1], *[[0, 0]] * (rank(x) - 1)]
-    return call("Pad", x, ints(around)), call("SelectV2", wide, places, behind)
+    return call("Pad", x, np.array(around, np.int32)), call("SelectV2", wide, places, behind)
 
 
 def _written(kind: str, x: Tensor, places: Tensor, updates: Tensor) -> Tensor:
@@ -123,9 +123,7 @@ def _product(ones: Tensor, places: Tensor, updates: Tensor) -> Tensor:
 
 
 @lower("dynamic_update_slice")
-def dynamic_update_slice(
-    site: Site, operand: Tensor, update: Any, starts: Sequence[Any]
-) -> Tensor:
+def dynamic_update_slice(site: Site, operand: Tensor, update: Any, starts: Sequence[Any]) -> Tensor:
     """The slice that begins there, or as far on as it fits, is `update`."""
     given = tensor(site, update)
     sizes, lengths = dims(given), dims(operand)
@@ -138,7 +136,5 @@ def dynamic_update_slice(
     slices = Slices(lengths, sizes, tuple(told), frozenset(), {})
     turned = transpose(given, [*slices.chosen, *slices.whole])
     order = [*slices.chosen, *slices.whole]
-    made = call(
-        "TensorScatterUpdate", transpose(operand, order), coordinates(rows, slices), turned
-    )
+    made = call("TensorScatterUpdate", transpose(operand, order), coordinates(rows, slices), turned)
     return transpose(made, inverse(order))

@@ -119,7 +119,7 @@ def padded(x: Tensor, value: Any, config: Sequence[Sequence[int]]) -> Tensor:
     for axis, (before, behind, _) in enumerate(config):
         x = part(x, axis, max(0, -before), dims(x)[axis] - max(0, -behind))
     around = [[max(0, before), max(0, behind)] for before, behind, _ in config]
-    return call("PadV2", x, ints(around), value) if any(map(any, around)) else x
+    return call("PadV2", x, np.array(around, np.int32), value) if any(map(any, around)) else x
 
 
 def _spread(x: Tensor, value: Any, axis: int, between: int) -> Tensor:
@@ -128,7 +128,7 @@ def _spread(x: Tensor, value: Any, axis: int, between: int) -> Tensor:
     if not between or size < 2:
         return x
     around = [[0, 0]] * (axis + 1) + [[0, between]] + [[0, 0]] * (rank(x) - axis - 1)
-    gaps = call("PadV2", add_axis(x, axis + 1), ints(around), value)
+    gaps = call("PadV2", add_axis(x, axis + 1), np.array(around, np.int32), value)
     sizes = [*dims(x)[:axis], size * (1 + between), *dims(x)[axis + 1 :]]
     return part(reshape(gaps, sizes), axis, 0, size * (1 + between) - between)
 

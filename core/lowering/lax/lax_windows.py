@@ -6,8 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gradstep.core.lowering.lax.lax_operands import dims, ints, inverse, rank, reshape, scalar
-from gradstep.core.lowering.lax.lax_operands import transpose
+from gradstep.core.lowering.lax.lax_operands import (
+    dims,
+    ints,
+    inverse,
+    rank,
+    reshape,
+    scalar,
+    transpose,
+)
 from gradstep.core.lowering.lax.lax_reductions import least
 from gradstep.core.lowering.lax.lax_shapes import padded
 from gradstep.core.lowering.lax.lax_table import lower
