@@ -213,10 +213,11 @@ class _Capture:
 
     def __init__(self, given):
         self.owns, self.calls, self.body, self.inner = [], 0, _Body(), 0
+        self.is_whole = False  # whether all that calls functions with rules has been read
         closed = jax.make_jaxpr(given.call)(*given.leaves)
         self.body.inputs = [self._input(v.aval) for v in closed.jaxpr.invars]
-        self.results = self._open(closed, self.body.inputs, (), (), None, "")
-        self.body.results = self.results
+        self.body.results = self._open(closed, self.body.inputs, (), (), None, "")
+        self.is_whole = True
 
     @staticmethod
     def _input(aval):
@@ -302,6 +303,8 @@ class _Capture:
             node.outs = [_Value(v.aval, node, i, known, drawn) for i, v in enumerate(eqn.outvars)]
             self.body.nodes.append(node)
             return node.outs
+        if self.is_whole:  # a rule's own backward calls it
+            return self._open(closed, ins, scope, frames, function, "")
         count = sum(own.name == name for own in self.owns)
         key = _identifier(f"{name}_{count}" if count else name)
         own = _Own(key, name, place, eqn, ins, bool(self.inner))
@@ -823,7 +826,8 @@ class _Writer:
     def _blame(self):
         names = sorted({own.name for own in self.capture.owns if own.differs})
         if names:
-            return f"{', '.join(names)} has a rule of its own"
+            own = "has a rule of its own" if len(names) == 1 else "have rules of their own"
+            return f"{', '.join(names)} {own}"
         return "something that is no operation of the graph changes it"
 
     def _forget_before_functions(self):
@@ -1057,7 +1061,7 @@ class _Writer:
             entry = {"class": own.name, "source": _source(own.place)}
             self.document["functions"][own.key] = entry
             if own.is_inner:
-                where = "in a branch or a loop, where its rule stays text"
+                where = "in a branch or a loop, where it stays text"
                 self._remark(f"{own.key} has a rule of its own {where}")
                 continue
             if (found := _backward(own)) is not None:

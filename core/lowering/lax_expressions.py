@@ -66,7 +66,7 @@ def _choice(node: ForeignNode, text: Text, rank: Rank) -> str:
 
 
 def _reshaped(node: ForeignNode, text: Text, rank: Rank) -> str:
-    if node.args.get("dimensions"):
+    if node.op == "lax.reshape" and node.args.get("dimensions"):
         raise UnloweredError("its backward has axes in another order")
     return f"tf.reshape({text(node.args['x'])}, {[*node.outputs[0].shape]})"
 

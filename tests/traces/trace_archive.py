@@ -15,9 +15,13 @@ ARCHIVE = _DATA / "torch.tar.xz"
 _FOLDER = tempfile.TemporaryDirectory(prefix="gradstep-traces-")
 
 
-@cache
 def traces(framework: str = "torch") -> Path:
     """A folder with all of a framework's, for as long as this process lasts."""
+    return _unpacked(framework)
+
+
+@cache
+def _unpacked(framework: str) -> Path:
     folder = Path(_FOLDER.name, framework)
     folder.mkdir()
     if (file := _archive(framework)).is_file():

@@ -31,12 +31,13 @@ class Slices:
 
     @property
     def chosen(self) -> list[int]:
-        """The axes that coordinates are for."""
-        return [
+        """The axes that coordinates are for; one at least, if there is one."""
+        found = [
             i
             for i, (length, size) in enumerate(zip(self.lengths, self.sizes, strict=True))
             if i in self.told or i in self.batch or i in self.dropped or size != length
         ]
+        return found or [*range(len(self.lengths))][:1]
 
     @property
     def whole(self) -> list[int]:

@@ -11,29 +11,39 @@ import pytest
 from tests.core.cli.conftest import Cli
 from tests.traces.trace_archive import traces
 
-EXPORTER = Path(__file__).parents[3] / "assets" / "capture" / "gradstep_torch.py"
+ASSETS = Path(__file__).parents[3] / "assets"
 
 
-def test_the_exporter_is_printed_whole(cli: Cli, tmp_path: Path) -> None:
-    assert cli("capture", "torch").out == EXPORTER.read_text(encoding="utf-8")
-    found = cli("capture", "torch", "--json").json
-    assert found["name"] == "gradstep_torch.py"
-    assert found["source"] == EXPORTER.read_text(encoding="utf-8")
+def exporter(framework: str) -> Path:
+    return ASSETS / "capture" / f"gradstep_{framework}.py"
+
+
+@pytest.mark.parametrize("framework", ["torch", "jax"])
+def test_the_exporter_is_printed_whole(cli: Cli, tmp_path: Path, framework: str) -> None:
+    text = exporter(framework).read_text(encoding="utf-8")
+    assert cli("capture", framework).out == text
+    found = cli("capture", framework, "--json").json
+    assert found["name"] == f"gradstep_{framework}.py"
+    assert found["source"] == text
     out = tmp_path / "mine.py"
-    cli("capture", "torch", "--out", out)
-    assert out.read_bytes() == EXPORTER.read_bytes()
+    cli("capture", framework, "--out", out)
+    assert out.read_bytes() == exporter(framework).read_bytes()
 
 
-def test_the_exporter_knows_nothing_of_ours() -> None:
-    """It is Python that any PyTorch has, and imports nothing but PyTorch and NumPy."""
+@pytest.mark.parametrize("framework", ["torch", "jax"])
+def test_the_exporter_knows_nothing_of_ours(framework: str) -> None:
+    """It is Python that any PyTorch or JAX has, and imports nothing but that and NumPy."""
     code = "import ast, sys; tree = ast.parse(open(sys.argv[1], encoding='utf-8').read()); print(*{"
     code += "(n.names[0].name if isinstance(n, ast.Import) else n.module).split('.')[0] "
     code += "for n in ast.walk(tree) if isinstance(n, (ast.Import, ast.ImportFrom))})"
     done = subprocess.run(
-        [sys.executable, "-c", code, str(EXPORTER)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", code, str(exporter(framework))],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     foreign = {*done.stdout.split()} - {*sys.stdlib_module_names}
-    assert foreign == {"torch", "numpy"}
+    assert foreign == {framework, "numpy"}
 
 
 @pytest.mark.slow
@@ -55,6 +65,15 @@ def test_the_commands_take_a_trace(cli: Cli, tmp_path: Path) -> None:
     assert "a hook changes it" in text
 
 
+def test_a_trace_of_jax_is_taken_as_well(cli: Cli) -> None:
+    path = traces("jax") / "rules.gstrace"
+    found = cli("compare", path, "--against", "recorded", "--json").json
+    assert found["first_divergence"] is None
+    assert "have rules of their own" in cli("compare", path, "--against", "recorded").out
+    problems = cli("check", path, "--json").json["problems"]
+    assert ("w", "recorded-gradient") in {(p["node"], p["code"]) for p in problems}
+
+
 @pytest.mark.slow
 def test_a_weight_whose_gradient_is_another_is_warned_of(cli: Cli) -> None:
     problems = cli("check", traces() / "hook.gstrace", "--json").json["problems"]
@@ -64,7 +83,7 @@ def test_a_weight_whose_gradient_is_another_is_warned_of(cli: Cli) -> None:
 
 
 def test_nothing_recorded_is_said(cli: Cli) -> None:
-    example = EXPORTER.parents[1] / "examples" / "tutorial.gradstep"
+    example = ASSETS / "examples" / "tutorial.gradstep"
     found = cli("compare", example, "--against", "recorded", "--json")
     assert found.status == 1
     assert "nothing was recorded" in found.json["error"]["message"]

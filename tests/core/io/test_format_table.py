@@ -273,7 +273,7 @@ def test_what_opens_is_what_is_suggested(tmp_path: Path) -> None:
     assert _refused(path).hint == (
         "open a .gradstep document, a TensorFlow GraphDef, an ONNX model, a recording of a device, "
         "a TensorFlow SavedModel, a TensorFlow MetaGraph, an event file of TensorBoard, a trace of "
-        "a PyTorch model or a program exported from PyTorch"
+        "a PyTorch model or a JAX function or a program exported from PyTorch"
     )
 
 
