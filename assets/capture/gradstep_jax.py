@@ -4,7 +4,7 @@
 
     gradstep_jax.save("loss.gstrace", loss, params, x, y, wrt=0)
 
-It needs JAX (0.4.36 or later) and NumPy, and nothing of Gradstep, which prints it with
+It needs a JAX of today (0.10 was tried) and NumPy, and nothing of Gradstep, which prints it with
 `gradstep capture jax` and reads what it writes without JAX: a zip of `graph.json` (the forward
 jaxpr, equation by equation, each with its scopes and its line of source), `tensors/` (arguments),
 `values/` (what JAX computed: each value, and the gradient that came back to it) and `sources/` (the
@@ -45,7 +45,7 @@ OPENED = {
 CUSTOM = ("custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr")
 CONTROL = ("scan", "while", "cond")
 # Functions of JAX with a rule of their own that are one operation.
-WHOLE = {"relu": "lax.relu"}
+WHOLE = {"relu": "lax.relu", "slogdet_lu": "lax.slogdet"}
 # What an operation's operands are called; one is x, two are x and y, more are operands.
 OPERANDS = {
     "clamp": ("min", "x", "max"),
@@ -281,7 +281,10 @@ class _Capture:
         node = _Node(name, eqn.primitive, eqn.params, ins, here, frames, function)
         node.own_name = own
         values = [x for x in ins if isinstance(x, _Value)]
-        draws = name.startswith("random_") or name in DRAWS
+        draws = (name.startswith("random_") or name in DRAWS) and not any(
+            _is_float(x.aval) and not x.known
+            for x in values  # of which there is a gradient
+        )
         known = draws or all(x.known for x in values)
         drawn = draws or (known and any(x.drawn for x in values))
         node.outs = [_Value(v.aval, node, i, known, drawn) for i, v in enumerate(eqn.outvars)]
@@ -1023,7 +1026,7 @@ class _Writer:
         if node.kind == "linear_solve":
             (matrix, b), more = node.solved
             return {"matrix": self._ref(matrix), "x": self._ref(b), **more}
-        args = self._operands(node.kind, [self._ref(x) for x in node.ins])
+        args = self._operands(node.kind, self._refs(node.ins))
         for key, value in node.params.items() if "." not in node.kind else ():
             if key in PLACEMENT or callable(value) or hasattr(value, "jaxpr"):
                 continue
@@ -1400,6 +1403,8 @@ def _number(x):
 
 def _differ(real, traced, scale, relative=RELATIVE):
     """In words, how a gradient is another than the graph's; "" where it is not."""
+    if _is_float(real):  # of few digits, a few of the last
+        relative = max(relative, 8 * float(jnp.finfo(real.dtype).eps))
     a, b = (np.asarray(x, np.complex128) for x in (_array(real), _array(traced)))
     if not np.array_equal(np.isfinite(a), np.isfinite(b)):
         return "JAX's gradient is finite elsewhere than the graph's"

@@ -123,6 +123,7 @@ class _GraphLowering:
         """Constants that only said how something is done (an axis, a shape) say it there."""
         read = {ref.op for name in self._builder.made_since(0)
                 for ref in self._builder.operation(name).inputs if ref is not None}  # fmt: skip
+        read |= {ref.op for op in self._unknown.values() for ref in op.inputs if ref is not None}
         wanted = {result.value for result in self._graph.results}
         for given in self._graph.inputs:
             ref = ForeignRef(given.name)

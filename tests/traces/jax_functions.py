@@ -492,6 +492,21 @@ def indices(x: Any, i: Any) -> Any:
     return (rows**2).sum() + picked + beyond + clipped + (batched * dropped).sum()
 
 
+def determinants(a: Any) -> Any:
+    """And a search, which compares in an order of all numbers."""
+    sign, size = jnp.linalg.slogdet(a @ a.T + jnp.eye(4))
+    at = jnp.searchsorted(jnp.array([-1.0, 0.0, 1.0, jnp.nan]), a[0])
+    curve = jnp.interp(a[1], jnp.array([-1.0, 0.0, 1.0]), jnp.array([0.0, 2.0, 3.0]))
+    return sign * size + jnp.linalg.det(a[:3, :3]) + (at * a[2]).sum() + curve.sum()
+
+
+def kept(x: Any, key: Any) -> Any:
+    """What there is nothing like: a transform of what is captured, and numbers that are drawn of a
+    shape that is differentiated."""
+    wave = jnp.abs(jnp.fft.fft(jnp.asarray(_SCALE, jnp.float32)))
+    return (x * wave).sum() + (jax.random.gamma(key, jnp.abs(x) + 0.5) * x).sum()
+
+
 _SCALE, _SHIFT = np.arange(3.0), jnp.ones(3)
 _moved = jax.jit(lambda x: x * _SCALE + _SHIFT)
 
@@ -510,6 +525,8 @@ def more() -> dict[str, Case]:
         "until": Case(until, (jnp.abs(normal(3)),)),
         "opaque": Case(opaque, (normal(3),)),
         "mixed_types": Case(mixed_types, (normal(4), jnp.arange(4))),
+        "determinants": Case(determinants, (normal(4, 4),)),
+        "kept": Case(kept, (normal(3), jax.random.key(9))),
         "captured": Case(captured, (normal(3),)),
         "indices": Case(indices, (normal(3, 4), jnp.array([0, 2, 1]))),
     }

@@ -17,7 +17,7 @@ from gradstep.core.graph.model import TensorRef
 from gradstep.core.io.open_document import read
 from gradstep.core.program.derive import derive
 from tests.traces.trace_archive import traces
-from tests.traces.trace_verdicts import judge
+from tests.traces.trace_verdicts import apart, judge
 
 TRACES = traces("jax")
 NAMES = sorted(path.stem for path in TRACES.glob("*.gstrace"))
@@ -28,12 +28,15 @@ THIRTEEN = {
 NETWORKS = {"equinox_gru", "equinox_net", "flax_lstm", "flax_net", "flax_nnx"}
 RULES = {"rule_clipped", "rule_log1pexp", "rule_reversed_rows", "rule_scaled_product",
          "rule_straight", "rules"}  # fmt: skip
-OPAQUE = {"opaque": ("called_back/pure_callback/output",)}  # what Python alone knows
+OPAQUE = {  # what Python alone knows, and what there is nothing like
+    "opaque": ("called_back/pure_callback/output",),
+    "kept": ("fft/fft/output", "gamma/output"),
+}
 
 
 def test_there_is_a_trace_of_every_kind() -> None:
     assert {*NAMES} >= THIRTEEN | NETWORKS | RULES
-    assert len(NAMES) >= 30
+    assert len(NAMES) >= 32
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -55,16 +58,16 @@ def gradients(document: Document) -> dict[TensorRef, np.ndarray]:
 
 
 def off_by(document: Document) -> float:
-    """The largest difference from JAX's gradients, relative to the largest of each."""
+    """The largest difference from JAX's gradients, relative to the largest number of each; where
+    that is nothing next to all others, as a bias before a norm has it, to a hundredth of theirs."""
     assert document.recorded is not None
-    wanted = {name: c.array for name, c in document.recorded.gradients.items()}
-    return max(
-        float(np.abs(found - wanted[str(ref)]).max() / max(np.abs(wanted[str(ref)]).max(), 1e-6))
-        for ref, found in gradients(document).items()
-    )
+    found = gradients(document)
+    wanted = {ref: document.recorded.gradients[str(ref)].array for ref in found}
+    largest = max(float(np.abs(array).max()) for array in wanted.values())
+    return max(apart(array, wanted[ref], largest / 100) for ref, array in found.items())
 
 
-@pytest.mark.parametrize("name", sorted((THIRTEEN | NETWORKS) - {"flax_lstm"}))
+@pytest.mark.parametrize("name", sorted(THIRTEEN | NETWORKS))
 def test_gradients_of_what_is_trained_are_jaxs(name: str) -> None:
     assert off_by(read(TRACES / f"{name}.gstrace")) <= 1e-5
 

@@ -236,6 +236,20 @@ for _name, _type in {
     lower(_name)(_binary(_type))
 
 
+@lower("lt_to", "le_to", differs="−0 and 0 are equal")
+def total_order(site: Site, x: Any, y: Any) -> Tensor:
+    """In an order of all numbers, in which NaN is the last."""
+    is_less = site.node.op == "lax.lt_to"
+    a, b = operands(site, x, y)
+    found = call("Less" if is_less else "LessEqual", a, b)
+    if not a.dtype.is_floating:
+        return found
+    last = call("IsNan", tensor(site, b, a.dtype))
+    if is_less:
+        last = call("LogicalAnd", last, call("LogicalNot", call("IsNan", a)))
+    return call("LogicalOr", found, last)
+
+
 def _bits(logical: str, bitwise: str) -> Build:
     def build(site: Site, x: Any, y: Any) -> Tensor:
         return call(logical if site.dtype() is DType.BOOL else bitwise, *operands(site, x, y))
