@@ -66,8 +66,8 @@ def test_the_commands_take_a_trace(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_a_trace_of_jax_is_taken_as_well(cli: Cli) -> None:
-    path = traces("jax") / "rules.gstrace"
-    found = cli("compare", path, "--against", "recorded", "--json").json
+    plain, path = (traces("jax") / f"{name}.gstrace" for name in ("mlp", "rules"))
+    found = cli("compare", plain, "--against", "recorded", "--json").json
     assert found["first_divergence"] is None
     assert "have rules of their own" in cli("compare", path, "--against", "recorded").out
     problems = cli("check", path, "--json").json["problems"]
