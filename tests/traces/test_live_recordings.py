@@ -40,6 +40,17 @@ def test_models_are_recorded_and_judged_in_one_go(
     assert ARCHIVE.stat().st_mtime_ns == before
 
 
+def test_functions_of_jax_are_judged_and_recorded_likewise(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run.main(["--jax", "--json", "newton"]) == 0
+    assert [model["ok"] for model in json.loads(capfd.readouterr().out)["models"]] == [True]
+    options = ["--jax", "--live", "--python", str(interpreter(tmp_path)), "newton"]
+    assert run.main(options) == 1  # which knows none of it
+    assert capfd.readouterr().out == "not recorded: newton\n"
+    assert Path((tmp_path / "asked").read_text().split()[1]).name == "record_jax.py"
+
+
 def test_a_model_that_was_not_recorded_is_named(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
