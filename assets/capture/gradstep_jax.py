@@ -4,7 +4,7 @@
 
     gradstep_jax.save("loss.gstrace", loss, params, x, y, wrt=0)
 
-It needs a JAX of today (0.10 was tried) and NumPy, and nothing of Gradstep, which prints it with
+It needs JAX (0.6 or later) and NumPy, and nothing of Gradstep, which prints it with
 `gradstep capture jax` and reads what it writes without JAX: a zip of `graph.json` (the forward
 jaxpr, equation by equation, each with its scopes and its line of source), `tensors/` (arguments),
 `values/` (what JAX computed: each value, and the gradient that came back to it) and `sources/` (the
