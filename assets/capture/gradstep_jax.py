@@ -272,6 +272,12 @@ class _Capture:
         if name in OPENED and OPENED[name] in eqn.params:
             called = _plain(str(eqn.params.get("name", "")))
             return self._open(eqn.params[OPENED[name]], ins, here, frames, function, called)
+        if name == "call_hi_primitive":  # what it stands for
+            whole = eqn.params["_prim"]
+            shapes = [jax.ShapeDtypeStruct(x.aval.shape, x.aval.dtype) for x in ins]
+            closed = jax.make_jaxpr(lambda *args: whole.expand(*args))(*shapes)
+            called = _plain(type(whole).__name__.lower())
+            return self._open(closed, ins, here, frames, function, called)
         if name == "cond" and isinstance(ins[0], jcore.Literal):
             chosen = eqn.params["branches"][int(ins[0].val)]
             return self._open(chosen, ins[1:], here, frames, function, "")
@@ -360,7 +366,7 @@ class _Capture:
 
     def _scan(self, node):
         p = node.params
-        consts, count = p["num_consts"], p["num_carry"]
+        consts, count = _scan_counts(p)
         avals = [x.aval for x in node.ins]
         rows = [_row(aval) for aval in avals[consts + count :]]
         inner = self._turned(p["jaxpr"], avals[:consts], [*avals[consts : consts + count], *rows])
@@ -432,6 +438,14 @@ class _Capture:
 
 
 _CONTROLS = {"scan": _Capture._scan, "while": _Capture._while, "cond": _Capture._cond}
+
+
+def _scan_counts(params):
+    """How many constants a scan has, and how many tensors it carries."""
+    if "ft_in" in params:  # since JAX 0.12
+        consts, carried, _ = (len(part) for part in params["ft_in"].unpack())
+        return consts, carried
+    return params["num_consts"], params["num_carry"]
 
 
 def _is_arithmetic_of_numbers(eqn, ins):
@@ -1282,7 +1296,9 @@ def _frames(traceback):
     found = []
     for frame in traceback.frames:
         file = frame.file_name
-        if file.startswith((JAX, "<")) or file == __file__ or not file:
+        if file == __file__:
+            break  # who called the exporter
+        if file.startswith((JAX, "<")) or not file:
             continue
         if os.sep + "jaxlib" + os.sep in file or "/importlib/" in file:
             continue
@@ -1291,7 +1307,7 @@ def _frames(traceback):
 
 
 def _outermost(frames):
-    """The last frame of the user's program that is below where the exporter was called."""
+    """The last frame that is of no library."""
     own = [i for i, (file, _, _) in enumerate(frames) if PACKAGES not in file]
     return own[-1] if own else len(frames)
 
