@@ -11,36 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradstep.core.engine.run.tf_session import Session
-from gradstep.core.io.traces.traced_document import tables
-from gradstep.core.lowering.foreign_graph import (
-    ForeignGraph,
-    ForeignInput,
-    ForeignNode,
-    ForeignRef,
-    ForeignResult,
-    ForeignTensor,
-)
-from gradstep.core.lowering.lowered_graph import lower
-
-
-def computed(op: str, given: dict[str, np.ndarray], out: np.ndarray, **args: Any) -> np.ndarray:
-    """What one operation of JAX gives: its arguments are inputs, but for those that `args` has.
-    out: of what type its result is."""
-    inputs = tuple(
-        ForeignInput(name, "input", ForeignTensor(str(x.dtype), x.shape, x))
-        for name, x in given.items()
-    )
-    own = {
-        name: ForeignRef(name) for name in given if ForeignRef(name) not in args.get("starts", ())
-    }
-    node = ForeignNode("made", op, {**own, **args}, (ForeignTensor(str(out.dtype), out.shape),))
-    result = ForeignResult("output", ForeignRef("made"))
-    done = lower(ForeignGraph("jax", "one", inputs, (node,), (result,)), tables)
-    assert not done.unlowered
-    feeds = {str(done.tensors[ForeignRef(name)]): x for name, x in given.items()}
-    [found] = Session(done.graph).run([done.tensors[ForeignRef("made")]], feeds)
-    return found
+from gradstep.core.lowering.foreign_graph import ForeignRef
+from tests.support.foreign_operation import computed
 
 
 @dataclass(frozen=True)
@@ -120,7 +92,7 @@ def test_gather(numbers: Numbers, seed: int, mode: str) -> None:
     for at, place in numbers.places(indices, mode):
         if place is not None:
             wanted[at] = operand[place]
-    found = computed(
+    [found] = computed(
         "lax.gather", {"operand": operand, "indices": indices}, wanted,
         offset_dims=[*numbers.offsets], collapsed_slice_dims=[*numbers.collapsed],
         start_index_map=[*numbers.told], slice_sizes=[*numbers.sizes],
@@ -160,7 +132,8 @@ def test_scatter(numbers: Numbers, seed: int, mode: str, kind: str) -> None:
     }  # fmt: skip
     if kind == "scatter" and _meets(numbers, indices, mode):
         return  # which of them is there in the end, JAX does not say
-    np.testing.assert_array_equal(computed(f"lax.{kind}", given_, wanted, **args), wanted)
+    [found] = computed(f"lax.{kind}", given_, wanted, **args)
+    np.testing.assert_array_equal(found, wanted)
 
 
 def _meets(numbers: Numbers, indices: np.ndarray, mode: str) -> bool:
@@ -174,7 +147,7 @@ def _meets(numbers: Numbers, indices: np.ndarray, mode: str) -> bool:
 def test_what_there_is_none_of(kind: str, wanted: float) -> None:
     """What JAX puts there, where nothing else is told."""
     x, at = np.zeros(2, kind), np.array([[5]], np.int32)
-    found = computed(
+    [found] = computed(
         "lax.gather", {"operand": x, "indices": at}, np.zeros(1, kind), offset_dims=[],
         collapsed_slice_dims=[0], start_index_map=[0], slice_sizes=[1], mode="fill_or_drop",
     )  # fmt: skip
@@ -189,9 +162,11 @@ def test_slices_that_move_stay_inside(i: int, j: int, height: int, width: int) -
     starts = {"i": np.array(i, np.int32), "j": np.array(j, np.int32)}
     begin = [ForeignRef("i"), ForeignRef("j")]
     given = {"operand": x, **starts}
-    got = computed("lax.dynamic_slice", given, x[there], starts=begin, slice_sizes=[height, width])
+    [got] = computed(
+        "lax.dynamic_slice", given, x[there], starts=begin, slice_sizes=[height, width]
+    )
     np.testing.assert_array_equal(got, x[there])
     wanted, new = x.copy(), -np.ones((height, width), np.float32)
     wanted[there] = new
-    got = computed("lax.dynamic_update_slice", {**given, "update": new}, wanted, starts=begin)
+    [got] = computed("lax.dynamic_update_slice", {**given, "update": new}, wanted, starts=begin)
     np.testing.assert_array_equal(got, wanted)

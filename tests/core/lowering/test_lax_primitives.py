@@ -1,0 +1,156 @@
+"""JAX's primitives one by one, where no traced function comes: at edges, and other ways round."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradstep.core.lowering.foreign_graph import ForeignRef
+from gradstep.core.lowering.lax import LAX
+from tests.support.foreign_operation import computed, lowered, slope
+
+
+def f32(*values: Any) -> np.ndarray:
+    return np.array(values, np.float32)
+
+
+def test_the_names_that_functions_use_are_there() -> None:
+    names = {name for name, _ in LAX}
+    assert len(names) >= 115
+    assert names >= {"dot_general", "conv_general_dilated", "gather", "scatter-add", "select_n"}
+
+
+def test_a_clamp_stops_the_gradient_on_its_bounds() -> None:
+    x = f32(-2, -1, 0, 1, 2)
+    args = {"min": -1.0, "max": 1.0}
+    np.testing.assert_array_equal(
+        computed("lax.clamp", {"x": x}, x, **args)[0], f32(-1, -1, 0, 1, 1)
+    )
+    np.testing.assert_array_equal(slope("lax.clamp", {"x": x}, x, "x", **args), f32(0, 0, 1, 0, 0))
+
+
+@pytest.mark.parametrize("op", ["lax.max", "lax.min"])
+def test_equal_numbers_share_a_gradient(op: str) -> None:
+    given = {"x": f32(1, 2), "y": f32(1, 1)}
+    mine = slope(op, given, f32(0, 0), "x")
+    np.testing.assert_array_equal(mine, f32(0.5, op == "lax.max"))
+    np.testing.assert_array_equal(mine + slope(op, given, f32(0, 0), "y"), f32(1, 1))
+
+
+def test_a_remainder_has_the_sign_of_the_first() -> None:
+    x, y = f32(5.5, -5.5, 5.5, 6), f32(2, 2, -2, 2)
+    np.testing.assert_array_equal(computed("lax.rem", {"x": x, "y": y}, x)[0], np.fmod(x, y))
+    np.testing.assert_array_equal(slope("lax.rem", {"x": x, "y": y}, x, "x"), f32(1, 1, 1, 1))
+    np.testing.assert_array_equal(slope("lax.rem", {"x": x, "y": y}, x, "y"), f32(-2, 2, 2, -3))
+
+
+def test_rounding() -> None:
+    x = f32(-2.5, -0.5, 0.5, 1.5, 2.5)
+    for method, wanted in (
+        ("to_nearest_even", np.rint(x)),
+        ("away_from_zero", f32(-3, -1, 1, 2, 3)),
+    ):
+        found = computed("lax.round", {"x": x}, x, rounding_method=method)[0]
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_an_order_of_all_numbers() -> None:
+    x, y = f32(1, np.nan, 1, np.nan), f32(2, 2, np.nan, np.nan)
+    out = np.zeros(4, bool)
+    assert computed("lax.lt_to", {"x": x, "y": y}, out)[0].tolist() == [True, False, True, False]
+    assert computed("lax.le_to", {"x": x, "y": y}, out)[0].tolist() == [True, False, True, True]
+
+
+def test_sorting_by_two_keys_takes_others_along() -> None:
+    first, second = np.array([2, 1, 2, 1, -3], np.int32), f32(1, 5, 0, 4, 9)
+    rest = np.arange(5, dtype=np.int32)
+    given = {"a": first, "b": second, "c": rest}
+    found = computed(
+        "lax.sort", given, first, second, rest, operands=[ForeignRef(k) for k in given],
+        dimension=0, num_keys=2,
+    )  # fmt: skip
+    order = np.lexsort((second, first))
+    for one, x in zip(found, given.values(), strict=True):
+        np.testing.assert_array_equal(one, x[order])
+
+
+@pytest.mark.parametrize("op", ["cummax", "cummin"])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_running_extremes(op: str, reverse: bool) -> None:
+    x = f32([3, 1, 2], [0, 5, -1], [4, -2, 0])
+    running = np.maximum if op == "cummax" else np.minimum
+    turned = x[:, ::-1] if reverse else x
+    wanted = running.accumulate(turned, 1)
+    found = computed(f"lax.{op}", {"x": x}, x, axis=1, reverse=reverse)[0]
+    np.testing.assert_array_equal(found, wanted[:, ::-1] if reverse else wanted)
+
+
+@pytest.mark.parametrize("transpose", [False, True])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_product_undone(transpose: bool, axis: int) -> None:
+    a = f32([2, 1], [0.5, 3])
+    x = f32([1, 2], [3, 5])
+    matrix = a.T if transpose else a
+    wanted = np.linalg.solve(matrix, x) if axis == 0 else np.linalg.solve(matrix, x.T).T
+    args = {"axis": axis, "transpose": transpose}
+    found = computed("lax.linear_solve", {"matrix": a, "x": x}, x, **args)[0]
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("left", [False, True])
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("ones", [False, True])
+def test_triangles(left: bool, lower: bool, turned: bool, ones: bool) -> None:
+    a, b = f32([2, 1.5], [-0.5, 4]), f32([1, 2], [3, 5])
+    triangle = np.tril(a) if lower else np.triu(a)
+    if ones:
+        np.fill_diagonal(triangle, 1)
+    triangle = triangle.T if turned else triangle
+    wanted = np.linalg.solve(triangle, b) if left else np.linalg.solve(triangle.T, b.T).T
+    found = computed(
+        "lax.triangular_solve", {"a": a, "b": b}, b, left_side=left, lower=lower,
+        transpose_a=turned, unit_diagonal=ones, conjugate_a=False,
+    )[0]  # fmt: skip
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
+def test_padding_between_and_below_zero() -> None:
+    x = f32([1, 2, 3])
+    found = computed(
+        "lax.pad", {"operand": x}, np.zeros((2, 5), np.float32), padding_value=9.0,
+        padding_config=[[0, 1, 0], [-1, 1, 1]],
+    )[0]  # fmt: skip
+    np.testing.assert_array_equal(found, f32([9, 2, 9, 3, 9], [9] * 5))
+
+
+def test_a_choice_of_several() -> None:
+    which = np.array([2, 0, 1], np.int32)
+    cases = {"a": f32(1, 2, 3), "b": f32(4, 5, 6), "c": f32(7, 8, 9)}
+    given = {"which": which, **cases}
+    found = computed(
+        "lax.select_n", given, which.astype(np.float32), cases=[ForeignRef(k) for k in cases]
+    )
+    np.testing.assert_array_equal(found[0], f32(7, 2, 6))
+
+
+def test_windows_with_gaps_take_the_largest() -> None:
+    x = f32([1, 5, 2, 8, 3, 0])
+    found = computed(
+        "lax.reduce_window_max", {"x": x}, np.zeros((1, 2), np.float32),
+        window_dimensions=[1, 2], window_strides=[1, 2], padding=[[0, 0], [0, 0]],
+        base_dilation=[1, 1], window_dilation=[1, 3],
+    )[0]  # fmt: skip
+    np.testing.assert_array_equal(found, f32([8, 2]))
+
+
+def test_what_an_unknown_operation_reads_stays() -> None:
+    """A constant that nothing else reads."""
+    x = f32(1, 2)
+    done = lowered("lax.fft", {"x": x}, x, kind="constant")
+    assert [*done.unlowered] == ["made"]
+    assert "x" in done.graph
+    [unknown] = [op for op in done.graph if op.type == "lax.fft"]
+    assert [ref.op for ref in unknown.inputs if ref is not None] == ["x"]
