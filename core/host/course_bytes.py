@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -10,6 +10,7 @@ import numpy as np
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.concurrency.session_registry import FIRST
+from gradstep.core.debug.history.branch_record import FIRST_BRANCH, Branch
 from gradstep.core.debug.history.manual_assignments import Assignment
 from gradstep.core.debug.motion.loop_place import Place
 from gradstep.core.errors import GradstepError
@@ -30,6 +31,18 @@ class _Change(msgspec.Struct, array_like=True):
     step: int
     op: str
     values: dict[str, _Array]
+    words: str = ""
+
+
+class _Branch(msgspec.Struct, array_like=True):
+    name: str
+    parent: str
+    run: int
+    step: int
+    op: str
+    changes: list[_Change]
+    inherited: int
+    place: tuple[int, int]
 
 
 class _Command(msgspec.Struct, array_like=True):
@@ -48,6 +61,8 @@ class _Course(msgspec.Struct, array_like=True):
     inside: list[Place]
     changes: list[_Change]
     history: list[_Command]
+    branches: list[_Branch] = []
+    branch: str = FIRST_BRANCH
 
 
 class _Courses(msgspec.Struct, array_like=True):
@@ -77,15 +92,37 @@ def read(buffer: Buffer) -> Courses:
 
 
 def _taken_apart(course: Course) -> _Course:
-    changes = [_Change(c.run, c.step, c.op, _arrays(c.values)) for c in course.changes]
     history = [_command(name, what) for name, what in course.history]
-    return _Course(course.run, course.step, course.op, [*course.inside], changes, history)
+    return _Course(
+        *(course.run, course.step, course.op, [*course.inside], _written(course.changes), history),
+        branches=[
+            _Branch(
+                b.name, b.parent, b.run, b.step, b.op, _written(b.changes), b.inherited, b.place
+            )
+            for b in course.branches
+        ],
+        branch=course.branch,
+    )
 
 
 def _put_together(course: _Course) -> Course:
-    changes = tuple(Assignment(c.run, c.step, c.op, _values(c.values)) for c in course.changes)
     history = tuple((each.name, _what(each)) for each in course.history)
-    return Course(course.run, course.step, course.op, tuple(course.inside), changes, history)
+    return Course(
+        *(course.run, course.step, course.op, tuple(course.inside), _read(course.changes), history),
+        branches=tuple(
+            Branch(b.name, b.parent, b.run, b.step, b.op, _read(b.changes), b.inherited, b.place)
+            for b in course.branches
+        ),
+        branch=course.branch,
+    )
+
+
+def _written(changes: Sequence[Assignment]) -> list[_Change]:
+    return [_Change(c.run, c.step, c.op, _arrays(c.values), c.words) for c in changes]
+
+
+def _read(changes: Sequence[_Change]) -> tuple[Assignment, ...]:
+    return tuple(Assignment(c.run, c.step, c.op, _values(c.values), c.words) for c in changes)
 
 
 def _command(name: str, what: Any) -> _Command:

@@ -34,6 +34,7 @@ from gradstep.core.graph.repeated_blocks import blocks_around
 from gradstep.core.graph.scopes import parents
 from gradstep.core.host import course_bytes
 from gradstep.core.host.batch_answers import look_at_batch
+from gradstep.core.host.branch_answers import inject_value, manage_branches
 from gradstep.core.host.class_answers import classify
 from gradstep.core.host.comparison_answers import compare_devices, record_device
 from gradstep.core.host.device_services import DeviceServices
@@ -279,6 +280,17 @@ class EngineService:
             courses_of(sessions)
         )
 
+    def _inject(self, request: m.Inject, buffers: Sequence[Buffer]) -> Answer:
+        return self._branched(inject_value(self._open_document.sessions, request, buffers))
+
+    def _manage_branches(self, request: m.ManageBranches, buffers: Sequence[Buffer]) -> Answer:
+        return self._branched(manage_branches(self._open_document.sessions, request))
+
+    def _branched(self, reply: m.SessionList) -> Answer:
+        """What was found of the runs that were shown before is not so in these."""
+        self._surveyor = None
+        return reply, course_bytes.written(courses_of(self._open_document.sessions))
+
     def _set_breakpoints(self, request: m.SetBreakpoints, buffers: Sequence[Buffer]) -> Answer:
         self._open_document.sessions.set_breakpoints(
             [breakpoint_of(spec) for spec in request.breakpoints]
@@ -438,6 +450,8 @@ class EngineService:
         m.Train: _train,
         m.ManageSessions: _manage_sessions,
         m.Assign: _assign,
+        m.Inject: _inject,
+        m.ManageBranches: _manage_branches,
         m.SetBreakpoints: _set_breakpoints,
         m.RunLine: _run_line,
         m.Read: _read,

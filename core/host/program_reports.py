@@ -11,7 +11,9 @@ from gradstep.core.data.opened_data import OpenedData
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.thread_state import ThreadState
 from gradstep.core.debug.history.batches import Batches
+from gradstep.core.debug.history.branch_record import Branch
 from gradstep.core.debug.history.frozen_program import Program, named
+from gradstep.core.debug.motion.branches import Branches
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.loop_place import Place
 from gradstep.core.engine.plan.execution_plan import Plan
@@ -28,6 +30,7 @@ from gradstep.core.program.runnable_part import held_up
 from gradstep.core.protocol.error_records import info_of, info_of_problem
 from gradstep.core.protocol.messages import (
     BlockedEdge,
+    BranchInfo,
     BrokenNumbers,
     DataInfo,
     EdgeGradient,
@@ -204,6 +207,28 @@ def report_stop(threads: Scheduler) -> Stopped:
         recorded_limit=stop.recorded_limit,
         threads=[] if len(states) == 1 else [_thread_info(state) for state in states],
         batch=stop.batch,
+        branches=branch_infos(session.branches),
+    )
+
+
+def branch_infos(branches: Branches) -> list[BranchInfo]:
+    """All of them, in the order in which they were made; none where there is but the first."""
+    found = branches.all
+    return [] if len(found) == 1 else [_branch_info(b, branches.current) for b in found]
+
+
+def _branch_info(branch: Branch, current: str) -> BranchInfo:
+    run, step = branch.place
+    return BranchInfo(
+        name=branch.name,
+        parent=branch.parent,
+        run=branch.run,
+        step=branch.step,
+        op=branch.op,
+        text=", ".join(change.words for change in branch.own if change.words),
+        at_run=run,
+        at_step=step,
+        current=branch.name == current,
     )
 
 

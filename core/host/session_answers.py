@@ -17,6 +17,7 @@ from gradstep.core.host.program_reports import report_stop
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
     Assign,
+    Inject,
     ManageSessions,
     ProgramInfo,
     SessionInfo,
@@ -41,10 +42,11 @@ def manage_sessions(
     stop = report_stop(threads)
     if len(threads.states) > 1 and request.command != "list":  # another thread perhaps
         stop = structs.replace(stop, program=tell(threads.session))
-    return _listed(sessions, stop, text)
+    return listed(sessions, stop, text)
 
 
-def _listed(sessions: Sessions, stop: Stopped, text: str) -> SessionList:
+def listed(sessions: Sessions, stop: Stopped, text: str) -> SessionList:
+    """What there is, once something was done."""
     return SessionList(sessions=infos(sessions), current=sessions.current, stopped=stop, text=text)
 
 
@@ -66,15 +68,20 @@ def _manage(sessions: Sessions, request: ManageSessions, make: Make) -> str:
 
 def assign_variable(sessions: Sessions, request: Assign, buffers: Sequence[Buffer]) -> SessionList:
     """Give a variable of the current session another value, and say so. Raises GradstepError."""
+    value = sent_value(request, buffers)
+    threads = sessions.session
+    threads.assign({request.name: value})
+    return listed(sessions, report_stop(threads), f"{request.name} is {brief(value)} from here on")
+
+
+def sent_value(request: Assign | Inject, buffers: Sequence[Buffer]) -> np.ndarray:
+    """The value beside a request. Raises GradstepError."""
     if not buffers or request.dtype not in {each.value for each in DType}:
         raise GradstepError("no value was sent", kind="ProtocolError")
     flat = elements(buffers[0], DType(request.dtype).numpy)
     if flat.size != math.prod(request.shape):
         raise GradstepError("the value is not of its shape", kind="ProtocolError")
-    value = flat.reshape(request.shape)
-    threads = sessions.session
-    threads.assign({request.name: value})
-    return _listed(sessions, report_stop(threads), f"{request.name} is {brief(value)} from here on")
+    return flat.reshape(request.shape)
 
 
 def copy_variables(sessions: Sessions, source: str, target: str, wanted: list[str]) -> str:

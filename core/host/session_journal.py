@@ -21,6 +21,8 @@ from gradstep.core.protocol.messages import (
     Done,
     Edit,
     Edited,
+    Inject,
+    ManageBranches,
     ManageSessions,
     Message,
     Open,
@@ -32,6 +34,8 @@ from gradstep.core.protocol.messages import (
     Trained,
     TrainingProgress,
 )
+
+_OF_SESSIONS = (ManageSessions, ManageBranches, Assign, Inject)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ class SessionJournal:
             more = (*self.edits, *map(bytes, buffers))
             where = replace_fields(reply.stopped, seen=None)
             return SessionJournal(opened, self.document, more, told, where=where)
-        if isinstance(request, ManageSessions | Assign) and isinstance(reply, SessionList):
+        if isinstance(request, _OF_SESSIONS) and isinstance(reply, SessionList):
             if isinstance(request, ManageSessions) and request.command == "list":
                 return self
             moves = self._set_before(reply.stopped)

@@ -9,6 +9,7 @@ from typing import Any
 from gradstep.core.cancellation import Cancelled
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.session_registry import FIRST, Sessions
+from gradstep.core.debug.history.branch_record import FIRST_BRANCH, Branch
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import Assignment, repeat
 from gradstep.core.debug.motion.debug_session import DebugSession
@@ -52,7 +53,8 @@ class Course:
     engine, to the same place.
 
     op: what comes next there; "" at the end of a run. inside: the loops it stands in. changes: what
-    variables were given on the way. history: where threads share queues, all commands.
+    variables were given on the way. history: where threads share queues, all commands. branches:
+    all that there are, of which `branch` is shown.
     """
 
     run: int
@@ -61,11 +63,13 @@ class Course:
     inside: tuple[Place, ...] = ()
     changes: tuple[Assignment, ...] = ()
     history: tuple[tuple[str, Any], ...] = ()
+    branches: tuple[Branch, ...] = ()
+    branch: str = FIRST_BRANCH
 
     @property
     def is_place(self) -> bool:
         """Whether the place says it all."""
-        return not self.changes and not self.history
+        return not self.changes and not self.history and len(self.branches) < 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +86,9 @@ def course_of(threads: Scheduler) -> Course:
     stop, steps = session.stop, session.plan.steps
     op = "" if stop.step == len(steps) else steps[stop.step].op.name
     return Course(
-        stop.run, stop.step, op, stop.inside, tuple(session.changes), tuple(threads.history)
+        *(stop.run, stop.step, op, stop.inside, tuple(session.changes), tuple(threads.history)),
+        branches=session.branches.all,
+        branch=session.branches.current,
     )
 
 
@@ -126,6 +132,8 @@ def _go(threads: Scheduler, course: Course) -> None:
     steps, if the operation is gone; the first run that is kept, if that one is not any more. On the
     way variables are given what they were given there."""
     session = threads.session
+    if len(course.branches) > 1:
+        session.branches.take_over(course.branches, course.branch)
     for change in course.changes:
         if not repeat(change, session):
             return

@@ -13,6 +13,7 @@ from typing import Literal, Self
 import msgspec
 from msgspec import structs
 
+from gradstep.core.protocol.branch_queries import BranchInfo, Inject, ManageBranches
 from gradstep.core.protocol.class_queries import (
     Classified,
     Classify,
@@ -153,7 +154,7 @@ class Stopped(Reply, frozen=True, kw_only=True):
     error: of an exception; where it is blocked, what the next step waits for. threads: all that the
     program has, if it has more than its own. program: that of the thread which is the current one
     now, where it was another before. seen: what was asked for with the command. batch: what the run
-    is fed of the document's data, as of BatchSeen.
+    is fed of the document's data, as of BatchSeen. branches: where there are several.
     """
 
     reason: StopReason
@@ -173,6 +174,7 @@ class Stopped(Reply, frozen=True, kw_only=True):
     program: ProgramInfo | None = None
     seen: Seen | None = None
     batch: str = ""
+    branches: list[BranchInfo] = []
 
 
 # -- requests and their replies ----------------------------------------------------------------
@@ -450,6 +452,7 @@ __all__ = [
     "BatchSeen",
     "BlockedEdge",
     "Bottlenecks",
+    "BranchInfo",
     "BreakpointSpec",
     "BrokenNumbers",
     "CauseLink",
@@ -500,6 +503,7 @@ __all__ = [
     "GradientRow",
     "GradientTable",
     "History",
+    "Inject",
     "LayerChange",
     "LeaveOut",
     "LeftOut",
@@ -510,6 +514,7 @@ __all__ = [
     "LoopInfo",
     "LoopPlace",
     "LossInfo",
+    "ManageBranches",
     "ManageSessions",
     "Message",
     "MomentRow",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 
@@ -35,6 +36,19 @@ class HitCounts:
         """How often it was hit so far."""
         return len(self._seen.get(breakpoint, ()))
 
+    def until(self, here: Path) -> Mapping[Breakpoint, list[Path]]:
+        """What was counted on the way to a place, to be held by others."""
+        return {b: seen[: bisect_right(seen, here)] for b, seen in self._seen.items()}
+
+    @property
+    def seen(self) -> Mapping[Breakpoint, list[Path]]:
+        """What was counted, to be held again."""
+        return self._seen
+
+    def hold(self, seen: Mapping[Breakpoint, list[Path]]) -> None:
+        """Count on from there."""
+        self._seen = {**seen}
+
     def forget(self) -> None:
         """Count from nothing again."""
-        self._seen.clear()
+        self._seen = {}

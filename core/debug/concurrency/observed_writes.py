@@ -69,6 +69,25 @@ class ObservedWrites:
                 by_step.setdefault(max(step, 0), {})[index] = value
         yield from sorted(by_step.items())
 
+    def after(self, run: int, done: int) -> int | None:
+        """Before which step of `run`, behind the first `done`, something was taken over next."""
+        there = self._of.get(run, _OfRun())
+        steps = (step for found in there.values.values() for step, _ in found if step > done)
+        return min(steps, default=None)
+
+    def until(self, run: int, done: int) -> ObservedWrites:
+        """What was taken over until so many steps of `run` were done."""
+        other = ObservedWrites()
+        other._of = {number: there for number, there in self._of.items() if number < run}
+        if run in self._of:
+            cut = other._of[run] = _OfRun()
+            for index, found in self._of[run].values.items():
+                for step, value in found:
+                    if step <= done and any(_BEFORE < each <= done for each, _ in found):
+                        cut.note(index, step, value)
+        other.nbytes = sum(there.nbytes for there in other._of.values())
+        return other
+
     def forget(self, before: int) -> None:
         """Nobody looks at runs before that one any more."""
         self._of = {run: there for run, there in self._of.items() if run >= before}

@@ -176,6 +176,30 @@ class Scheduler:
         assign(self.sessions, values)
         self._remember(_ASSIGN, values)
 
+    def inject(self, values: Mapping[str, np.ndarray], name: str = "", words: str = "") -> Stop:
+        """Give variables and tensors other values here, on a branch of its own; see
+        `gradstep.core.debug.motion.branches`. Raises GradstepError where there are threads."""
+        self._require_alone()
+        return self.session.inject(values, name, words)
+
+    def switch_branch(self, name: str) -> Stop:
+        """Show another branch, where it was left."""
+        self._require_alone()
+        return self.session.switch_branch(name)
+
+    def drop_branch(self, name: str) -> Stop:
+        """Forget a branch."""
+        self._require_alone()
+        return self.session.drop_branch(name)
+
+    def _require_alone(self) -> None:
+        if len(self._members) > 1:
+            raise GradstepError(
+                "a program with threads has no branches: they share variables and queues",
+                kind="FailedPreconditionError",
+                hint="duplicate the session: the copy goes on from here, with what you set there",
+            )
+
     def repeat(self, history: Sequence[tuple[str, Any]]) -> None:
         """Do these commands, as far as they can be done, and nobody pauses it."""
         with contextlib.suppress(GradstepError):

@@ -49,6 +49,15 @@ class SharedVariables:
         """What the variable holds now; None before anything has changed it."""
         return self._now.get(name)
 
+    @property
+    def now(self) -> VariableStore:
+        """What has been changed: for who comes back to it by `hold`."""
+        return self._now
+
+    def hold(self, now: VariableStore) -> None:
+        """Hold this from now on, where nobody else does."""
+        self._now = now
+
     def take_number(self) -> int:
         """For a thread that comes to wait: one more than the one before it had."""
         self._waited += 1
@@ -106,11 +115,15 @@ class Link:
             mine = name in self.plan.versions
             if mine:
                 index = self.plan.newest(name, done)
-                self._note(run, done, index, live, value)
-                live.replace(index, value)
+                self.give(live, run, done, index, value)
             if not mine or name in self.shared.names:
                 self.shared.set(name, value)
                 self._known[name] = self.shared.changes[name]
+
+    def give(self, live: Recording, run: int, done: int, index: int, value: Any) -> None:
+        """Somebody gives a value of the plan, by its number, after so many steps of `run`."""
+        self._note(run, done, index, live, value)
+        live.give(index, value)
 
     def _note(self, run: int, done: int, index: int, live: Recording, now: Any) -> None:
         def before() -> Any:

@@ -1,13 +1,15 @@
-"""Giving variables other values between two steps, by hand or from another session."""
+"""Giving variables and tensors other values between two steps, by hand or from another session."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradstep.core.debug.history.injection_target import Target, find_target
 from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.engine.plan.steps import storage_name
 from gradstep.core.engine.run.variable_map import require_fitting, variables
@@ -16,22 +18,30 @@ from gradstep.core.graph.model import Graph, Operation, unknown_name
 
 if TYPE_CHECKING:
     from gradstep.core.debug.motion.debug_session import DebugSession
+    from gradstep.core.engine.plan.execution_plan import Plan
 
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
-    """What the variables were given, where: in which run, after how many steps and before which
-    operation ("" at the end of the run)."""
+    """What variables and tensors ("w", "a:0") were given, where: in which run, after how many steps
+    and before which operation ("" at the end of the run). words: the same for people; "" where it
+    needs none."""
 
     run: int
     step: int
     op: str
     values: Mapping[str, np.ndarray]
+    words: str = ""
+
+    def step_in(self, plan: Plan) -> int:
+        """After how many steps of a plan that an edit may have made another."""
+        length = len(plan.steps)
+        return plan.step_of.get(self.op, length) if self.op else length
 
 
 def assign(sessions: Sequence[DebugSession], values: Mapping[str, np.ndarray]) -> None:
-    """Give variables other values where the sessions stand, all or none. sessions: the threads of
-    one session; each takes what it has to do with.
+    """Give variables other values where the sessions stand, all or none; the line of runs goes on
+    with them. sessions: the threads of one session; each takes what it has to do with.
 
     Raises GradstepError for what is no variable or does not fit it, and where steps after this
     one have been executed: they would not follow from what was before them any more."""
@@ -45,9 +55,59 @@ def assign(sessions: Sequence[DebugSession], values: Mapping[str, np.ndarray]) -
     for session in parts:
         _require_newest(session)
     for session, part in parts.items():
-        stop, put = session.stop, session.backend.put
-        session.timeline.assign({storage_name(there[n]): put(v) for n, v in part.items()})
-        session.timeline.changes.append(Assignment(stop.run, stop.step, stop.op, part))
+        here = session.stop.run, session.stop.step
+        _give(session, {n: find_target(session, n, here) for n in part}, part, here)
+
+
+def give(
+    session: DebugSession, values: Mapping[str, np.ndarray], at: tuple[int, int], words: str = ""
+) -> None:
+    """Give variables and tensors other values after a step of the last run, all or none; what hangs
+    on them, and is done already behind there, is done again. Raises GradstepError for what cannot
+    be given there."""
+    _give(session, find_fitting(session, values, at), values, at, words)
+
+
+def find_fitting(
+    session: DebugSession, values: Mapping[str, np.ndarray], at: tuple[int, int]
+) -> dict[str, Target]:
+    """What is to be given each of the values, after a step of a run. Raises GradstepError for what
+    cannot be."""
+    targets = {name: find_target(session, name, at) for name in values}
+    for name, value in values.items():
+        targets[name].require_fitting(value)
+    return targets
+
+
+def give_possible(session: DebugSession, change: Assignment, at: tuple[int, int]) -> None:
+    """Make a change again, of which an edit may have made a part impossible: that is remembered."""
+    targets = dict[str, Target]()
+    for name, value in change.values.items():
+        with contextlib.suppress(GradstepError):
+            targets |= find_fitting(session, {name: value}, at)
+    _give(session, targets, change.values, at, change.words)
+
+
+def _give(
+    session: DebugSession,
+    targets: Mapping[str, Target],
+    values: Mapping[str, np.ndarray],
+    at: tuple[int, int],
+    words: str = "",
+) -> None:
+    timeline, (run, step) = session.timeline, at
+    for name, target in targets.items():
+        array = session.backend.put(values[name])
+        newest = timeline.done(run) == step
+        if target.index is None or (target.variable is not None and newest):
+            timeline.assign({target.storage: array})
+        else:
+            timeline.give(target.index, array, step)
+        if target.fed is not None:
+            timeline.feed_on(step, target.fed, values[name])
+    steps = session.plan.steps
+    op = steps[step].op.name if step < len(steps) else ""
+    timeline.changes.append(Assignment(run, step, op, dict(values), words))
 
 
 def concerned(sessions: Sequence[DebugSession], variable: Operation) -> DebugSession:
@@ -59,11 +119,9 @@ def concerned(sessions: Sequence[DebugSession], variable: Operation) -> DebugSes
 def repeat(change: Assignment, session: DebugSession) -> bool:
     """Make the change in a session of the program after an edit, in its place; false where it was
     paused on the way there."""
-    length = len(session.plan.steps)
-    step = session.plan.step_of.get(change.op, length) if change.op else length
-    if session.run_to(f"{change.run}:{step}").reason is Reason.PAUSE:
+    if session.run_to(f"{change.run}:{change.step_in(session.plan)}").reason is Reason.PAUSE:
         return False
-    assign([session], fitting(session.program.graph, change.values))
+    give_possible(session, change, (change.run, session.stop.step))
     return True
 
 
@@ -73,14 +131,19 @@ def fitting(graph: Graph, values: Mapping[str, np.ndarray]) -> dict[str, np.ndar
     return {n: value for n, value in values.items() if n in there and _fits(there[n], value)}
 
 
-def _require_newest(session: DebugSession) -> None:
-    timeline, stop = session.timeline, session.stop
-    if stop.inside:
+def require_outside(session: DebugSession) -> None:
+    """Raise GradstepError where a session stands in a loop."""
+    if session.stop.inside:
         raise GradstepError(
-            f"the session stands in a loop: {stop.inside[-1].text}",
+            f"the session stands in a loop: {session.stop.inside[-1].text}",
             kind="FailedPreconditionError",
             hint="step out of the loop, or restart and do it before the loop begins",
         )
+
+
+def _require_newest(session: DebugSession) -> None:
+    timeline, stop = session.timeline, session.stop
+    require_outside(session)
     if (stop.run, stop.step) != (timeline.runs - 1, timeline.done(timeline.runs - 1)):
         raise GradstepError(
             f"run {stop.run}, step {stop.step} is in the past: what follows from it has been "

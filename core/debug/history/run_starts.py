@@ -65,6 +65,16 @@ class RunStarts:
         self._runs.insert(0, run)
         self._stores[run], self._sizes[run] = store, 0
 
+    def until(self, run: int) -> RunStarts:
+        """Those of the runs up to that one, for others that go on from there."""
+        other = RunStarts(self._runs[0], self._stores[self._runs[0]])
+        other.stride = self.stride
+        for early in self._runs[1 : bisect_right(self._runs, run)]:
+            other._runs.append(early)
+            other._stores[early], other._sizes[early] = self._stores[early], self._sizes[early]
+            other._nbytes += self._sizes[early]
+        return other
+
     def forget_after(self, run: int) -> None:
         """The runs behind that one have not been made."""
         for late in self._runs[bisect_right(self._runs, run) :]:

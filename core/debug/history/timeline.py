@@ -16,17 +16,21 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from gradstep.core.cancellation import Cancelled, cancelled_when, check_cancelled
+from gradstep.core.debug.concurrency.observed_writes import ObservedWrites
 from gradstep.core.debug.concurrency.shared_variables import Link, SharedVariables
 from gradstep.core.debug.history.batches import Batches
 from gradstep.core.debug.history.fast_runs import FastRuns, Fetch, Fetched, Go, Pace
 from gradstep.core.debug.history.loop_iterations import LoopIterations, kept_iterations, trace_of
+from gradstep.core.debug.history.parked_runs import FedFrom, Feeds, ParkedBranches, ParkedRuns
 from gradstep.core.debug.history.run_starts import RunStarts
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.op_evaluation import Functions
 from gradstep.core.engine.loops.loop_run import LoopRun
 from gradstep.core.engine.loops.trace_budget import LoopMemory
 from gradstep.core.engine.memory.arena import Arena
+from gradstep.core.engine.memory.record_layout import RecordLayout
 from gradstep.core.engine.memory.run_snapshot import RunSnapshot
+from gradstep.core.engine.plan.dependent_steps import dependent_steps
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.variable_store import VariableStore
@@ -58,7 +62,8 @@ class Timeline:
     are of a loop.
 
     start:       the variables before run 0.
-    changes:     what variables were given by hand; see `manual_assignments`.
+    changes:     what was given by hand; see `manual_assignments`.
+    parked:      the branches that are not shown.
     limit_bytes: how much finished runs may keep; the least recently read are dropped first.
     shared:      what other threads work on, too.
     batches:     what is fed that is other in each run; `feeds` has that of run 0, too.
@@ -86,12 +91,14 @@ class Timeline:
         self._functions = functions
         self.batches = batches
         self._feeds = feeds
+        self._feeds_from: list[FedFrom] = []
         self._fed_at: OrderedDict[int, Mapping[TensorRef, np.ndarray]] = OrderedDict()
         self._fed: WeakKeyDictionary[Recording, object] = WeakKeyDictionary()  # with what
         self._loops = LoopMemory(self)
         self._live: Recording = self._new_recording(None if before is None else before._live)
         self._quick_now: FastRuns | None = None  # which makes runs
         self._spare: Recording | None = None  # for replays; the live run must not be disturbed
+        self.parked = ParkedBranches()
         self.reset()
 
     def reset(self) -> None:
@@ -99,6 +106,7 @@ class Timeline:
         self.runs = 1
         self.first = 0
         self.changes: list[Assignment] = []
+        self._feeds_from = []
         self._done = 0
         self._kept: OrderedDict[int, RunSnapshot] = OrderedDict()
         self._kept_bytes = 0
@@ -108,7 +116,7 @@ class Timeline:
         self._quick: dict[tuple[tuple[Fetch, ...], ...], FastRuns] = {}  # by what they give
         self.link.reset()
         self._loops.reckon()
-        self._feed(self._live, 0)
+        self._feed_anew(0)
         self._live.begin(self.start)
 
     @property
@@ -119,6 +127,7 @@ class Timeline:
     def rest(self) -> None:
         """Let go of all runs but the last: this is only gone on from, after some edit."""
         self._kept.clear()
+        self.parked = ParkedBranches()
         self._fed_at.clear()
         self._quick.clear()
         self._kept_bytes, self._replayed, self._spare = 0, None, None
@@ -151,7 +160,11 @@ class Timeline:
     @property
     def nbytes_besides_loops(self) -> int:
         """`nbytes` without what loops keep of their iterations."""
-        return self._kept_bytes + self._live.nbytes + self.link.seen.nbytes
+        return self._kept_bytes + self._parked_bytes + self._live.nbytes + self.link.seen.nbytes
+
+    @property
+    def _parked_bytes(self) -> int:
+        return self.parked.nbytes_besides(self._kept.values())
 
     def done(self, run: int) -> int:
         """Steps of `run` that have been executed."""
@@ -178,7 +191,113 @@ class Timeline:
 
     def assign(self, values: Mapping[str, Any]) -> None:
         """Give variables other values (device arrays) after the last step that has been done."""
+        known = self.plan.versions
+        self._set_apart([self.plan.newest(name, self._done) for name in values if name in known])
         self.link.put(self._live, self.runs - 1, self._done, values)
+
+    # -- other branches ------------------------------------------------------------------------
+
+    def park(self) -> ParkedRuns:
+        """What there is now, to be gone back to."""
+        live = None if self._live.nbytes > self.limit_bytes else self._live.record()
+        return ParkedRuns(
+            runs=self.runs,
+            first=self.first,
+            done=self._done,
+            changes=self.changes,
+            feeds_from=self._feeds_from,
+            kept=OrderedDict(self._kept),
+            starts=self.starts,
+            seen=self.link.seen,
+            outside=self.link.shared.now,
+            live=live,
+        )
+
+    def resume(self, parked: ParkedRuns) -> None:
+        """Go back to what there was. Raises GradstepError where a run must be repeated, and that
+        fails."""
+        self._replayed, self._feeds_from = None, [*parked.feeds_from]
+        self.runs, self.first, self._done = parked.runs, parked.first, parked.done
+        self.changes, self.starts = [*parked.changes], parked.starts
+        self.link.seen = parked.seen
+        self.link.shared.hold(parked.outside)
+        self._keep_only(parked.kept)
+        if parked.live is None:
+            self._make_again(self.runs - 1, parked.done)
+        else:
+            self._live.restore(parked.live)
+            self._feed_as_it_was()
+
+    def fork(self, run: int, step: int) -> None:
+        """Stand after `step` steps of `run`, as if nothing had come behind them; of that run's
+        steps those that are done stay so, if they are as they would come without what was given by
+        hand behind there. What there was before is to be parked first."""
+        self.require(run)
+        seen, given_next = self.link.seen, self.link.seen.after(run, step)
+        is_live, kept = run == self.runs - 1, self._kept.get(run)
+        done = self._done if is_live else self.length
+        self.starts = self.starts.until(run)
+        if run not in self.starts and not (is_live and given_next is None):
+            started = self._live_start() if is_live else self._before(run)
+            self.keep_start(run, VariableStore(self.backend, started))
+        self._replayed = None
+        self.runs, self._done = run + 1, done
+        self.changes = [c for c in self.changes if (c.run, c.step) <= (run, step)]
+        self._feeds_from = [each for each in self._feeds_from if each[0] <= (run, step)]
+        self.link.seen = seen.until(run, step)
+        self.link.shared.hold(self.link.shared.now.copy())
+        self._keep_only({r: s for r, s in self._kept.items() if r < run})
+        if given_next is not None or (kept is None and not is_live):
+            self._make_again(run, step)
+        elif not is_live and kept is not None:
+            self._live.restore(kept)
+            self._feed_as_it_was()
+
+    def _keep_only(self, kept: Mapping[int, RunSnapshot]) -> None:
+        self._kept = OrderedDict(kept)
+        self._kept_bytes = sum(snapshot.nbytes for snapshot in kept.values())
+
+    def _make_again(self, run: int, step: int) -> None:
+        """Let the last run be done up to `step`, from its start on."""
+        variables = self._before(run)
+        self._feed_anew(run)
+        self._live.begin(variables)
+        _go_through(self._live, self.link.seen, run, step)
+        self._done = step
+
+    def give(self, index: int, value: Any, step: int) -> GradstepError | None:
+        """Value `index` of the plan is `value` (a device array) after `step` steps of the last run;
+        of those behind that are done, the ones that hang on it are done again. What stopped them:
+        then the last run is done as far as that."""
+        run = self.runs - 1
+        self._set_apart([index], step)
+        self.link.give(self._live, run, step, index, value)
+        self._fed.pop(self._live, None)
+        for steps in dependent_steps(self.plan, [index], step, self._done):
+            done, error = self._live.run(steps.start, steps.stop)
+            if error is not None or done < steps.stop:
+                self._done = done
+                return error
+        return None
+
+    def feed_on(self, step: int, ref: TensorRef, value: np.ndarray) -> None:
+        """Behind `step` of the last run all are fed another value, but where that is the data's."""
+        run = self.runs - 1
+        if self.batches is None or ref not in self.batches.types:
+            self._feeds_from.append(((run, step), {**self._fixed_feeds(run), ref: value}))
+            self._fed_at.clear()
+
+    def _set_apart(self, values: Sequence[int], done: int | None = None) -> None:
+        """Let nothing else lie where these do."""
+        done, layout = self._done if done is None else done, self._live.layout
+        near = [value for value in values if not layout.is_apart(value, done)]
+        if near:
+            now = self._live.record()
+            self._live = self._new_recording(layout=layout.with_apart(near))
+            self._spare = None
+            self._live.restore(now)
+            self._feed_as_it_was()
+            self.heed(now.recording.pausing)
 
     def advance(self, run: int) -> GradstepError | None:
         """From the end of `run` to the start of the next, which may have to be begun first: then
@@ -201,7 +320,7 @@ class Timeline:
         assert self._done == self.length
         self.link.pull(self._live, self.runs - 1, self._done)
         if self._live.nbytes > self.limit_bytes:  # it would be dropped as soon as it is kept
-            self._keep_start(self.runs - 1, lambda: self._live.variables(0))
+            self._keep_start(self.runs - 1, self._live_start)
         else:
             self._keep(self.runs - 1, self._live.record(self._make_room(self._live.nbytes)))
 
@@ -323,13 +442,33 @@ class Timeline:
         """What a run is given: where it is what another one is given, the same object. Raises
         GradstepError for a batch that cannot be had."""
         if self.batches is None:
-            return self._feeds
+            return self._fixed_feeds(run - 1)
         found = self._fed_at.get(run)
         if found is None:
-            found = self._fed_at[run] = {**self._feeds, **self.batches.feeds_at(run)}
+            fixed = self._fixed_feeds(run - 1)
+            found = self._fed_at[run] = {**fixed, **self.batches.feeds_at(run)}
             if len(self._fed_at) > _BATCHES:
                 self._fed_at.popitem(last=False)
         return found
+
+    def _fixed_feeds(self, run: int) -> Feeds:
+        """What runs behind that one are fed, but for the data's."""
+        there = (feeds for (first, _), feeds in reversed(self._feeds_from) if first <= run)
+        return next(there, self._feeds)
+
+    def _feed_anew(self, run: int) -> None:
+        """The same of the live run, in which other values may lie there."""
+        self._fed.pop(self._live, None)
+        self._feed(self._live, run)
+
+    def _feed_as_it_was(self) -> None:
+        """The same of the last run, as far as it is done."""
+        run = self.runs - 1
+        self._feed_anew(run)
+        for index in self.plan.fed:
+            if self.link.seen.has(run, index):
+                self._live.give(index, self.link.seen.at(run, index, self._done, None))
+                self._fed.pop(self._live, None)
 
     def _feed(self, recording: Recording, run: int) -> None:
         feeds = self.feeds_at(run)
@@ -363,7 +502,7 @@ class Timeline:
 
     def values(self, run: int) -> Callable[[int], Any]:
         """What gives the values of `run` by their numbers, as its own steps made them."""
-        recorded, varying = self.recorded(run).value, self._varying
+        recorded, varying = self.recorded(run).value, self._varying_now
         if run == self.runs - 1 or not varying:
             return recorded
 
@@ -380,6 +519,16 @@ class Timeline:
         refs = ((index, self.plan.values[index].ref) for index in self.plan.fed)
         types = {} if self.batches is None else self.batches.types
         return {index: ref for index, ref in refs if ref is not None and ref in types}
+
+    @property
+    def _varying_now(self) -> Mapping[int, TensorRef]:
+        """The same, and those that were fed other values by hand."""
+        if not self._feeds_from:
+            return self._varying
+        given = self._feeds_from[-1][1]
+        other = {ref for ref, value in given.items() if value is not self._feeds[ref]}
+        refs = ((index, self.plan.values[index].ref) for index in self.plan.fed)
+        return {**self._varying, **{i: ref for i, ref in refs if ref is not None and ref in other}}
 
     def recorded(self, run: int) -> Recording | RunSnapshot:
         """The values of `run` by their numbers, but those of batches; see `values`."""
@@ -410,8 +559,10 @@ class Timeline:
         now = self.link.shared[name]
         return self.start.get(name) if now is None else now
 
-    def _new_recording(self, before: Recording | None = None) -> Recording:
-        recording = Recording(self.plan, self.backend, self._functions, before=before)
+    def _new_recording(
+        self, before: Recording | None = None, layout: RecordLayout | None = None
+    ) -> Recording:
+        recording = Recording(self.plan, self.backend, self._functions, layout, before)
         recording.loop_memory = self._loops
         self._feed(recording, 0)
         return recording
@@ -473,17 +624,12 @@ class Timeline:
         """Do all steps of a run again, which starts from `variables`, with what others had changed
         in between."""
         if self._spare is None:
-            self._spare = self._new_recording()
-        spare, done = self._spare, 0
-        self._feed(spare, run)
-        spare.begin(variables)
-        for step, values in self.link.seen.of(run):
-            _run(spare, done, step)
-            for index, value in values.items():
-                spare.replace(index, value)
-            done = step
-        _run(spare, done, self.length)
-        return spare
+            self._spare = self._new_recording(layout=self._live.layout)
+        self._fed.pop(self._spare, None)
+        self._feed(self._spare, run)
+        self._spare.begin(variables)
+        _go_through(self._spare, self.link.seen, run, self.length)
+        return self._spare
 
     def _keep(self, run: int, record: RunSnapshot) -> None:
         self._kept[run] = record
@@ -494,6 +640,8 @@ class Timeline:
     def _make_room(self, nbytes: int) -> Arena | None:
         """Drop runs until one of so many bytes can be kept; memory that is free then."""
         dropped = None
+        while self._is_over(nbytes) and self.parked.drop_one():
+            pass  # until none is left that has memory in common with what is dropped now
         while self._kept and self._is_over(nbytes):
             dropped = self._drop(next(iter(self._kept)))
         replayed = None if self._replayed is None else self._replayed[1]
@@ -502,11 +650,14 @@ class Timeline:
     def _is_over(self, nbytes: int) -> bool:
         """Whether so many bytes more are more than finished runs may keep, even once loops have let
         go of what they can compute again, until they keep half of the memory."""
-        most = self.limit_bytes - self._kept_bytes - nbytes
+        most = self.limit_bytes - self._kept_bytes - self._parked_bytes - nbytes
         return self._loops.used > most < self._loops.shrunk_to(max(most, self.limit_bytes // 2))
 
     def drop_oldest(self) -> bool:
-        """Drop a kept run, the least recently read one; False if there is none."""
+        """Drop a kept run, the least recently read one, of branches that are not shown first; False
+        if there is none."""
+        if self.parked.drop_one():
+            return True
         if self._kept:
             self._drop(next(iter(self._kept)))
             return True
@@ -526,9 +677,29 @@ class Timeline:
 
     def _started(self, run: int) -> dict[str, Any]:
         """The variables that kept run number `run` started from."""
-        record = self._kept[run]
-        found = {name: record.value(ids[0]) for name, ids in self.plan.versions.items()}
+        record, seen = self._kept[run], self.link.seen
+        firsts = {name: ids[0] for name, ids in self.plan.versions.items()}
+        found = {name: seen.at(run, i, 0, record.value(i)) for name, i in firsts.items()}
         return {name: array for name, array in found.items() if array is not None}
+
+    def _live_start(self) -> dict[str, Any]:
+        """The variables that the last run started from."""
+        run, seen, versions = self.runs - 1, self.link.seen, self.plan.versions
+        held = self._live.variables(0).items()
+        return {name: seen.at(run, versions[name][0], 0, array) for name, array in held}
+
+
+def _go_through(recording: Recording, seen: ObservedWrites, run: int, stop: int) -> None:
+    """Do the steps of a run that has begun, up to `stop`, with what came from outside."""
+    done = 0
+    for step, values in seen.of(run):
+        if step > stop:
+            break
+        _run(recording, done, step)
+        for index, value in values.items():
+            recording.give(index, value)
+        done = step
+    _run(recording, done, stop)
 
 
 def _run(recording: Recording, start: int, stop: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
 
@@ -129,6 +129,15 @@ class Cursor:
         else:
             self.leave()
 
+    def stand(self, run: int, step: int) -> None:
+        """Anywhere in the runs, outside of loops."""
+        self.levels = [Level(self.timeline, run, step)]
+
+    @property
+    def hits(self) -> HitCounts:
+        """How often breakpoints were hit, in these runs."""
+        return self._hits
+
     def reset(self) -> None:
         """Back to the start of a timeline without a past."""
         self.timeline.reset()
@@ -206,6 +215,11 @@ class Cursor:
     def is_pausing(self) -> bool:
         """Whether the move that is under way is to end."""
         return self._pausing.is_set()
+
+    @property
+    def pausing(self) -> Callable[[], bool]:
+        """What says whether the move that is under way is to end."""
+        return self._pausing.is_set
 
     @contextmanager
     def unheeded(self) -> Iterator[None]:

@@ -6,7 +6,9 @@ over what is recorded only moves the cursor; moving beyond it executes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.breaks.curves import Curves, Holders
@@ -16,6 +18,7 @@ from gradstep.core.debug.history.frame import Frame
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import Assignment
 from gradstep.core.debug.history.timeline import Timeline
+from gradstep.core.debug.motion.branches import Branches
 from gradstep.core.debug.motion.cursor import Cursor
 from gradstep.core.debug.motion.legal_commands import (
     find_command,
@@ -86,6 +89,7 @@ class DebugSession(Moves[Stop]):
         self._cursor = Cursor(self.timeline, program.gradients, program.losses)
         self._stepper = Stepper(self._cursor)
         self._log = MoveLog(self.timeline)
+        self.branches = Branches(self, self._cursor)
         self.stop: Stop = self._arrive(Reason.ENTRY)
 
     # -- moving ------------------------------------------------------------------------------
@@ -95,6 +99,9 @@ class DebugSession(Moves[Stop]):
         require_legal(command, self.state)
         self._log.begin(name, self.stop)
         self._cursor.ready()
+        self.branches.moved()
+        if name == "restart":
+            self.branches.begin_again()
         move = getattr(self._stepper, name)
         onward = move(target) if command.target else move()
         if isinstance(onward, int):
@@ -106,6 +113,7 @@ class DebugSession(Moves[Stop]):
         anything to run."""
         self._log.begin("go_on", self.stop)
         self._cursor.ready()
+        self.branches.moved()
         stepper = self._stepper
         return self._arrive(stepper.to_run() or stepper.forward(limit) or Reason.STEP)
 
@@ -115,6 +123,7 @@ class DebugSession(Moves[Stop]):
         require_legal(find_command("continue_"), self.state)
         self._log.begin("train", self.stop)
         self._cursor.ready()
+        self.branches.moved()
         trainer = Trainer(self._cursor)
         stop = self._arrive(trainer.train(wish) or Reason.STEP)
         return Training(stop, trainer.made, trainer.ended)
@@ -128,6 +137,24 @@ class DebugSession(Moves[Stop]):
         return Curves(
             tensors, holders, texts, until, subject, lambda ref: isinstance(tensors.get(ref), str)
         )
+
+    def inject(self, values: Mapping[str, np.ndarray], name: str = "", words: str = "") -> Stop:
+        """Give variables and tensors other values here, on a branch of its own: see Branches."""
+        self._cursor.ready()
+        self.branches.inject(values, name, words)
+        return self._arrive(Reason.GOTO)
+
+    def switch_branch(self, name: str) -> Stop:
+        """Show another branch, where it was left."""
+        self._cursor.ready()
+        self.branches.switch(name)
+        return self._arrive(Reason.GOTO)
+
+    def drop_branch(self, name: str) -> Stop:
+        """Forget a branch; the one that it leaves is shown, if it was."""
+        self._cursor.ready()
+        self.branches.drop(name)
+        return self._arrive(Reason.GOTO)
 
     def pause(self) -> None:
         """Stop a command that another thread is executing, at the next opportunity."""

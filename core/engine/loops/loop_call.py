@@ -64,6 +64,11 @@ class LoopCall:
             self._begun = self._done = False
             self.run.release()
 
+    def close_unfinished(self) -> None:
+        """Where it was left half-way, begin again."""
+        if not self._done:
+            self.close()
+
     def adopt(self, keeping: Retention) -> None:
         """Keep this of iterations from now on."""
         if keeping is not self.run.keeping:

@@ -38,7 +38,8 @@ class RecordLayout:
     taken_bytes: those of its arena; taken_same: see `same`. Other values come behind them.
     first_bytes: those of the arena before anything was taken over. taken_kinds: what was found of
     the steps of that plan, where it is known which of them this one does not have. on_host: values
-    that lie on the host, whatever the device; they are kept by reference.
+    that lie on the host, whatever the device; they are kept by reference. apart: values that were
+    given by hand: no other one lies where they do, and they are no constants.
     """
 
     plan: Plan
@@ -48,6 +49,7 @@ class RecordLayout:
     first_bytes: int = 0
     taken_kinds: StepKinds | None = None
     on_host: frozenset[int] = frozenset()
+    apart: frozenset[int] = frozenset()
 
     def continued(self, plan: Plan) -> RecordLayout | None:
         """The layout of a plan that continues this one's; None if it does not, or if that has
@@ -63,6 +65,7 @@ class RecordLayout:
         layout = RecordLayout(
             *(plan, self.places, self.size, self.same, self.first_bytes or self.size, kinds),
             on_host=self.on_host,
+            apart=self.apart,
         )
         return layout if layout.size <= 2 * layout.first_bytes else None
 
@@ -70,7 +73,23 @@ class RecordLayout:
     def constant_steps(self) -> frozenset[Step]:
         """Those that do the same in every run, from nothing."""
         taken = None if self.taken_kinds is None else self.taken_kinds.constant
-        return self._steps(taken, _makes_constants)
+        return self._steps(taken, self._makes_constants)
+
+    def _makes_constants(self, step: Step) -> bool:
+        return _makes_constants(step) and self.apart.isdisjoint(step.writes)
+
+    def with_apart(self, values: Iterable[int]) -> RecordLayout:
+        """Another one of the plan, in which these values, too, lie by themselves."""
+        return RecordLayout(self.plan, on_host=self.on_host, apart=self.apart.union(values))
+
+    def is_apart(self, value: int, done: int) -> bool:
+        """Whether nothing else has its bytes where a value lies, of what there is once so many
+        steps are done."""
+        if value in self.constants:
+            return False
+        at = self.same.get(value, value)
+        here = (at, *(v for v, source in self.same.items() if source == at))
+        return all(v == value or self.plan.made_by[v] >= done for v in here)
 
     def _steps(
         self, taken: frozenset[Step] | None, able: Callable[[Step], bool]
@@ -109,6 +128,8 @@ class RecordLayout:
                 continue
             source = step.reads[0]
             for value in step.writes:
+                if not self.apart.isdisjoint((source, value)):
+                    break
                 if value >= first and source < value and source not in outside:
                     there = has_place(values[source]) and has_place(values[value])
                     if self.on_host and not self.on_host.isdisjoint((source, value)):

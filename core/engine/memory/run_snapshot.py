@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
 class RunSnapshot:
-    """A finished run: a copy of the arena, and the values kept by reference."""
+    """A run as far as it was done: a copy of the arena, and the values kept by reference. absent:
+    the versions of variables that turned out to have no value."""
 
     recording: Recording
     arena: Arena
     others: Mapping[int, Any]
     instead: Mapping[int, int]
+    absent: frozenset[int] = frozenset()
 
     def value(self, index: int) -> Any:
         """The array of value `index`; None for a variable that had no value."""

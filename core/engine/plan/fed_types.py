@@ -50,6 +50,10 @@ class RunTypes:
         """Of a tensor whose operation has been asked for."""
         return self._now.types[ref]
 
+    def is_constant(self, name: str) -> bool:
+        """Whether types were inferred from what an operation always gives."""
+        return name in self._now.constants
+
     def of(self, op: Operation) -> Outputs:
         """The types of `op`'s outputs. Raises GradstepError located at `op`."""
         outputs = self._now.types.of.get(op.name)

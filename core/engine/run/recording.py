@@ -243,7 +243,47 @@ class Recording(Binding):
             others = {i: self.value(i) for i in beside}
         if self._turned:
             instead = self.layout.turns
-        return RunSnapshot(self, self._arena.copy(into), others, instead)
+        absent = frozenset(self._absent)
+        return RunSnapshot(self, self._arena.copy(into), others, instead, absent)
+
+    def restore(self, snapshot: RunSnapshot) -> None:
+        """Stand where a run of this plan stood when `snapshot` was made of it."""
+        if self._turned != bool(snapshot.instead) and self.layout.turns:
+            self._turn()
+        firsts = {name: versions[0] for name, versions in self.plan.versions.items()}
+        started = {name: snapshot.value(index) for name, index in firsts.items()}
+        self.begin({name: array for name, array in started.items() if array is not None})
+        alike = snapshot.recording.layout is self.layout
+        if not alike or snapshot.arena.copy(self._arena) is not self._arena:
+            self._copy_values(snapshot)
+        for index in self.layout.by_reference:
+            self._cells[index] = snapshot.value(index)
+        self._absent |= snapshot.absent
+
+    def _copy_values(self, snapshot: RunSnapshot) -> None:
+        """Those that have a place here: it may be another one there."""
+        for index in range(len(self.plan.values)):
+            if self.layout.places[index] is not None and index not in snapshot.absent:
+                value = snapshot.value(index)
+                if value is not None and self._cells[index] is not None:
+                    self._cells[index][...] = value
+
+    def give(self, index: int, value: Any) -> None:
+        """Value `index`, which is there already, is `value` for the steps that are done from now
+        on: somebody gave it by hand. It lies apart from all others (see RecordLayout)."""
+        self._close_unfinished()
+        self._absent.discard(index)
+        if self.plan.values[index].variable:
+            self.replace(index, value)
+        elif self._fixed[index]:
+            self._cells[index][...] = value
+        else:
+            self._cells[index] = copy_array(self.backend.xp, value)
+
+    def _close_unfinished(self) -> None:
+        """Loops that were left half-way may have begun with something else."""
+        for loop in self._loops.values():
+            loop.close_unfinished()
 
     def adopt(self, keeping: Retention) -> None:
         """Let loops keep this of their iterations from now on."""

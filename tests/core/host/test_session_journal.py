@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
@@ -100,6 +101,30 @@ class Sessions(RuleBasedStateMachine):
             assert self.journal == before
 
     @rule(data=st.data())
+    def inject(self, data: st.DataObject) -> None:
+        """Another value for any tensor, on a branch; where that cannot be, nothing happens."""
+        name = data.draw(st.sampled_from(self.refs))
+        reply, _ = self.service.handle(m.Read(refs=[name]))
+        assert isinstance(reply, m.Values)
+        part, before = reply.parts[0], self.journal
+        value = np.full(part.shape, data.draw(st.sampled_from([0.5, -1.0])), np.float32)
+        request = m.Inject(name=name, dtype="float32", shape=part.shape)
+        reply = self.ask(request, value.tobytes())
+        if isinstance(reply, m.SessionList):
+            self.here = reply.stopped
+        else:
+            assert self.journal == before
+
+    @rule(command=st.sampled_from(["switch", "rename", "drop"]), data=st.data())
+    def ask_of_branches(self, command: Any, data: st.DataObject) -> None:
+        assert self.here is not None
+        names = [branch.name for branch in self.here.branches]
+        name, to = (data.draw(st.sampled_from([*names, "x"])) for _ in range(2))
+        reply = self.ask(m.ManageBranches(command=command, name=name, to=to))
+        if isinstance(reply, m.SessionList):
+            self.here = reply.stopped
+
+    @rule(data=st.data())
     def edit(self, data: st.DataObject) -> None:
         """One that leaves names as they are: an operation more, another feed, the first again."""
         assert self.document is not None
@@ -145,6 +170,7 @@ class Sessions(RuleBasedStateMachine):
         assert (stopped.error is None) == (self.here.error is None)
         assert self.values() == before
         assert self.held() == held
+        assert stopped.branches == self.here.branches
         self.here = stopped
 
     def held(self) -> list[tuple[str, int, int, dict[str, str]]]:

@@ -1,0 +1,112 @@
+"""What can be given another value where a session stands: which value of its plan a name means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradstep.core.engine.plan.dependent_steps import says_sizes
+from gradstep.core.engine.plan.steps import storage_name
+from gradstep.core.engine.run.variable_map import require_fitting, variables
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, TensorType
+from gradstep.core.graph.loop import way_to
+from gradstep.core.graph.model import Operation, TensorRef, unknown_name
+
+if TYPE_CHECKING:
+    from gradstep.core.debug.motion.debug_session import DebugSession
+
+
+@dataclass(frozen=True)
+class Target:
+    """index: of the plan's value; None for a variable that no step has to do with. fed: the tensor,
+    where it is fed to every run."""
+
+    name: str
+    index: int | None
+    type: TensorType | None = None
+    variable: Operation | None = None
+    fed: TensorRef | None = None
+
+    @property
+    def storage(self) -> str:
+        return "" if self.variable is None else storage_name(self.variable)
+
+    def require_fitting(self, value: np.ndarray) -> None:
+        """Raise GradstepError where the value is of another dtype or shape."""
+        if self.variable is not None:
+            require_fitting(self.variable, value)
+        elif self.type is not None:
+            _require_type(self.name, self.type, value)
+
+
+def find_target(session: DebugSession, name: str, at: tuple[int, int]) -> Target:
+    """What `name` ("w", "a", "a:0") means after a step of a run. Raises GradstepError, with what
+    can be done, for what is not there, not there yet, or cannot be given."""
+    graph, plan = session.program.graph, session.plan
+    ref = TensorRef.parse(name)
+    if way_to(graph, ref.op):
+        raise _refused(
+            name,
+            "is computed in a loop's iterations, where no value can be given",
+            "give the loop's inputs before it begins, or its results behind it",
+        )
+    if ref.op not in graph:
+        raise unknown_name(ref.op, graph.operations)
+    there = variables(graph)
+    where = plan.tensors.get(ref)
+    if isinstance(where, str):
+        named = plan.variables[where].op
+        if named not in there:
+            raise _refused(name, "is the state of its operation, and no tensor", "give its inputs")
+        return Target(name, plan.newest(where, at[1]), variable=there[named])
+    if where is None:
+        if ref.index == 0 and ref.op in there:
+            return Target(name, None, variable=there[ref.op])
+        raise _refused(name, "is not computed by this run", "look at it, or fetch it, first")
+    _require_there(session, name, ref, where, at)
+    fed = ref if where in plan.fed else None
+    return Target(name, where, plan.values[where].type, fed=fed)
+
+
+def _require_there(
+    session: DebugSession, name: str, ref: TensorRef, index: int, at: tuple[int, int]
+) -> None:
+    plan = session.plan
+    if plan.made_by[index] >= at[1]:
+        hint = f"go on to behind step {plan.made_by[index]}, which computes it"
+        raise _refused(name, "has no value here yet", hint)
+    frame = session.frame(*at)
+    if frame.dead(ref) is not None:
+        raise _refused(name, "is dead: its branch is not taken", "give what decides about that")
+    if frame.state(ref) is not None:
+        raise _refused(name, "is a handle, and no tensor", "give what is put in there")
+    if says_sizes(plan, index):
+        raise _refused(
+            name, "says how large something is, or along which axis", "edit the constant instead"
+        )
+
+
+def _require_type(name: str, type: TensorType, value: np.ndarray) -> None:
+    found = DType.of(value.dtype)
+    if found is not type.dtype:
+        raise GradstepError(
+            f"'{name}' is {type.dtype.value}, and the value {found.value}",
+            kind="TypeError",
+            node=TensorRef.parse(name).op,
+            hint=f"make it {type.dtype.value}",
+        )
+    if not type.shape.accepts(value.shape):
+        raise GradstepError(
+            f"'{name}' is of shape {type.shape}, and the value of {[*value.shape]}",
+            kind="InvalidArgumentError",
+            node=TensorRef.parse(name).op,
+            hint="a value of another shape is an edit of the document",
+        )
+
+
+def _refused(name: str, why: str, hint: str) -> GradstepError:
+    node = TensorRef.parse(name).op
+    return GradstepError(f"'{name}' {why}", kind="FailedPreconditionError", node=node, hint=hint)

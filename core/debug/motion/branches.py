@@ -1,0 +1,239 @@
+"""The branches of a session: forked where a value is given by hand, gone back to, renamed, dropped.
+
+One is shown: its runs are the timeline's. Of the others the timeline keeps what there is room for;
+the rest is computed again from what was given by hand on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradstep.core.cancellation import cancelled_when, check_cancelled
+from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.debug.breaks.hit_counts import Path
+from gradstep.core.debug.history.branch_record import FIRST_BRANCH, Branch
+from gradstep.core.debug.history.manual_assignments import (
+    find_fitting,
+    give,
+    give_possible,
+    require_outside,
+)
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.suggestions import instead
+
+if TYPE_CHECKING:
+    from gradstep.core.debug.motion.cursor import Cursor
+    from gradstep.core.debug.motion.debug_session import DebugSession
+
+Hits = Mapping[Breakpoint, list[Path]]
+
+
+class Branches:
+    """By name, in the order in which they were made; `current` is the name of the one that is
+    shown. Raises GradstepError for a name that there is not, or twice."""
+
+    def __init__(self, session: DebugSession, cursor: Cursor) -> None:
+        self._session, self._cursor = session, cursor
+        self._by_name = {FIRST_BRANCH: Branch(FIRST_BRANCH)}
+        self._hits: dict[str, Hits] = {}  # of those that are not shown
+        self._is_new = False  # whether nothing was done since the current one was made
+        self.current = FIRST_BRANCH
+
+    def __getitem__(self, name: str) -> Branch:
+        if name not in self._by_name:
+            hint = instead(name, self._by_name)
+            raise GradstepError(f"there is no branch '{name}'", kind="KeyError", hint=hint)
+        return self._by_name[name]
+
+    @property
+    def all(self) -> tuple[Branch, ...]:
+        """What leads to each of them, and to where it stands or was left."""
+        self._note()
+        return tuple(self._by_name.values())
+
+    @property
+    def first(self) -> str:
+        """The name of the one that all others come from."""
+        return next(name for name, branch in self._by_name.items() if not branch.parent)
+
+    def moved(self) -> None:
+        """The session has moved: what is given now makes another branch."""
+        self._is_new = False
+
+    # -- making and leaving them ---------------------------------------------------------------
+
+    def inject(self, values: Mapping[str, np.ndarray], name: str = "", words: str = "") -> Branch:
+        """Give variables and tensors other values where the session stands. What there is stays as
+        it is: a branch leaves it here, and is shown. Where one begins already, and nothing was done
+        since, they are that one's, too. name: of the branch; "" for the next that is free. words:
+        what is given, for people. Raises GradstepError, and changes nothing, for what cannot be."""
+        session = self._session
+        require_outside(session)
+        here = session.stop.run, session.stop.step
+        find_fitting(session, values, here)
+        if self._is_new and not name:
+            give(session, values, here, words)
+        else:
+            self._fork(self._free(name), values, words)
+        self._is_new = True
+        self._note()
+        return self[self.current]
+
+    def switch(self, name: str) -> None:
+        """Show another branch, where it was left. Raises GradstepError, and shows the one before,
+        where its runs are to be computed again, and that fails or is cancelled."""
+        if self[name].name == self.current:
+            return
+        with self._elsewhere(name):
+            parked = self._session.timeline.parked.by_name.pop(name, None)
+            if parked is None:
+                self._make_again(self[name])
+            else:
+                self._session.timeline.resume(parked)
+            self._cursor.hits.hold(self._hits.pop(name, {}))
+        self._cursor.stand(*self[name].place)
+        self._is_new = False
+
+    def rename(self, name: str, to: str) -> None:
+        """Call a branch something else."""
+        self[name]
+        if name == to:
+            return
+        to = self._free(to, must=True)
+
+        def other(each: str) -> str:
+            return to if each == name else each
+
+        self._by_name = {
+            other(n): replace(b, name=other(n), parent=other(b.parent))
+            for n, b in self._by_name.items()
+        }
+        parked = self._session.timeline.parked.by_name
+        if name in parked:
+            parked[to], self._hits[to] = parked.pop(name), self._hits.pop(name, {})
+        self.current = other(self.current)
+
+    def drop(self, name: str) -> None:
+        """Forget a branch; those that leave it leave the one that it leaves. If it is shown, that
+        one is shown then."""
+        gone = self[name]
+        if not gone.parent:
+            raise GradstepError(
+                f"'{name}' is the branch that all others leave",
+                kind="ValueError",
+                hint="restart, to have it from its beginning",
+            )
+        if name == self.current:
+            self.switch(gone.parent)
+        del self._by_name[name]
+        self._hits.pop(name, None)
+        self._session.timeline.parked.by_name.pop(name, None)
+        for other in [b for b in self._by_name.values() if b.parent == name]:
+            self._by_name[other.name] = self._moved_up(other, gone)
+
+    def begin_again(self) -> None:
+        """Before a restart: the first one begins anew, and the others stay as they are."""
+        if self.current != self.first:
+            self._leave()
+            self._session.timeline.parked.by_name.pop(self.first, None)
+            self.current = self.first
+        self._is_new = False
+
+    def take_over(self, branches: Iterable[Branch], current: str) -> None:
+        """Those of a session before an edit, or of an engine that is no more; of which the session
+        is to be led to the current one."""
+        self._by_name = {branch.name: branch for branch in branches}
+        self.current = current
+
+    # -- inside --------------------------------------------------------------------------------
+
+    def _fork(self, name: str, values: Mapping[str, np.ndarray], words: str) -> None:
+        stop, timeline = self._session.stop, self._session.timeline
+        here = stop.run, stop.step
+        with self._elsewhere(name):
+            timeline.fork(*here)
+            self._cursor.hits.hold(self._cursor.hits.until(here))
+            inherited = len(timeline.changes)
+            give(self._session, values, here, words)
+        # Only now: what failed has made no branch.
+        branch = Branch(name, self._left, *here, stop.op, inherited=inherited, place=here)
+        self._by_name[name] = branch
+        self._cursor.stand(*here)
+
+    @contextmanager
+    def _elsewhere(self, name: str) -> Iterator[None]:
+        """Leave the current branch: `name` is, once what is inside is done; if that fails, the
+        session stands on the one before again."""
+        timeline, left = self._session.timeline, self.current
+        pausing = self._cursor.pausing
+        self._leave()
+        try:
+            with self._cursor.unheeded(), cancelled_when(pausing):
+                yield
+        except BaseException:
+            timeline.resume(timeline.parked.by_name.pop(left))
+            self._cursor.hits.hold(self._hits.pop(left))
+            raise
+        self._left, self.current = left, name
+
+    def _leave(self) -> None:
+        """Put the current branch aside, as it is."""
+        self._note()
+        self._session.timeline.parked.by_name[self.current] = self._session.timeline.park()
+        self._hits[self.current] = self._cursor.hits.seen
+
+    def _note(self) -> None:
+        """Remember where the current one stands, and what was given on it."""
+        stop = self._session.stop
+        branch, changes = self[self.current], tuple(self._session.timeline.changes)
+        self._by_name[branch.name] = replace(branch, changes=changes, place=(stop.run, stop.step))
+
+    def _make_again(self, branch: Branch) -> None:
+        """Compute the runs of a branch of which nothing is kept, up to where it was left."""
+        session, timeline = self._session, self._session.timeline
+        timeline.link.shared.reset()
+        timeline.reset()
+        for change in branch.changes:
+            at = change.run, change.step_in(session.plan)
+            self._go(*at)
+            give_possible(session, change, at)
+        self._go(*branch.place)
+
+    def _go(self, run: int, step: int) -> None:
+        timeline = self._session.timeline
+        while timeline.runs <= run:
+            check_cancelled()
+            self._reach(timeline.runs - 1, timeline.length)
+            error = timeline.advance(timeline.runs - 1)
+            if error is not None:
+                raise error
+        self._reach(run, min(step, timeline.length))
+
+    def _reach(self, run: int, step: int) -> None:
+        _, error = self._session.timeline.reach(run, step)
+        if error is not None:
+            raise error
+
+    def _moved_up(self, branch: Branch, gone: Branch) -> Branch:
+        """A branch that leaves the parent of the one that it left."""
+        moved = branch.at(gone.run, gone.step, gone.op)
+        return replace(moved, parent=gone.parent, inherited=gone.inherited)
+
+    def _free(self, name: str, must: bool = False) -> str:
+        """The name, or the next that is free. Raises GradstepError for one that is taken."""
+        name = name.strip()
+        if name in self._by_name:
+            raise GradstepError(
+                f"there is a branch '{name}' already",
+                kind="ValueError",
+                hint="choose another name, or drop that one",
+            )
+        if not name and must:
+            raise GradstepError("a branch needs a name", kind="ValueError", hint="for example 'b'")
+        numbers = range(1, len(self._by_name) + 2)
+        return name or next(n for n in map("b{}".format, numbers) if n not in self._by_name)

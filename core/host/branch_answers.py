@@ -1,0 +1,79 @@
+"""What the window asks of branches: a value given on one of its own, another one shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gradstep.core.debug.concurrency.scheduler import Scheduler
+from gradstep.core.debug.concurrency.session_registry import Sessions
+from gradstep.core.debug.history.program_tensors import find_tensor
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.host.program_reports import report_stop
+from gradstep.core.host.session_answers import brief, listed, sent_value
+from gradstep.core.host.tensors.slice_syntax import parse_slice
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import Inject, ManageBranches, SessionList
+
+
+def inject_value(sessions: Sessions, request: Inject, buffers: Sequence[Buffer]) -> SessionList:
+    """Do what is asked, and say what there is then. Raises GradstepError."""
+    text = inject(
+        sessions.session, request.name, sent_value(request, buffers), request.at, request.branch
+    )
+    return listed(sessions, report_stop(sessions.session), text)
+
+
+def inject(threads: Scheduler, name: str, value: np.ndarray, at: str = "", branch: str = "") -> str:
+    """Give a tensor or a variable, or a part of it, another value; what was done, in words. A part
+    takes a number for each of its elements. Raises GradstepError."""
+    words = f"{name}{at} = {brief(value)}"
+    threads.inject({name: _whole(threads, name, value, at)}, branch, words)
+    return f"{words} from here on, on branch {threads.session.branches.current}"
+
+
+def manage_branches(sessions: Sessions, request: ManageBranches) -> SessionList:
+    """Do what is asked, and say what there is then. Raises GradstepError."""
+    text = manage(sessions.session, request)
+    return listed(sessions, report_stop(sessions.session), text)
+
+
+def manage(threads: Scheduler, request: ManageBranches) -> str:
+    """Do it; what was done, in words."""
+    name = request.name
+    if request.command == "switch":
+        threads.switch_branch(name)
+        return f"branch {name}"
+    if request.command == "rename":
+        threads.session.branches.rename(name, request.to)
+        return f"branch {name} is {request.to.strip()}"
+    threads.drop_branch(name)
+    return f"branch {name} is gone"
+
+
+def _whole(threads: Scheduler, name: str, value: np.ndarray, at: str) -> np.ndarray:
+    """The value of the whole tensor, a part of which is another."""
+    if not at:
+        return value
+    held = threads.session.frame().value(find_tensor(threads.session.program, name))
+    if held is None:
+        raise GradstepError(
+            f"'{name}' has no value here", kind="FailedPreconditionError", hint="give all of it"
+        )
+    part = parse_slice(at, held.shape).apply(held)
+    if held.dtype != value.dtype or value.ndim > part.ndim:
+        raise GradstepError(
+            f"{name}{at} is {DType.of(held.dtype).value}{[*part.shape]}, and the value "
+            f"{DType.of(value.dtype).value}{[*value.shape]}",
+            kind="InvalidArgumentError",
+        )
+    try:
+        part[...] = value
+    except ValueError:
+        raise GradstepError(
+            f"{name}{at} is of shape {[*part.shape]}, and the value of {[*value.shape]}",
+            kind="InvalidArgumentError",
+        ) from None
+    return held

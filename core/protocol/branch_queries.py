@@ -1,0 +1,50 @@
+"""What is asked of branches: a value given where the debugger stands, another branch shown."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from gradstep.core.protocol.message_base import Request
+
+BranchCommand = Literal["switch", "rename", "drop"]
+
+
+class BranchInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A branch of the session's runs. parent: the one that it leaves, before `op` ("" at the end of
+    a run), after `step` steps of `run`; "" for the first. text: what was given there, in words.
+    at_run, at_step: where it stands, or was left. current: it is the one that is shown."""
+
+    name: str
+    parent: str = ""
+    run: int = 0
+    step: int = 0
+    op: str = ""
+    text: str = ""
+    at_run: int = 0
+    at_step: int = 0
+    current: bool = False
+
+
+class Inject(Request, frozen=True, kw_only=True):
+    """Give a variable or a tensor another value where the debugger stands: a branch leaves there,
+    and is shown. The value is raw buffer 0, of this shape. at: the part that is given it ("[0, :]",
+    every element of which is where it is a number); "" for the whole. branch: the name of the
+    branch, "" for the next that is free. Replied to with SessionList, and a raw buffer as of Open.
+    """
+
+    name: str
+    dtype: str
+    shape: list[int]
+    at: str = ""
+    branch: str = ""
+
+
+class ManageBranches(Request, frozen=True, kw_only=True):
+    """Show a branch, where it was left ("switch"); call it `to` ("rename"); or forget it ("drop").
+    Replied to with SessionList, and a raw buffer as of Open."""
+
+    command: BranchCommand
+    name: str
+    to: str = ""
