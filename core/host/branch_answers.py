@@ -29,7 +29,7 @@ def inject_value(sessions: Sessions, request: Inject, buffers: Sequence[Buffer])
 def inject(threads: Scheduler, name: str, value: np.ndarray, at: str = "", branch: str = "") -> str:
     """Give a tensor or a variable, or a part of it, another value; what was done, in words. A part
     takes a number for each of its elements. Raises GradstepError."""
-    words = f"{name}{at} = {brief(value)}"
+    words = f"{name}{at} = {brief(value).removesuffix('.')}"
     threads.inject({name: _whole(threads, name, value, at)}, branch, words)
     return f"{words} from here on, on branch {threads.session.branches.current}"
 

@@ -343,7 +343,7 @@ class RunLine(Request, frozen=True, kw_only=True):
 
 class LineDone(Reply, frozen=True, kw_only=True):
     """text: what it says. Where it changes something, that is left to who asked: a command, other
-    breakpoints or watches in the place of all, sessions, a variable's value; and then to ask the
+    breakpoints or watches in the place of all, sessions, branches, a value; and then to ask the
     line `then`, which says what came of it."""
 
     text: str = ""
@@ -354,6 +354,8 @@ class LineDone(Reply, frozen=True, kw_only=True):
     watches: list[str] | None = None
     manage: ManageSessions | None = None
     assign: Assign | None = None
+    inject: Inject | None = None
+    branch: ManageBranches | None = None
     then: str = ""
 
 

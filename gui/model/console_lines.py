@@ -109,6 +109,10 @@ class ConsoleLines(QObject):
             space.sessions.ask(done.manage)
         elif done.assign is not None:
             space.sessions.put(done.assign, buffers)
+        elif done.inject is not None:
+            space.sessions.put(done.inject, buffers)
+        elif done.branch is not None:
+            space.sessions.ask(done.branch)
         self._tell(done.then)
 
     def _tell(self, line: str) -> None:
@@ -149,5 +153,5 @@ class ConsoleLines(QObject):
 
 def _asks(done: LineDone) -> bool:
     """Whether something is to be done."""
-    asked = (done.control, done.breakpoints, done.watches, done.manage, done.assign)
-    return any(each is not None for each in asked)
+    moved = done.control, done.manage, done.assign, done.inject, done.branch
+    return any(each is not None for each in (*moved, done.breakpoints, done.watches))

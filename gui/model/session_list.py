@@ -13,6 +13,8 @@ from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
     Assign,
     Failed,
+    Inject,
+    ManageBranches,
     ManageSessions,
     Message,
     Seen,
@@ -59,7 +61,7 @@ class SessionModel(QObject):
         elif self._workspace.program is not None:
             self._workspace.request(ManageSessions(command="list"), (), self._told)
 
-    def ask(self, request: ManageSessions) -> None:
+    def ask(self, request: ManageSessions | ManageBranches) -> None:
         """Ask for a change; `changed` follows, or the workspace says why not."""
         self._workspace.request(request, (), self._moved)
 
@@ -69,7 +71,12 @@ class SessionModel(QObject):
         request = Assign(name=variable, dtype=dtype, shape=[*value.shape])
         self._workspace.request(request, (pack(value),), self._moved)
 
-    def put(self, request: Assign, buffers: Sequence[Buffer]) -> None:
+    def inject(self, name: str, value: np.ndarray, at: str = "") -> None:
+        """Give a tensor or variable, or a part of it, another value here, on a branch."""
+        dtype = DType.of(value.dtype).value
+        self.put(Inject(name=name, at=at, dtype=dtype, shape=[*value.shape]), (pack(value),))
+
+    def put(self, request: Assign | Inject, buffers: Sequence[Buffer]) -> None:
         """The same of a value as messages have it."""
         self._workspace.request(request, buffers, self._moved)
 

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from gradstep.core.cli.console import watch_commands
+from gradstep.core.cli.console.branch_commands import BRANCH_COMMANDS
 from gradstep.core.cli.console.breakpoint_commands import BREAKPOINT_COMMANDS
 from gradstep.core.cli.console.console_acts import ConsoleActs, OwnActs
 from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
@@ -97,6 +98,8 @@ class Console:
             name: getattr(said, name)
             for name in ("reason", "run", "step", "runs", "phase", "node", "op", "text")
         }
+        if said.branches:
+            data["branch"] = self.session.branches.current
         if stop.inside:
             data["inside"] = msgspec.to_builtins(said.inside)
         if stop.error is not None:
@@ -181,6 +184,7 @@ def console_commands() -> Iterator[ConsoleCommand]:
     yield from (
         *BREAKPOINT_COMMANDS,
         *VALUE_COMMANDS,
+        *BRANCH_COMMANDS,
         *WATCH_COMMANDS,
         *QUERY_COMMANDS,
         *_LOOKING,

@@ -10,9 +10,10 @@ import numpy as np
 from gradstep.core.cli.console.console_command import Reply
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.host.branch_answers import inject, manage
 from gradstep.core.host.session_answers import copy_variables
 from gradstep.core.host.session_restore import begin
-from gradstep.core.protocol.messages import ManageSessions
+from gradstep.core.protocol.messages import ManageBranches, ManageSessions
 
 if TYPE_CHECKING:
     from gradstep.core.cli.console.console import Console
@@ -28,6 +29,8 @@ class ConsoleActs(Protocol):
     def set_breakpoints(self, breakpoints: Sequence[Breakpoint], told: Told) -> Reply: ...
     def set_watches(self, watches: Sequence[str], told: Told) -> Reply: ...
     def assign(self, name: str, value: np.ndarray, told: Told) -> Reply: ...
+    def inject(self, name: str, at: str, value: np.ndarray, told: Told) -> Reply: ...
+    def branch(self, request: ManageBranches, told: Told) -> Reply: ...
     def manage(self, request: ManageSessions, told: Told, file: str = "") -> Reply: ...
 
 
@@ -56,6 +59,14 @@ class OwnActs:
 
     def assign(self, name: str, value: np.ndarray, told: Told) -> Reply:
         self._console.threads.assign({name: value})
+        return told()
+
+    def inject(self, name: str, at: str, value: np.ndarray, told: Told) -> Reply:
+        inject(self._console.threads, name, value, at)
+        return told()
+
+    def branch(self, request: ManageBranches, told: Told) -> Reply:
+        manage(self._console.threads, request)
         return told()
 
     def manage(self, request: ManageSessions, told: Told, file: str = "") -> Reply:

@@ -63,6 +63,16 @@ class RelayedActs:
         assign = m.Assign(name=name, dtype=dtype, shape=[*value.shape])
         return self._leave(m.LineDone(assign=assign, then=f"print {name}"))
 
+    def inject(self, name: str, at: str, value: np.ndarray, told: Told) -> Reply:
+        self.buffers = (pack(value),)
+        dtype = DType.of(value.dtype).value
+        asked = m.Inject(name=name, at=at, dtype=dtype, shape=[*value.shape])
+        return self._leave(m.LineDone(inject=asked, then=_HERE))
+
+    def branch(self, request: m.ManageBranches, told: Told) -> Reply:
+        then = _HERE if request.command == "switch" else "branches"
+        return self._leave(m.LineDone(branch=request, then=then))
+
     def manage(self, request: m.ManageSessions, told: Told, file: str = "") -> Reply:
         if file:
             raise no_file(file)

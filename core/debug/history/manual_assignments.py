@@ -149,7 +149,7 @@ def _require_newest(session: DebugSession) -> None:
             f"run {stop.run}, step {stop.step} is in the past: what follows from it has been "
             "executed already",
             kind="FailedPreconditionError",
-            hint="continue to the newest step, or duplicate the session: the copy goes on here",
+            hint="inject it, which makes a branch here, or continue to the newest step",
         )
 
 

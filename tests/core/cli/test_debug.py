@@ -319,6 +319,50 @@ def test_what_cannot_be_set_says_why(cli: Cli, command: str, why: str) -> None:
     assert why in result.json["error"]["message"]
 
 
+def test_a_value_is_injected_on_a_branch_that_one_can_leave(cli: Cli) -> None:
+    script = (
+        "goto 0:6; inject d[1] = 5; print d; continue; print loss; branches; branch main; where; "
+        "print d; rename b1 to larger; inject c = 2; branch larger; print loss; drop larger; where"
+    )
+    done = cli("debug", TUTORIAL, "--script", script, "--json").json["commands"]
+    assert done[2]["value"]["data"] == pytest.approx([1.06, 5.0])
+    there = [(b["name"], b["parent"], b["text"]) for b in done[5]["branches"]]
+    assert there == [("main", "", ""), ("b1", "main", "d[1] = 5")]
+    assert (done[5]["branch"], done[7]["stop"]["branch"]) == ("b1", "main")
+    assert (done[7]["stop"]["run"], done[7]["stop"]["step"]) == (0, 6)
+    assert done[8]["value"]["data"] == pytest.approx([1.06, 1.96])
+    assert done[12]["value"]["data"] == done[4]["value"]["data"]
+    assert done[14]["stop"]["branch"] == "main"
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("inject c", "inject needs"),
+        ("inject c = ", "inject needs"),
+        ("inject nowhere = 1", "nowhere"),
+        ("inject c = [1, 2, 3]", "does not fit"),
+        ("inject c[7] = 1", "7"),
+        ("inject d = [1, 2]", "'d' has no value here yet"),
+        ("branch b", "there is no branch 'b'"),
+        ("rename main", "rename needs"),
+        ("drop", "drop needs"),
+        ("drop main", "all others leave"),
+    ],
+)
+def test_what_cannot_be_injected_says_why(cli: Cli, command: str, why: str) -> None:
+    result = cli("debug", TUTORIAL, "--script", command, "--json")
+    assert why in result.json["error"]["message"]
+
+
+def test_branches_of_the_terminal_are_a_tree(cli: Cli) -> None:
+    script = "goto 0:6; inject d = 5; step; inject e = [1, 2]; branches"
+    text = cli("debug", TUTORIAL, "--script", script).out
+    assert "leaves b1 at 0:" in text
+    assert "    b2" in text
+    assert "b2: run 0" in text
+
+
 def test_a_condition_may_speak_of_the_run(cli: Cli) -> None:
     script = 'break loss if run >= 2 and x["loss"] > 0; continue; continue; continue; where'
     done = cli("debug", TUTORIAL, "--script", script, "--json").json["commands"]

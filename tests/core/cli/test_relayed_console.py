@@ -55,6 +55,11 @@ def test_what_changes_something_is_left_to_the_window(sessions: Sessions) -> Non
     done, buffers = answer_line(sessions, m.RunLine(line="set c [1, 2]"))
     assert done.assign == m.Assign(name="c", dtype="float32", shape=[2])
     assert np.frombuffer(buffers[0], np.float32).tolist() == [1, 2]
+    done, buffers = answer_line(sessions, m.RunLine(line="inject c[0] = 3"))
+    assert done.inject == m.Inject(name="c", at="[0]", dtype="float32", shape=[])
+    assert np.frombuffer(buffers[0], np.float32).tolist() == [3]
+    asked = said(sessions, "rename main to mine")
+    assert asked.branch == m.ManageBranches(command="rename", name="main", to="mine")
     threads = sessions.session
     assert (threads.stop.step, sessions.current) == (0, FIRST)
     assert threads.session.frame().value("c").tolist() != [1, 2]  # type: ignore[union-attr]
