@@ -11,6 +11,7 @@ from gradstep.core.debug.concurrency.session_registry import Sessions
 from gradstep.core.debug.history.program_tensors import find_tensor
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import TensorRef
 from gradstep.core.host.program_reports import report_stop
 from gradstep.core.host.session_answers import brief, listed, sent_value
 from gradstep.core.host.tensors.slice_syntax import parse_slice
@@ -29,7 +30,7 @@ def inject_value(sessions: Sessions, request: Inject, buffers: Sequence[Buffer])
 def inject(threads: Scheduler, name: str, value: np.ndarray, at: str = "", branch: str = "") -> str:
     """Give a tensor or a variable, or a part of it, another value; what was done, in words. A part
     takes a number for each of its elements. Raises GradstepError."""
-    words = f"{name}{at} = {brief(value).removesuffix('.')}"
+    words = f"{TensorRef.parse(name).short}{at} = {brief(value).removesuffix('.')}"
     threads.inject({name: _whole(threads, name, value, at)}, branch, words)
     return f"{words} from here on, on branch {threads.session.branches.current}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import msgspec
@@ -25,6 +26,17 @@ class BranchInfo(msgspec.Struct, frozen=True, kw_only=True):
     at_run: int = 0
     at_step: int = 0
     current: bool = False
+
+
+def in_tree(
+    branches: Sequence[BranchInfo], parent: str = "", depth: int = 0
+) -> Iterator[tuple[BranchInfo, int]]:
+    """All of them, each before those that leave it, with how deep it is; what was made first comes
+    first."""
+    for branch in branches:
+        if branch.parent == parent:
+            yield branch, depth
+            yield from in_tree(branches, branch.name, depth + 1)
 
 
 class Inject(Request, frozen=True, kw_only=True):

@@ -13,6 +13,11 @@ from gradstep.gui.commands.ask_why import (
     why_selected,
     why_value_selected,
 )
+from gradstep.gui.commands.branch_commands import (
+    drop_branch,
+    rename_branch,
+    switch_branch,
+)
 from gradstep.gui.commands.copy_paste import copy_selection, cut_selection, paste
 from gradstep.gui.commands.data_commands import (
     begin_data,
@@ -195,6 +200,7 @@ __all__ = [
     "delete_session",
     "device_to_compare_with",
     "disconnect",
+    "drop_branch",
     "drop_data",
     "duplicate_selection",
     "duplicate_session",
@@ -250,6 +256,7 @@ __all__ = [
     "remove_nodes",
     "remove_watch",
     "rename",
+    "rename_branch",
     "restart_engine",
     "restore_variables",
     "reveal",
@@ -281,6 +288,7 @@ __all__ = [
     "show_row",
     "source_names",
     "start_sweep",
+    "switch_branch",
     "switch_session",
     "switch_thread",
     "to_pyfunc",

@@ -63,7 +63,7 @@ def load_value(workspace: Workspace, name: str, path: Path) -> None:
 def put_value(workspace: Workspace, place: ValuePlace, value: Constant) -> None:
     """Put a value into its place."""
     if place.is_here:
-        workspace.sessions.assign(place.name, value.array)
+        workspace.sessions.inject(place.name, value.array, place.at)
         return
     workspace.edit(place.label, place.put(workspace.document, value), place.merge_key)
 

@@ -201,12 +201,14 @@ def one_with_value(workspace: Workspace) -> bool:
     return op is not None and op.type in VALUED
 
 
-@needs("select a variable first, outside of loops")
-def one_variable_here(workspace: Workspace) -> bool:
-    """Whether it is a variable that is selected, and there is a run to change it in."""
-    op = selected_operation(workspace)
-    stop = workspace.stop
-    return op is not None and op.type in VARIABLES and stop is not None and not stop.inside
+@needs("select a variable, or a node that has a value, first, outside of loops and threads")
+def one_value_here(workspace: Workspace) -> bool:
+    """Whether what is selected can be given another value where the debugger stands."""
+    op, stop = selected_operation(workspace), workspace.stop
+    if op is None or stop is None or stop.inside or stop.threads:
+        return False
+    known = workspace.value(f"{op.name}:0")
+    return op.type in VARIABLES or (known is not None and known.state == "known")
 
 
 @needs("select a node whose gradient is overridden first")

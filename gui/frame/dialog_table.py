@@ -84,12 +84,12 @@ VALUE_HERE = DialogRecord(
     "gradstep.gui.dialogs.value_dialog",
     "ValueHereDialog",
     "Set value here…",
-    "Give the selected variable another value for what runs from here on, and not in the document",
+    "Give the selected node another value from here on, on a branch of the runs that one can leave",
     "Run",
     section=1,
     after="run.watch",
     keys=("Ctrl+Alt+E",),
-    enabled=when.one_variable_here,
+    enabled=when.one_value_here,
     of_operation=True,
 )
 OVERRIDE = DialogRecord(

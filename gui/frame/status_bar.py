@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStatusBar, QWid
 from gradstep.core.io.device_recordings import is_recording
 from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.protocol.device_names import RECORDED_DEVICE
+from gradstep.core.visible_text import visible
 from gradstep.gui.look.count_text import count_of
 from gradstep.gui.look.plain_text import Label, plain
 from gradstep.gui.look.theme import SMALL, sans
@@ -246,10 +247,12 @@ class ElidedLabel(Label):
 
 def place_words(stop: Stopped, steps: int) -> str:
     """ "next step 13 / 22 · backward ↑": the number that the timeline gives the step which runs
-    next. With the run once there are several, in a loop with the iteration, and with the batch that
-    the run is fed."""
+    next. With the branch and the run once there are several, in a loop with the iteration, and with
+    the batch that the run is fed."""
     arrow = {"forward": " ↓", "backward": " ↑"}.get(stop.phase, "")
     run = f"run {stop.run + 1} · " if stop.runs > 1 or stop.run else ""
+    branch = next((branch.name for branch in stop.branches if branch.current), "")
+    run = f"{visible(branch)} · {run}" if branch else run
     batch = f" · {stop.batch}" if stop.batch else ""
     phase = (f" · {stop.phase}{arrow}" if stop.phase else "") + batch
     if not steps:

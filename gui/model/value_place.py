@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from gradstep.core.document import document_edits
@@ -12,14 +12,16 @@ from gradstep.core.graph.model import Constant, Operation, TensorRef
 from gradstep.core.ops.typing.inference import is_unknown
 from gradstep.gui.model.workspace import Workspace
 
+HERE = "From here on, value of"
+
 
 @dataclass(frozen=True)
 class ValuePlace:
     """name: of the operation. words: what the value is, before the name ("Fed to"). kind: what it
     has to be. value: the one that the document has, if any. put: gives the document with another
     one; label, merge_key: of that edit. rows_are_free: whether the number of rows can be left open,
-    as `with_any_rows` does. is_here: it is given to the variable where the debugger stands, and the
-    document stays as it is."""
+    as `with_any_rows` does. is_here: it is given where the debugger stands, on a branch, and the
+    document stays as it is; at: to this part of the tensor alone ("[0, 1]")."""
 
     name: str
     words: str
@@ -30,6 +32,7 @@ class ValuePlace:
     merge_key: str
     rows_are_free: bool = False
     is_here: bool = False
+    at: str = ""
 
     def with_any_rows(self) -> ValuePlace:
         """The same for any number of rows: with a value it gets a shape that says so."""
@@ -63,12 +66,23 @@ def place_of(workspace: Workspace, op: Operation) -> ValuePlace:
 
 
 def place_here(workspace: Workspace, op: Operation) -> ValuePlace:
-    """Of what a variable has from where the debugger stands on."""
+    """Of what a tensor or variable has from where the debugger stands on."""
     known = workspace.value(f"{op.name}:0")
-    whole = known is not None and known.state == "known" and known.head.size == known.size
-    value = Constant(known.head.reshape(known.shape)) if known is not None and whole else None
-    words = "From here on, value of"
-    return replace(place_of(workspace, op), words=words, value=value, is_here=True)
+    place = replace(place_of(workspace, op), words=HERE, value=None, is_here=True)
+    if known is None or known.state != "known":
+        return place
+    kind = TensorType(DType(known.dtype), Shape(known.shape))
+    whole = known.head.size == known.size
+    value = Constant(known.head.reshape(known.shape)) if whole else None
+    return replace(place, kind=kind, value=value)
+
+
+def element_here(workspace: Workspace, ref: str, dtype: DType, index: Sequence[int]) -> ValuePlace:
+    """Of an element of a tensor, likewise."""
+    at = f"[{', '.join(map(str, index))}]" if index else ""
+    name = TensorRef.parse(ref).short
+    op = Operation(TensorRef.parse(ref).op, "", attrs={"dtype": dtype, "shape": Shape(())})
+    return replace(place_of(workspace, op), name=name, words=HERE, is_here=True, value=None, at=at)
 
 
 def fed_place(workspace: Workspace, ref: TensorRef, kind: TensorType | None = None) -> ValuePlace:

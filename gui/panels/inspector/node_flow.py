@@ -89,7 +89,7 @@ class ValueFlow(Flow):
         known = value is not None and value.state == "known"
         shape = f"{value.dtype}[{', '.join(map(str, value.shape))}]" if value and known else ""
         marked = marked_indexes(self._workspace, op.name)
-        self.set_here.setVisible(when.one_variable_here(self._workspace))
+        self.set_here.setVisible(when.one_value_here(self._workspace))
         self.show_tensor(self.tr("Value"), shape, value, text, marked)
 
 

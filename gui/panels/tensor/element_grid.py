@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from gradstep.core.protocol.messages import TensorSlice
 from gradstep.gui.look import number_text
 from gradstep.gui.look.plain_text import show_tip
 from gradstep.gui.look.theme import SMALL, Tone, mono
+from gradstep.gui.panels.tensor.element_editor import ElementEditor
 from gradstep.gui.panels.tensor.table_pages import Rectangle, TablePages
 from gradstep.gui.panels.tensor.view_choice import View
 from gradstep.gui.panels.widgets.flat_table import ROW_HEIGHT, paint_text
@@ -49,10 +51,12 @@ class ElementGrid(QAbstractScrollArea):
     is, seen or not: gigabytes for 10^8.
 
     moved(row, column): the current cell is another. copied(): the selection is to be copied.
+    changed(row, column, text): a cell is to hold something else, where `edits` says that it may.
     """
 
     moved = Signal(int, int)
     copied = Signal()
+    changed = Signal(int, int, str)
 
     def __init__(self, theme: ThemeSource, pages: TablePages, name: str) -> None:
         super().__init__()
@@ -67,6 +71,9 @@ class ElementGrid(QAbstractScrollArea):
         self._anchor: Place = (0, 0)
         self._column_width, self._header = _WIDTH, 56
         self.viewport().setMouseTracking(True)
+        self.edits: Callable[[], bool] = lambda: False
+        self._editor = ElementEditor(self.viewport(), self.setFocus)
+        self._editor.entered.connect(lambda text: self.changed.emit(*self.current, text))
 
     # -- what it shows ---------------------------------------------------------------------------
 
@@ -256,6 +263,8 @@ class ElementGrid(QAbstractScrollArea):
             self.copied.emit()
         elif event.matches(QKeySequence.StandardKey.SelectAll):
             self.select_all()
+        elif event.key() in (Qt.Key.Key_F2, Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._edit()
         elif (place := self._target(event)) is not None:
             self._move(place, bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
         else:
@@ -280,6 +289,16 @@ class ElementGrid(QAbstractScrollArea):
         place = self._at(event.position().toPoint())
         if place is not None and event.button() is Qt.MouseButton.LeftButton:
             self._move(place, bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        if self._at(event.position().toPoint()) is not None:
+            self._edit()
+
+    def _edit(self) -> None:
+        """Put a field over the current cell."""
+        value = self._pages.value(*self.current)
+        if value is not None and self.edits():
+            self._editor.begin(self._place(*self.current), str(value))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         place = self._at(event.position().toPoint())

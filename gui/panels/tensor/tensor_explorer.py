@@ -9,6 +9,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QHBoxLayout, QStackedWidget, QWidget
 
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.protocol.error_records import info_of
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
     DescribeTensor,
@@ -19,8 +22,11 @@ from gradstep.core.protocol.messages import (
     TensorSlice,
     TensorStatistics,
 )
+from gradstep.gui import commands
 from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.value_cache import TensorValue
+from gradstep.gui.model.value_place import element_here
+from gradstep.gui.model.value_reader import read_now
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.tensor.comparison_menu import ComparisonMenu
 from gradstep.gui.panels.tensor.element_grid import ElementGrid
@@ -83,6 +89,8 @@ class TensorExplorer(QWidget):
         self.grid.setAccessibleName(self.tr("Elements"))
         self.grid.moved.connect(self._stand_at)
         self.grid.copied.connect(self._copy_selection)
+        self.grid.edits = self._may_give
+        self.grid.changed.connect(self._give)
         self.pictures = PicturePane(theme, self._questions)
         self.pictures.chosen.connect(self._choose_cell)
         self.lines = LinePane(theme, self._questions)
@@ -327,6 +335,34 @@ class TensorExplorer(QWidget):
         part = view.part(self._value.ref)
         message = FindElement(of=part, condition=condition, start=start, forward=forward)
         self._questions.ask("find", message, found)
+
+    # -- given another value -----------------------------------------------------------------------
+
+    def _may_give(self) -> bool:
+        """Whether an element can be given another value here, and why not is not obvious."""
+        stop, view, value = self._workspace.stop, self.view, self._value
+        if stop is None or view is None or value is None or view.minus is not None:
+            return False
+        if stop.inside or stop.threads:
+            self.finder.say(self.tr("no value can be given in a loop, or beside threads"), True)
+            return False
+        return value.state == "known" and value.dtype != DType.RESOURCE.value
+
+    def _give(self, row: int, column: int, text: str) -> None:
+        """An element has another value from here on, on a branch."""
+        if self._value is None:
+            return
+        index, ref = self.grid.index_of(row, column), self._value.ref
+        place = element_here(self._workspace, ref, DType(self._value.dtype), index)
+        try:
+            value = read_now(text, place.kind, f"{place.name}{place.at}")
+        except GradstepError as error:
+            self._fail(info_of(error))
+            return
+        if value is None:
+            self.finder.say(self.tr("a number is written out here"), True)
+        else:
+            commands.put_value(self._workspace, place, value)
 
     # -- taken elsewhere ---------------------------------------------------------------------------
 

@@ -9,6 +9,8 @@ from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from gradstep.core.protocol.messages import BranchInfo
+from gradstep.gui.look.branch_colors import branch_colors
 from gradstep.gui.look.count_text import count_of
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import SMALL, mix, sans
@@ -42,6 +44,7 @@ class RunBars(QWidget):
         self._run = self._step = self._first = 0
         self._reached: list[int] = [0]  # for each run, the steps recorded
         self._dragged: tuple[int, int] | None = None
+        self._branches: Sequence[BranchInfo] = ()
 
     def show_rows(self, rows: Rows, captions: dict[str, str]) -> None:
         """The cells of every run, and a caption for the stretches of each phase, with {} for the
@@ -69,6 +72,25 @@ class RunBars(QWidget):
             self.tr("Run {} is fed {}. ").format(self._run + 1, self._batch) if self._batch else ""
         )
         self.setToolTip(plain(fed + how))
+
+    def show_branches(self, branches: Sequence[BranchInfo]) -> None:
+        """Those that there are: the runs of the one that is shown are marked in its colour from
+        where it leaves another, and those before in the other's."""
+        if branches != self._branches:
+            self._branches = branches
+            self.update()
+
+    @property
+    def _forks(self) -> list[BranchInfo]:
+        """The branch that is shown, and those that it comes from; the first that leaves comes
+        first."""
+        by_name = {branch.name: branch for branch in self._branches}
+        now = next((branch for branch in self._branches if branch.current), None)
+        found: list[BranchInfo] = []
+        while now is not None:
+            found.insert(0, now)
+            now = by_name.get(now.parent)
+        return found
 
     @property
     def steps(self) -> int:
@@ -144,8 +166,24 @@ class RunBars(QWidget):
             if start < cursor < stop:
                 done = self._shade(phase, True, True)
                 painter.fillRect(QRectF(left, top, self.x_of(cursor) - left, _BAR), done)
+        if self._branches:
+            self._paint_branches(painter, run, top)
         if here:
             self._paint_cursor(painter, top)
+
+    def _paint_branches(self, painter: QPainter, run: int, top: int) -> None:
+        """A line below the run in the colours of the branches that it is of, and a mark where one
+        leaves."""
+        colors = branch_colors(self._theme(), self._branches)
+        painter.setPen(Qt.PenStyle.NoPen)
+        for branch in self._forks:
+            if branch.run > run:
+                continue
+            left = self.x_of(branch.step) if branch.run == run else float(_LEFT)
+            painter.setBrush(colors[branch.name])
+            painter.drawRect(QRectF(left, top + _BAR + 1, self.x_of(self.steps) - left - 1, 2))
+            if branch.parent and branch.run == run:
+                painter.drawEllipse(QPointF(left, top + _BAR + 2), 3.5, 3.5)
 
     def _cells(self) -> list[tuple[int, int, str]]:
         """(start, stop, phase) of what is drawn as one piece: a row, or a phase when narrow."""

@@ -7,14 +7,16 @@ from functools import partial
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer
 from PySide6.QtGui import QFontMetrics, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from gradstep.core.graph.scopes import parents
-from gradstep.core.protocol.messages import ProgramInfo, Stopped
+from gradstep.core.protocol.messages import BranchInfo, ProgramInfo, Stopped
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import Label
 from gradstep.gui.look.theme import GRID, SMALL, mono, sans
 from gradstep.gui.model.workspace import Workspace
+from gradstep.gui.panels.timeline.branch_menu import BranchMenu
+from gradstep.gui.panels.timeline.branch_tree import BranchTree
 from gradstep.gui.panels.timeline.foreign_rows import ForeignRows
 from gradstep.gui.panels.timeline.run_bars import RunBars
 from gradstep.gui.panels.timeline.timeline_model import OPERATION, TEXT, VALUE, TimelineModel
@@ -48,6 +50,7 @@ class TimelinePanel(Panel):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace, "timeline")
         self.bars = RunBars(lambda: workspace.theme)
+        self.branches = BranchTree(lambda: workspace.theme)
         self.model = TimelineModel(workspace.value, workspace.step_text)
         self.model.gradient = workspace.gradient
         self.table = StepTable(
@@ -66,19 +69,27 @@ class TimelinePanel(Panel):
         self._traced: ForeignRows | None = None  # what they are grouped by
         self._loop = ""  # whose steps the table shows; "" for the run's own
         self._reached: list[int] = [0]
-        self._session = workspace.sessions.current
+        self._branches: list[BranchInfo] = []
+        self._shown = workspace.sessions.current, ""
         top = QHBoxLayout()
         top.setContentsMargins(0, 0, 12, 0)
         top.setSpacing(GRID)
         top.addWidget(self.bars, 1)
         top.addWidget(self.every, 0, Qt.AlignmentFlag.AlignBottom)
-        self.column.addLayout(top)
+        runs = QVBoxLayout()
+        runs.setSpacing(0)
+        runs.addLayout(top)
         inside = QHBoxLayout()
         inside.addWidget(self.loop)
         inside.addWidget(self.unfold)
         inside.addStretch(1)
-        self.column.addLayout(inside)
-        self.column.addWidget(self.table, 1)
+        runs.addLayout(inside)
+        runs.addWidget(self.table, 1)
+        beside = QHBoxLayout()
+        beside.setSpacing(0)
+        beside.addLayout(runs, 1)
+        beside.addWidget(self.branches, 0)
+        self.column.addLayout(beside, 1)
         self._connect()
         self.show_program()
 
@@ -92,6 +103,8 @@ class TimelinePanel(Panel):
         self.table.opened.connect(lambda row: self._go(self.model.rows[row].start))
         self.unfold.clicked.connect(self._unfold)
         self.bars.asked.connect(lambda run, step: commands.run_to(space, f"{run}:{step}"))
+        self.branches.asked.connect(lambda name: commands.switch_branch(space, name))
+        self.branches.menu_asked.connect(lambda name, at: BranchMenu(space, self, name).popup(at))
         self.bars.moved.connect(lambda d: space.control("step" if d > 0 else "step_back"))
 
     def show_program(self) -> None:
@@ -141,6 +154,11 @@ class TimelinePanel(Panel):
         error = stop.error.message if stop.error is not None else ""
         self.model.move_to(here, error, waits=stop.reason == "blocked")
         self.bars.show_position(stop.run, stop.step, self._reached, stop.batch)
+        self.bars.show_branches(stop.branches)
+        if stop.branches != self._branches:
+            self._branches = stop.branches
+            self.branches.show_branches(stop.branches)
+            self._fit_columns()
         self._show_current()
 
     def _show_steps(self, stop: Stopped) -> None:
@@ -187,7 +205,8 @@ class TimelinePanel(Panel):
         self._fit_columns()
 
     def _fit_columns(self) -> None:
-        room = self.width()  # the table follows later
+        # The table follows later.
+        room = self.width() - (0 if self.branches.isHidden() else self.branches.sizeHint().width())
         self.table.setColumnWidth(OPERATION, min(max(self._widest, 120), max(room * 3 // 10, 120)))
         self.table.setColumnWidth(VALUE, min(216, room // 4))
 
@@ -198,12 +217,19 @@ class TimelinePanel(Panel):
 
     def _note_reached(self, runs: int, run: int, step: int) -> None:
         """All but the last run are recorded whole; of that one, as far as it was seen."""
-        if self.workspace.sessions.current != self._session:
-            self._session, self._reached = self.workspace.sessions.current, [0]
+        branch = next((branch.name for branch in self._branches_now if branch.current), "")
+        shown = self.workspace.sessions.current, branch
+        if shown != self._shown:
+            self._shown, self._reached = shown, [0]
         runs = max(runs, run + 1)
         kept = self._reached[runs - 1] if len(self._reached) == runs else 0
         self._reached = [self.bars.steps] * (runs - 1) + [kept]
         self._reached[run] = max(self._reached[run], step)
+
+    @property
+    def _branches_now(self) -> list[BranchInfo]:
+        stop = self.workspace.stop
+        return [] if stop is None else stop.branches
 
     def _select(self, row: int) -> None:
         name = self.model.rows[row].node

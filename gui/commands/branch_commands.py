@@ -1,0 +1,21 @@
+"""Branches of runs: another one shown, named, dropped."""
+
+from __future__ import annotations
+
+from gradstep.core.protocol.messages import ManageBranches
+from gradstep.gui.model.workspace import Workspace
+
+
+def switch_branch(workspace: Workspace, name: str) -> None:
+    """Show another branch, where it was left."""
+    workspace.sessions.ask(ManageBranches(command="switch", name=name))
+
+
+def rename_branch(workspace: Workspace, name: str, to: str) -> None:
+    """Call it something else."""
+    workspace.sessions.ask(ManageBranches(command="rename", name=name, to=to))
+
+
+def drop_branch(workspace: Workspace, name: str) -> None:
+    """Forget it; what it leaves is shown, if it was."""
+    workspace.sessions.ask(ManageBranches(command="drop", name=name))

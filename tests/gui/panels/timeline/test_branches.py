@@ -1,0 +1,163 @@
+"""Branches in the window: a value given in the table of elements, the tree, its menu, the bars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QApplication, QInputDialog, QMenu
+
+from gradstep.core.protocol.messages import BranchInfo
+from gradstep.gui import commands
+from gradstep.gui.frame.status_bar import place_words
+from gradstep.gui.look.branch_colors import branch_colors
+from gradstep.gui.look.theme import DARK, LIGHT
+from gradstep.gui.panels.tensor.tensor_panel import TensorPanel
+from gradstep.gui.panels.timeline.branch_tree import tip_of
+from gradstep.gui.panels.timeline.timeline_panel import TimelinePanel
+
+
+def _branches(bench: Any) -> list[tuple[str, str, str, bool]]:
+    return [(b.name, b.parent, b.text, b.current) for b in bench.space.stop.branches]
+
+
+def _type(qtbot: Any, grid: Any, text: str) -> None:
+    """Give the current element another value."""
+    qtbot.keyClick(grid, Qt.Key.Key_F2)
+    editor = QApplication.focusWidget()
+    assert editor is not None
+    assert editor.objectName() == "tensor.element"
+    editor.setText(text)
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+
+
+@pytest.fixture
+def tensor(bench: Any, show: Callable[..., Any]) -> TensorPanel:
+    """Of `d`, before its readers run."""
+    panel = show(TensorPanel(bench.space), 900, 300)
+    bench.open("tutorial")
+    bench.run("run_to@0:4")
+    bench.space.select(["d"])
+    return panel  # type: ignore[no-any-return]
+
+
+def test_an_element_is_given_in_its_cell(bench: Any, tensor: TensorPanel, qtbot: Any) -> None:
+    grid = tensor.explorer.grid
+    grid.setFocus()
+    grid.go_to(1, 0)
+    before = bench.space.value("d:0").head.tolist()
+    _type(qtbot, grid, "2 * 3")
+    assert "2 * 3" in tensor.explorer.said.text()  # it is no number
+    assert bench.space.value("d:0").head.tolist() == before
+    _type(qtbot, grid, "-0.5")
+    assert bench.space.value("d:0").head.tolist() == [before[0], -0.5]
+    assert _branches(bench)[1] == ("b1", "main", "d[1] = -0.5", True)
+    grid.go_to(0, 0)
+    _type(qtbot, grid, "4")
+    assert bench.space.value("d:0").head.tolist() == [4.0, -0.5]
+    assert _branches(bench)[1][2] == "d[1] = -0.5, d[0] = 4"  # of the branch that begins here
+    bench.run("continue_")
+    assert bench.space.value("a:0").head[0] == pytest.approx(4 * 0.11)
+
+
+def test_a_loop_takes_no_values(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    panel = show(TensorPanel(bench.space), 900, 300)
+    bench.open("while_loop")
+    bench.run("run_to@" + bench.space.program.loops[0].loop, "step_into", "step_into")
+    assert bench.space.stop.inside
+    bench.space.select([next(iter(bench.space.shown.operations))])
+    panel.explorer.grid.setFocus()
+    qtbot.keyClick(panel.explorer.grid, Qt.Key.Key_F2)
+    assert bench.space.stop.branches == []
+
+
+def _menu(panel: TimelinePanel, row: int) -> QMenu:
+    tree = panel.branches
+    at = QPoint(40, 6 + 22 * row + 11)
+    reason = QContextMenuEvent.Reason.Mouse
+    QApplication.sendEvent(tree, QContextMenuEvent(reason, at, tree.mapToGlobal(at)))
+    return panel.findChildren(QMenu, "timeline.branch_menu")[-1]
+
+
+def test_the_tree_goes_to_branches_renames_and_drops_them(
+    bench: Any, show: Callable[..., Any], qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel = show(TimelinePanel(bench.space), 900, 300)
+    bench.open("tutorial")
+    bench.run("continue_", "run_to@0:4")
+    tree = panel.branches
+    assert tree.isHidden()
+    bench.space.sessions.inject("d", bench.space.value("d:0").array * 2)
+    bench.run("step")
+    bench.space.sessions.inject("e", bench.space.value("e:0").array * 2)
+    assert tree.isVisible()
+    assert [(b.name, depth) for b, depth in tree._rows] == [("main", 0), ("b1", 1), ("b2", 2)]
+    assert "b2 · " in place_words(bench.space.stop, 35)
+    qtbot.mouseClick(tree, Qt.MouseButton.LeftButton, pos=QPoint(40, 6 + 11))
+    assert _branches(bench)[0][3]
+    qtbot.keyClick(tree, Qt.Key.Key_Down)
+    qtbot.keyClick(tree, Qt.Key.Key_Return)
+    assert _branches(bench)[1][3]
+    assert "leaves main at run 1, step 5, with d = " in tree.accessibleDescription()
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("<b>larger</b>", True))
+    menu = _menu(panel, 1)
+    [rename] = [a for a in menu.actions() if a.text() == "Rename…"]
+    rename.trigger()
+    menu.close()
+    assert [row[:2] for row in _branches(bench)][1:] == [
+        ("<b>larger</b>", "main"),
+        ("b2", "<b>larger</b>"),
+    ]
+    menu = _menu(panel, 1)
+    [drop] = [a for a in menu.actions() if a.text() == "Drop"]
+    drop.trigger()
+    menu.close()
+    assert [row[:2] for row in _branches(bench)] == [("main", ""), ("b2", "main")]
+    commands.drop_branch(bench.space, "b2")
+    assert tree.isHidden()
+
+
+def test_the_first_branch_is_not_dropped(bench: Any, show: Callable[..., Any]) -> None:
+    panel = show(TimelinePanel(bench.space), 900, 300)
+    bench.open("tutorial")
+    bench.space.sessions.inject("c", bench.space.value("c:0").array * 2)
+    menu = _menu(panel, 0)
+    assert {a.text(): a.isEnabled() for a in menu.actions()} == {
+        "Go to it": True,
+        "Rename…": True,
+        "Drop": False,
+    }
+    menu.close()
+    commands.drop_branch(bench.space, "main")
+    assert "all others leave" in bench.messages[-1]
+
+
+def test_the_bars_mark_where_a_branch_leaves(bench: Any, show: Callable[..., Any]) -> None:
+    panel = show(TimelinePanel(bench.space), 900, 300)
+    bench.open("tutorial")
+    bench.run("continue_", "run_to@0:4")
+    bench.space.sessions.inject("d", bench.space.value("d:0").array * 2)
+    picture = panel.bars.grab().toImage()
+    color = branch_colors(bench.space.theme, bench.space.stop.branches)["b1"]
+    x = QPointF(panel.bars.x_of(4) + 30, 8 + 14 + 2)
+    assert picture.pixelColor(x.toPoint()).name() == color.name()
+
+
+def test_branches_are_told_apart_in_both_themes() -> None:
+    branches = [
+        BranchInfo(name="main"),
+        *(BranchInfo(name=f"b{i}", parent="main") for i in "12345"),
+    ]
+    for theme in (DARK, LIGHT):
+        found = branch_colors(theme, branches)
+        assert len({color.name() for color in found.values()}) == len(branches)
+        for color in found.values():
+            assert abs(color.lightness() - theme.panel.lightness()) > 40
+
+
+def test_a_tip_says_where_it_leaves_and_stands() -> None:
+    branch = BranchInfo(name="b", parent="main", run=1, step=2, text="c = 3", at_run=2, at_step=0)
+    assert tip_of(branch) == "leaves main at run 2, step 3, with c = 3; stands at run 3, step 1"
