@@ -10,11 +10,13 @@ import numpy as np
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.engine.backend import Backend
 from gradstep.core.errors import GradstepError
+from gradstep.core.host.moment_values import Taken
 from gradstep.core.protocol.messages import Comparison, DeviceInfo
 from gradstep.gpu.compare import compare
 from gradstep.gpu.device_status import DeviceStatus
 from gradstep.gpu.device_table import DeviceEntry, entries, find
 from gradstep.gpu.emulated_systems import PROFILES
+from gradstep.gpu.moment_comparison import compare_values
 from gradstep.gpu.recorded_comparison import RECORDED, compare_recorded
 from gradstep.gpu.recorded_track import RecordedBackend
 from gradstep.gpu.recorder import Recorder
@@ -69,6 +71,10 @@ class Devices:
         said = backend.source if status is None else status.text
         said = said.rstrip(".").replace("this processor", f"a processor ({platform.machine()})")
         return f"{said}, NumPy {np.__version__}"
+
+    def compare_values(self, left: Taken, right: Taken) -> Comparison:
+        """What two moments of runs hold, operation by operation."""
+        return compare_values(left, right)
 
     def describe(self, patience_s: float) -> list[DeviceInfo]:
         """All devices: what is there, and for what is not, how to get it."""

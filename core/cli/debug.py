@@ -40,7 +40,11 @@ def execute(args: argparse.Namespace, app: Application) -> Answer | int:
     program = drop_unfinished(derive(document, loaded.functions))
     threads = begin(program, app.devices().open_backend(args.device))
     console = Console(
-        threads, partial(_other_program, args), document.breakpoints, document.watches
+        threads,
+        partial(_other_program, args),
+        document.breakpoints,
+        document.watches,
+        app.devices,
     )
     if args.script is not None or args.json:
         lines = script_lines(sys.stdin.read() if args.script is None else args.script)

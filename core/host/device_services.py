@@ -8,6 +8,7 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.errors import GradstepError
+from gradstep.core.host.moment_values import Taken
 from gradstep.core.protocol.messages import Comparison, DeviceInfo
 
 
@@ -32,6 +33,9 @@ class DeviceServices(Protocol):
     ) -> Comparison:
         """The program on a device, and what another gave when it was recorded. recording: the file,
         called `name`. Raises GradstepError for one of another program."""
+
+    def compare_values(self, left: Taken, right: Taken) -> Comparison:
+        """What two moments of runs hold, operation by operation."""
 
     def describe(self, patience_s: float) -> list[DeviceInfo]:
         """Every device there could be, and what the unavailable ones lack, after so many seconds at
@@ -58,6 +62,9 @@ class CpuOnly:
         self, program: Program, left: str, recording: bytes, name: str, go_on: bool = False
     ) -> Comparison:
         raise _unavailable(name)
+
+    def compare_values(self, left: Taken, right: Taken) -> Comparison:
+        raise _unavailable("compare")
 
     def describe(self, patience_s: float) -> list[DeviceInfo]:
         source = NumpyBackend().source

@@ -47,6 +47,7 @@ from gradstep.core.host.held_document import (
     sent_document,
 )
 from gradstep.core.host.lint_answers import diagnosed
+from gradstep.core.host.moment_answers import compare_moments
 from gradstep.core.host.precision_answers import examine_precision
 from gradstep.core.host.profile_answers import Wish, profile_runs
 from gradstep.core.host.program_reports import broken_numbers, report_stop
@@ -281,15 +282,20 @@ class EngineService:
         )
 
     def _inject(self, request: m.Inject, buffers: Sequence[Buffer]) -> Answer:
-        return self._branched(inject_value(self._open_document.sessions, request, buffers))
+        reply = inject_value(self._open_document.sessions, request, buffers)
+        return self._branched(reply, request.look)
 
     def _manage_branches(self, request: m.ManageBranches, buffers: Sequence[Buffer]) -> Answer:
-        return self._branched(manage_branches(self._open_document.sessions, request))
+        reply = manage_branches(self._open_document.sessions, request)
+        return self._branched(reply, request.look)
 
-    def _branched(self, reply: m.SessionList) -> Answer:
-        """What was found of the runs that were shown before is not so in these."""
+    def _branched(self, reply: m.SessionList, look: m.Look | None) -> Answer:
+        """With what there is to see. What was found of the runs that were shown before is not so in
+        these."""
         self._surveyor = None
-        return reply, course_bytes.written(courses_of(self._open_document.sessions))
+        stopped, values = self._seen(reply.stopped, look)
+        courses = course_bytes.written(courses_of(self._open_document.sessions))
+        return structs.replace(reply, stopped=stopped), (*(courses or (b"",)), *values)
 
     def _set_breakpoints(self, request: m.SetBreakpoints, buffers: Sequence[Buffer]) -> Answer:
         self._open_document.sessions.set_breakpoints(
@@ -427,6 +433,10 @@ class EngineService:
         loaded = self._open_document
         return record_device(loaded.document, self._session.program, request, self._devices)
 
+    def _compare_moments(self, request: m.CompareMoments, buffers: Sequence[Buffer]) -> Answer:
+        found = compare_moments(self._open_document.sessions, request, self._devices)
+        return m.Compared(comparisons=[found]), ()
+
     def _profile(self, request: m.Profile, buffers: Sequence[Buffer]) -> Answer:
         session = self._session
         wish = Wish(request.mode, request.runs, request.without, request.kernels, threads=True)
@@ -477,6 +487,7 @@ class EngineService:
         m.FindRepeats: _find_repeats,
         m.FindBroken: _find_broken,
         m.Compare: _compare,
+        m.CompareMoments: _compare_moments,
         m.Profile: _profile,
         m.Devices: _list_devices,
     }

@@ -76,8 +76,9 @@ class SessionJournal:
         if isinstance(request, _OF_SESSIONS) and isinstance(reply, SessionList):
             if isinstance(request, ManageSessions) and request.command == "list":
                 return self
-            moves = self._set_before(reply.stopped)
-            return replace(self, where=reply.stopped, courses=told, restarted=False, moves=moves)
+            where = replace_fields(reply.stopped, seen=None)
+            moves = self._set_before(where)
+            return replace(self, where=where, courses=told, restarted=False, moves=moves)
         if isinstance(request, SetBreakpoints) and isinstance(reply, Done):
             shared = self.where is not None and self.where.threads
             return replace(

@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from gradstep.core.protocol.message_base import Request
+from gradstep.core.protocol.message_parts import Look
 
 BranchCommand = Literal["switch", "rename", "drop"]
 
@@ -39,24 +40,44 @@ def in_tree(
             yield from in_tree(branches, branch.name, depth + 1)
 
 
+class Moment(msgspec.Struct, frozen=True, kw_only=True):
+    """A moment of some runs. session, branch: by their names, "" for those that are shown. run,
+    step: -1 for where it stands, or was left; of another run, its end."""
+
+    session: str = ""
+    branch: str = ""
+    run: int = -1
+    step: int = -1
+
+
+class CompareMoments(Request, frozen=True, kw_only=True):
+    """What is another value at `right` than at `left`, of all tensors, in the order of the run?
+    Replied to with Compared."""
+
+    left: Moment
+    right: Moment
+
+
 class Inject(Request, frozen=True, kw_only=True):
     """Give a variable or a tensor another value where the debugger stands: a branch leaves there,
     and is shown. The value is raw buffer 0, of this shape. at: the part that is given it ("[0, :]",
     every element of which is where it is a number); "" for the whole. branch: the name of the
-    branch, "" for the next that is free. Replied to with SessionList, and a raw buffer as of Open.
-    """
+    branch, "" for the next that is free. look: as of Control. Replied to with SessionList, and a
+    raw buffer as of Open, which may be empty, and behind it those of what is seen."""
 
     name: str
     dtype: str
     shape: list[int]
     at: str = ""
     branch: str = ""
+    look: Look | None = None
 
 
 class ManageBranches(Request, frozen=True, kw_only=True):
     """Show a branch, where it was left ("switch"); call it `to` ("rename"); or forget it ("drop").
-    Replied to with SessionList, and a raw buffer as of Open."""
+    look: as of Control. Replied to with SessionList, and the raw buffers of Inject."""
 
     command: BranchCommand
     name: str
     to: str = ""
+    look: Look | None = None

@@ -13,7 +13,13 @@ from typing import Literal, Self
 import msgspec
 from msgspec import structs
 
-from gradstep.core.protocol.branch_queries import BranchInfo, Inject, ManageBranches
+from gradstep.core.protocol.branch_queries import (
+    BranchInfo,
+    CompareMoments,
+    Inject,
+    ManageBranches,
+    Moment,
+)
 from gradstep.core.protocol.class_queries import (
     Classified,
     Classify,
@@ -343,8 +349,8 @@ class RunLine(Request, frozen=True, kw_only=True):
 
 class LineDone(Reply, frozen=True, kw_only=True):
     """text: what it says. Where it changes something, that is left to who asked: a command, other
-    breakpoints or watches in the place of all, sessions, branches, a value; and then to ask the
-    line `then`, which says what came of it."""
+    breakpoints or watches in the place of all, sessions, branches, a value, a comparison; and then
+    to ask the line `then`, which says what came of it."""
 
     text: str = ""
     quit: bool = False
@@ -356,6 +362,7 @@ class LineDone(Reply, frozen=True, kw_only=True):
     assign: Assign | None = None
     inject: Inject | None = None
     branch: ManageBranches | None = None
+    compare: CompareMoments | None = None
     then: str = ""
 
 
@@ -466,6 +473,7 @@ __all__ = [
     "Classify",
     "ColumnSeen",
     "Compare",
+    "CompareMoments",
     "CompareStep",
     "Compared",
     "ComparedNode",
@@ -519,6 +527,7 @@ __all__ = [
     "ManageBranches",
     "ManageSessions",
     "Message",
+    "Moment",
     "MomentRow",
     "Moments",
     "NodeCheck",

@@ -14,6 +14,7 @@ from gradstep.gui.commands.ask_why import (
     why_value_selected,
 )
 from gradstep.gui.commands.branch_commands import (
+    compare_branch,
     drop_branch,
     rename_branch,
     switch_branch,
@@ -189,6 +190,7 @@ __all__ = [
     "colour_by",
     "comparable_devices",
     "compare",
+    "compare_branch",
     "connect",
     "connect_through_cast",
     "copy_from_window",

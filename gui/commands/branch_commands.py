@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradstep.core.protocol.messages import ManageBranches
+from gradstep.core.protocol.messages import ManageBranches, Moment
 from gradstep.gui.model.workspace import Workspace
 
 
@@ -14,6 +14,12 @@ def switch_branch(workspace: Workspace, name: str) -> None:
 def rename_branch(workspace: Workspace, name: str, to: str) -> None:
     """Call it something else."""
     workspace.sessions.ask(ManageBranches(command="rename", name=name, to=to))
+
+
+def compare_branch(workspace: Workspace, name: str) -> None:
+    """What is shown, held against where another branch was left, in the device panel's table."""
+    workspace.ask_window("show", "device_diff")
+    workspace.debugger.compare_moments(Moment(branch=name), Moment())
 
 
 def drop_branch(workspace: Workspace, name: str) -> None:

@@ -113,6 +113,9 @@ class ConsoleLines(QObject):
             space.sessions.put(done.inject, buffers)
         elif done.branch is not None:
             space.sessions.ask(done.branch)
+        elif done.compare is not None:
+            space.debugger.compare_moments(done.compare.left, done.compare.right)
+            space.ask_window("show", "device_diff")
         self._tell(done.then)
 
     def _tell(self, line: str) -> None:
@@ -153,5 +156,5 @@ class ConsoleLines(QObject):
 
 def _asks(done: LineDone) -> bool:
     """Whether something is to be done."""
-    moved = done.control, done.manage, done.assign, done.inject, done.branch
+    moved = done.control, done.manage, done.assign, done.inject, done.branch, done.compare
     return any(each is not None for each in (*moved, done.breakpoints, done.watches))

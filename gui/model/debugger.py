@@ -21,6 +21,7 @@ from gradstep.core.protocol.messages import (
     CheckGradients,
     Compare,
     Compared,
+    CompareMoments,
     Comparison,
     Control,
     DeviceInfo,
@@ -30,8 +31,11 @@ from gradstep.core.protocol.messages import (
     Expect,
     Failed,
     GradientTable,
+    Inject,
     Look,
+    ManageBranches,
     Message,
+    Moment,
     Open,
     Opened,
     OtherRevision,
@@ -282,6 +286,14 @@ class Debugger(QObject):
 
         self._bridge.send(structs.replace(wish, look=self._look()), (), answered)
 
+    def branch(
+        self, message: Inject | ManageBranches, buffers: Sequence[Buffer], then: Answer
+    ) -> None:
+        """Give a value here, or do something with branches, on the document as it is now; `then`
+        gets the answer, and has it taken in."""
+        self.flush()
+        self._bridge.send(structs.replace(message, look=self._look()), buffers, then)
+
     def _look(self) -> Look:
         """What is asked for at every stop."""
         refs = self._values.wanted(self._tensors)
@@ -327,6 +339,10 @@ class Debugger(QObject):
             recordings={name: number for number, name in enumerate(files)},
         )
         self.request(request, tuple(files.values()), self._compared)
+
+    def compare_moments(self, left: Moment, right: Moment) -> None:
+        """What is another value at one moment than at another."""
+        self.request(CompareMoments(left=left, right=right), (), self._compared)
 
     def restart(self) -> None:
         """Replace the engine process; the session comes back at the same step."""
@@ -427,7 +443,7 @@ class Debugger(QObject):
             self._stand(reply.stopped, buffers)
         elif isinstance(reply, SessionList):
             self._values.clear()
-            self._take(reply.stopped, ())
+            self._take(reply.stopped, buffers[1:])
         elif isinstance(reply, Failed):
             self._fail(reply.error)
 

@@ -63,13 +63,10 @@ class SessionModel(QObject):
 
     def ask(self, request: ManageSessions | ManageBranches) -> None:
         """Ask for a change; `changed` follows, or the workspace says why not."""
-        self._workspace.request(request, (), self._moved)
-
-    def assign(self, variable: str, value: np.ndarray) -> None:
-        """Give a variable of the session that is shown another value, where it stands."""
-        dtype = DType.of(value.dtype).value
-        request = Assign(name=variable, dtype=dtype, shape=[*value.shape])
-        self._workspace.request(request, (pack(value),), self._moved)
+        if isinstance(request, ManageBranches):
+            self._workspace.debugger.branch(request, (), self._moved)
+        else:
+            self._workspace.request(request, (), self._moved)
 
     def inject(self, name: str, value: np.ndarray, at: str = "") -> None:
         """Give a tensor or variable, or a part of it, another value here, on a branch."""
@@ -78,12 +75,15 @@ class SessionModel(QObject):
 
     def put(self, request: Assign | Inject, buffers: Sequence[Buffer]) -> None:
         """The same of a value as messages have it."""
-        self._workspace.request(request, buffers, self._moved)
+        if isinstance(request, Inject):
+            self._workspace.debugger.branch(request, buffers, self._moved)
+        else:
+            self._workspace.request(request, buffers, self._moved)
 
     def _moved(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
         if isinstance(reply, SessionList):
             self._told(reply, buffers)
-            self._workspace.debugger.take(reply)
+            self._workspace.debugger.take(reply, buffers)
             if reply.text:
                 self._workspace.say(reply.text)
         elif isinstance(reply, Failed):

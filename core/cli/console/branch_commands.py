@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import structs
 
 from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
 from gradstep.core.cli.console.move_commands import needs
@@ -13,16 +14,19 @@ from gradstep.core.cli.output.branch_table import branch_table
 from gradstep.core.data.array_files import Reading
 from gradstep.core.data.value_text import typed_value
 from gradstep.core.debug.history.program_tensors import find_tensor
+from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.graph.suggestions import instead
 from gradstep.core.host.program_reports import branch_infos
 from gradstep.core.host.tensors.slice_syntax import parse_slice
-from gradstep.core.protocol.messages import ManageBranches
+from gradstep.core.protocol.messages import CompareMoments, ManageBranches, Moment
 
 if TYPE_CHECKING:
     import numpy as np
 
     from gradstep.core.cli.console.console import Console
 
+_MOMENT = re.compile(r"(?P<name>[^@:]*?)@?(?:(?P<run>\d{1,9}):(?P<step>\d{1,9}))?")
 _GIVEN = re.compile(r"([^\s=\[]+)\s*(\[[^=]*\])?\s*=(.+)", re.DOTALL)
 
 
@@ -79,6 +83,32 @@ def drop(console: Console, name: str) -> Reply:
     return console.acts.branch(request, lambda: branches(console))
 
 
+def compare(console: Console, rest: str) -> Reply:
+    """`compare LEFT [RIGHT]`: which values are others there; RIGHT is here. Each is a branch or a
+    session, RUN:STEP, or NAME@RUN:STEP."""
+    words = rest.split()
+    if not 1 <= len(words) <= 2:
+        raise needs("compare", "one or two moments: compare main, compare b1@0:5 b2, compare 0:3")
+    left = _moment(console, words[0])
+    right = _moment(console, words[1]) if len(words) == 2 else Moment()
+    return console.acts.compare(CompareMoments(left=left, right=right))
+
+
+def _moment(console: Console, text: str) -> Moment:
+    found = _MOMENT.fullmatch(text)
+    if found is None:
+        raise needs("compare", "moments as b1, 0:5 or b1@0:5")
+    name, run, step = found["name"] or "", found["run"], found["step"]
+    place = Moment() if run is None else Moment(run=int(run), step=int(step))
+    branches = console.session.branches
+    if not name or any(branch.name == name for branch in branches.all):
+        return structs.replace(place, branch=name)
+    if name in console.sessions.by_name:
+        return structs.replace(place, session=name)
+    hint = instead(name, [*(b.name for b in branches.all), *console.sessions.by_name])
+    raise GradstepError(f"no branch and no session is '{name}'", kind="KeyError", hint=hint)
+
+
 BRANCH_COMMANDS = (
     ConsoleCommand(
         "inject", inject, "NAME = VALUE, or NAME[0, :] = VALUE: what it is here, on a new branch"
@@ -87,4 +117,9 @@ BRANCH_COMMANDS = (
     ConsoleCommand("branch", branch, "NAME: the values are that branch's from now on"),
     ConsoleCommand("rename", rename, "NAME to OTHER: a branch has another name"),
     ConsoleCommand("drop", drop, "NAME: there is no such branch any more"),
+    ConsoleCommand(
+        "compare",
+        compare,
+        "LEFT [RIGHT]: which values are others; a branch, a session, RUN:STEP or NAME@RUN:STEP",
+    ),
 )

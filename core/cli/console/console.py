@@ -27,6 +27,7 @@ from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.suggestions import did_you_mean, near
+from gradstep.core.host.device_services import CpuOnly, DeviceServices
 from gradstep.core.host.program_reports import program_info, report_stop
 from gradstep.core.host.step_words import notate
 from gradstep.core.host.stop_sentence import stop_text
@@ -44,9 +45,11 @@ class Console:
         program_of: Callable[[str], Program],
         breakpoints: tuple[Breakpoint, ...] = (),
         watches: tuple[str, ...] = (),
+        devices: Callable[[], DeviceServices] = CpuOnly,
     ) -> None:
         """sessions: those that there are, which have these breakpoints, or the threads of a single
         one. program_of: of another file, for sessions of other graphs. watches: expressions."""
+        self.devices = devices
         own = isinstance(sessions, Scheduler)
         self.sessions = Sessions({FIRST: sessions}) if isinstance(sessions, Scheduler) else sessions
         self.program_of = program_of

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+import msgspec
 import numpy as np
 
 from gradstep.core.cli.console.console_command import Reply
+from gradstep.core.cli.output.comparison_text import comparison_text
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.host.branch_answers import inject, manage
+from gradstep.core.host.moment_answers import compare_moments
 from gradstep.core.host.session_answers import copy_variables
 from gradstep.core.host.session_restore import begin
-from gradstep.core.protocol.messages import ManageBranches, ManageSessions
+from gradstep.core.protocol.messages import CompareMoments, ManageBranches, ManageSessions
 
 if TYPE_CHECKING:
     from gradstep.core.cli.console.console import Console
@@ -31,6 +34,7 @@ class ConsoleActs(Protocol):
     def assign(self, name: str, value: np.ndarray, told: Told) -> Reply: ...
     def inject(self, name: str, at: str, value: np.ndarray, told: Told) -> Reply: ...
     def branch(self, request: ManageBranches, told: Told) -> Reply: ...
+    def compare(self, request: CompareMoments) -> Reply: ...
     def manage(self, request: ManageSessions, told: Told, file: str = "") -> Reply: ...
 
 
@@ -68,6 +72,10 @@ class OwnActs:
     def branch(self, request: ManageBranches, told: Told) -> Reply:
         manage(self._console.threads, request)
         return told()
+
+    def compare(self, request: CompareMoments) -> Reply:
+        found = compare_moments(self._console.sessions, request, self._console.devices())
+        return Reply(comparison_text(found), msgspec.to_builtins(found))
 
     def manage(self, request: ManageSessions, told: Told, file: str = "") -> Reply:
         sessions, name = self._console.sessions, request.name

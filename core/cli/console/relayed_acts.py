@@ -73,6 +73,9 @@ class RelayedActs:
         then = _HERE if request.command == "switch" else "branches"
         return self._leave(m.LineDone(branch=request, then=then))
 
+    def compare(self, request: m.CompareMoments) -> Reply:
+        return self._leave(m.LineDone(compare=request))
+
     def manage(self, request: m.ManageSessions, told: Told, file: str = "") -> Reply:
         if file:
             raise no_file(file)

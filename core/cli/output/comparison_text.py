@@ -30,7 +30,9 @@ def comparison_text(found: Comparison, every: bool = False) -> str:
     else:
         lines += ["", table(rows, [*_HEAD[:3], found.left, found.right, *_HEAD[3:]])]
         lines += [f"[{number}] {rule}" for rule, number in notes.items()]
-    lines += ["", f"{found.right} is {kind}{of}", *found.hazards]
+    if found.source or not found.measured:  # of moments there is nothing to say
+        lines += ["", f"{found.right} is {kind}{of}"]
+    lines += found.hazards
     return "\n".join(lines)
 
 

@@ -61,6 +61,14 @@ class Branches:
         """The name of the one that all others come from."""
         return next(name for name, branch in self._by_name.items() if not branch.parent)
 
+    def reached(self, name: str) -> tuple[int, int]:
+        """The last run of a branch, and how many of its steps were done."""
+        timeline = self._session.timeline
+        if name == self.current:
+            return timeline.runs - 1, timeline.done(timeline.runs - 1)
+        parked = timeline.parked.by_name.get(name)
+        return self[name].place if parked is None else (parked.runs - 1, parked.done)
+
     def moved(self) -> None:
         """The session has moved: what is given now makes another branch."""
         self._is_new = False
@@ -135,6 +143,32 @@ class Branches:
         self._session.timeline.parked.by_name.pop(name, None)
         for other in [b for b in self._by_name.values() if b.parent == name]:
             self._by_name[other.name] = self._moved_up(other, gone)
+
+    @contextmanager
+    def looking_at(self, name: str) -> Iterator[None]:
+        """Inside, the timeline is that of another branch, to be read; then all is as it was. Raises
+        GradstepError where its runs are to be computed again, and that fails."""
+        if self[name].name == self.current:
+            yield
+            return
+        require_outside(self._session)
+        timeline, was = self._session.timeline, self.current
+        parked = timeline.parked.by_name
+        self._leave()
+        there = parked.pop(name, None)
+        try:
+            with self._cursor.unheeded(), cancelled_when(self._cursor.pausing):
+                if there is None:
+                    self._make_again(self[name])
+                    there = timeline.park()
+                else:
+                    timeline.resume(there)
+            yield
+        finally:
+            if there is not None:
+                parked[name] = there
+            timeline.resume(parked.pop(was))
+            self._cursor.hits.hold(self._hits.pop(was))
 
     def begin_again(self) -> None:
         """Before a restart: the first one begins anew, and the others stay as they are."""

@@ -355,6 +355,43 @@ def test_what_cannot_be_injected_says_why(cli: Cli, command: str, why: str) -> N
     assert why in result.json["error"]["message"]
 
 
+def test_moments_are_compared(cli: Cli) -> None:
+    script = (
+        "c; goto 0:4; inject d[1] = 5; c; compare main; compare main@0:6; compare 0:1 0:3; "
+        "new other; compare main@0:0 other; compare 0:0 other"
+    )
+    done = cli("debug", TUTORIAL, "--script", script, "--json").json["commands"]
+    found = done[4]
+    assert (found["left"], found["right"]) == ("main · 0:35", "b1 · 0:35")
+    assert found["first_divergence"] == "d"
+    differing = {node["name"] for node in found["nodes"] if node.get("differs")}
+    assert {"d", "a", "loss", "c", "k"} <= differing
+    assert not {"data", "labels", "e", "beta1_power"} & differing
+    creating = [node["name"] for node in found["nodes"] if node.get("creates")]
+    assert creating == ["d"]
+    assert "d (AddV2), by 3.04 at [1]." in found["text"]
+    assert "b1 leaves main at run 1, step 5, with d[1] = 5." in found["text"]
+    few = [node["name"] for node in done[5]["nodes"] if node.get("differs")]
+    assert few == ["d", "a", "loss"]
+    assert "are the same to the bit" in done[6]["text"]
+    assert done[8]["right"] == "other · 0:0"
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("compare", "compare needs"),
+        ("compare a b c", "compare needs"),
+        ("compare nowhere", "no branch and no session is 'nowhere'"),
+        ("compare 0:9", "run 1 has not come to step 9 there"),
+        ("compare 7:0", "run 8 has not come to step 0 there"),
+    ],
+)
+def test_what_cannot_be_compared_says_why(cli: Cli, command: str, why: str) -> None:
+    result = cli("debug", TUTORIAL, "--script", command, "--json")
+    assert why in result.json["error"]["message"]
+
+
 def test_branches_of_the_terminal_are_a_tree(cli: Cli) -> None:
     script = "goto 0:6; inject d = 5; step; inject e = [1, 2]; branches"
     text = cli("debug", TUTORIAL, "--script", script).out

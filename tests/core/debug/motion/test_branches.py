@@ -141,6 +141,16 @@ class Forks(RuleBasedStateMachine):
             if name in table:
                 table[to] = table.pop(name)
 
+    @rule(data=st.data())
+    def look_at_another_branch(self, data: st.DataObject) -> None:
+        """Without going there."""
+        name = data.draw(st.sampled_from(sorted(self.given)))
+        with self.session.branches.looking_at(name):
+            run, step = self.session.branches[name].place if name != self.name else self.here
+            frame, fresh = self.session.frame(run, step), self.fresh[name]
+            for ref in fresh.tensors:
+                assert same(frame.value(ref), fresh.at[run, step].get(ref)), (name, ref)
+
     @rule()
     def forget_what_is_kept(self) -> None:
         """As memory runs out: branches are computed again."""

@@ -127,12 +127,29 @@ def test_the_first_branch_is_not_dropped(bench: Any, show: Callable[..., Any]) -
     menu = _menu(panel, 0)
     assert {a.text(): a.isEnabled() for a in menu.actions()} == {
         "Go to it": True,
+        "Compare with what is shown": True,
         "Rename…": True,
         "Drop": False,
     }
     menu.close()
     commands.drop_branch(bench.space, "main")
     assert "all others leave" in bench.messages[-1]
+
+
+def test_a_branch_is_compared_with_what_is_shown(bench: Any, show: Callable[..., Any]) -> None:
+    panel = show(TimelinePanel(bench.space), 900, 300)
+    bench.open("tutorial")
+    bench.run("continue_", "run_to@0:4")
+    bench.space.sessions.inject("d", bench.space.value("d:0").array * 2)
+    bench.run("continue_")
+    menu = _menu(panel, 0)
+    [hold] = [a for a in menu.actions() if a.text() == "Compare with what is shown"]
+    hold.trigger()
+    menu.close()
+    [found] = bench.space.comparisons
+    assert (found.left, found.right, found.first_divergence) == ("main · 0:35", "b1 · 0:35", "d")
+    assert ("show", "device_diff") in bench.views
+    assert bench.space.stop.branches[1].current
 
 
 def test_the_bars_mark_where_a_branch_leaves(bench: Any, show: Callable[..., Any]) -> None:

@@ -1,0 +1,53 @@
+"""Holding two moments of the open document's runs against each other."""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from gradstep.core.debug.concurrency.session_registry import Sessions
+from gradstep.core.host.device_services import DeviceServices
+from gradstep.core.host.moment_values import take
+from gradstep.core.protocol.messages import CompareMoments, Comparison, Moment
+
+
+def compare_moments(
+    sessions: Sessions, request: CompareMoments, devices: DeviceServices
+) -> Comparison:
+    """Value by value, in the order of the run. Raises GradstepError."""
+    first, second = _at_one_place(sessions, request.left, request.right)
+    left, right = take(sessions, first), take(sessions, second)
+    found = devices.compare_values(left, right)
+    origin = _origin(sessions, request.left, request.right)
+    sentences = [*found.sentences, *([origin] if origin else [])]
+    return structs.replace(found, sentences=sentences, text=" ".join(sentences))
+
+
+def _at_one_place(sessions: Sessions, left: Moment, right: Moment) -> tuple[Moment, Moment]:
+    """Branches of one session as far as both have come, where no place is named; where one is, the
+    other there, too."""
+    if left.session != right.session or left.branch == right.branch:
+        return left, right
+    named = [moment for moment in (left, right) if moment.run >= 0]
+    if len(named) == 2:
+        return left, right
+    branches = sessions[left.session or sessions.current].session.branches
+    if named:
+        run, step = named[0].run, named[0].step
+    else:
+        run, step = min(branches.reached(m.branch or branches.current) for m in (left, right))
+    return structs.replace(left, run=run, step=step), structs.replace(right, run=run, step=step)
+
+
+def _origin(sessions: Sessions, left: Moment, right: Moment) -> str:
+    """Where one branch leaves the other, with what."""
+    if left.session != right.session:
+        return ""
+    branches = sessions[left.session or sessions.current].session.branches
+    names = [moment.branch or branches.current for moment in (left, right)]
+    for name, other in (names, reversed(names)):
+        branch = branches[name]
+        if branch.parent == other:
+            given = ", ".join(change.words for change in branch.own if change.words)
+            place = f"run {branch.run + 1}, step {branch.step + 1}"
+            return f"{name} leaves {other} at {place}" + (f", with {given}." if given else ".")
+    return ""
