@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Target:
     """index: of the plan's value; None for a variable that no step has to do with. fed: the tensor,
-    where it is fed to every run."""
+    where it is fed to every run, or a constant, which is there in every run."""
 
     name: str
     index: int | None
@@ -67,7 +67,8 @@ def find_target(session: DebugSession, name: str, at: tuple[int, int]) -> Target
             return Target(name, None, variable=there[ref.op])
         raise _refused(name, "is not computed by this run", "look at it, or fetch it, first")
     _require_there(session, name, ref, where, at)
-    fed = ref if where in plan.fed else None
+    is_constant = plan.constant(where) is not None
+    fed = ref if where in plan.fed or is_constant else None
     return Target(name, where, plan.values[where].type, fed=fed)
 
 

@@ -92,6 +92,9 @@ class Timeline:
         self.batches = batches
         self._feeds = feeds
         self._feeds_from: list[FedFrom] = []
+        self._constants: dict[
+            TensorRef, np.ndarray
+        ] = {}  # that were given; what they are by rights
         self._fed_at: OrderedDict[int, Mapping[TensorRef, np.ndarray]] = OrderedDict()
         self._fed: WeakKeyDictionary[Recording, object] = WeakKeyDictionary()  # with what
         self._loops = LoopMemory(self)
@@ -281,8 +284,13 @@ class Timeline:
         return None
 
     def feed_on(self, step: int, ref: TensorRef, value: np.ndarray) -> None:
-        """Behind `step` of the last run all are fed another value, but where that is the data's."""
+        """Behind `step` of the last run a feed, or a constant, is another one in all runs, unless
+        it is the data's."""
         run = self.runs - 1
+        if ref not in self._feeds:
+            self._constants[ref] = self.plan.graph[ref.op].attrs["value"].array
+            self._feeds = {**self._feeds, **self._constants}
+            self._quick.clear()
         if self.batches is None or ref not in self.batches.types:
             self._feeds_from.append(((run, step), {**self._fixed_feeds(run), ref: value}))
             self._fed_at.clear()
@@ -454,7 +462,9 @@ class Timeline:
     def _fixed_feeds(self, run: int) -> Feeds:
         """What runs behind that one are fed, but for the data's."""
         there = (feeds for (first, _), feeds in reversed(self._feeds_from) if first <= run)
-        return next(there, self._feeds)
+        feeds = next(there, self._feeds)
+        lacking = self._constants.keys() - feeds.keys()
+        return {**feeds, **{ref: self._constants[ref] for ref in lacking}} if lacking else feeds
 
     def _feed_anew(self, run: int) -> None:
         """The same of the live run, in which other values may lie there."""
@@ -465,7 +475,7 @@ class Timeline:
         """The same of the last run, as far as it is done."""
         run = self.runs - 1
         self._feed_anew(run)
-        for index in self.plan.fed:
+        for index in (*self.plan.fed, *map(self._place, self._constants)):
             if self.link.seen.has(run, index):
                 self._live.give(index, self.link.seen.at(run, index, self._done, None))
                 self._fed.pop(self._live, None)
@@ -475,6 +485,14 @@ class Timeline:
         if self._fed.get(recording) is not feeds:
             self._fed[recording] = feeds
             recording.feed(feeds)
+            for ref in self._constants:  # each recording has its own of those that were given
+                recording.give(self._place(ref), self.backend.put(feeds[ref]))
+
+    def _place(self, ref: TensorRef) -> int:
+        """The value of the plan that a feed or a constant is."""
+        found = self.plan.tensors[ref]
+        assert isinstance(found, int)
+        return found
 
     def loop(self, run: int, step: int) -> LoopRun | None:
         """The run of the loop that is step number `step` of `run`, to be driven on; None where that
@@ -525,10 +543,9 @@ class Timeline:
         """The same, and those that were fed other values by hand."""
         if not self._feeds_from:
             return self._varying
-        given = self._feeds_from[-1][1]
-        other = {ref for ref, value in given.items() if value is not self._feeds[ref]}
-        refs = ((index, self.plan.values[index].ref) for index in self.plan.fed)
-        return {**self._varying, **{i: ref for i, ref in refs if ref is not None and ref in other}}
+        given = self._feeds_from[-1][1].items()
+        other = [ref for ref, value in given if value is not self._feeds[ref]]
+        return {**self._varying, **{self._place(ref): ref for ref in other}}
 
     def recorded(self, run: int) -> Recording | RunSnapshot:
         """The values of `run` by their numbers, but those of batches; see `values`."""

@@ -39,7 +39,7 @@ class RecordLayout:
     first_bytes: those of the arena before anything was taken over. taken_kinds: what was found of
     the steps of that plan, where it is known which of them this one does not have. on_host: values
     that lie on the host, whatever the device; they are kept by reference. apart: values that were
-    given by hand: no other one lies where they do, and they are no constants.
+    given by hand: no other one lies where they do; of constants each recording has its own.
     """
 
     plan: Plan
@@ -73,10 +73,7 @@ class RecordLayout:
     def constant_steps(self) -> frozenset[Step]:
         """Those that do the same in every run, from nothing."""
         taken = None if self.taken_kinds is None else self.taken_kinds.constant
-        return self._steps(taken, self._makes_constants)
-
-    def _makes_constants(self, step: Step) -> bool:
-        return _makes_constants(step) and self.apart.isdisjoint(step.writes)
+        return self._steps(taken, _makes_constants)
 
     def with_apart(self, values: Iterable[int]) -> RecordLayout:
         """Another one of the plan, in which these values, too, lie by themselves."""
@@ -86,7 +83,7 @@ class RecordLayout:
         """Whether nothing else has its bytes where a value lies, of what there is once so many
         steps are done."""
         if value in self.constants:
-            return False
+            return value in self.apart
         at = self.same.get(value, value)
         here = (at, *(v for v, source in self.same.items() if source == at))
         return all(v == value or self.plan.made_by[v] >= done for v in here)

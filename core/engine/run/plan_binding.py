@@ -21,6 +21,7 @@ from gradstep.core.engine.calls.liveness_guards import Checked, guard_call, new_
 from gradstep.core.engine.calls.op_evaluation import Functions, locate_error
 from gradstep.core.engine.calls.scratch_memory import Scratch
 from gradstep.core.engine.calls.split_calls import split_call
+from gradstep.core.engine.device_transfer import copy_array
 from gradstep.core.engine.loops.loop_pause import Pausing, never
 from gradstep.core.engine.memory.arena import Arena
 from gradstep.core.engine.memory.host_values import (
@@ -93,7 +94,7 @@ class Binding:
         self._taken_empty: set[int] = set()
         self._passed_on = False
         self._loops: dict[Step, LoopCall] = {}
-        self.on_host = HostCopies(backend, self.layout.constants)
+        self.on_host = HostCopies(backend, self.layout.constants - self.layout.apart)
         if before is not None and continued is not None:
             self._take_over(before)
         try:
@@ -211,8 +212,9 @@ class Binding:
         except GradstepError as error:
             self._failures[step.op.name] = error
             return
+        apart, xp = self.layout.apart, self.backend.xp
         for index, array in zip(step.writes, arrays, strict=True):
-            self._cells[index] = array
+            self._cells[index] = copy_array(xp, array) if index in apart else array
 
     def _call(self, step: Step) -> Call:
         guard = step.guard

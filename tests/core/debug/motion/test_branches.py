@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,10 +13,11 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.debug.motion.training import Wish
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.loop import within
-from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.model import Constant, Graph, TensorRef
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
 from tests.core.debug.conftest import floats
@@ -48,6 +50,9 @@ class Fresh(Straight):
             self.at[run, step] = {**values, **known}
             if name and name not in self.variables:
                 self._execute(self.program.graph[name], alias, values)
+            if name and self.program.graph[name].type == "Const":  # one for all runs behind, too
+                mine = [g[3] for g in self.given if g[0] < run and g[2] == name]
+                values.update({TensorRef(name): value for value in mine})
 
 
 class Forks(RuleBasedStateMachine):
@@ -324,3 +329,42 @@ def test_names_are_there_once(tutorial: Program) -> None:
         session.switch_branch("min")
     session.branches.rename("main", "first")
     assert [(b.name, b.parent) for b in session.branches.all] == [("first", ""), ("mine", "first")]
+
+
+def _with_constant(program: Program, name: str, value: np.ndarray) -> Program:
+    graph = program.graph
+    ops = dict(graph.operations)
+    ops[name] = replace(graph[name], attrs={**graph[name].attrs, "value": Constant(value)})
+    return replace(program, graph=Graph(ops))
+
+
+@pytest.mark.parametrize("fast", [False, True], ids=["recorded", "trained"])
+def test_a_constant_is_another_one_in_all_runs_behind(tutorial: Program, fast: bool) -> None:
+    """As a fresh run with another learning rate, which nothing has read before."""
+    rate, value = "train/learning_rate", np.float32(0.25)
+    session, fresh = DebugSession(tutorial), DebugSession(_with_constant(tutorial, rate, value))
+
+    def go_on(one: DebugSession) -> None:
+        one.continue_()
+        if fast:
+            one.train(Wish(5, one.curves()))
+        else:
+            for _ in range(5):
+                one.continue_()
+
+    session.run_to(f"0:{session.plan.step_of[rate] + 1}")
+    session.inject({rate: value})
+    go_on(session)
+    go_on(fresh)
+    assert session.stop.run == fresh.stop.run
+    for _ in range(2):
+        for run in range(session.timeline.runs):
+            frames = [each.frame(run, session.timeline.done(run)) for each in (session, fresh)]
+            for name in ("c", "k", "c/Adam", "loss", rate):
+                assert same(*(frame.value(name) for frame in frames)), (run, name)
+        assert session.frame(0, session.plan.step_of[rate] + 1).value(rate) == value
+        session.switch_branch("main")
+        session.continue_()
+        assert session.frame().value(rate) == np.float32(0.001)
+        session.timeline.parked.by_name.clear()
+        session.switch_branch("b1")
