@@ -9,12 +9,14 @@ import numpy as np
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.session_registry import Sessions
 from gradstep.core.debug.history.program_tensors import find_tensor
+from gradstep.core.debug.history.random_streams import seeded
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.host.program_reports import report_stop
 from gradstep.core.host.session_answers import brief, listed, sent_value
 from gradstep.core.host.tensors.slice_syntax import parse_slice
+from gradstep.core.protocol.branch_queries import SEED
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import Inject, ManageBranches, SessionList
 
@@ -30,8 +32,18 @@ def inject_value(sessions: Sessions, request: Inject, buffers: Sequence[Buffer])
 def inject(threads: Scheduler, name: str, value: np.ndarray, at: str = "", branch: str = "") -> str:
     """Give a tensor or a variable, or a part of it, another value; what was done, in words. A part
     takes a number for each of its elements. Raises GradstepError."""
+    if name == SEED:
+        return _reseed(threads, value, branch)
     words = f"{TensorRef.parse(name).short}{at} = {brief(value).removesuffix('.')}"
     threads.inject({name: _whole(threads, name, value, at)}, branch, words)
+    return f"{words} from here on, on branch {threads.session.branches.current}"
+
+
+def _reseed(threads: Scheduler, value: np.ndarray, branch: str) -> str:
+    if value.shape or value.dtype.kind not in "iu":
+        raise GradstepError("a seed is a whole number", kind="ValueError", hint="for example 7")
+    words = f"seed = {value}"
+    threads.inject(seeded(threads.session, int(value)), branch, words)
     return f"{words} from here on, on branch {threads.session.branches.current}"
 
 

@@ -10,6 +10,7 @@ import msgspec
 from gradstep.core.protocol.message_base import Request
 from gradstep.core.protocol.message_parts import Look
 
+SEED = ":seed"  # what is named where random numbers are to be others; no operation is called so
 BranchCommand = Literal["switch", "rename", "drop"]
 
 
@@ -61,7 +62,8 @@ class CompareMoments(Request, frozen=True, kw_only=True):
 class Inject(Request, frozen=True, kw_only=True):
     """Give a variable or a tensor another value where the debugger stands: a branch leaves there,
     and is shown. The value is raw buffer 0, of this shape. at: the part that is given it ("[0, :]",
-    every element of which is where it is a number); "" for the whole. branch: the name of the
+    every element of which is where it is a number); "" for the whole. ":seed" is the seed of all
+    random numbers that are drawn from there on. branch: the name of the
     branch, "" for the next that is free. look: as of Control. Replied to with SessionList, and a
     raw buffer as of Open, which may be empty, and behind it those of what is seen."""
 

@@ -17,6 +17,7 @@ from gradstep.gui.commands.branch_commands import (
     compare_branch,
     drop_branch,
     rename_branch,
+    reseed,
     switch_branch,
 )
 from gradstep.gui.commands.copy_paste import copy_selection, cut_selection, paste
@@ -259,6 +260,7 @@ __all__ = [
     "remove_watch",
     "rename",
     "rename_branch",
+    "reseed",
     "restart_engine",
     "restore_variables",
     "reveal",

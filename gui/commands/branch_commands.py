@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from gradstep.core.protocol.branch_queries import SEED
 from gradstep.core.protocol.messages import ManageBranches, Moment
 from gradstep.gui.model.workspace import Workspace
 
@@ -14,6 +17,13 @@ def switch_branch(workspace: Workspace, name: str) -> None:
 def rename_branch(workspace: Workspace, name: str, to: str) -> None:
     """Call it something else."""
     workspace.sessions.ask(ManageBranches(command="rename", name=name, to=to))
+
+
+def reseed(workspace: Workspace) -> None:
+    """Draw other random numbers from here on, on a branch: by a seed that no other one has."""
+    stop = workspace.stop
+    seed = 1 if stop is None else len(stop.branches) + 1
+    workspace.sessions.inject(SEED, np.array(seed, np.int64))
 
 
 def compare_branch(workspace: Workspace, name: str) -> None:

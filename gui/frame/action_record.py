@@ -211,6 +211,13 @@ def one_value_here(workspace: Workspace) -> bool:
     return op.type in VARIABLES or (known is not None and known.state == "known")
 
 
+@needs("go out of loops first; a program with threads has no branches")
+def is_beside_no_thread(workspace: Workspace) -> bool:
+    """Whether a branch can leave where the debugger stands."""
+    stop = workspace.stop
+    return stop is not None and not stop.inside and not stop.threads
+
+
 @needs("select a node whose gradient is overridden first")
 def one_overridden(workspace: Workspace) -> bool:
     op = selected_operation(workspace)

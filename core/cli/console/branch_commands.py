@@ -19,6 +19,7 @@ from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.graph.suggestions import instead
 from gradstep.core.host.program_reports import branch_infos
 from gradstep.core.host.tensors.slice_syntax import parse_slice
+from gradstep.core.protocol.branch_queries import SEED
 from gradstep.core.protocol.messages import CompareMoments, ManageBranches, Moment
 
 if TYPE_CHECKING:
@@ -32,11 +33,16 @@ _GIVEN = re.compile(r"([^\s=\[]+)\s*(\[[^=]*\])?\s*=(.+)", re.DOTALL)
 
 def inject(console: Console, rest: str) -> Reply:
     """`inject NAME[PART] = VALUE`: it has another value here, on a branch of its own; VALUE as
-    after --feed."""
+    after --feed. `inject seed = 7`: other random numbers from here on."""
     found = _GIVEN.fullmatch(rest.strip())
     if found is None:
         raise needs("inject", "a tensor and a value: inject c = [1, 2], inject c[0] = 3")
     name, at, text = found[1], found[2] or "", found[3].strip()
+    if name == "seed" and name not in console.session.program.graph and not at:
+        whole = TensorType(DType.INT64, Shape(()))
+        return console.acts.inject(
+            SEED, "", typed_value(text, whole, name, Reading()), console.where
+        )
     value = _value(console, name, at, text)
     return console.acts.inject(name, at, value, console.where)
 
@@ -111,7 +117,9 @@ def _moment(console: Console, text: str) -> Moment:
 
 BRANCH_COMMANDS = (
     ConsoleCommand(
-        "inject", inject, "NAME = VALUE, or NAME[0, :] = VALUE: what it is here, on a new branch"
+        "inject",
+        inject,
+        "NAME = VALUE, NAME[0, :] = VALUE, seed = 7: what it is from here on, on a new branch",
     ),
     ConsoleCommand("branches", branches, "all branches: where each leaves, what was given there"),
     ConsoleCommand("branch", branch, "NAME: the values are that branch's from now on"),

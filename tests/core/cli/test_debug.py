@@ -344,6 +344,8 @@ def test_a_value_is_injected_on_a_branch_that_one_can_leave(cli: Cli) -> None:
         ("inject c = [1, 2, 3]", "does not fit"),
         ("inject c[7] = 1", "7"),
         ("inject d = [1, 2]", "'d' has no value here yet"),
+        ("inject seed = 7", "draws random numbers"),
+        ("inject seed = 0.5", "not a whole number"),
         ("branch b", "there is no branch 'b'"),
         ("rename main", "rename needs"),
         ("drop", "drop needs"),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.history.random_streams import seeded
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.training import Wish
 from gradstep.core.errors import GradstepError
@@ -316,6 +317,40 @@ def test_only_what_hangs_on_a_value_is_done_again() -> None:
     assert session.continue_().reason == "end"
     assert session.frame().value("sum") == 16
     assert calls == ["f", "g", "g"]
+
+
+def test_a_seed_gives_other_random_numbers_from_there_on() -> None:
+    """The same ones each time, other than every other seed's; what was drawn before stays."""
+    b = GraphBuilder()
+    shape = np.array([3], np.int32)
+    for name in ("one", "two"):
+        b.one("RandomUniform", shape, name=name, seed=1, seed2=2, dtype=DType.FLOAT32)
+    b.one("AddV2", b.get("one"), b.get("two"), name="sum")
+    graph = b.build()
+    session = DebugSession(Program(graph=graph, forward=graph, fetches=(TensorRef("sum"),)))
+
+    def drawn(seed: int) -> tuple[bytes, ...]:
+        session.run_to(f"1:{session.plan.step_of['two']}")
+        session.inject(seeded(session, seed))
+        session.continue_()
+        session.continue_()
+        frames = [session.frame(run, session.timeline.length) for run in (0, 1, 2)]
+        found = [f.value(name).tobytes() for f in frames for name in ("one", "two")]
+        session.switch_branch("main")
+        return tuple(found)
+
+    session.continue_()
+    session.continue_()
+    session.continue_()
+    first, same_again, other = drawn(0), drawn(0), drawn(7)
+    assert first == same_again
+    assert first[:3] == other[:3]
+    assert not {*first[3:]} & {*other[3:]}
+    assert drawn(7) == other
+    main = session.frame(2, session.timeline.length)
+    assert [main.value(name).tobytes() for name in ("one", "two")] == [*first[4:]]
+    with pytest.raises(GradstepError, match="no seed here"):
+        seeded(session, -1)
 
 
 def test_names_are_there_once(tutorial: Program) -> None:

@@ -152,6 +152,27 @@ def test_a_branch_is_compared_with_what_is_shown(bench: Any, show: Callable[...,
     assert bench.space.stop.branches[1].current
 
 
+def test_other_random_numbers_are_drawn_on_a_branch(bench: Any) -> None:
+    bench.open("dropout")
+    bench.run("continue_")
+    before = {ref: bench.space.value(ref) for ref in _random(bench)}
+    bench.run("run_to@0:0")
+    commands.reseed(bench.space)
+    assert _branches(bench)[1] == ("b1", "main", "seed = 1", True), bench.messages
+    bench.run("continue_")
+    drawn = {ref: bench.space.value(ref) for ref in before}
+    assert before
+    assert all(drawn[ref].head.tolist() != before[ref].head.tolist() for ref in before)
+    bench.open("tutorial")
+    commands.reseed(bench.space)
+    assert "draws random numbers" in bench.messages[-1]
+
+
+def _random(bench: Any) -> list[str]:
+    steps = bench.space.program.steps
+    return [step.outputs[0] for step in steps if step.type.startswith("Random")]
+
+
 def test_the_bars_mark_where_a_branch_leaves(bench: Any, show: Callable[..., Any]) -> None:
     panel = show(TimelinePanel(bench.space), 900, 300)
     bench.open("tutorial")
