@@ -18,6 +18,7 @@ from gradstep.core.cli.console.console_command import Reply
 from gradstep.core.cli.console.line_completion import complete
 from gradstep.core.cli.output.command_output import error_object, usage
 from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.document.kept_branches import begin as begin_branches
 from gradstep.core.errors import GradstepError, error_text
 from gradstep.core.graph.problems import Problem, problem_text
 from gradstep.core.host.process.interrupt import on_interrupt
@@ -39,6 +40,8 @@ def execute(args: argparse.Namespace, app: Application) -> Answer | int:
     document = loaded.document
     program = drop_unfinished(derive(document, loaded.functions))
     threads = begin(program, app.devices().open_backend(args.device))
+    if document.branches:
+        threads.begin_branches(begin_branches(document.branches))
     console = Console(
         threads,
         partial(_other_program, args),

@@ -16,6 +16,7 @@ from gradstep.core.debug.concurrency.thread_state import Thread
 from gradstep.core.debug.history.recorded_run import RecordedRun
 from gradstep.core.document.dataset import Dataset
 from gradstep.core.document.expectation import Expectation
+from gradstep.core.document.kept_branches import KeptBranch
 from gradstep.core.graph.model import Constant, Graph, TensorRef
 
 
@@ -100,6 +101,8 @@ class Document:
     functions: of an imported graph, TensorFlow's library of them (a FunctionDefLibrary,
                serialised): for operations that Gradstep does not run, and kept with these.
     recorded:  what another framework computed of this graph, and where its lines are from.
+    branches:  of its runs, that are there again when it is opened: the first one, and those that
+               come from it, each behind the one that it leaves; nothing of one alone.
     """
 
     graph: Graph = field(default_factory=Graph)
@@ -125,6 +128,7 @@ class Document:
     expectations: tuple[Expectation, ...] = ()
     functions: bytes = b""
     recorded: RecordedRun | None = None
+    branches: tuple[KeptBranch, ...] = ()
     view: View = View()
 
     def with_(self, **changes: Any) -> Document:

@@ -15,6 +15,7 @@ from gradstep.core.debug.history.recorded_run import relabel_recorded
 from gradstep.core.document.dataset import relabel_dataset
 from gradstep.core.document.document import Document, Optimizer, View
 from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
+from gradstep.core.document.kept_branches import relabel_branch
 from gradstep.core.document.queue_threads import relabel_thread
 from gradstep.core.graph.model import Edge, TensorRef
 
@@ -49,6 +50,7 @@ def rename_node(
         threads=tuple(relabel_thread(t, name_of) for t in document.threads),
         expectations=tuple(_relabelled_expectation(e, name_of) for e in document.expectations),
         recorded=relabel_recorded(document.recorded, name_of),
+        branches=tuple(relabel_branch(branch, name_of) for branch in document.branches),
         view=View(places, frozenset(map(scope_of, view.collapsed))),
     )
 

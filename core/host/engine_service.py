@@ -28,6 +28,8 @@ from gradstep.core.debug.concurrency.session_registry import Sessions
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.breakpoint_specs import breakpoint_of
 from gradstep.core.document.document import CodeKind, Document
+from gradstep.core.document.kept_branches import begin as begin_branches
+from gradstep.core.document.kept_branches import keep
 from gradstep.core.errors import GradstepError, unforeseen
 from gradstep.core.graph.problems import Problem
 from gradstep.core.graph.repeated_blocks import blocks_around
@@ -219,6 +221,8 @@ class EngineService:
         self._loaded = Loaded(document, request.revision, sessions, make, gradients, resting)
         if courses is not None:
             follow_all(sessions, courses)
+        elif before is None and document.branches:
+            sessions.session.begin_branches(begin_branches(document.branches))
         refused: list[m.ProblemInfo] = []
         try:
             sessions.set_breakpoints(document.breakpoints)
@@ -288,6 +292,12 @@ class EngineService:
     def _manage_branches(self, request: m.ManageBranches, buffers: Sequence[Buffer]) -> Answer:
         reply = manage_branches(self._open_document.sessions, request)
         return self._branched(reply, request.look)
+
+    def _keep_branches(self, request: m.KeepBranches, buffers: Sequence[Buffer]) -> Answer:
+        document, branches = self._open_document.document, self._session.branches.all
+        kept = document.with_(branches=keep(branches))
+        members, told = differences(document, kept).to_buffers()
+        return m.BranchesKept(count=len(branches) - 1, members=members), tuple(told)
 
     def _branched(self, reply: m.SessionList, look: m.Look | None) -> Answer:
         """With what there is to see. What was found of the runs that were shown before is not so in
@@ -462,6 +472,7 @@ class EngineService:
         m.Assign: _assign,
         m.Inject: _inject,
         m.ManageBranches: _manage_branches,
+        m.KeepBranches: _keep_branches,
         m.SetBreakpoints: _set_breakpoints,
         m.RunLine: _run_line,
         m.Read: _read,

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from gradstep.core.protocol.message_base import Request
+from gradstep.core.protocol.message_base import Reply, Request
 from gradstep.core.protocol.message_parts import Look
 
 SEED = ":seed"  # what is named where random numbers are to be others; no operation is called so
@@ -57,6 +57,18 @@ class CompareMoments(Request, frozen=True, kw_only=True):
 
     left: Moment
     right: Moment
+
+
+class KeepBranches(Request, frozen=True, kw_only=True):
+    """What makes the open document keep the branches there are? Replied to with BranchesKept."""
+
+
+class BranchesKept(Reply, frozen=True, kw_only=True):
+    """count: of them, without the first. members: of the difference, as of Edit, whose buffers are
+    the reply's."""
+
+    count: int
+    members: list[str]
 
 
 class Inject(Request, frozen=True, kw_only=True):

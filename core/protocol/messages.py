@@ -14,9 +14,11 @@ import msgspec
 from msgspec import structs
 
 from gradstep.core.protocol.branch_queries import (
+    BranchesKept,
     BranchInfo,
     CompareMoments,
     Inject,
+    KeepBranches,
     ManageBranches,
     Moment,
 )
@@ -462,6 +464,7 @@ __all__ = [
     "BlockedEdge",
     "Bottlenecks",
     "BranchInfo",
+    "BranchesKept",
     "BreakpointSpec",
     "BrokenNumbers",
     "CauseLink",
@@ -514,6 +517,7 @@ __all__ = [
     "GradientTable",
     "History",
     "Inject",
+    "KeepBranches",
     "LayerChange",
     "LeaveOut",
     "LeftOut",

@@ -16,6 +16,7 @@ from gradstep.gui.commands.ask_why import (
 from gradstep.gui.commands.branch_commands import (
     compare_branch,
     drop_branch,
+    keep_branches,
     rename_branch,
     reseed,
     switch_branch,
@@ -229,6 +230,7 @@ __all__ = [
     "insert_node",
     "is_checkpoint",
     "is_elsewhere",
+    "keep_branches",
     "keep_recorded",
     "leave_out_lints",
     "load_value",

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from gradstep.core.document.document import Document
+from gradstep.core.io.native.document_diff import Difference, apply
 from gradstep.core.protocol.branch_queries import SEED
-from gradstep.core.protocol.messages import ManageBranches, Moment
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import (
+    BranchesKept,
+    Failed,
+    KeepBranches,
+    ManageBranches,
+    Message,
+    Moment,
+)
 from gradstep.gui.model.workspace import Workspace
 
 
@@ -30,6 +40,21 @@ def compare_branch(workspace: Workspace, name: str) -> None:
     """What is shown, held against where another branch was left, in the device panel's table."""
     workspace.ask_window("show", "device_diff")
     workspace.debugger.compare_moments(Moment(branch=name), Moment())
+
+
+def keep_branches(workspace: Workspace) -> None:
+    """Let the document keep the branches that there are: they are there again when it is opened."""
+
+    def arrived(reply: Message, buffers: tuple[Buffer, ...]) -> None:
+        if isinstance(reply, Failed):
+            workspace.complain(reply.error)
+        elif isinstance(reply, BranchesKept):
+            found = apply(Document(), Difference.from_buffers(reply.members, buffers))
+            document = workspace.document.with_(branches=found.branches)
+            workspace.edit("Keep branches", document)
+            workspace.say(f"The document keeps {reply.count} besides the first")
+
+    workspace.request(KeepBranches(), (), arrived)
 
 
 def drop_branch(workspace: Workspace, name: str) -> None:

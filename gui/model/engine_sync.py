@@ -14,7 +14,7 @@ def same_run(old: Document, new: Document) -> bool:
     return all(getattr(old, name) == getattr(new, name) for name in _RUN_BY)
 
 
-_WORDS = ("view", "watches", "title", "note", "claim", "truth", "group", "expectations")
+_WORDS = ("view", "branches", "watches", "title", "note", "claim", "truth", "group", "expectations")
 _RUN_BY = [f.name for f in fields(Document) if f.name not in _WORDS]
 
 

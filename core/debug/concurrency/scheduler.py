@@ -19,6 +19,7 @@ from gradstep.core.debug.concurrency.scheduled_thread import ScheduledThread
 from gradstep.core.debug.concurrency.shared_variables import SharedVariables
 from gradstep.core.debug.concurrency.thread_state import MAIN, Thread, ThreadState
 from gradstep.core.debug.concurrency.wait_graph import deadlock, involved, said, state
+from gradstep.core.debug.history.branch_record import Branch
 from gradstep.core.debug.history.first_variables import FirstVariables
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import assign, fitting
@@ -191,6 +192,12 @@ class Scheduler:
         """Forget a branch."""
         self._require_alone()
         return self.session.drop_branch(name)
+
+    def begin_branches(self, branches: Sequence[Branch]) -> None:
+        """Before anything ran: those that a document has kept, the first of them first. A program
+        with threads has none."""
+        if len(self._members) == 1:
+            self.session.branches.take_over(branches, branches[0].name)
 
     def _require_alone(self) -> None:
         if len(self._members) > 1:

@@ -32,6 +32,7 @@ _PARTS = {
     "expectations": "expectations",
     "functions": "library of functions",
     "recorded": "recorded run",
+    "branches": "branches of its runs",
     "collapsed": "folded scopes",
 }
 _ENTRIES = {

@@ -13,6 +13,7 @@ from gradstep.core.autodiff.recognition.imported_request import ImportedGradient
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.document.document import CodeItem, Document, Optimizer, View
+from gradstep.core.document.kept_branches import require_tree
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant, Edge, TensorRef
 from gradstep.core.io.native import file_schema, tensor_json
@@ -22,6 +23,7 @@ from gradstep.core.io.native.attribute_records import (
     read_base64,
     read_tensor,
 )
+from gradstep.core.io.native.branch_records import read_branch, write_branch
 from gradstep.core.io.native.dataset_records import read_dataset, write_dataset
 from gradstep.core.io.native.expectation_records import read_expectation, write_expectation
 from gradstep.core.io.native.operation_records import read_graph, write_graph
@@ -75,6 +77,7 @@ def take_apart(document: Document, files: TensorFiles | None = None) -> Written:
         expectations=[write_expectation(e, files) for e in document.expectations],
         functions=base64.b64encode(document.functions).decode(),
         recorded=recorded,
+        branches=[write_branch(branch, files) for branch in document.branches],
     )
     if files.splats:
         record.version = file_schema.SPLATS
@@ -88,6 +91,8 @@ def take_apart(document: Document, files: TensorFiles | None = None) -> Written:
         record.version = file_schema.LOGS
     if document.packed:
         record.version = file_schema.PACKED
+    if document.branches:
+        record.version = file_schema.BRANCHES
     return Written(record, _view_record(document.view), {**files.members, **sources, **lines})
 
 
@@ -95,6 +100,8 @@ def put_together(
     record: file_schema.DocumentRecord, view: file_schema.ViewRecord, members: Members
 ) -> Document:
     """The inverse of `take_apart`. Raises GradstepError."""
+    branches = tuple(read_branch(branch, members) for branch in record.branches)
+    require_tree(branches)
     return Document(
         graph=read_graph(record.operations, members),
         request=_request(record.request),
@@ -119,6 +126,7 @@ def put_together(
         expectations=tuple(read_expectation(e, members) for e in record.expectations),
         functions=read_base64(record.functions),
         recorded=read_recorded(record.recorded, members),
+        branches=branches,
         view=View(positions=dict(view.positions), collapsed=frozenset(view.collapsed)),
     )
 

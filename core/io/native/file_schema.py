@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -17,9 +17,9 @@ from gradstep.core.graph.model import Phase
 # 2: a tensor may be written as its one value (TensorRecord.splat). 3: data (DatasetRecord). 4: rows
 # of it to test on; a recorded run (RecordedRecord). 5: watches. 6: breakpoints that
 # log, or are on what is written. 7: rows of the data are packed into it. Else files are as they
-# were, and are written as 1, which older versions of the program read.
-VERSION = 7
-SPLATS, DATA, TEST, RECORDED, WATCHES, LOGS, PACKED = (
+# were, and are written as 1, which older versions of the program read. 8: branches of its runs.
+VERSION = 8
+SPLATS, DATA, TEST, RECORDED, WATCHES, LOGS, PACKED, BRANCHES = (
     2,
     3,
     4,
@@ -27,8 +27,12 @@ SPLATS, DATA, TEST, RECORDED, WATCHES, LOGS, PACKED = (
     5,
     6,
     7,
+    8,
 )  # since when there are these
 ALIKE = 1  # from this version on, these records read a file as it stands
+
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
 class Record(msgspec.Struct, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -249,6 +253,29 @@ class RecordedRecord(Record):
     paths: dict[str, str] = {}
 
 
+class ChangeRecord(Record):
+    """See gradstep.core.document.kept_branches.KeptChange."""
+
+    run: Count
+    step: Count
+    op: str = ""
+    values: dict[str, TensorRecord] = {}
+    words: str = ""
+
+
+class BranchRecord(Record):
+    """See gradstep.core.document.kept_branches.KeptBranch."""
+
+    name: str
+    parent: str = ""
+    run: Count = 0
+    step: Count = 0
+    op: str = ""
+    changes: list[ChangeRecord] = []
+    inherited: Count = 0
+    place: tuple[Count, Count] = (0, 0)
+
+
 class DocumentRecord(Record):
     """document.json; see gradstep.core.document.document.Document for the meaning."""
 
@@ -277,6 +304,7 @@ class DocumentRecord(Record):
     expectations: list[ExpectationRecord] = []
     functions: str = ""  # base64
     recorded: RecordedRecord | None = None
+    branches: list[BranchRecord] = []
 
 
 class ViewRecord(Record):

@@ -11,7 +11,7 @@ from gradstep.core.io.native.file_schema import VERSION
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
 
 # MIGRATIONS[n] turns a document of version n into one of version n + 1.
-MIGRATIONS: Mapping[int, Migration] = dict.fromkeys((1, 2, 3, 4, 5, 6), lambda raw: raw)
+MIGRATIONS: Mapping[int, Migration] = dict.fromkeys(range(1, VERSION), lambda raw: raw)
 
 
 def migrate(

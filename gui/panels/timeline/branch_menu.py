@@ -30,6 +30,8 @@ class BranchMenu(QMenu):
         hold.triggered.connect(lambda: commands.compare_branch(workspace, name))
         hold.setEnabled(not branch.current)
         add_row(self, self.tr("Rename…")).triggered.connect(self._rename)
+        keep = add_row(self, self.tr("Keep branches in the document"))
+        keep.triggered.connect(lambda: commands.keep_branches(workspace))
         drop = add_row(self, self.tr("Drop"))
         drop.triggered.connect(lambda: commands.drop_branch(workspace, name))
         drop.setEnabled(bool(branch.parent))

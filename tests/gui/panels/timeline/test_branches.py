@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QInputDialog, QMenu
 
 from gradstep.core.document.document import Document
 from gradstep.core.graph.dtypes import DType
+from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.protocol.messages import BranchInfo
 from gradstep.gui import commands
@@ -134,11 +135,38 @@ def test_the_first_branch_is_not_dropped(bench: Any, show: Callable[..., Any]) -
         "Go to it": True,
         "Compare with what is shown": True,
         "Rename…": True,
+        "Keep branches in the document": True,
         "Drop": False,
     }
     menu.close()
     commands.drop_branch(bench.space, "main")
     assert "all others leave" in bench.messages[-1]
+
+
+def test_branches_are_kept_in_the_document(bench: Any, show: Callable[..., Any]) -> None:
+    panel = show(TimelinePanel(bench.space), 900, 300)
+    bench.open("tutorial")
+    bench.run("run_to@0:4")
+    bench.space.sessions.inject("d", bench.space.value("d:0").array * 2)
+    bench.run("run_to@0:6")
+    loss = bench.space.value("loss:0").head.tolist()
+    menu = _menu(panel, 1)
+    [keep] = [a for a in menu.actions() if a.text() == "Keep branches in the document"]
+    keep.trigger()
+    menu.close()
+    document = bench.space.document
+    assert [branch.name for branch in document.branches] == ["main", "b1"]
+    assert bench.space.undo_stack.canUndo()
+    again = gradstep_file.from_bytes(gradstep_file.to_bytes(document))
+    assert again.branches == document.branches
+    bench.open("gather")
+    bench.space.open_document(again, Path("again.gradstep"))
+    bench.space.debugger.flush()
+    assert [row[0] for row in _branches(bench)] == ["main", "b1"]
+    assert bench.space.value("d:0").state == "waiting"
+    commands.switch_branch(bench.space, "b1")
+    assert (bench.space.stop.run, bench.space.stop.step) == (0, 6)
+    assert bench.space.value("loss:0").head.tolist() == loss
 
 
 def test_a_branch_is_compared_with_what_is_shown(bench: Any, show: Callable[..., Any]) -> None:

@@ -1,0 +1,106 @@
+"""Branches of runs that a document keeps: what leads to each of them again, and no run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from gradstep.core.debug.history.branch_record import Branch
+from gradstep.core.debug.history.manual_assignments import Assignment
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Constant, TensorRef
+
+Names = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class KeptChange:
+    """What was given by hand; see Assignment."""
+
+    run: int
+    step: int
+    op: str
+    values: Mapping[str, Constant] = field(default_factory=dict)
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class KeptBranch:
+    """See Branch."""
+
+    name: str
+    parent: str
+    run: int
+    step: int
+    op: str
+    changes: tuple[KeptChange, ...] = ()
+    inherited: int = 0
+    place: tuple[int, int] = (0, 0)
+
+
+def keep(branches: Iterable[Branch]) -> tuple[KeptBranch, ...]:
+    """All of a session, as a document keeps them; nothing of the first alone."""
+    found = tuple(map(_kept, branches))
+    return found if len(found) > 1 else ()
+
+
+def begin(kept: Iterable[KeptBranch]) -> tuple[Branch, ...]:
+    """The inverse of `keep`, with the first one before anything ran."""
+    return tuple(
+        Branch(b.name) if not b.parent else replace(_begun(b), place=b.place) for b in kept
+    )
+
+
+def require_tree(kept: tuple[KeptBranch, ...]) -> None:
+    """Raise GradstepError unless they are a tree: what a file says of them may be anything."""
+    names = [branch.name for branch in kept]
+    firsts = [branch for branch in kept if not branch.parent]
+    above = {branch.name: branch.parent for branch in kept}
+    sound = len({*names}) == len(names) and all(names) and len(firsts) == bool(kept)
+    for number, name in enumerate(names):
+        sound = sound and (not above[name] or above[name] in names[:number])
+    if not sound:
+        raise GradstepError(
+            "its branches are no tree", kind="FileError", hint="use another copy of the file"
+        )
+
+
+def relabel_branch(branch: KeptBranch, name_of: Names) -> KeptBranch:
+    """The same of a graph whose operations have other names."""
+
+    def named(text: str) -> str:
+        ref = TensorRef.parse(text) if not text.endswith(_COUNTER) else None
+        if ref is None:
+            return name_of(text.removesuffix(_COUNTER)) + _COUNTER
+        return TensorRef(name_of(ref.op), ref.index).short
+
+    changes = tuple(
+        replace(
+            change,
+            op=name_of(change.op) if change.op else "",
+            values={named(name): value for name, value in change.values.items()},
+        )
+        for change in branch.changes
+    )
+    return replace(branch, op=name_of(branch.op) if branch.op else "", changes=changes)
+
+
+_COUNTER = ":counter"  # of what an operation draws
+
+
+def _kept(branch: Branch) -> KeptBranch:
+    changes = tuple(
+        KeptChange(c.run, c.step, c.op, {n: Constant(v) for n, v in c.values.items()}, c.words)
+        for c in branch.changes
+    )
+    where = branch.run, branch.step, branch.op
+    return KeptBranch(branch.name, branch.parent, *where, changes, branch.inherited, branch.place)
+
+
+def _begun(branch: KeptBranch) -> Branch:
+    changes = tuple(
+        Assignment(c.run, c.step, c.op, {n: v.array for n, v in c.values.items()}, c.words)
+        for c in branch.changes
+    )
+    where = branch.run, branch.step, branch.op
+    return Branch(branch.name, branch.parent, *where, changes, branch.inherited, branch.place)

@@ -1,0 +1,85 @@
+"""Branches in a document: saved, renamed with it, refused where a file says nonsense."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradstep.core.document.document import Document
+from gradstep.core.document.kept_branches import KeptBranch, KeptChange, begin, require_tree
+from gradstep.core.document.node_renaming import rename_node
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Constant
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.native.document_diff import apply, differences
+
+NUMBERS = st.integers(0, 9)
+VALUES = st.sampled_from([Constant(np.float32(3)), Constant(np.ones((2, 3)))])
+CHANGES = st.builds(
+    KeptChange,
+    run=NUMBERS,
+    step=NUMBERS,
+    op=st.sampled_from(["", "a"]),
+    values=st.dictionaries(st.sampled_from(["a", "b:1", "a:counter"]), VALUES, max_size=2),
+    words=st.text(max_size=4),
+)
+
+
+@st.composite
+def trees(draw: Any) -> tuple[KeptBranch, ...]:
+    names = draw(st.lists(st.text("abc <>", min_size=1, max_size=3), min_size=2, unique=True))
+    found = [KeptBranch(names[0], "", 0, 0, "")]
+    for number, name in enumerate(names[1:], 1):
+        parent = names[draw(st.integers(0, number - 1))]
+        changes = tuple(draw(st.lists(CHANGES, max_size=2)))
+        place = draw(NUMBERS), draw(NUMBERS)
+        found.append(KeptBranch(name, parent, draw(NUMBERS), draw(NUMBERS), "a", changes, 0, place))
+    return tuple(found)
+
+
+@given(trees(), trees())
+def test_they_come_back_from_a_file_and_a_difference(
+    tree: tuple[KeptBranch, ...], other: tuple[KeptBranch, ...]
+) -> None:
+    document, before = Document(branches=tree), Document(branches=other)
+    assert gradstep_file.from_bytes(gradstep_file.to_bytes(document)).branches == tree
+    assert apply(before, differences(before, document)).branches == tree
+    assert [branch.name for branch in begin(tree)] == [branch.name for branch in tree]
+
+
+def test_names_follow_the_operations() -> None:
+    values = {
+        "a": Constant(np.float32(1)),
+        "b:1": Constant(np.float32(2)),
+        "c:counter": Constant(3),
+    }
+    change = KeptChange(0, 1, "a", values)
+    tree = KeptBranch("main", "", 0, 0, ""), KeptBranch("b1", "main", 0, 1, "a", (change,))
+    renamed = rename_node(Document(branches=tree), lambda name: f"net/{name}" if name else "")
+    [_, branch] = renamed.branches
+    assert (branch.op, branch.changes[0].op) == ("net/a", "net/a")
+    assert [*branch.changes[0].values] == ["net/a", "net/b:1", "net/c:counter"]
+
+
+@given(trees(), st.data())
+def test_what_is_no_tree_is_refused(tree: tuple[KeptBranch, ...], data: st.DataObject) -> None:
+    last, rest = tree[-1], tree[:-1]
+    broken = data.draw(
+        st.sampled_from(
+            [
+                (*rest, replace(last, parent="nowhere")),
+                (*rest, replace(last, parent="")),
+                (*rest, replace(last, parent=last.name)),
+                (*tree, replace(last, parent=tree[0].name)),
+                (*rest, replace(last, name="")),
+                tree[1:],
+            ]
+        )
+    )
+    with pytest.raises(GradstepError, match="no tree"):
+        require_tree(broken)
