@@ -510,6 +510,17 @@ def _doctor(parser: argparse.ArgumentParser) -> None:
     """What this machine has: Python, packages, Qt, fonts, a display, devices; and what to do."""
 
 
+def _diff(parser: argparse.ArgumentParser) -> None:
+    """Nodes that OTHER has more, less, under another name, with other inputs or attributes than
+    FILE, and what else is other in it; status 1 where anything is. Nothing is run: for values,
+    `compare` in `gradstep debug` holds two sessions against each other."""
+    shared_arguments.document(parser)
+    parser.add_argument("other", metavar="OTHER", help="the other document")
+    parser.add_argument(
+        "--names", action="store_true", help="by their names alone: none has been renamed"
+    )
+
+
 def _engine(parser: argparse.ArgumentParser) -> None:
     """The engine process: requests on standard input, answers on standard output."""
     parser.add_argument("--stdio", action="store_true", help="talk over standard input and output")
@@ -530,6 +541,7 @@ VERBS: Mapping[str, Verb] = {
     "expect": Verb("write down what the runs give, for check to hold them to", _expect),
     "debug": Verb("the debugger in the terminal", _debug),
     "compare": Verb("the same graph on two devices, node by node", _compare),
+    "diff": Verb("what one document has otherwise than another", _diff),
     "precision": Verb("which operations make the error of a shorter format", _precision),
     "profile": Verb("time and bytes of each operation, and what passes do", _profile),
     "plan": Verb("the steps of a run, their memory, and what passes do", _plan),
