@@ -403,3 +403,26 @@ def test_a_constant_is_another_one_in_all_runs_behind(tutorial: Program, fast: b
         assert session.frame().value(rate) == np.float32(0.001)
         session.timeline.parked.by_name.clear()
         session.switch_branch("b1")
+
+
+def test_another_predicate_takes_the_other_branch_of_a_cond() -> None:
+    """What the two give reads nothing that the predicate made."""
+    b = GraphBuilder()
+    with b.as_default():
+        p = b.one("Greater", b.placeholder("x", shape=()), 0.0, name="p")
+        y = tf.cond(p, lambda: tf.constant(1.0), lambda: tf.constant(2.0))
+        b.one("Neg", y, name="z")
+    feeds = {TensorRef("x"): np.float32(1)}
+    graph = b.build()
+    program = Program(graph=graph, forward=graph, fetches=(TensorRef("z"),), feeds=feeds)
+    session = DebugSession(program)
+    session.continue_()
+    assert session.frame().value("z") == -1
+    session.run_to(f"0:{session.plan.step_of['p'] + 1}")
+    session.inject({"p": np.bool_(False)})
+    assert session.timeline.done(0) == session.timeline.length
+    session.continue_()
+    assert session.frame().value("z") == -2
+    session.switch_branch("main")
+    session.continue_()
+    assert session.frame().value("z") == -1
