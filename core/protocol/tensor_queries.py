@@ -19,7 +19,8 @@ class OtherTensor(msgspec.Struct, frozen=True, kw_only=True):
     """What a tensor is held against. ref: another one, "" for the same; session: by its name, ""
     for the one that is shown; run, step: -1 for those of what is held against it, or where that
     other session stands; earlier: so many runs before. recorded: what another framework computed
-    of it."""
+    of it. branch: of the session that is shown, by its name, at the same run and step where none
+    are named."""
 
     ref: str = ""
     session: str = ""
@@ -27,6 +28,7 @@ class OtherTensor(msgspec.Struct, frozen=True, kw_only=True):
     step: int = -1
     earlier: int = 0
     recorded: bool = False
+    branch: str = ""
 
 
 class TensorSlice(msgspec.Struct, frozen=True, kw_only=True):

@@ -54,6 +54,8 @@ def other_view(wanted: TensorSlice, here: Place, sessions: Sessions, like: Array
     hint = "hold it against another step, or nothing"
     if other.recorded:
         array = _recorded(sessions.session.session, other.ref or wanted.ref)
+    elif other.branch:
+        array = _of_branch(other, here, sessions, other.ref or wanted.ref)
     else:
         array = place_of(other, here, sessions).array(other.ref or wanted.ref, hint)
     if array.shape != like.shape:
@@ -64,6 +66,17 @@ def other_view(wanted: TensorSlice, here: Place, sessions: Sessions, like: Array
             hint="hold it against a tensor of the same shape",
         )
     return view_of(wanted, array)
+
+
+def _of_branch(other: OtherTensor, here: Place, sessions: Sessions, ref: str) -> Array:
+    """A copy of a tensor of another branch, which is there for a moment. Raises GradstepError."""
+    session = sessions.session.session
+    run = here.frame.run if other.run < 0 else other.run
+    step = here.frame.step if other.step < 0 else other.step
+    with session.branches.looking_at(other.branch):
+        place = Place(here.known, session.frame(run, step))
+        array: Array = place.array(ref, "go on there until it is computed").copy()
+    return array
 
 
 def _recorded(session: DebugSession, ref: str) -> Array:

@@ -62,6 +62,9 @@ class ComparisonMenu(QPushButton):
         ]
         for name in others:
             self._add(self.tr("Session {}").format(name), OtherTensor(session=name))
+        for branch in () if stop is None else stop.branches:
+            if not branch.current:
+                self._add(self.tr("Branch {}").format(branch.name), OtherTensor(branch=branch.name))
         self._add_recorded()
         self._add_tensors()
 
@@ -136,6 +139,7 @@ def words(other: OtherTensor) -> str:
     """`run 3, step 12`, `session b`."""
     parts = [other.ref] if other.ref else []
     parts += [f"session {other.session}"] if other.session else []
+    parts += [f"branch {other.branch}"] if other.branch else []
     parts += [f"run {other.run + 1}"] if other.run >= 0 else []
     parts += [f"step {other.step}"] if other.step >= 0 else []
     parts += ["recorded"] if other.recorded else []

@@ -69,6 +69,21 @@ def test_an_element_is_given_in_its_cell(bench: Any, tensor: TensorPanel, qtbot:
     assert bench.space.value("a:0").head[0] == pytest.approx(4 * 0.11)
 
 
+def test_the_difference_to_another_branch_is_shown(bench: Any, tensor: TensorPanel) -> None:
+    before = bench.space.value("d:0").head
+    bench.space.sessions.inject("d", before * 2)
+    menu = tensor.explorer.minus.menu()
+    menu.aboutToShow.emit()
+    [main] = [a for a in menu.actions() if a.text() == "Branch main"]
+    main.trigger()
+    grid = tensor.explorer.grid
+    grid.grab()
+    shown = [float(grid.cell(row, 0).text.replace("\u2212", "-")) for row in range(2)]
+    assert shown == pytest.approx(before.tolist(), rel=1e-4)
+    assert tensor.explorer.minus.text() == "− branch main"
+    assert _branches(bench)[1][3]
+
+
 def test_a_loop_takes_no_values(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
     panel = show(TensorPanel(bench.space), 900, 300)
     bench.open("while_loop")
