@@ -29,6 +29,7 @@ from gradstep.gui.dialogs.py_func_conversion_dialog import PyFuncDialog
 from gradstep.gui.dialogs.request_dialog import RequestDialog
 from gradstep.gui.dialogs.value_dialog import ValueDialog, ValueHereDialog, _shown
 from gradstep.gui.model.value_place import place_of
+from gradstep.gui.panels.tensor.element_grid import ElementGrid
 
 
 def found(driver: Driver, kind: type[Any]) -> Any:
@@ -352,3 +353,25 @@ def test_the_request_says_what_gradients_start_with(tutorial: Driver) -> None:
     again = RequestDialog(space)
     assert again.grad_ys.text() == "data, -"
     assert again.gate.isChecked()
+
+
+@pytest.mark.slow
+def test_f2_in_the_table_of_elements_is_for_the_element(tutorial: Driver) -> None:
+    """And not for the name of the node, as elsewhere in the window."""
+    space = tutorial.workspace
+    space.control("run_to", "0:4")
+    tutorial.settle()
+    space.select(["d"])
+    space.ask_window("show", "tensor")
+    tutorial.settle()
+    [grid] = [g for g in tutorial.window.findChildren(ElementGrid) if g.isVisible()]
+    grid.setFocus()
+    tutorial.key("F2")
+    editor = QApplication.focusWidget()
+    assert editor is not None
+    assert editor.objectName() == "tensor.element"
+    editor.setText("7")  # type: ignore[attr-defined]
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+    tutorial.settle()
+    assert space.value("d:0").head[0] == 7
+    assert [branch.name for branch in space.stop.branches] == ["main", "b1"]

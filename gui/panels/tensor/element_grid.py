@@ -258,6 +258,13 @@ class ElementGrid(QAbstractScrollArea):
         self.current = self._within((self._pages.rows, self._pages.columns))
         self.refresh()
 
+    def event(self, event: QEvent) -> bool:
+        """F2 is for the cell here, and elsewhere for the name of the selected node."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            event.setAccepted(event.key() == Qt.Key.Key_F2)
+            return True
+        return super().event(event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copied.emit()

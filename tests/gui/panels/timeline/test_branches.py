@@ -67,6 +67,14 @@ def test_an_element_is_given_in_its_cell(bench: Any, tensor: TensorPanel, qtbot:
     assert _branches(bench)[1][2] == "d[1] = -0.5, d[0] = 4"  # of the branch that begins here
     bench.run("continue_")
     assert bench.space.value("a:0").head[0] == pytest.approx(4 * 0.11)
+    place = grid._place(1, 0).center()
+    qtbot.mouseDClick(grid.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    editor = QApplication.focusWidget()
+    assert editor is not None
+    assert editor.objectName() == "tensor.element"
+    qtbot.keyClick(editor, Qt.Key.Key_Escape)
+    assert grid.hasFocus()
+    assert len(_branches(bench)) == 2
 
 
 def test_the_difference_to_another_branch_is_shown(bench: Any, tensor: TensorPanel) -> None:
