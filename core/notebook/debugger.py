@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from gradstep.core.debug.motion.move_table import Moves
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.graph.suggestions import instead
+from gradstep.core.host.branch_answers import inject
 from gradstep.core.host.process.interrupt import on_interrupt
 from gradstep.core.host.program_reports import report_stop
 from gradstep.core.host.stop_sentence import stop_text
@@ -103,6 +105,32 @@ class Debugger(Moves[Stop]):
         require_near(target, self._threads.stop.runs)
         with on_interrupt(self._threads.pause):
             self._threads.command(name, target)
+        return self.stop
+
+    # -- branches ------------------------------------------------------------------------------
+
+    @add_notes()
+    def inject(self, name: str, value: Any, at: str = "", branch: str = "") -> Stop:
+        """Give a tensor, a variable or a feed another value here, or a part of it (`at="[0, :]"`):
+        a branch leaves, and is shown. A number alone is that for every element; it becomes of the
+        dtype that is there. branch: what it is called, "" for the next that is free."""
+        held = self.value(name)
+        array = np.asarray(value) if held is None else np.asarray(value, held.dtype)
+        if held is not None and not at and array.ndim == 0:
+            array = np.full(held.shape, array)
+        inject(self._threads, name, array, at, branch)
+        return self.stop
+
+    @property
+    def branches(self) -> list[str]:
+        """Their names, in the order in which they were made."""
+        return [branch.name for branch in self._threads.session.branches.all]
+
+    @add_notes()
+    def switch_branch(self, name: str) -> Stop:
+        """Show another branch, where it was left."""
+        with on_interrupt(self._threads.pause):
+            self._threads.switch_branch(name)
         return self.stop
 
     # -- breakpoints ---------------------------------------------------------------------------

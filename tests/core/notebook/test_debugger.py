@@ -123,3 +123,21 @@ def test_wrong_questions(debugger: gradstep.Debugger, question: object, said: st
     with pytest.raises(gradstep.GradstepError, match=said) as raised:
         question(debugger)  # type: ignore[operator]
     assert raised.value.__notes__
+
+
+def test_a_value_is_injected_on_a_branch(debugger: gradstep.Debugger) -> None:
+    debugger.run_to("a")
+    before = debugger["d"]
+    debugger.inject("d", 2)
+    assert debugger["d"].tolist() == [2.0, 2.0]
+    debugger.inject("d", [7], at="[1:]")
+    assert debugger["d"].tolist() == [2.0, 7.0]
+    assert debugger.branches == ["main", "b1"]
+    assert debugger.switch_branch("main").step == 4
+    assert debugger["d"].tolist() == before.tolist()
+    debugger.inject("d", 3, branch="mine")
+    assert debugger.branches == ["main", "b1", "mine"]
+    with pytest.raises(gradstep.GradstepError, match="no branch 'b2'"):
+        debugger.switch_branch("b2")
+    with pytest.raises(gradstep.GradstepError, match="has no value here yet"):
+        debugger.inject("loss", 3.0)
