@@ -275,6 +275,8 @@ class Recording(Binding):
         self._absent.discard(index)
         if self.plan.values[index].variable:
             self.replace(index, value)
+        elif index in self.layout.on_host:
+            self._cells[index] = self._to_host(value)
         elif self._fixed[index]:
             self._cells[index][...] = value
         else:

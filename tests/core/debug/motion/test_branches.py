@@ -15,6 +15,7 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.random_streams import seeded
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.training import Wish
+from gradstep.core.engine.backend import Backend
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.loop import within
@@ -61,10 +62,11 @@ class Forks(RuleBasedStateMachine):
 
     program: Program
     limit_bytes: int
+    backend: Backend | None = None
 
     def __init__(self) -> None:
         super().__init__()
-        self.session = DebugSession(self.program, limit_bytes=self.limit_bytes)
+        self.session = DebugSession(self.program, self.backend, self.limit_bytes)
         self.given: dict[str, list[Given]] = {"main": []}  # what was, in each branch
         self.fresh: dict[str, Fresh] = {"main": Fresh(self.program)}
         self.places = {"main": (0, 0)}
