@@ -249,7 +249,8 @@ class Branches:
         self._reach(run, min(step, timeline.length))
 
     def _reach(self, run: int, step: int) -> None:
-        _, error = self._session.timeline.reach(run, step)
+        newest = self._session.timeline.under_way(run)
+        error = newest.reach(step) if newest is not None and step > newest.step else None
         if error is not None:
             raise error
 
