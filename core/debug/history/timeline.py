@@ -21,7 +21,7 @@ from gradstep.core.debug.concurrency.shared_variables import Link, SharedVariabl
 from gradstep.core.debug.history.batches import Batches
 from gradstep.core.debug.history.fast_runs import FastRuns, Fetch, Fetched, Go, Pace
 from gradstep.core.debug.history.loop_iterations import LoopIterations, kept_iterations, trace_of
-from gradstep.core.debug.history.parked_runs import FedFrom, Feeds, ParkedBranches, ParkedRuns
+from gradstep.core.debug.history.parked_runs import FedFrom, Feeds, ParkedBranches
 from gradstep.core.debug.history.run_starts import RunStarts
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.op_evaluation import Functions
@@ -30,7 +30,6 @@ from gradstep.core.engine.loops.trace_budget import LoopMemory
 from gradstep.core.engine.memory.arena import Arena
 from gradstep.core.engine.memory.record_layout import RecordLayout
 from gradstep.core.engine.memory.run_snapshot import RunSnapshot
-from gradstep.core.engine.plan.dependent_steps import dependent_steps
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.variable_store import VariableStore
@@ -197,103 +196,6 @@ class Timeline:
         known = self.plan.versions
         self._set_apart([self.plan.newest(name, self._done) for name in values if name in known])
         self.link.put(self._live, self.runs - 1, self._done, values)
-
-    # -- other branches ------------------------------------------------------------------------
-
-    def park(self) -> ParkedRuns:
-        """What there is now, to be gone back to."""
-        live = None if self._live.nbytes > self.limit_bytes else self._live.record()
-        return ParkedRuns(
-            runs=self.runs,
-            first=self.first,
-            done=self._done,
-            changes=self.changes,
-            feeds_from=self._feeds_from,
-            kept=OrderedDict(self._kept),
-            starts=self.starts,
-            seen=self.link.seen,
-            outside=self.link.shared.now,
-            live=live,
-        )
-
-    def resume(self, parked: ParkedRuns) -> None:
-        """Go back to what there was. Raises GradstepError where a run must be repeated, and that
-        fails."""
-        self._replayed, self._feeds_from = None, [*parked.feeds_from]
-        self.runs, self.first, self._done = parked.runs, parked.first, parked.done
-        self.changes, self.starts = [*parked.changes], parked.starts
-        self.link.seen = parked.seen
-        self.link.shared.hold(parked.outside)
-        self._keep_only(parked.kept)
-        if parked.live is None:
-            self._make_again(self.runs - 1, parked.done)
-        else:
-            self._live.restore(parked.live)
-            self._feed_as_it_was()
-
-    def fork(self, run: int, step: int) -> None:
-        """Stand after `step` steps of `run`, as if nothing had come behind them; of that run's
-        steps those that are done stay so, if they are as they would come without what was given by
-        hand behind there. What there was before is to be parked first."""
-        self.require(run)
-        seen, given_next = self.link.seen, self.link.seen.after(run, step)
-        is_live, kept = run == self.runs - 1, self._kept.get(run)
-        done = self._done if is_live else self.length
-        self.starts = self.starts.until(run)
-        if run not in self.starts and not (is_live and given_next is None):
-            started = self._live_start() if is_live else self._before(run)
-            self.keep_start(run, VariableStore(self.backend, started))
-        self._replayed = None
-        self.runs, self._done = run + 1, done
-        self.changes = [c for c in self.changes if (c.run, c.step) <= (run, step)]
-        self._feeds_from = [each for each in self._feeds_from if each[0] <= (run, step)]
-        self.link.seen = seen.until(run, step)
-        self.link.shared.hold(self.link.shared.now.copy())
-        self._keep_only({r: s for r, s in self._kept.items() if r < run})
-        if given_next is not None or (kept is None and not is_live):
-            self._make_again(run, step)
-        elif not is_live and kept is not None:
-            self._live.restore(kept)
-            self._feed_as_it_was()
-
-    def _keep_only(self, kept: Mapping[int, RunSnapshot]) -> None:
-        self._kept = OrderedDict(kept)
-        self._kept_bytes = sum(snapshot.nbytes for snapshot in kept.values())
-
-    def _make_again(self, run: int, step: int) -> None:
-        """Let the last run be done up to `step`, from its start on."""
-        variables = self._before(run)
-        self._feed_anew(run)
-        self._live.begin(variables)
-        _go_through(self._live, self.link.seen, run, step)
-        self._done = step
-
-    def give(self, index: int, value: Any, step: int) -> GradstepError | None:
-        """Value `index` of the plan is `value` (a device array) after `step` steps of the last run;
-        of those behind that are done, the ones that hang on it are done again. What stopped them:
-        then the last run is done as far as that."""
-        run = self.runs - 1
-        self._set_apart([index], step)
-        self.link.give(self._live, run, step, index, value)
-        self._fed.pop(self._live, None)
-        for steps in dependent_steps(self.plan, [index], step, self._done):
-            done, error = self._live.run(steps.start, steps.stop)
-            if error is not None or done < steps.stop:
-                self._done = done
-                return error
-        return None
-
-    def feed_on(self, step: int, ref: TensorRef, value: np.ndarray) -> None:
-        """Behind `step` of the last run a feed, or a constant, is another one in all runs, unless
-        it is the data's."""
-        run = self.runs - 1
-        if ref not in self._feeds:
-            self._constants[ref] = self.plan.graph[ref.op].attrs["value"].array
-            self._feeds = {**self._feeds, **self._constants}
-            self._quick.clear()
-        if self.batches is None or ref not in self.batches.types:
-            self._feeds_from.append(((run, step), {**self._fixed_feeds(run), ref: value}))
-            self._fed_at.clear()
 
     def _set_apart(self, values: Sequence[int], done: int | None = None) -> None:
         """Let nothing else lie where these do."""
@@ -645,7 +547,7 @@ class Timeline:
         self._fed.pop(self._spare, None)
         self._feed(self._spare, run)
         self._spare.begin(variables)
-        _go_through(self._spare, self.link.seen, run, self.length)
+        go_through(self._spare, self.link.seen, run, self.length)
         return self._spare
 
     def _keep(self, run: int, record: RunSnapshot) -> None:
@@ -706,7 +608,7 @@ class Timeline:
         return {name: seen.at(run, versions[name][0], 0, array) for name, array in held}
 
 
-def _go_through(recording: Recording, seen: ObservedWrites, run: int, stop: int) -> None:
+def go_through(recording: Recording, seen: ObservedWrites, run: int, stop: int) -> None:
     """Do the steps of a run that has begun, up to `stop`, with what came from outside."""
     done = 0
     for step, values in seen.of(run):

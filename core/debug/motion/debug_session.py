@@ -13,11 +13,11 @@ import numpy as np
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.breaks.curves import Curves, Holders
 from gradstep.core.debug.concurrency.shared_variables import SharedVariables
+from gradstep.core.debug.history.branching_timeline import BranchingTimeline
 from gradstep.core.debug.history.first_variables import first_variables
 from gradstep.core.debug.history.frame import Frame
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import Assignment
-from gradstep.core.debug.history.timeline import Timeline
 from gradstep.core.debug.motion.branches import Branches
 from gradstep.core.debug.motion.cursor import Cursor
 from gradstep.core.debug.motion.legal_commands import (
@@ -75,7 +75,7 @@ class DebugSession(Moves[Stop]):
             None if before is None else before.plan,
         )
         variables = first_variables(program, self.backend) if shared is None else shared.start
-        self.timeline: Timeline = Timeline(
+        self.timeline: BranchingTimeline = BranchingTimeline(
             self.plan,
             self.backend,
             program.functions,

@@ -1,0 +1,116 @@
+"""A timeline at whose steps values are given, and from which branches leave."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gradstep.core.debug.history.parked_runs import ParkedRuns
+from gradstep.core.debug.history.timeline import Timeline, go_through
+from gradstep.core.engine.memory.run_snapshot import RunSnapshot
+from gradstep.core.engine.plan.dependent_steps import dependent_steps
+from gradstep.core.engine.run.variable_store import VariableStore
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+
+
+class BranchingTimeline(Timeline):
+    """Shows one branch at a time; the others are parked."""
+
+    def park(self) -> ParkedRuns:
+        """What there is now, to be gone back to."""
+        live = None if self._live.nbytes > self.limit_bytes else self._live.record()
+        return ParkedRuns(
+            runs=self.runs,
+            first=self.first,
+            done=self._done,
+            changes=self.changes,
+            feeds_from=self._feeds_from,
+            kept=OrderedDict(self._kept),
+            starts=self.starts,
+            seen=self.link.seen,
+            outside=self.link.shared.now,
+            live=live,
+        )
+
+    def resume(self, parked: ParkedRuns) -> None:
+        """Go back to what there was. Raises GradstepError where a run must be repeated, and that
+        fails."""
+        self._replayed, self._feeds_from = None, [*parked.feeds_from]
+        self.runs, self.first, self._done = parked.runs, parked.first, parked.done
+        self.changes, self.starts = [*parked.changes], parked.starts
+        self.link.seen = parked.seen
+        self.link.shared.hold(parked.outside)
+        self._keep_only(parked.kept)
+        if parked.live is None:
+            self._make_again(self.runs - 1, parked.done)
+        else:
+            self._live.restore(parked.live)
+            self._feed_as_it_was()
+
+    def fork(self, run: int, step: int) -> None:
+        """Stand after `step` steps of `run`, as if nothing had come behind them; of that run's
+        steps those that are done stay so, if they are as they would come without what was given by
+        hand behind there. What there was before is to be parked first."""
+        self.require(run)
+        seen, given_next = self.link.seen, self.link.seen.after(run, step)
+        is_live, kept = run == self.runs - 1, self._kept.get(run)
+        done = self._done if is_live else self.length
+        self.starts = self.starts.until(run)
+        if run not in self.starts and not (is_live and given_next is None):
+            started = self._live_start() if is_live else self._before(run)
+            self.keep_start(run, VariableStore(self.backend, started))
+        self._replayed = None
+        self.runs, self._done = run + 1, done
+        self.changes = [c for c in self.changes if (c.run, c.step) <= (run, step)]
+        self._feeds_from = [each for each in self._feeds_from if each[0] <= (run, step)]
+        self.link.seen = seen.until(run, step)
+        self.link.shared.hold(self.link.shared.now.copy())
+        self._keep_only({r: s for r, s in self._kept.items() if r < run})
+        if given_next is not None or (kept is None and not is_live):
+            self._make_again(run, step)
+        elif not is_live and kept is not None:
+            self._live.restore(kept)
+            self._feed_as_it_was()
+
+    def give(self, index: int, value: Any, step: int) -> GradstepError | None:
+        """Value `index` of the plan is `value` (a device array) after `step` steps of the last run;
+        of those behind that are done, the ones that hang on it are done again. What stopped them:
+        then the last run is done as far as that."""
+        run = self.runs - 1
+        self._set_apart([index], step)
+        self.link.give(self._live, run, step, index, value)
+        self._fed.pop(self._live, None)
+        for steps in dependent_steps(self.plan, [index], step, self._done):
+            done, error = self._live.run(steps.start, steps.stop)
+            if error is not None or done < steps.stop:
+                self._done = done
+                return error
+        return None
+
+    def feed_on(self, step: int, ref: TensorRef, value: np.ndarray) -> None:
+        """Behind `step` of the last run a feed, or a constant, is another one in all runs, unless
+        it is the data's."""
+        run = self.runs - 1
+        if ref not in self._feeds:
+            self._constants[ref] = self.plan.graph[ref.op].attrs["value"].array
+            self._feeds = {**self._feeds, **self._constants}
+            self._quick.clear()
+        if self.batches is None or ref not in self.batches.types:
+            self._feeds_from.append(((run, step), {**self._fixed_feeds(run), ref: value}))
+            self._fed_at.clear()
+
+    def _keep_only(self, kept: Mapping[int, RunSnapshot]) -> None:
+        self._kept = OrderedDict(kept)
+        self._kept_bytes = sum(snapshot.nbytes for snapshot in kept.values())
+
+    def _make_again(self, run: int, step: int) -> None:
+        """Let the last run be done up to `step`, from its start on."""
+        variables = self._before(run)
+        self._feed_anew(run)
+        self._live.begin(variables)
+        go_through(self._live, self.link.seen, run, step)
+        self._done = step
