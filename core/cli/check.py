@@ -29,6 +29,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.problems import Problem
 from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.host.workers.work_link import link
+from gradstep.core.io.format_table import is_main_file
 from gradstep.core.program.derive import derive
 from gradstep.core.program.missing_functions import find_missing_functions
 from gradstep.core.program.questions.first_run_values import situation, situations
@@ -41,7 +42,8 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     """All problems, every element of every gradient, and every node on the way by itself, and what
     the document expects. Exit status 1 where there is an error, a gradient that the numbers do not
     support, or an expectation that does not hold; what the document expects is none."""
-    if Path(args.file).is_dir():
+    folder = Path(args.file)
+    if folder.is_dir() and not any(is_main_file(path.name) for path in folder.iterdir()):
         return check_folder(args, check_document)
     about_folders = ["workers", "lines"]
     require_with(args, "a folder", about_folders, "name a folder of documents, or leave it away")

@@ -39,7 +39,8 @@ class Format:
     todo:       for what is not read: how to get a file that is. {path} stands for the file's name,
                 {file} and {folder} for it and the folder that it is in, as Python writes them,
                 {readable} for what opens.
-    main_files: names; a folder that holds one of them is opened as that file.
+    main_files: names; a folder that holds one of them is opened as that file, and a file of which
+                nothing tells what it is, and that is called so, is taken for one.
     by_name:    a file of which nothing tells what it is, and that is called as these are, is taken
                 for one, so that its reader says what is wrong with it.
     general:    other formats are made of it, or only its name tells, so that others are asked

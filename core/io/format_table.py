@@ -45,6 +45,7 @@ def _signs() -> tuple[tuple[Sign, Format], ...]:
     known = sorted(formats(), key=lambda each: each.general)
     return (
         *((each.sniff, each) for each in known),
+        *((signs.is_called(*each.main_files), each) for each in known if each.main_files),
         *((signs.is_named(*each.suffixes), each) for each in known if each.by_name),
         *((each.sniff, each) for each in (TEXT, UNKNOWN)),
     )

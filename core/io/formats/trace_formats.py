@@ -41,7 +41,7 @@ def _read(data: bytes, name: str, budget: Budget) -> Document:
 FORMATS = (
     Format(
         "trace",
-        "a trace of a PyTorch model or a JAX function",
+        "a trace of a model in PyTorch or JAX",
         _sniff,
         suffixes=(_SUFFIX,),
         title="Traces of PyTorch and JAX",

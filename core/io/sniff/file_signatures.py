@@ -207,5 +207,10 @@ def is_named(*suffixes: str) -> Sign:
     return lambda sample: PurePath(sample.name).suffix.lower() in suffixes
 
 
+def is_called(*names: str) -> Sign:
+    """Likewise, by the whole name."""
+    return lambda sample: PurePath(sample.name).name in names
+
+
 def is_text(sample: Sample) -> bool:
     return bool(sample.text)

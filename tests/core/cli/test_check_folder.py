@@ -58,3 +58,12 @@ def test_what_is_about_one_document_is_said(cli: Cli, folder: Path) -> None:
     )
     (folder / "empty").mkdir()
     assert "there is no document in" in cli("check", folder / "empty").err
+
+
+def test_a_folder_that_is_opened_as_a_file_is_checked_as_that(cli: Cli, folder: Path) -> None:
+    (folder / "saved_model.pb").write_bytes(b"\x08\x01\x12\x05")
+    (folder / "fingerprint.pb").write_bytes(b"\x08\x05")
+    found = cli("check", folder)
+    assert found.status != 0
+    assert "saved_model.pb" in found.err
+    assert "fingerprint" not in found.out + found.err

@@ -273,8 +273,17 @@ def test_what_opens_is_what_is_suggested(tmp_path: Path) -> None:
     assert _refused(path).hint == (
         "open a .gradstep document, a TensorFlow GraphDef, an ONNX model, a recording of a device, "
         "a TensorFlow SavedModel, a TensorFlow MetaGraph, an event file of TensorBoard, a trace of "
-        "a PyTorch model or a JAX function or a program exported from PyTorch"
+        "a model in PyTorch or JAX or a program exported from PyTorch"
     )
+
+
+def test_a_damaged_main_file_is_taken_for_what_it_is_called(tmp_path: Path) -> None:
+    path = tmp_path / "saved_model.pb"
+    path.write_bytes(samples()["saved_2/saved_model.pb"][:700])
+    assert format_of(Sample.of_bytes(path.read_bytes(), path.name)).name == "saved_model"
+    with pytest.raises(GradstepError, match=r"saved_model\.pb") as caught:
+        read(path)
+    assert "of no kind" not in caught.value.message
 
 
 @pytest.mark.parametrize("is_drawn", [True, False])
