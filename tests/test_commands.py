@@ -142,7 +142,7 @@ def test_hints_name_commands_that_exist() -> None:
     [
         ("gradstep grad FILE --of loss --wrt a b --check  # words", ""),
         ("gradstep grad FILE --offf loss", "unrecognized arguments: --offf loss"),
-        ("gradstep compare FILE", "the following arguments are required: --against"),
+        ("gradstep compare", "the following arguments are required: FILE"),
         ("gradstep frob FILE", "there is no verb frob"),
         ("gradstep FILE.gradstep", ""),
         ("gradstep --versoin", "there is no --versoin"),

@@ -105,7 +105,8 @@ class DebugSession(Moves[Stop]):
         move = getattr(self._stepper, name)
         onward = move(target) if command.target else move()
         if isinstance(onward, int):
-            onward = self._stepper.forward(onward, through=not isinstance(onward, PastLoop))
+            past_loop = isinstance(onward, PastLoop)
+            onward = self._stepper.forward(int(onward), through=not past_loop)
         return self._arrive(onward or Reason.STEP)
 
     def go_on(self, limit: int) -> Stop:
