@@ -22,7 +22,7 @@ from gradstep.core.data.transforms import (
     read_transform,
     standardise,
 )
-from gradstep.core.data.value_text import read_value
+from gradstep.core.data.value_text import as_array, read_value
 from gradstep.core.document.dataset import Dataset, require_sound, short_text
 from gradstep.core.document.packed_rows import packed_name
 from gradstep.core.errors import USAGE, GradstepError
@@ -208,7 +208,8 @@ def _read(text: str, kind: TensorType, ref: TensorRef, reading: Reading) -> np.n
     if text.startswith("@"):
         table_of = np.dtype(object) if kind.dtype is DType.STRING else np.dtype(np.float64)
         return map_array(text[1:], replace(reading, dtype=table_of, shape=kind.shape))
-    return np.asarray(read_value(text, TensorType(kind.dtype, UNKNOWN), ref.op, reading))
+    value = read_value(text, TensorType(kind.dtype, UNKNOWN), ref.op, reading)
+    return as_array(value, kind.dtype)
 
 
 def _cut(

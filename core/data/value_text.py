@@ -88,6 +88,21 @@ def fit_value(value: Any, kind: TensorType) -> np.ndarray:
     return array
 
 
+def as_array(value: Any, dtype: DType) -> np.ndarray:
+    """`value` (numbers, lists, an array) as an array as wide as it is written; of whole numbers
+    beyond 64 bits as wide as `dtype` has. Raises GradstepError."""
+    if isinstance(value, np.ndarray):
+        return value
+    try:
+        wide = np.array(value)
+    except ValueError:
+        raise GradstepError(
+            "the rows differ in length", kind="ValueError", hint="give them the same length"
+        ) from None
+    is_beyond = kind_of(wide.dtype) == "O" and dtype is not DType.STRING
+    return _beyond(value, dtype) if is_beyond else wide
+
+
 def shape_table(cells: np.ndarray, shape: Shape) -> np.ndarray:
     """Cells [rows, columns] in the rank of `shape`: a vector from one row or column, rows of
     [8, 8, 1] from 64 columns; as they are where that is not possible."""
@@ -166,20 +181,11 @@ def _cell_type(dtype: DType) -> np.dtype:
 
 
 def _converted(value: Any, dtype: DType) -> np.ndarray:
-    try:
-        wide = np.array(value) if not isinstance(value, np.ndarray) else value
-    except ValueError:
-        raise GradstepError(
-            "the rows differ in length", kind="ValueError", hint="give them the same length"
-        ) from None
+    wide = as_array(value, dtype)
     if dtype is DType.STRING:
         return _texts(wide)
     if kind_of(wide.dtype) in "SU":  # Python's own texts
         wide = wide.astype(object)
-    elif kind_of(wide.dtype) == "O" and not isinstance(
-        value, np.ndarray
-    ):  # whole numbers beyond 64 bits
-        wide = _beyond(value, dtype)
     try:
         return convert_constant(wide, dtype)
     except TypeError as error:

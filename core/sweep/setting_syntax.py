@@ -50,6 +50,8 @@ def parse_setting(text: str) -> Setting:
     low, high, scale, count = found.groups()
     span = Span(float(low), float(high), "log" if scale == "log" else "lin")
     _check(span, text)
+    if count and not int(count):
+        raise _wrong(f"'{text}' is a range of no values")
     return Setting(name, _spread(span, int(count)) if count else (), span)
 
 

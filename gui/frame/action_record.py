@@ -260,6 +260,8 @@ def _why_not_trained(workspace: Workspace) -> str:
         return "the engine is not ready: a run is under way, or it has stopped"
     if workspace.program is None or not workspace.program.steps:
         return NOTHING
+    if workspace.document.optimizers:
+        return "no run gets as far as an update: mend what its loss waits for (see Problems)"
     return "no run updates a variable: give the document an optimizer (Graph > Optimizers)"
 
 

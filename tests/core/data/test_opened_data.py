@@ -84,6 +84,8 @@ def test_a_table_is_fed_in_batches(table: Path) -> None:
             "rows 0 to 9 of y: 0.5 at index [1] is not a whole number",
         ),
         ("@rows.csv:a,b", "@short.csv", "the columns differ in rows: x 10, y 2"),
+        ("[[1, 2], [3]]", "", "the rows differ in length"),
+        ("[[1, 1" + 400 * "0" + "]]", "", "a number is out of range for float32"),
         ("@folder", "", "folder"),
         ("@//host/share/rows.csv", "", "lies on another machine"),
         ("@\\\\host\\share\\rows.csv", "", "lies on another machine"),
@@ -105,6 +107,11 @@ def test_what_is_wrong_is_said_in_one_line_at_the_placeholder(
     assert "\n" not in error.message
     assert error.node in ("x", "y")
     assert error.hint
+
+
+def test_whole_numbers_beyond_64_bits_are_rows(table: Path) -> None:
+    x = f"[[1, {10**30}]]"
+    assert opened(table.parent, x, batch=1).feeds_at(0)[X].tolist() == [[1, np.float32(1e30)]]
 
 
 def test_files_are_read_again_where_they_have_changed_and_only_then(table: Path) -> None:

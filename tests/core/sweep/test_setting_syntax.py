@@ -73,7 +73,9 @@ def test_a_range_without_a_number_of_values_is_for_drawing() -> None:
     assert (found.values, found.span and found.span.scale) == ((), "log")
 
 
-@pytest.mark.parametrize("text", ["x", "=1", "x=", "x=1,,2", "x=0:1:log3", "x=-1:1:log", "a b=1"])
+@pytest.mark.parametrize(
+    "text", ["x", "=1", "x=", "x=1,,2", "x=0:1:log3", "x=-1:1:log", "x=1:2:log0", "a b=1"]
+)
 def test_what_is_no_setting_is_said(text: str) -> None:
     with pytest.raises(GradstepError) as caught:
         parse_setting(text)

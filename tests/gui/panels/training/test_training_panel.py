@@ -16,6 +16,7 @@ from gradstep.core.document import document_edits
 from gradstep.core.protocol import messages as m
 from gradstep.gui import commands
 from gradstep.gui.frame import action_table
+from gradstep.gui.frame.action_record import can_train
 from gradstep.gui.look import theme
 from gradstep.gui.look.pill import Pill
 from gradstep.gui.model.training import Training
@@ -243,6 +244,17 @@ def test_what_is_fetched_and_no_number_is_not_followed(bench: Any, panel: Any) -
     panel.training.steps = 2
     commands.train(bench.space)
     assert (panel.training.made, panel.training.failure) == (2, None)
+
+
+def test_why_it_cannot_train_is_what_the_optimizer_waits_for(bench: Any, panel: Any) -> None:
+    space = bench.space
+    space.edit("x", document_edits.remove_operations(space.document, ["softmax/bias"]))
+    space.debugger.flush()
+    assert not panel.head.train.isEnabled()
+    assert "mend what its loss waits for" in can_train.obstacle(space)
+    space.edit("x", space.document.with_(optimizers=()))
+    space.debugger.flush()
+    assert "give the document an optimizer" in can_train.obstacle(space)
 
 
 def test_text_that_is_followed_ends_it_and_says_why(bench: Any, panel: Any) -> None:
