@@ -19,13 +19,18 @@ from gradstep.core.io.tensorflow.tensor_bundle import INDEX, prefix_of
 
 class CheckpointFolder:
     """path: a folder, or what the names of TensorFlow's files begin with. kept: how many of the
-    newest stay, beside the best. Nothing is written before `add`."""
+    newest stay, beside the best."""
 
     def __init__(self, path: str | Path, kept: int, budget: Budget | None = None) -> None:
         """Raises GradstepError (UsageError) where `path` is a checkpoint itself."""
         self.path, self._kept = Path(path), kept
         self._form = _form(self.path, budget or Budget())
         self._lowest: float | None = None  # loss; None: not looked yet
+
+    def make(self) -> None:
+        """Make the folder, before what it is to keep takes hours. Raises GradstepError
+        (FileError)."""
+        _make(self._form.folder)
 
     def add(self, checkpoint: Checkpoint) -> Path:
         """Write one, then let go of what is too old. Raises GradstepError (FileError)."""

@@ -30,7 +30,8 @@ class TrainingCheckpoints:
         self._of = -1  # the step of the newest
         self.newest: Path | None = None
         self.resumed = self._resume() if args.resume else 0
-        training.state()  # what cannot be kept is said before anything has run
+        training.state()  # what cannot be kept, or where, is said before anything has run
+        self._folder.make()
 
     def note(self, step: int, losses: Mapping[str, np.ndarray | None], is_last: bool) -> None:
         """A step has been made. Raises GradstepError (FileError)."""

@@ -126,6 +126,17 @@ def test_what_a_queue_holds_is_said_before_anything_runs(cli: Cli, tmp_path: Pat
     assert not (tmp_path / "no").exists()
 
 
+@pytest.mark.parametrize("name", ["", "/model.ckpt"])
+def test_a_folder_that_cannot_be_made_is_said_before_anything_runs(
+    cli: Cli, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    found = cli("train", TUTORIAL, "--steps", 2, "--checkpoint", f"{tmp_path}/file/kept{name}")
+    assert found.status == 1
+    assert "cannot make the folder" in found.err
+    assert "step" not in found.out
+
+
 def test_another_documents_checkpoint_changes_nothing(
     cli: Cli, noisy: Path, tmp_path: Path
 ) -> None:
