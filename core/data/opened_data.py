@@ -91,11 +91,12 @@ class OpenedData:
     @property
     def changed_files(self) -> list[str]:
         """The files, by their names, that are not as they were when they were read."""
-        return [
+        changed = (
             os.path.basename(split_place(place[0][1:])[0])
             for place, stamp in self.stamps.items()
             if stamp is not None and data_stamp(place[0]) != stamp
-        ]
+        )
+        return [*dict.fromkeys(changed)]  # of which several columns may be
 
     def _require_unchanged(self) -> None:
         """Raise GradstepError where a file has changed that rows are still taken from."""

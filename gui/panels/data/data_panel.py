@@ -37,7 +37,7 @@ class DataPanel(Panel):
         self.head = DataHead(lambda: self.theme)
         self.columns = ColumnRows(lambda: self.theme)
         self.wrong = Wrapped(lambda: self.theme, "data.wrong", "problem")
-        self.wrong.setContentsMargins(12, 0, 12, GRID // 2)
+        self.retry = Link(lambda: self.theme, self.tr("Read again"), "data.retry")
         self.hint = Wrapped(lambda: self.theme, "data.hint", "muted")
         self.hint.setContentsMargins(12, GRID, 12, GRID)
         self.rows = BatchRows()
@@ -48,7 +48,11 @@ class DataPanel(Panel):
         self.back = Link(lambda: self.theme, self.tr("Back to the batch"), "data.back")
         self.again = Link(lambda: self.theme, self.tr("Read again"), "data.again")
         self.column.addWidget(self.head)
-        self.column.addWidget(self.wrong)
+        refused = QHBoxLayout()
+        refused.setContentsMargins(12, 0, 12, GRID // 2)
+        refused.addWidget(self.wrong, 1)
+        refused.addWidget(self.retry)
+        self.column.addLayout(refused)
         self.column.addLayout(self._body(), 1)
         self._typed_wrong = ""
         self._connect()
@@ -93,7 +97,8 @@ class DataPanel(Panel):
         self.columns.fed.connect(self._feed)
         self.columns.to_pack.connect(lambda name: commands.pack_column(space, name))
         self.back.clicked.connect(space.data.look_again)
-        self.again.clicked.connect(lambda: commands.read_data_again(space))
+        for link in (self.again, self.retry):
+            link.clicked.connect(lambda: commands.read_data_again(space))
 
     # -- what is shown -------------------------------------------------------------------------
 
@@ -160,13 +165,20 @@ class DataPanel(Panel):
         )
 
     def _show_wrong(self) -> None:
-        problem, space = self.workspace.data.problem, self.workspace
-        texts = [self._typed_wrong, space.data.error]
-        if problem is not None and space.document.data is not None:
-            texts.append(f"{problem.message}. {problem.hint[:1].upper()}{problem.hint[1:]}")
-        text = next(filter(None, texts), "")
+        refused = self._refused()
+        text = self._typed_wrong or self.workspace.data.error or refused
         self.wrong.setText(text)
         self.wrong.setVisible(bool(text))
+        named = self.workspace.document.columns.values()
+        is_of_files = text == refused != "" and any(one.startswith("@") for one in named)
+        self.retry.setVisible(is_of_files)  # they may have been mended meanwhile
+
+    def _refused(self) -> str:
+        """What keeps the document's rows from being fed."""
+        problem = self.workspace.data.problem
+        if problem is None or self.workspace.document.data is None:
+            return ""
+        return f"{problem.message}. {problem.hint[:1].upper()}{problem.hint[1:]}"
 
     def _show_batch(self) -> None:
         space = self.workspace

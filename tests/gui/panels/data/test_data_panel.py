@@ -193,6 +193,32 @@ def csv_columns(bench: Any, folder: Path, qtbot: Any) -> Path:
     return path
 
 
+def test_a_file_that_was_refused_is_read_again_once_it_is_mended(
+    bench: Any, show: Callable[..., Any], tmp_path: Path, qtbot: Any
+) -> None:
+    space = bench.space
+    panel = show(DataPanel(space), 1270, 260)
+    path = csv_columns(bench, tmp_path, qtbot)
+    rows = path.read_bytes()
+    path.write_text("a,b,label\n1,2\n")
+    old = space.data.batch
+    space.data.look_again()
+    qtbot.waitUntil(lambda: space.data.batch is not old, timeout=20_000)
+    assert panel.batch.text() == "t.csv has changed on disk", "once, of all columns"
+    panel.again.click()
+    space.debugger.flush()
+    assert "row 2 has 2 cells" in panel.wrong.text()
+    path.write_bytes(rows)
+    assert panel.retry.isVisible()
+    panel.retry.click()
+    space.debugger.flush()
+    assert panel.wrong.isHidden()
+    assert panel.retry.isHidden()
+    assert panel.head.said.text().startswith("t.csv: 70 rows")
+    type_into(panel, "batch", "x")
+    assert panel.retry.isHidden(), "that is about no file"
+
+
 def test_rows_are_packed_into_the_document_and_fed_without_their_file(
     bench: Any, show: Callable[..., Any], tmp_path: Path, qtbot: Any
 ) -> None:
