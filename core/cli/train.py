@@ -85,7 +85,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
             until=args.until,
             compute=None if towers is None else towers.step,
         )
-        checkpoints = read_checkpoints(args, training)
+        checkpoints = read_checkpoints(args, training, data)
         log = stack.enter_context(EventLog(args.logdir, loaded, what)) if args.logdir else None
         progress = stack.enter_context(_Progress(args, log, checkpoints))
         error = _train(training, progress, data)
@@ -135,7 +135,7 @@ def _answer(
 def _notes(args: argparse.Namespace, session: Session, progress: _Progress) -> Iterator[str]:
     """For people, how far it got, what was written, and what computed it."""
     if progress.resumed:
-        yield f"went on after step {progress.resumed}"
+        yield f"went on after step {progress.resumed}{progress.resumed_with}"
     if progress.more or progress.holds or progress.stopped:
         why = f": {args.until} holds" if progress.holds else ""
         why = why or (f": {progress.stopped}" if progress.stopped else "")
@@ -171,6 +171,7 @@ class _Progress:
         self.log = log
         self._checkpoints = checkpoints
         self.resumed = 0 if checkpoints is None else checkpoints.resumed
+        self.resumed_with = "" if checkpoints is None else checkpoints.resumed_with
         self._last: tuple[int, Values] = (self.resumed, {})
         self.holds, self._is_over = False, self.resumed >= self._total
         self._patience = Patience(args.patience, "epoch" if args.validate else "step")

@@ -38,9 +38,9 @@ def read_data(document: Document, args: argparse.Namespace) -> OpenedData | None
 
 
 def _numbers(args: argparse.Namespace) -> dict[str, Any]:
-    """Those that are given."""
+    """Those that are given; 0 is a seed as good as any."""
     given = {name: getattr(args, name) for name in _OF_DATA}
-    return {n: value for n, value in given.items() if value not in (None, False)}
+    return {n: value for n, value in given.items() if value is not None and value is not False}
 
 
 def _columns(args: argparse.Namespace) -> Mapping[str, str]:

@@ -12,27 +12,31 @@ import msgspec
 import numpy as np
 
 from gradstep.core.errors import GradstepError
+from gradstep.core.io.checkpoints.data_record import DataRecord
 
 _VERSION = 1
 
 
 class About(msgspec.Struct, forbid_unknown_fields=False):
     """What is written beside the variables. version: of that; loss: None where there was none, or
-    it was not finite."""
+    it was not finite; data: None where nobody said, as earlier ones did not."""
 
     version: int
     step: int
     loss: float | None = None
+    data: DataRecord | None = None
 
 
 @dataclass(frozen=True)
 class Checkpoint:
     """What a training is after so many steps. loss: the last one; NaN where there is none.
-    variables: all that the next step starts from, slots and draws of random numbers included."""
+    variables: all that the next step starts from, slots and draws of random numbers included.
+    data: what it was trained on, and how far; None where nobody said."""
 
     step: int
     loss: float
     variables: Mapping[str, np.ndarray]
+    data: DataRecord | None = None
 
 
 class Form(Protocol):
@@ -65,9 +69,9 @@ class Form(Protocol):
 
 
 def about_bytes(checkpoint: Checkpoint) -> bytes:
-    """Step and loss as JSON."""
+    """Step, loss and data as JSON."""
     loss = checkpoint.loss if math.isfinite(checkpoint.loss) else None
-    return msgspec.json.encode(About(_VERSION, checkpoint.step, loss))
+    return msgspec.json.encode(About(_VERSION, checkpoint.step, loss, checkpoint.data))
 
 
 def read_about(text: bytes | bytearray) -> About:
@@ -89,4 +93,5 @@ def read_about(text: bytes | bytearray) -> About:
 
 def checkpoint_of(about: About, variables: Mapping[str, np.ndarray]) -> Checkpoint:
     """What was read."""
-    return Checkpoint(about.step, math.nan if about.loss is None else about.loss, variables)
+    loss = math.nan if about.loss is None else about.loss
+    return Checkpoint(about.step, loss, variables, about.data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -73,6 +74,69 @@ def test_batches_go_on_where_they_were(cli: Cli, tmp_path: Path, steps: str, bat
         found |= losses(cli, *words, "--steps", made, *kept)
     assert found == whole
     assert len({json.dumps(loss) for loss in whole.values()}) == 6
+
+
+ROWS = ("images=@digits:images", "labels=@digits:labels|one_hot(10)")
+OF_ROWS = ("--batch", 8, "--shuffle", 3, "--validate", 0.2, "--limit", 50)
+OTHERS = [
+    (("--batch", 16), "--batch 8 there, 16 here", "say --batch 8"),
+    (("--shuffle", 4), "--shuffle 3 there, 4 here", "say --shuffle 3"),
+    (("--limit", 60), "--limit 50 there, 60 here", "say --limit 50"),
+    (("--validate", 0.1), "--validate 0.2 there, 0.1 here", "say --validate 0.2"),
+    (("--test", 0.1), "--test none there, 0.1 here", "leave --test away"),
+    (("--drop-last",), "--drop-last none there, on here", "leave --drop-last away"),
+    (("--batch", 4, "--shuffle", 0), "--shuffle 3 there, 0 here", "say --batch 8 --shuffle 3;"),
+    (
+        ("--data", "images=@digits:images|scale(2)", ROWS[1]),
+        "images is @digits:images there, @digits:images | scale(2) here",
+        "give it the same --data",
+    ),
+]
+
+
+@pytest.mark.parametrize("name", ["", "/model.ckpt"])
+def test_a_checkpoint_knows_its_data(cli: Cli, tmp_path: Path, name: str) -> None:
+    kept = ("--checkpoint", f"{tmp_path}/kept{name}", "--resume")
+    cli("train", DIGITS, "--data", *ROWS, *OF_ROWS, "--steps", 7, *kept)
+    files = {path: path.read_bytes() for path in (tmp_path / "kept").iterdir()}
+    for words, said, hint in OTHERS:
+        data = () if "--data" in words else ("--data", *ROWS)
+        found = cli("train", DIGITS, *OF_ROWS, *data, *words, "--steps", 9, *kept)
+        assert found.status == 1, words
+        what, do = found.err.splitlines()
+        assert said in what
+        assert hint in do
+        assert not found.out
+    assert {path: path.read_bytes() for path in (tmp_path / "kept").iterdir()} == files
+    found = cli("train", DIGITS, "--data", *ROWS, *OF_ROWS, "--steps", 9, *kept)
+    assert (found.status, found.err) == (0, "")
+    assert "went on after step 7, with batch 3 of epoch 2, rows " in found.out
+
+
+def test_data_that_has_changed_its_rows_or_is_gone_is_said(cli: Cli, tmp_path: Path) -> None:
+    kept = ("--steps", 2, "--checkpoint", tmp_path / "kept", "--resume", "--json")
+    for rows in (20, 21):
+        np.save(tmp_path / "rows.npy", np.zeros((rows, 64), np.float32))
+        np.save(tmp_path / "labels.npy", np.zeros((rows, 10), np.float32))
+        data = [f"images=@{tmp_path}/rows.npy", f"labels=@{tmp_path}/labels.npy"]
+        found = cli("train", DIGITS, "--data", *data, *kept)
+    assert "20 rows there, 21 here" in found.json["error"]["message"]
+    assert "data there, none here" in cli("train", DIGITS, *kept).json["error"]["message"]
+
+
+def test_one_that_does_not_know_its_data_is_gone_on_from(cli: Cli, tmp_path: Path) -> None:
+    cli("train", DIGITS, "--data", *ROWS, *OF_ROWS, "--steps", 1, "--checkpoint", tmp_path)
+    archive = tmp_path / "step-1.npz"
+    with zipfile.ZipFile(archive) as held:
+        members = {name: held.read(name) for name in held.namelist()}
+    about = json.loads(members["gradstep.json"])
+    assert (about["data"]["epoch"], about["data"]["number"]) == (0, 1)
+    members["gradstep.json"] = json.dumps({**about, "data": None}).encode()
+    with zipfile.ZipFile(archive, "w") as held:
+        for name, data in members.items():
+            held.writestr(name, data)
+    words = ("--batch", 5, "--steps", 2, "--checkpoint", tmp_path, "--resume")
+    assert cli("train", DIGITS, "--data", *ROWS, *OF_ROWS, *words).status == 0
 
 
 def test_the_newest_stay_and_the_best(cli: Cli, tmp_path: Path) -> None:
