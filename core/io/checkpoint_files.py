@@ -7,6 +7,8 @@ checkpoints of TensorFlow (`gradstep.core.io.checkpoints.bundle_checkpoints`).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from gradstep.core.errors import USAGE, GradstepError
@@ -51,8 +53,23 @@ class CheckpointFolder:
     def newest(self) -> Checkpoint | None:
         """Of the most steps; None where there is none. Raises GradstepError: FileError, or
         OverBudgetError."""
-        found = self._form.by_step()
-        return self._form.read(found[max(found)]) if found else None
+        paths = [path for _, path in sorted(self._form.by_step().items(), reverse=True)]
+        try:
+            return self._form.read(paths[0]) if paths else None
+        except GradstepError as error:
+            if error.kind == "FileError":
+                error.hint = self._way_on(paths) or error.hint
+            raise
+
+    def _way_on(self, paths: Sequence[Path]) -> str:
+        """Which is the first of these that can be read, and which before it are in the way; "" for
+        none. paths: the newest, which cannot be read, first."""
+        for number, path in enumerate(paths[1:], 1):
+            with suppress(GradstepError):
+                self._form.read(path)
+                bad = ", ".join(map(_files, paths[:number]))
+                return f"take {bad} out of the folder to go on from {path.name}"
+        return ""
 
     def _lowest_loss(self) -> float:
         if self._lowest is None:
@@ -73,6 +90,11 @@ def _form(path: Path, budget: Budget) -> Form:
     if path.suffix == SUFFIX and not path.is_dir():
         return BundleCheckpoints(path, budget)
     return NpzCheckpoints(path, budget)
+
+
+def _files(path: Path) -> str:
+    """Of a checkpoint, by their names."""
+    return path.name if path.suffix == ".npz" else f"{path.name}.*"
 
 
 def _make(folder: Path) -> None:

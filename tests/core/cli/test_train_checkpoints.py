@@ -214,6 +214,22 @@ def test_another_documents_checkpoint_changes_nothing(
     assert (folder / "step-1.npz").read_bytes() == before
 
 
+@pytest.mark.parametrize("name", ["step-{}.npz", "model.ckpt-{}"])
+def test_beside_a_damaged_one_the_next_older_is_named(cli: Cli, tmp_path: Path, name: str) -> None:
+    """The next that can be read."""
+    where = tmp_path / "model.ckpt" if "ckpt" in name else tmp_path
+    kept = ("--checkpoint", where, "--resume", "--checkpoint-every", 1)
+    cli("train", TUTORIAL, "--steps", 4, *kept)
+    for step in (3, 4):
+        path = tmp_path / (name.format(step) + ("" if name.endswith("npz") else ".index"))
+        path.write_bytes(path.read_bytes()[:40])
+    found = cli("train", TUTORIAL, "--steps", 6, *kept)
+    assert found.status == 1
+    files = [name.format(step) + ("" if name.endswith("npz") else ".*") for step in (4, 3)]
+    assert f"take {', '.join(files)} out of the folder" in found.err
+    assert f"to go on from {name.format(2)}\n" in found.err
+
+
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04", b"nothing of the kind"])
 def test_a_damaged_one_is_named(cli: Cli, tmp_path: Path, damage: bytes) -> None:
     (tmp_path / "step-3.npz").write_bytes(damage)
