@@ -13,6 +13,7 @@ from gradstep.core.data.array_files import Reading, map_array
 from gradstep.core.data.data_source import Batch, Column, DataSource, row_words, split_rows
 from gradstep.core.data.data_stamp import NOT_THERE, Stamp, data_stamp
 from gradstep.core.data.file_place import split_place
+from gradstep.core.data.fixed_rows import require_rows_fit
 from gradstep.core.data.row_numbers import RowNumbers
 from gradstep.core.data.transforms import (
     STANDARDISE,
@@ -266,6 +267,7 @@ def _fit(sources: Sources, allow_nan: bool) -> Sources:
     where a batch, or a row, is not what a placeholder takes. Rows of large arrays are looked at
     when they are fed, but for classes."""
     training, *others = sources
+    require_rows_fit(training, *others)
     training.feeds_at(0)
     training.feeds_at(training.batches_per_epoch - 1)
     rows = [each.rows for each in sources if each is not None]

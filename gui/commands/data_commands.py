@@ -11,6 +11,7 @@ from gradstep.core.document.data_edits import add_placeholders, set_column, set_
 from gradstep.core.document.dataset import Dataset
 from gradstep.core.document.document import Document
 from gradstep.core.document.packed_rows import packed_name, packed_place
+from gradstep.core.document.value_edits import take_any_rows
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import TensorRef
 from gradstep.gui.commands.refusals import says_why
@@ -66,6 +67,20 @@ def change_data(workspace: Workspace, /, **changes: Any) -> None:
         key = f"data {' '.join(changes)}"
         changed = set_data(workspace.document, replace(data, **changes))
         workspace.edit("Change batches", changed, key)
+
+
+def has_fixed_rows(workspace: Workspace, placeholder: str) -> bool:
+    """Whether it takes a fixed number of rows, and is fed from data."""
+    kind = fed_kinds(workspace).get(TensorRef(placeholder))
+    is_fed = str(TensorRef(placeholder)) in workspace.document.columns
+    dims = kind.shape.dims if is_fed and kind is not None else None
+    return bool(dims) and dims[0] is not None
+
+
+@says_why
+def free_rows(workspace: Workspace, placeholder: str) -> None:
+    """Let it take any number of rows from here on, so that every batch fits."""
+    workspace.edit("Take any number of rows", take_any_rows(workspace.document, placeholder))
 
 
 def drop_data(workspace: Workspace) -> None:

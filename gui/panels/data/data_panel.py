@@ -38,6 +38,7 @@ class DataPanel(Panel):
         self.columns = ColumnRows(lambda: self.theme)
         self.wrong = Wrapped(lambda: self.theme, "data.wrong", "problem")
         self.retry = Link(lambda: self.theme, self.tr("Read again"), "data.retry")
+        self.free = Link(lambda: self.theme, self.tr("Take any number of rows"), "data.free")
         self.hint = Wrapped(lambda: self.theme, "data.hint", "muted")
         self.hint.setContentsMargins(12, GRID, 12, GRID)
         self.rows = BatchRows()
@@ -51,6 +52,7 @@ class DataPanel(Panel):
         refused = QHBoxLayout()
         refused.setContentsMargins(12, 0, 12, GRID // 2)
         refused.addWidget(self.wrong, 1)
+        refused.addWidget(self.free)
         refused.addWidget(self.retry)
         self.column.addLayout(refused)
         self.column.addLayout(self._body(), 1)
@@ -97,6 +99,7 @@ class DataPanel(Panel):
         self.columns.fed.connect(self._feed)
         self.columns.to_pack.connect(lambda name: commands.pack_column(space, name))
         self.back.clicked.connect(space.data.look_again)
+        self.free.clicked.connect(lambda: commands.free_rows(space, self._fixed))
         for link in (self.again, self.retry):
             link.clicked.connect(lambda: commands.read_data_again(space))
 
@@ -171,7 +174,16 @@ class DataPanel(Panel):
         self.wrong.setVisible(bool(text))
         named = self.workspace.document.columns.values()
         is_of_files = text == refused != "" and any(one.startswith("@") for one in named)
-        self.retry.setVisible(is_of_files)  # they may have been mended meanwhile
+        is_fixed = text == refused != "" and bool(self._fixed)
+        self.retry.setVisible(is_of_files and not is_fixed)  # they may have been mended meanwhile
+        self.free.setVisible(is_fixed)
+
+    @property
+    def _fixed(self) -> str:
+        """The placeholder that is refused and takes a fixed number of rows; "" for none."""
+        problem = self.workspace.data.problem
+        node = "" if problem is None else problem.node or ""
+        return node if commands.has_fixed_rows(self.workspace, node) else ""
 
     def _refused(self) -> str:
         """What keeps the document's rows from being fed."""

@@ -21,6 +21,7 @@ from gradstep.core.ops.build.builder import GraphBuilder
 from tests.core.cli.conftest import Cli
 
 DIGITS = Path(__file__).parents[3] / "assets" / "examples" / "softmax_digits.gradstep"
+NORM = DIGITS.with_name("batch_norm_updates.gradstep")
 DATA = ("--data", "images=@digits:images | scale(1/16)", "labels=@digits:labels | one_hot(10)")
 
 
@@ -141,6 +142,35 @@ def test_mistakes(cli: Cli, arguments: list[str], status: int, said: str) -> Non
     assert result.status == status, result.err
     assert said in result.err
     assert len(result.err.splitlines()) <= 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "a batch has 32\n  take batches of 8 (--batch 8), or give it the shape [?, 3]"),
+        (["--batch", 8, "--limit", 60], "batch of an epoch has 4\n  leave that out (--drop-last)"),
+        (
+            ["--batch", 8, "--limit", 5],
+            "there are 5\n  give it 8 rows, or give it the shape [?, 3]",
+        ),
+        (["--limit", 5], "there are 5\n  give it 8 rows"),
+        (
+            ["--batch", 8, "--drop-last", "--validate", 0.2],
+            "the last batch of those held back has 4\n  give it the shape [?, 3]",
+        ),
+        (["--batch", 8], ""),
+        (["--batch", 8, "--limit", 60, "--drop-last"], ""),
+    ],
+)
+def test_a_placeholder_of_a_fixed_number_of_rows_says_which_batch_fits(
+    cli: Cli, words: list[object], said: str
+) -> None:
+    found = cli("train", NORM, "--data", "x=normal([64,3])", "--steps", 1, *words)
+    assert found.err.strip().startswith(
+        "gradstep: x takes 8 rows in each run, and " if said else ""
+    )
+    assert said in found.err
+    assert (found.status == 0) == (not said)
 
 
 def test_rows_to_test_on_are_looked_at_once_at_the_end(cli: Cli, tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QWidget
 
 from gradstep.core.document.document import Document
+from gradstep.core.document.value_edits import set_attr
+from gradstep.core.graph.dtypes import Shape
 from gradstep.gui.panels.classes.classes_panel import ClassesPanel
 from gradstep.gui.panels.data.data_panel import DataPanel
 from gradstep.gui.panels.training.curve_list import CurveList
@@ -74,6 +76,24 @@ def test_numbers_are_edits_and_what_is_none_is_said(bench: Any, panel: Any) -> N
     assert space.document.data.batch == 32
     assert panel.wrong.isHidden()
     assert panel.head.batch.text() == "32"
+
+
+def test_a_placeholder_of_a_fixed_number_of_rows_is_freed_by_a_click(
+    bench: Any, panel: Any
+) -> None:
+    """As the command line says it, and the way out beside it."""
+    space = bench.space
+    assert panel.free.isHidden()
+    space.edit("fix it", set_attr(space.document, "images", "shape", Shape((8, 64))))
+    space.debugger.flush()
+    said = panel.wrong.text()
+    assert said.startswith("images takes 8 rows in each run, and a batch has 32. Take batches of 8")
+    assert panel.retry.isHidden()
+    QTest.mouseClick(panel.free, Qt.MouseButton.LeftButton)
+    space.debugger.flush()
+    assert space.document.graph["images"].attrs["shape"] == Shape((None, 64))
+    assert (panel.wrong.text(), panel.free.isHidden()) == ("", True)
+    assert space.undo_stack.undoText() == "Take any number of rows"
 
 
 @pytest.mark.slow
