@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +11,8 @@ from gradstep.core.cli.arguments.shared_arguments import budget, require_with
 from gradstep.core.cli.output.command_output import usage
 from gradstep.core.cli.trust import pass_trust_on
 from gradstep.core.document.document import Document
-from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant
+from gradstep.core.io.disk.atomic_write import require_writable
 from gradstep.core.io.formats.gradstep_document import SUFFIX, is_named_as_own
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.open_document import read
@@ -47,12 +46,7 @@ def read_saving(args: argparse.Namespace) -> Saving | None:
             f"--out {args.out} is the document that is trained",
             "write another file, or say --overwrite",
         )
-    if not os.access(path.parent, os.W_OK):
-        raise GradstepError(
-            f"cannot write {args.out}: there is no folder {path.parent} to write to",
-            kind="FileError",
-            hint="make the folder, or save elsewhere",
-        )
+    require_writable(path)
     return Saving(path, read(args.file, budget(args)))
 
 

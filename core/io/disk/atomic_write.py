@@ -68,6 +68,24 @@ def write_file(path: str | os.PathLike[str], write: Callable[[IO[bytes]], None])
     _replace(path, fill, whole, lambda: None)
 
 
+def require_writable(path: str | os.PathLike[str]) -> None:
+    """Raise GradstepError (FileError) where `replace_file` would be refused now, for who has hours
+    of work to do before there is something to write. Nothing is changed."""
+    try:
+        target = Path(os.path.realpath(path))
+        old = _regular(target)
+        try:
+            part, handle = _new_part(target, 0o600)
+        except OSError as error:
+            if not _takes_contents(target, old, error):
+                raise
+        else:
+            os.close(handle)
+            os.unlink(part)
+    except (OSError, ValueError) as error:
+        raise _failed(path, error) from None
+
+
 def _replace(
     path: str | os.PathLike[str],
     fill: Callable[[int], None],
@@ -97,7 +115,7 @@ def _put_beside(
     try:
         part, handle = _new_part(target, 0o666 if old is None else 0o600)
     except OSError as error:
-        if error.errno in _CLOSED and old is not None and os.access(target, os.W_OK):
+        if _takes_contents(target, old, error):
             return False
         raise
     try:
@@ -114,6 +132,11 @@ def _put_beside(
         os.close(handle)
     in_place_write.sync_folder(target.parent)
     return True
+
+
+def _takes_contents(target: Path, old: os.stat_result | None, error: OSError) -> bool:
+    """Whether a file can be written in place whose folder has refused a new one with `error`."""
+    return error.errno in _CLOSED and old is not None and os.access(target, os.W_OK)
 
 
 def remove_parts(folder: Path, name: str = "") -> None:

@@ -160,6 +160,8 @@ def test_ctrl_c_ends_it_after_the_step(
         (["{tutorial}", "--steps", "0"], 2, "positive"),
         (["{tutorial}", "--out", "x.pb"], 2, "NAME.gradstep"),
         (["{tutorial}", "--out", "{tmp}/none/x.gradstep"], 1, "make the folder"),
+        (["{tutorial}", "--out", "{tmp}/file/x.gradstep"], 1, "a part of the path is not a folder"),
+        (["{tutorial}", "--out", "{tmp}/folder.gradstep"], 1, "it is a folder"),
         (["{tutorial}", "--overwrite"], 2, "--out"),
         (["{tutorial}", "--logdir", "{tmp}/file"], 1, "cannot write event files"),
         (["{tutorial}", "--fetch", "lss"], 1, "did you mean loss"),
@@ -170,6 +172,7 @@ def test_what_cannot_begin(
     cli: Cli, tmp_path: Path, arguments: list[str], status: int, said: str
 ) -> None:
     (tmp_path / "file").write_text("")
+    (tmp_path / "folder.gradstep").mkdir()
     off = documents(tmp_path, optimizers=(Optimizer("Adam", {}, enabled=False),))
     names = {n: FOLDER / f"{n}.gradstep" for n in ("gather", "tutorial", "queue_deadlock")}
     result = cli("train", *(a.format(**names, off=off, tmp=tmp_path) for a in arguments))
