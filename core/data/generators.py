@@ -35,6 +35,11 @@ _MODES = ("fan_in", "fan_out", "fan_avg")
 _DISTRIBUTIONS = ("truncated_normal", "untruncated_normal", "uniform")
 
 
+def _an_example(shape: Shape) -> list[int]:
+    """Sizes that fit a shape that leaves some open."""
+    return [8, 4] if shape.dims is None else [8 if size is None else size for size in shape.dims]
+
+
 class Target:
     """What a value is generated for. name: of the variable or placeholder."""
 
@@ -52,7 +57,7 @@ class Target:
         if not self.kind.shape.is_static:
             raise wrong_call(
                 f"the shape of '{self.name}', {self.kind.shape}, does not say how many numbers",
-                "write the shape first, such as zeros([8, 4])",
+                f"write the shape first, such as zeros({_an_example(self.kind.shape)})",
             )
         return self.room(self.kind.shape.static())
 

@@ -23,7 +23,7 @@ from gradstep.core.data.transforms import (
     read_transform,
     standardise,
 )
-from gradstep.core.data.value_text import as_array, read_value
+from gradstep.core.data.value_text import as_array, is_generated, read_value
 from gradstep.core.document.dataset import Dataset, require_sound, short_text
 from gradstep.core.document.packed_rows import packed_name
 from gradstep.core.errors import USAGE, GradstepError
@@ -210,7 +210,9 @@ def _read(text: str, kind: TensorType, ref: TensorRef, reading: Reading) -> np.n
     if text.startswith("@"):
         table_of = np.dtype(object) if kind.dtype is DType.STRING else np.dtype(np.float64)
         return map_array(text[1:], replace(reading, dtype=table_of, shape=kind.shape))
-    value = read_value(text, TensorType(kind.dtype, UNKNOWN), ref.op, reading)
+    # Rows have the shape that they are written in; a generator that has none says which is meant.
+    shape = kind.shape.any_rows() if is_generated(text) else UNKNOWN
+    value = read_value(text, TensorType(kind.dtype, shape), ref.op, reading)
     return as_array(value, kind.dtype)
 
 

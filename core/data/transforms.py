@@ -15,6 +15,7 @@ from gradstep.core.data.drawn_transforms import Crop, Drawn, Flip
 from gradstep.core.data.literal_values import parse_expression, plain
 from gradstep.core.data.row_numbers import RowNumbers
 from gradstep.core.errors import USAGE, GradstepError
+from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.number_kinds import kind_of
 from gradstep.core.graph.suggestions import instead
 
@@ -32,6 +33,25 @@ class Scale:
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         return rows * np.float64(self.factor) + np.float64(self.offset)
+
+
+@dataclass(frozen=True)
+class Cast:
+    """Numbers as another element type holds them: fractions cut off for whole numbers, as a Cast
+    does it."""
+
+    dtype: DType
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        if kind_of(rows.dtype) in "OSU":
+            raise GradstepError(
+                f"cast({self.dtype.value}) takes numbers, and the rows are texts",
+                kind="ValueError",
+                hint="classes('a', 'b') takes texts for numbers",
+            )
+        whole = rows.real if kind_of(rows.dtype) == "c" and not self.dtype.is_complex else rows
+        with np.errstate(all="ignore"):
+            return whole.astype(self.dtype.numpy)
 
 
 @dataclass(frozen=True)
@@ -128,13 +148,14 @@ def apply(
     return rows
 
 
-STANDARDISE, CLASSES = "standardise", "classes"
+STANDARDISE, CLASSES, CAST = "standardise", "classes", "cast"
 # Name -> arguments, and how many of them have to be given.
 _TAKES: Mapping[str, tuple[tuple[str, ...], int]] = {
     "scale": (("factor", "offset"), 1),
     "one_hot": (("depth",), 1),
     STANDARDISE: ((), 0),
     CLASSES: (("name", "…"), 1),
+    CAST: (("dtype",), 1),
     "crop": (("height", "width", "padding"), 2),
     "flip": ((), 0),
 }
@@ -153,6 +174,8 @@ def read_transform(text: str) -> Transform | str:
         raise _wrong(f"there is no transform '{name}'", instead(name, _TAKES))
     if name == CLASSES:
         return Classes(_names(call))
+    if name == CAST:
+        return _cast(call)
     return _MADE[name](_numbers(call, name))
 
 
@@ -174,6 +197,17 @@ def _names(call: ast.Call) -> tuple[str, ...]:
     if not found or None in found or call.keywords or len({*found}) < len(found):
         raise _wrong("classes was given other arguments than it takes", "write classes('a', 'b')")
     return tuple(str(name) for name in found)
+
+
+def _cast(call: ast.Call) -> Cast:
+    """Of the name of an element type, in quotes or without."""
+    names = [arg.id if isinstance(arg, ast.Name) else _constant(arg) for arg in call.args]
+    known = {dtype.value: dtype for dtype in DType if dtype.is_castable}
+    name = str(names[0]) if len(names) == 1 and not call.keywords else ""
+    if name not in known:
+        wrong = f"there is no element type '{name}'" if name else "cast takes one element type"
+        raise _wrong(wrong, (name and instead(name, known)) or "write cast(float32)")
+    return Cast(known[name])
 
 
 def _constant(node: ast.expr) -> object:

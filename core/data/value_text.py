@@ -47,6 +47,11 @@ def is_quick(text: str) -> bool:
     return len(text) < LONGEST // 64 and not is_far
 
 
+def is_generated(text: str) -> bool:
+    """Whether it is the call of a generator."""
+    return _generator_call(text.strip(" \r\n")) is not None
+
+
 def read_value(text: str, kind: TensorType, name: str, reading: Reading) -> Any:
     """A number, text, nested list of these, or an array, for what is called `name`. A table takes
     the shape of `kind` where its rows have as many cells as that has; a generator makes what
@@ -63,9 +68,12 @@ def read_value(text: str, kind: TensorType, name: str, reading: Reading) -> Any:
     if kind.shape.rank == 2 and _ROWS.fullmatch(text):  # one row of them as well
         return shape_table(_pasted_table(text, reading), kind.shape)
     try:
-        return read_literal(text)
+        value = read_literal(text)
     except ValueError:
         return shape_table(_pasted_table(text, reading), kind.shape)
+    if isinstance(value, list):
+        _as_wide(value)  # said here: who feeds it has NumPy's words for it
+    return value
 
 
 def typed_value(text: str, kind: TensorType, name: str, reading: Reading) -> np.ndarray:
@@ -93,14 +101,18 @@ def as_array(value: Any, dtype: DType) -> np.ndarray:
     beyond 64 bits as wide as `dtype` has. Raises GradstepError."""
     if isinstance(value, np.ndarray):
         return value
+    wide = _as_wide(value)
+    is_beyond = kind_of(wide.dtype) == "O" and dtype is not DType.STRING
+    return _beyond(value, dtype) if is_beyond else wide
+
+
+def _as_wide(value: Any) -> np.ndarray:
     try:
-        wide = np.array(value)
+        return np.array(value)
     except ValueError:
         raise GradstepError(
             "the rows differ in length", kind="ValueError", hint="give them the same length"
         ) from None
-    is_beyond = kind_of(wide.dtype) == "O" and dtype is not DType.STRING
-    return _beyond(value, dtype) if is_beyond else wide
 
 
 def shape_table(cells: np.ndarray, shape: Shape) -> np.ndarray:

@@ -11,7 +11,8 @@ import numpy as np
 from gradstep.core.errors import USAGE, GradstepError
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_RANGE = re.compile(rf"({_NUMBER}):({_NUMBER})(?::(log|lin)?(\d{{1,6}})?)?")
+_RANGE = re.compile(rf"({_NUMBER}):({_NUMBER})(?::(log|lin)?(\d+)?)?")
+_DIGITS = 6  # of how many values a range has, at most
 _NAME = re.compile(r"[^\s={}]+")
 HINT = "write --set learning_rate=1e-4:1:log8, a list such as hidden=16,32, or one value"
 
@@ -50,8 +51,11 @@ def parse_setting(text: str) -> Setting:
     low, high, scale, count = found.groups()
     span = Span(float(low), float(high), "log" if scale == "log" else "lin")
     _check(span, text)
-    if count and not int(count):
+    digits = (count or "1").lstrip("0")
+    if not digits:
         raise _wrong(f"'{text}' is a range of no values")
+    if len(digits) > _DIGITS:
+        raise _wrong(f"'{text}' is a range of too many values: 10 to the {_DIGITS}, or more")
     return Setting(name, _spread(span, int(count)) if count else (), span)
 
 

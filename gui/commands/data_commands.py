@@ -147,10 +147,20 @@ def places_of(document: Document) -> Sequence[str]:
 
 
 def source_names(document: Document) -> list[str]:
-    """What its rows come from, as people know it: "iris.csv", "digits", "iris.csv (packed)"."""
+    """What its rows come from, as people know it: "iris.csv", "digits", "iris.csv (packed)",
+    "normal", "typed rows"."""
     found = [Path(place).name for place in places_of(document)]
     packed = filter(None, map(packed_name, document.columns.values()))
-    return [*found, *dict.fromkeys(f"{name.partition(':')[0]} (packed)" for name in packed)]
+    found += dict.fromkeys(f"{name.partition(':')[0]} (packed)" for name in packed)
+    written = (text for text in document.columns.values() if not text.startswith("@"))
+    return [*found, *dict.fromkeys(map(_name_of_written, written))]
+
+
+def _name_of_written(text: str) -> str:
+    from gradstep.core.data.generators import GENERATORS
+
+    name = text.partition("(")[0].strip()
+    return name if name in GENERATORS else "typed rows"
 
 
 def _with_whole_path(workspace: Workspace, text: str) -> str:

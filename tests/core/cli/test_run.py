@@ -130,6 +130,7 @@ def test_feeds_from_tables_and_generators(cli: Cli, tmp_path: Path) -> None:
         (["--fetch", "loss", "--feed", "data=[1]"], 1, "give 'data' the shape [?], of any number"),
         (["--fetch", "lss"], 1, "did you mean loss"),
         (["--fetch", "loss:7"], 1, "outputs"),
+        (["--fetch", "loss", "--feed", "data=[1,[2]]"], 1, "the rows differ in length"),
         (["--fetch", "loss", "--feed", "data=[1,2,3]"], 1, "Cannot feed value of shape (3,)"),
         (["--fetch", "loss", "--feed", "data=[1,nan]"], 1, "--allow-nan"),
         (["--fetch", "loss", "--feed", "dato=[1,2]"], 1, "dato"),

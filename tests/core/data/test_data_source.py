@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -15,7 +15,14 @@ from gradstep.core.data.array_files import Reading, map_array, read_array
 from gradstep.core.data.built_in_sets import POEM, SETS
 from gradstep.core.data.data_source import Batch, Column, DataSource, row_words, split_rows
 from gradstep.core.data.row_order import row_order, sorted_order
-from gradstep.core.data.transforms import OneHot, Scale, Transform, read_transform, standardise
+from gradstep.core.data.transforms import (
+    Cast,
+    OneHot,
+    Scale,
+    Transform,
+    read_transform,
+    standardise,
+)
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.graph.model import TensorRef
@@ -162,10 +169,29 @@ def test_standardised_columns_have_mean_0_and_deviation_1(count: int, seed: int)
     np.testing.assert_allclose(found.std(axis=0), [1, 0], atol=1e-9)
 
 
+def transform(text: str) -> Callable[[np.ndarray], np.ndarray]:
+    made = read_transform(text)
+    assert isinstance(made, Cast)
+    return made
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1), st.sampled_from(["int32", "float32", "bool"]))
+def test_rows_are_cast(numbers: list[float], name: str) -> None:
+    found = transform(f"cast({name})")(np.array(numbers))
+    np.testing.assert_array_equal(found, np.array(numbers).astype(name), strict=True)
+
+
+def test_texts_are_not_cast() -> None:
+    with pytest.raises(GradstepError, match="takes numbers") as caught:
+        transform("cast(float32)")(np.array(["a"], object))
+    assert "classes(" in caught.value.hint
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [("scale(1/16)", Scale(1 / 16)), (" scale(2, -1) ", Scale(2, -1)), ("one_hot(3)", OneHot(3)),
-     ("standardise", "standardise"), ("standardise()", "standardise")],
+     ("standardise", "standardise"), ("standardise()", "standardise"),
+     ("cast(float32)", Cast(DType.FLOAT32)), ("cast('int32')", Cast(DType.INT32))],
 )  # fmt: skip
 def test_transforms_are_written(text: str, expected: Transform | str) -> None:
     assert read_transform(text) == expected
@@ -175,7 +201,10 @@ def test_transforms_are_written(text: str, expected: Transform | str) -> None:
     ("text", "said"),
     [("scal(2)", "no transform 'scal'"), ("scale(x)", "no number"), ("scale(1/0)", "no number"),
      ("scale()", "other arguments"), ("one_hot(2.5)", "no number of classes"),
-     ("one_hot(a=2)", "other arguments"), ("", "no transform ''"), ("[1]", "no transform")],
+     ("one_hot(a=2)", "other arguments"), ("cast(float23)", "no element type 'float23'"),
+     ("cast()", "one element type"), ("cast(int32, int8)", "one element type"),
+     ("cast(string)", "no element type 'string'"), ("", "no transform ''"),
+     ("[1]", "no transform")],
 )  # fmt: skip
 def test_what_is_no_transform(text: str, said: str) -> None:
     with pytest.raises(GradstepError, match=said) as caught:

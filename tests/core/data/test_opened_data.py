@@ -85,6 +85,7 @@ def test_a_table_is_fed_in_batches(table: Path) -> None:
         ),
         ("@rows.csv:a,b", "@short.csv", "the columns differ in rows: x 10, y 2"),
         ("[[1, 2], [3]]", "", "the rows differ in length"),
+        ("normal(0, 1)", "", "the shape of 'x', [?, 2], does not say how many numbers"),
         ("[[1, 1" + 400 * "0" + "]]", "", "a number is out of range for float32"),
         ("@folder", "", "folder"),
         ("@//host/share/rows.csv", "", "lies on another machine"),

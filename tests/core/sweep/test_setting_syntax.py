@@ -73,6 +73,15 @@ def test_a_range_without_a_number_of_values_is_for_drawing() -> None:
     assert (found.values, found.span and found.span.scale) == ((), "log")
 
 
+def test_too_many_values_are_said_to_be_so() -> None:
+    for text in ("x=1:2:lin1000000", f"x=1:2:{'9' * 5000}"):
+        with pytest.raises(GradstepError, match="a range of too many values"):
+            parse_setting(text)
+    found = parse_setting("x=1:2:lin0000005")
+    assert isinstance(found, Setting)
+    assert len(found.values) == 5
+
+
 @pytest.mark.parametrize(
     "text", ["x", "=1", "x=", "x=1,,2", "x=0:1:log3", "x=-1:1:log", "x=1:2:log0", "a b=1"]
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from PySide6.QtGui import QColor, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QWidget
 
+from gradstep.core.document.data_edits import set_data
 from gradstep.core.document.document import Document
 from gradstep.core.document.value_edits import set_attr
 from gradstep.core.graph.dtypes import Shape
@@ -76,6 +78,15 @@ def test_numbers_are_edits_and_what_is_none_is_said(bench: Any, panel: Any) -> N
     assert space.document.data.batch == 32
     assert panel.wrong.isHidden()
     assert panel.head.batch.text() == "32"
+
+
+def test_rows_that_are_in_no_file_have_a_name(bench: Any, panel: Any) -> None:
+    space = bench.space
+    columns = {"images:0": "normal([50, 64])", "labels:0": f"{[[1.0] * 10] * 50}"}
+    changed = replace(space.document.data, columns=columns, validate=0)
+    space.edit("generate", set_data(space.document, changed))
+    space.debugger.flush()
+    assert panel.head.said.text() == "normal, typed rows: 50 rows · 2 steps an epoch"
 
 
 def test_a_placeholder_of_a_fixed_number_of_rows_is_freed_by_a_click(
