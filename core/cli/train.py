@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
@@ -52,6 +53,7 @@ from gradstep.core.program.questions.loaded_document import start
 from gradstep.core.program.questions.run_choice import Values
 
 _INTERRUPTED = 130  # exit status, as shells have it
+Validated = dict[str, Any]  # epoch, step, and losses by name
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
@@ -87,7 +89,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         )
         checkpoints = read_checkpoints(args, training, data)
         log = stack.enter_context(EventLog(args.logdir, loaded, what)) if args.logdir else None
-        progress = stack.enter_context(_Progress(args, log, checkpoints))
+        progress = stack.enter_context(_Progress(args, log, checkpoints, data))
         error = _train(training, progress, data)
         if error is None and data is not None and data.test is not None:
             progress.add_test(training.validate(data.test))
@@ -161,12 +163,15 @@ class _Progress:
         args: argparse.Namespace,
         log: EventLog | None,
         checkpoints: TrainingCheckpoints | None,
+        data: OpenedData | None,
     ) -> None:
         self.shown: list[dict[str, object]] = []
-        self.validation: list[dict[str, object]] = []
+        self.validation: list[Validated] = []
         self.test: dict[str, float] = {}
         self._total: int = args.steps
         self._every = args.every or max(1, args.steps // LINES)
+        self._each_epoch = 1 if data is None else max(1, self._every // data.per_epoch)
+        self._unshown: Validated | None = None  # the last one, where it is not time to
         self._prints, self._lines = not args.json, args.lines
         self.log = log
         self._checkpoints = checkpoints
@@ -226,14 +231,21 @@ class _Progress:
         if self.log is not None:
             held = {f"validation/{name}": np.array(loss) for name, loss in losses.items()}
             self.log.add(self.done, held, [])
-        self.validation.append({"epoch": epoch, "step": self.done, "losses": dict(losses)})
-        if self._lines:
-            print_line(self.validation[-1])
         self.stopped = self._patience.ends(epoch - 1, next(iter(losses.values()), np.nan))
         self._is_over = self._is_over or bool(self.stopped)
+        self._unshown = {"epoch": epoch, "step": self.done, "losses": dict(losses)}
+        if epoch == 1 or self._is_over or epoch % self._each_epoch == 0:
+            self._show_validation(self._unshown)
+
+    def _show_validation(self, shown: Validated) -> None:
+        self._unshown = None
+        self.validation.append(shown)
+        if self._lines:
+            print_line(shown)
         if self._prints:
-            said = "  ".join(f"validation {name} {loss:.6g}" for name, loss in losses.items())
-            self._print(f"epoch {epoch}  {said}")
+            losses = shown["losses"].items()
+            said = "  ".join(f"validation {name} {loss:.6g}" for name, loss in losses)
+            self._print(f"epoch {shown['epoch']}  {said}")
 
     def add_test(self, losses: Mapping[str, float]) -> None:
         """Show what the losses are over the rows to test on."""
@@ -251,6 +263,8 @@ class _Progress:
             self._checkpoints.note(*self._last, is_last=True)
         if self._last[1] and (not self.shown or self.shown[-1]["step"] != self.done):
             self._show()
+        if self._unshown is not None:
+            self._show_validation(self._unshown)
 
     def _show(self) -> None:
         step, values = self._last

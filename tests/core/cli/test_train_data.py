@@ -173,6 +173,21 @@ def test_a_placeholder_of_a_fixed_number_of_rows_says_which_batch_fits(
     assert (found.status == 0) == (not said)
 
 
+@pytest.mark.parametrize(
+    ("words", "epochs"), [([], [1, 10, 20, 30, 35]), (["--every", 17], [1, 17, 34, 35])]
+)
+def test_validations_are_as_few_as_the_steps_that_are_shown(
+    cli: Cli, words: list[object], epochs: list[int]
+) -> None:
+    """An epoch of one step: of 35, as many come out as of the steps; the last one always."""
+    told = ["train", DIGITS, *DATA, "--limit", 4, "--validate", 0.25, "--steps", 35]
+    lines = cli(*told, "--every", 10, *words).out.splitlines()
+    assert [int(one.split()[1]) for one in lines if one.startswith("epoch ")] == epochs
+    assert len([one for one in lines if one.startswith("step ")]) == len(epochs)
+    validated = cli(*told, "--every", 10, *words, "--json").json["validation"]
+    assert [each["epoch"] for each in validated] == epochs
+
+
 def test_rows_to_test_on_are_looked_at_once_at_the_end(cli: Cli, tmp_path: Path) -> None:
     """Their loss is that of the same variables over these rows, computed by hand."""
     out = tmp_path / "trained.gradstep"
