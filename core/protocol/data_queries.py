@@ -31,7 +31,8 @@ class ColumnSeen(msgspec.Struct, frozen=True, kw_only=True):
 class BatchSeen(Reply, frozen=True, kw_only=True):
     """text: "batch 17 of epoch 3, rows 512 to 543", or "row 7, held back" of a row that was asked
     for; "" where there is no data. rows: their numbers, from 0; size: how many there are in all.
-    changed: files that are not as they were when they were read."""
+    changed: files that are not as they were when they were read; gone: those that are not there
+    any more."""
 
     run: int
     text: str = ""
@@ -39,3 +40,4 @@ class BatchSeen(Reply, frozen=True, kw_only=True):
     size: int = 0
     columns: list[ColumnSeen] = []
     changed: list[str] = []
+    gone: list[str] = []

@@ -9,6 +9,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.protocol.messages import BatchSeen
 from gradstep.gui import commands
 from gradstep.gui.dialogs.file_choice import ask_open
 from gradstep.gui.look.count_text import count_of
@@ -195,16 +196,15 @@ class DataPanel(Panel):
     def _show_batch(self) -> None:
         space = self.workspace
         batch = space.data.batch if space.document.data is not None else None
-        self._fed.setVisible(batch is not None and bool(batch.rows or batch.changed))
+        said = "" if batch is None else self._changed(batch)
+        self._fed.setVisible(batch is not None and bool(batch.rows or said))
         self.rows.show_batch(batch)
         self.table.set_widths((_ROW, *(_CELLS for _ in self.rows.headers[1:])))
         if 0 <= space.data.marked < self.rows.count():
             self.table.selectRow(space.data.marked)
-        changed = batch.changed if batch is not None else []
-        self.again.setVisible(bool(changed))
+        self.again.setVisible(bool(said))
         self.back.setVisible(batch is not None and space.data.is_row)
-        if changed:
-            said = self.tr("{} has changed on disk").format(", ".join(changed))
+        if said:
             self.batch.set_text(said, "problem")
         elif batch is not None and space.data.is_row:
             self.batch.set_text(f"{batch.text[:1].upper()}{batch.text[1:]}", "text")
@@ -214,6 +214,15 @@ class DataPanel(Panel):
             )
         else:
             self.batch.set_text("")
+
+    def _changed(self, batch: BatchSeen) -> str:
+        """What has become of the files that rows were read from; "" where they are as they were."""
+        said = []
+        if batch.changed:
+            said.append(self.tr("{} has changed on disk").format(", ".join(batch.changed)))
+        if batch.gone:
+            said.append(self.tr("{} is gone").format(", ".join(batch.gone)))
+        return "; ".join(said)
 
     def _offered(self, ref: TensorRef) -> list[str]:
         """What a placeholder may be fed, of what was looked at."""

@@ -236,6 +236,11 @@ def test_a_file_that_was_refused_is_read_again_once_it_is_mended(
     space.data.look_again()
     qtbot.waitUntil(lambda: space.data.batch is not old, timeout=20_000)
     assert panel.batch.text() == "t.csv has changed on disk", "once, of all columns"
+    path.unlink()
+    space.data.look_again()
+    qtbot.waitUntil(lambda: panel.batch.text() == "t.csv is gone", timeout=20_000)
+    assert panel.again.isVisible()
+    path.write_text("a,b,label\n1,2\n")
     panel.again.click()
     space.debugger.flush()
     assert "row 2 has 2 cells" in panel.wrong.text()
