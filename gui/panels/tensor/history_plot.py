@@ -18,13 +18,21 @@ from gradstep.gui.panels.widgets.small_labels import ThemeSource
 _DOTTED = 128  # points up to which each has a dot
 
 
+class RunAxis(pyqtgraph.AxisItem):  # type: ignore[misc]
+    """Runs are counted: none has a number between two."""
+
+    def tickSpacing(self, low: float, high: float, size: float) -> list[tuple[float, float]]:
+        levels = super().tickSpacing(low, high, size)
+        return [(gap, first) for gap, first in levels if gap >= 1] or [(1.0, 0.0)]
+
+
 class HistoryPlot(Plot):
     """clicked(run, step): a point was; the debugger is to go there."""
 
     clicked = Signal(int, int)
 
     def __init__(self, theme: ThemeSource, name: str) -> None:
-        super().__init__(theme, name)
+        super().__init__(theme, name, {"bottom": RunAxis("bottom")})
         self._history = History()
         self._x = np.empty(0)
         self.scene().sigMouseClicked.connect(self._click)

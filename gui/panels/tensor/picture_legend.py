@@ -19,7 +19,7 @@ from gradstep.gui.panels.tensor.colour_maps import (
 from gradstep.gui.panels.widgets.small_labels import ThemeSource
 
 _HEIGHT = 24
-_BAR = 120  # pixels
+_BAR, _LEAST_BAR = 120, 24  # pixels
 _SWATCH = 12
 _NAMES = ((NAN, "NaN"), (INF, "Inf"), (NEGATIVE_INF, "-Inf"), (ZERO, "zero"))
 
@@ -62,8 +62,7 @@ class PictureLegend(QWidget):
     def texts(self) -> list[str]:
         """All that it says."""
         low, high = (number_text.scalar(float(end)) for end in self._span)
-        named = [name for kind, name in _NAMES if kind in self._kinds]
-        return [f"{low} to {high}", *named, self._pointed or self._remark]
+        return [f"{low} to {high}", *self._named, self._pointed or self._remark]
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter, theme = QPainter(self), self._theme()
@@ -85,9 +84,31 @@ class PictureLegend(QWidget):
         painter.setPen(theme.text if self._pointed else theme.muted)
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, shown)
 
+    @property
+    def ends(self) -> tuple[str, str, int]:
+        """The numbers at the ends of the bar, and its width: what there is room for, first a
+        shorter bar, then fewer digits, then no bar."""
+        kinds = sum(self._width(name) + _SWATCH + GRID // 2 for name in self._named)
+        left = self.width() - 24 - GRID - kinds - 2 * GRID * len(self._named)
+        for digits in (6, 3, 2):
+            low, high = (_number(float(end), digits) for end in self._span)
+            room = left - self._width(low) - self._width(high)
+            if room >= _LEAST_BAR:
+                return low, high, min(_BAR, room)
+        return low, high, 0
+
+    @property
+    def _named(self) -> list[str]:
+        return [name for kind, name in _NAMES if kind in self._kinds]
+
+    def _width(self, text: str) -> int:
+        return QFontMetrics(mono(SMALL)).horizontalAdvance(text)
+
     def _paint_bar(self, painter: QPainter) -> int:
         """The map between its ends; how wide all that is."""
-        low, high = (number_text.scalar(float(end)) for end in self._span)
+        low, high, width = self.ends
+        if not width:
+            return self._write(painter, 12, f"{low} to {high}") + 2 * GRID - 12
         x = self._write(painter, 12, low) + GRID // 2
         if self._map is not None:
             table = shades(self._map, self._theme())
@@ -97,16 +118,20 @@ class PictureLegend(QWidget):
             image.setPixelColor(0, 0, Qt.GlobalColor.black)
             image.setPixelColor(1, 0, Qt.GlobalColor.white)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        bar = QRectF(x, (_HEIGHT - 10) / 2, _BAR, 10)
+        bar = QRectF(x, (_HEIGHT - 10) / 2, width, 10)
         painter.drawImage(bar, image)
         painter.setPen(self._theme().line)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRect(bar)
-        return self._write(painter, x + _BAR + GRID // 2, high) + 2 * GRID - 12
+        return self._write(painter, x + width + GRID // 2, high) + 2 * GRID - 12
 
     def _write(self, painter: QPainter, x: int, text: str) -> int:
         """Muted, from x on; where it ends."""
-        width = QFontMetrics(mono(SMALL)).horizontalAdvance(text)
+        width = self._width(text)
         painter.setPen(self._theme().muted)
         painter.drawText(QRectF(x, 0, width + 2, _HEIGHT), Qt.AlignmentFlag.AlignVCenter, text)
         return x + width
+
+
+def _number(value: float, digits: int) -> str:
+    return number_text.scalar(value) if digits == 6 else f"{value:.{digits}g}"

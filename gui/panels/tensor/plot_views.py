@@ -23,8 +23,11 @@ class Plot(pyqtgraph.PlotWidget):  # type: ignore[misc]
 
     pointed = Signal(str)
 
-    def __init__(self, theme: ThemeSource, name: str) -> None:
-        super().__init__()
+    def __init__(
+        self, theme: ThemeSource, name: str, axes: dict[str, pyqtgraph.AxisItem] | None = None
+    ) -> None:
+        """axes: in place of the usual ones, by side."""
+        super().__init__(axisItems=axes)
         self.setObjectName(name)
         self.setFrameShape(self.Shape.NoFrame)
         self._theme = theme

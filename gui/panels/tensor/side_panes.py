@@ -41,8 +41,10 @@ class PaneHead(QWidget):
 
     def __init__(self, theme: ThemeSource) -> None:
         super().__init__()
-        self.title, self.facts = Text(theme, "text", mono(12)), Text(theme, "muted", mono(SMALL))
+        self.title = Text(theme, "text", mono(12), Qt.TextElideMode.ElideMiddle)
+        self.facts = Text(theme, "muted", mono(SMALL))
         self.title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.facts.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.row = QHBoxLayout(self)
         self.row.setContentsMargins(12, 0, GRID // 2, 0)
         self.row.setSpacing(GRID)

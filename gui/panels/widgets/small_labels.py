@@ -20,10 +20,18 @@ _LONG = re.compile(r"[\w./:]{24,}")
 
 
 class Text(QWidget):
-    """One line in a theme colour, elided to its room; the whole of it is the tool tip then."""
+    """One line in a theme colour, elided to its room; the whole of it is the tool tip then. elide:
+    where; names are told apart by their ends."""
 
-    def __init__(self, theme: ThemeSource, tone: Tone = "text", font: QFont | None = None) -> None:
+    def __init__(
+        self,
+        theme: ThemeSource,
+        tone: Tone = "text",
+        font: QFont | None = None,
+        elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+    ) -> None:
         super().__init__()
+        self._elide = elide
         self._theme, self._tone, self._text = theme, tone, ""
         self.setFont(font or sans())
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -52,9 +60,12 @@ class Text(QWidget):
         painter = QPainter(self)
         painter.setFont(self.font())
         painter.setPen(self._theme().tone(self._tone))
-        metrics = QFontMetrics(self.font())
-        text = metrics.elidedText(self._text, Qt.TextElideMode.ElideRight, self.width())
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter, text)
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter, self.shown)
+
+    @property
+    def shown(self) -> str:
+        """As much of the text as there is room for."""
+        return QFontMetrics(self.font()).elidedText(self._text, self._elide, self.width())
 
 
 class Link(Worded, QAbstractButton):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QMenu
 
@@ -18,12 +19,16 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.debug.history.recorded_run import RecordedRun
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.graph.model import Constant
+from gradstep.core.host.tensors.aggregate import ZERO
 from gradstep.core.host.tensors.slice_syntax import all_of, parse_slice
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.protocol.messages import OtherTensor
+from gradstep.gui.look import number_text
+from gradstep.gui.look.theme import DARK, SMALL, mono
 from gradstep.gui.panels.tensor.comparison_menu import parse_moment, words
 from gradstep.gui.panels.tensor.element_grid import ElementGrid
-from gradstep.gui.panels.tensor.side_panes import picks_like
+from gradstep.gui.panels.tensor.picture_legend import PictureLegend
+from gradstep.gui.panels.tensor.side_panes import PaneHead, picks_like
 from gradstep.gui.panels.tensor.table_pages import Rectangle
 from gradstep.gui.panels.tensor.tensor_panel import TensorPanel
 
@@ -58,6 +63,11 @@ def panel(bench: Any, show: Callable[..., Any]) -> TensorPanel:
     bench.space.select(["w"])
     made: TensorPanel = show(TensorPanel(bench.space), 1200, 400)
     return made
+
+
+@pytest.fixture(scope="module")
+def legend(qapp: Any) -> PictureLegend:
+    return PictureLegend(lambda: DARK)
 
 
 def table(grid: ElementGrid) -> np.ndarray:
@@ -192,6 +202,50 @@ def test_a_click_in_the_history_goes_there(bench: Any, panel: TensorPanel, qtbot
     QTest.mouseClick(target, Qt.MouseButton.LeftButton, pos=there)
     assert (bench.space.stop.run, bench.space.stop.step) == _moment(history, 2)
     assert table_of(panel) == pytest.approx(weights(2), rel=1e-4)
+
+
+@pytest.mark.parametrize(("least", "most"), [(1, 1.8), (1, 2.1), (0.5, 1.5), (1, 40), (1, 4000)])
+def test_runs_are_counted_in_whole_numbers(
+    bench: Any, panel: TensorPanel, qtbot: Any, least: float, most: float
+) -> None:
+    panel.explorer.kinds["history"].click()
+    history = panel.explorer.history
+    qtbot.waitUntil(lambda: history.plot is not None)
+    axis = history.plot.plotItem.getAxis("bottom")
+    levels = axis.tickValues(least, most, 700)
+    ticks = [tick for _, found in levels for tick in found]
+    assert ticks
+    assert all(float(tick).is_integer() for tick in ticks), ticks
+
+
+def test_names_beside_each_other_are_told_apart_by_their_ends(
+    bench: Any, show: Callable[..., Any]
+) -> None:
+    """Where there is little room, as on a small screen; and numbers under the pictures whole."""
+    head = PaneHead(lambda: DARK)
+    head.say("layer/with/a/long/name/kernel/Adam_1", "float32[64, 10]  min -0.1  max 0.2", "update")
+    show(head, 150, 24)
+    assert head.title.shown.endswith("Adam_1")
+    assert head.title.shown.startswith("layer")
+    show(head, 600, 24)
+    assert head.title.shown == "layer/with/a/long/name/kernel/Adam_1"
+    assert head.facts.width() > 200
+
+
+@given(st.floats(-1e9, 1e9), st.floats(-1e9, 1e9), st.integers(160, 1400), st.booleans())
+def test_numbers_under_a_picture_are_not_cut(
+    legend: PictureLegend, low: float, high: float, width: int, has_zeros: bool
+) -> None:
+    legend.resize(width, 24)
+    legend.show_map("grey", (low, high), frozenset({ZERO} if has_zeros else ()), "")
+    first, last, bar = legend.ends
+    metrics = QFontMetrics(mono(SMALL))
+    texts = metrics.horizontalAdvance(first) + metrics.horizontalAdvance(last)
+    assert float(first) == pytest.approx(low, rel=0.06)
+    if bar:
+        assert 12 + texts + 8 + bar <= width - 12
+    if width >= 400:
+        assert (first, last) == (number_text.scalar(low), number_text.scalar(high))
 
 
 def _where_it_stays(plot: Any, point: QPointF, qtbot: Any) -> QPointF:
