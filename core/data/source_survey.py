@@ -65,6 +65,13 @@ def survey(place: str, reading: Reading) -> Survey:
     return Survey(path, rows, parts)
 
 
+def array_shapes(path: str, reading: Reading) -> dict[str, tuple[int, ...]]:
+    """The arrays of a file by name; of one that is a single one, that by "". Raises
+    GradstepError."""
+    names = _names(path, reading)
+    return {name: map_array(f"{path}:{name}" if name else path, reading).shape for name in names}
+
+
 def _table(path: str, reading: Reading) -> Survey:
     """Each column by itself; of one that holds no number, nothing is said."""
     # As texts, so that one column that is none of numbers does not hide the others.

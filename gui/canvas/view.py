@@ -247,7 +247,7 @@ class GraphView(QGraphicsView):
         self._keys = CanvasKeys(
             workspace, camera, pointer, self.gestures, self._adding, self._editing, self._enter
         )
-        values = ValueDrop(workspace, stage, pointer, pointer.on_grid)
+        values = ValueDrop(workspace, stage, pointer, pointer.on_grid, overlay)
         self._drops = Drops(overlay, self._adding.drop, values)
 
     def _build_answers(self) -> Answers:

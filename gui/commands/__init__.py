@@ -38,6 +38,7 @@ from gradstep.gui.commands.data_commands import (
     source_names,
 )
 from gradstep.gui.commands.expectation_commands import expect_run, remove_expectation
+from gradstep.gui.commands.file_values import Choices, load_value
 from gradstep.gui.commands.go_to_cause import (
     go_to_first,
     go_to_first_broken,
@@ -160,7 +161,6 @@ from gradstep.gui.commands.value_commands import (
     enter_value,
     folder_of,
     holds_values,
-    load_value,
     put_value,
 )
 from gradstep.gui.commands.watch_commands import (
@@ -172,6 +172,7 @@ from gradstep.gui.commands.watch_commands import (
 
 __all__ = [
     "ANY_ROWS",
+    "Choices",
     "add_block",
     "add_control",
     "add_loss",

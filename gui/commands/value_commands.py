@@ -12,8 +12,7 @@ from gradstep.core.graph.dtypes import Shape
 from gradstep.core.graph.model import Constant
 from gradstep.core.io.file_errors import inside
 from gradstep.gui.commands.refusals import says_why
-from gradstep.gui.commands.restore_variables import is_checkpoint
-from gradstep.gui.model.value_place import ValuePlace, place_of
+from gradstep.gui.model.value_place import ValuePlace
 from gradstep.gui.model.value_reader import read_now
 from gradstep.gui.model.workspace import Workspace
 
@@ -50,13 +49,6 @@ def _refuse(workspace: Workspace, place: ValuePlace, text: str, error: GradstepE
     if isinstance(error, RowsMisfitError) and place.rows_are_free:
         again = partial(enter_value, workspace, place.with_any_rows(), text)
         workspace.offer_fix(ANY_ROWS, again)
-
-
-def load_value(workspace: Workspace, name: str, path: Path) -> None:
-    """Put what a file holds into the place of an operation's value; what a checkpoint holds of that
-    name."""
-    part = f":{name}" if is_checkpoint(path) else ""
-    enter_value(workspace, place_of(workspace, workspace.shown[name]), f"@{path}{part}")
 
 
 @says_why

@@ -57,6 +57,21 @@ class ValueReader(QObject):
 
         self._run(work, then, failed)
 
+    def read_shapes(
+        self,
+        path: Path,
+        then: Callable[[dict[str, tuple[int, ...]]], None],
+        failed: Callable[[GradstepError], None],
+    ) -> None:
+        """Of the arrays in a file, by their names."""
+
+        def work() -> dict[str, tuple[int, ...]]:
+            from gradstep.core.data.source_survey import array_shapes
+
+            return array_shapes(str(path), Reading(budget=Budget()))
+
+        self._run(work, then, failed)
+
     def read_variables(
         self,
         graph: Graph,

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, QPoint
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QMenu
 
 from gradstep.gui import commands
 from gradstep.gui.canvas.interact.overlay import Overlay
 from gradstep.gui.canvas.interact.pointer import Pointer
 from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.frame.action_record import VALUED
+from gradstep.gui.look.plain_text import add_row
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.palette_panel import MIME_TYPE
 
@@ -29,7 +32,9 @@ class ValueDrop:
         stage: SceneModel,
         pointer: Pointer,
         at: Callable[[QPoint], tuple[float, float]],
+        overlay: Overlay,
     ) -> None:
+        self._overlay = overlay
         self._workspace, self._stage, self._pointer, self._at = workspace, stage, pointer, at
 
     def target(self, pixel: QPoint) -> str:
@@ -58,7 +63,8 @@ class ValueDrop:
         name = self.target(pixel)
         if name:
             self._workspace.select([name])
-            commands.load_value(self._workspace, name, path)
+            ask = partial(self._ask, self._overlay.to_screen(pixel))
+            commands.load_value(self._workspace, name, path, ask)
         elif not self.is_empty(pixel):
             where = "a placeholder, a variable or a constant: it becomes its value"
             self._workspace.say(
@@ -68,6 +74,15 @@ class ValueDrop:
             commands.restore_variables(self._workspace, path)
         else:
             commands.begin_data(self._workspace, commands.place_of_file(path), self._at(pixel))
+
+    def _ask(self, at: QPoint, choices: commands.Choices) -> None:
+        """Which of several arrays it is to be. at: on the screen."""
+        menu = QMenu(self._overlay.window)
+        menu.setObjectName("canvas.arrays")
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for words, take in choices.items():
+            add_row(menu, words).triggered.connect(lambda *_, take=take: take())
+        menu.popup(at)
 
 
 class Drops(QObject):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from PIL import Image
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMenu
 
 from gradstep.core.io.tensorflow.bundle_writer import write_bundle
 from gradstep.gui.panels.palette_panel import MIME_TYPE
@@ -126,6 +127,59 @@ def test_what_does_not_fit_changes_nothing(canvas: Any, qtbot: Any, tmp_path: Pa
     drop_at(canvas, canvas.middle("e"), files(tmp_path / "x.npy"))
     assert "Drop x.npy on a placeholder" in canvas.said[-1][1]
     assert canvas.space.document is before
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".safetensors"])
+def test_of_several_arrays_those_that_fit_are_offered(
+    canvas: Any, qtbot: Any, tmp_path: Path, suffix: str
+) -> None:
+    canvas.open("tutorial")
+    space = canvas.space
+    path = tmp_path / f"x{suffix}"
+
+    def drop(**arrays: np.ndarray) -> None:
+        if suffix == ".npz":
+            np.savez(path, **arrays)
+        else:
+            path.write_bytes(packed_tensors(arrays))
+        drop_at(canvas, canvas.middle("data"), files(path))
+        qtbot.waitUntil(lambda: not space.values.is_reading)
+
+    def numbers(*values: float) -> np.ndarray:
+        return np.array(values, np.float32)
+
+    drop(images=np.zeros((2, 2), np.float32), a=numbers(3, 4), data=numbers(5, 6))
+    menu = canvas.view.findChild(QMenu, "canvas.arrays")
+    assert [action.text() for action in menu.actions()] == ["data  [2]", "a  [2]"]
+    menu.actions()[1].trigger()
+    menu.close()
+    qtbot.waitUntil(lambda: not space.values.is_reading)
+    assert space.document.feeds["data:0"].array.tolist() == [3, 4]
+    drop(images=np.zeros((2, 2), np.float32), b=numbers(7, 8))
+    assert space.document.feeds["data:0"].array.tolist() == [7, 8], "the only one that fits"
+    drop(images=np.zeros((2, 2), np.float32), c=np.zeros((3, 1), np.float32))
+    assert canvas.said[-1][0] == "error"
+    assert "no array in x" in canvas.said[-1][1]
+    assert "There are images [2, 2], c [3, 1]" in canvas.said[-1][1]
+    drop(images=np.zeros((2, 2), np.float32), rows=numbers(1, 2, 3))
+    assert "shape [3] does not fit [2]" in canvas.said[-1][1], "which can be mended by a click"
+    drop(only=numbers(9, 9))
+    assert space.document.feeds["data:0"].array.tolist() == [9, 9]
+    path.write_bytes(b"PK nothing of the kind")
+    drop_at(canvas, canvas.middle("data"), files(path))
+    qtbot.waitUntil(lambda: not space.values.is_reading)
+    assert canvas.said[-1][0] == "error"
+
+
+def packed_tensors(arrays: dict[str, np.ndarray]) -> bytes:
+    """As a .safetensors file has them."""
+    header, data = {}, b""
+    for name, array in arrays.items():
+        ends = [len(data), len(data) + array.nbytes]
+        header[name] = {"dtype": "F32", "shape": [*array.shape], "data_offsets": ends}
+        data += array.tobytes()
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + data
 
 
 def test_another_number_of_rows_can_be_taken(canvas: Any, qtbot: Any, tmp_path: Path) -> None:
