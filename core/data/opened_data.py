@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -89,15 +89,25 @@ class OpenedData:
             self._require_unchanged()
             yield source.feeds_at(step), len(source.batch_at(step).rows)
 
-    def changed_files(self) -> tuple[list[str], list[str]]:
-        """The files, by their names, that are not as they were when they were read: those that have
-        other contents, and those that are there no more."""
-        seen = {
-            place: data_stamp(place[0]) for place, stamp in self.stamps.items() if stamp is not None
-        }
-        other = [place for place, stamp in seen.items() if stamp != self.stamps[place]]
-        gone = [place for place in other if seen[place] == NOT_THERE]
-        return _file_names(place for place in other if place not in gone), _file_names(gone)
+    @property
+    def changed_files(self) -> list[str]:
+        """The files, by their names, that are there, and not as they were when they were read."""
+        return self._other_files(is_there=True)
+
+    @property
+    def gone_files(self) -> list[str]:
+        """Those that are not there any more."""
+        return self._other_files(is_there=False)
+
+    def _other_files(self, is_there: bool) -> list[str]:
+        names = (
+            os.path.basename(split_place(place[0][1:])[0])
+            for place, stamp in self.stamps.items()
+            if stamp is not None
+            and (now := data_stamp(place[0])) != stamp
+            and (now != NOT_THERE) == is_there
+        )
+        return [*dict.fromkeys(names)]  # of which several columns may be
 
     def _require_unchanged(self) -> None:
         """Raise GradstepError where a file has changed that rows are still taken from."""
@@ -109,11 +119,6 @@ class OpenedData:
                     kind="FileError",
                     hint="read it again, in the Data panel, or restart the engine",
                 )
-
-
-def _file_names(places: Iterable[Place]) -> list[str]:
-    """Once each: several columns may be of one file."""
-    return [*dict.fromkeys(os.path.basename(split_place(text[1:])[0]) for text, *_ in places)]
 
 
 def open_data(

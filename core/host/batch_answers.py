@@ -24,7 +24,6 @@ def look_at_batch(session: DebugSession, request: LookAtBatch) -> BatchSeen:
     data = session.program.batches
     if not isinstance(data, OpenedData):
         return BatchSeen(run=run)
-    changed, gone = data.changed_files()
     rows, words, feeds = _asked_rows(data, request.rows) or _batch(data, run)
     return BatchSeen(
         run=run,
@@ -32,8 +31,8 @@ def look_at_batch(session: DebugSession, request: LookAtBatch) -> BatchSeen:
         rows=rows[: request.limit].tolist(),
         size=len(rows),
         columns=[_column(data, ref, feeds[ref][: request.limit]) for ref in feeds],
-        changed=changed,
-        gone=gone,
+        changed=data.changed_files,
+        gone=data.gone_files,
     )
 
 

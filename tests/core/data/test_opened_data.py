@@ -122,10 +122,12 @@ def test_files_are_read_again_where_they_have_changed_and_only_then(table: Path)
     assert next(iter(smaller.arrays.values())) is next(iter(first.arrays.values()))
     assert not smaller.changed_files
     table.write_text("a,b\n7,8\n9,10\n")
-    assert smaller.changed_files == ["rows.csv"]
+    assert (smaller.changed_files, smaller.gone_files) == (["rows.csv"], [])
     again = opened(table.parent, "@rows.csv:a,b", before=smaller, batch=2)
     assert again.feeds_at(0)[X].tolist() == [[7, 8], [9, 10]]
     assert smaller.feeds_at(0)[X].tolist() == [[0, 0], [1, 0.5]]  # what it was opened with
+    table.unlink()
+    assert (again.changed_files, again.gone_files) == ([], ["rows.csv"])
 
 
 def test_a_mapped_file_that_changes_is_not_trained_on_any_further(tmp_path: Path) -> None:

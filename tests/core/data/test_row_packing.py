@@ -127,6 +127,7 @@ def test_files_are_not_looked_for_any_more(tmp_path: Path) -> None:
     found = opened(inside)
     assert fed(found) == before
     assert not found.changed_files
+    assert not found.gone_files
     with pytest.raises(GradstepError, match="there is no such file") as caught:
         opened(made)
     assert "packed into the document need no file" in caught.value.hint
