@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from gradstep.core.data.data_source import DataSource
-from gradstep.core.errors import GradstepError
+from gradstep.core.data.value_text import RowsMisfitError
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import TensorRef
 
 
 def require_rows_fit(training: DataSource, *held: DataSource | None) -> None:
-    """Raise GradstepError (ValueError) that names the first placeholder whose rows are fixed and
+    """Raise RowsMisfitError (ValueError) that names the first placeholder whose rows are fixed and
     not those of a batch, and both ways out. held: what is only looked at, whole."""
     for ref, column in training.columns.items():
         rows = (column.kind.shape.dims or (None,))[0]
@@ -37,9 +37,9 @@ def _require(ref: TensorRef, kind: TensorType, rows: int, training: DataSource) 
         raise _misfit(ref, kind, rows, said, "leave that out (--drop-last)")
 
 
-def _misfit(ref: TensorRef, kind: TensorType, rows: int, said: str, way: str) -> GradstepError:
+def _misfit(ref: TensorRef, kind: TensorType, rows: int, said: str, way: str) -> RowsMisfitError:
     shape = f"give it the shape {kind.shape.any_rows()}"
-    return GradstepError(
+    return RowsMisfitError(
         f"{ref.short} takes {rows} row{'s' * (rows != 1)} in each run, and {said}",
         kind="ValueError",
         node=ref.op,

@@ -11,6 +11,8 @@ Severity = Literal["error", "warning", "info"]
 
 # Codes of what is no mistake, but not drawn to its end yet.
 UNFINISHED = frozenset({"unconnected", "unfed", "waiting"})
+# Codes of what keeps data from being fed; the second: a placeholder takes other numbers of rows.
+DATA, DATA_ROWS = "data", "data-rows"
 
 
 @dataclass(frozen=True, slots=True)

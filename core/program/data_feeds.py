@@ -8,13 +8,14 @@ import numpy as np
 
 from gradstep.core.data.array_files import Reading
 from gradstep.core.data.opened_data import OpenedData, open_data
+from gradstep.core.data.value_text import RowsMisfitError
 from gradstep.core.debug.history.batches import Batches
 from gradstep.core.document.document import Document
 from gradstep.core.engine.run.feed_values import fed_type
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.model import Constant, Graph, TensorRef
-from gradstep.core.graph.problems import Problem
+from gradstep.core.graph.problems import DATA, DATA_ROWS, Problem
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.program.sandbox import is_confined
 
@@ -51,7 +52,8 @@ def find_batches(
                 "without files, Python and its engine have the built-in sets, and rows that are "
                 "packed into the document"
             )
-        return None, [Problem.of(error, "data")]
+        code = DATA_ROWS if isinstance(error, RowsMisfitError) else DATA
+        return None, [Problem.of(error, code)]
 
 
 def own_feeds(document: Document) -> Mapping[str, Constant]:

@@ -69,14 +69,6 @@ def change_data(workspace: Workspace, /, **changes: Any) -> None:
         workspace.edit("Change batches", changed, key)
 
 
-def has_fixed_rows(workspace: Workspace, placeholder: str) -> bool:
-    """Whether it takes a fixed number of rows, and is fed from data."""
-    kind = fed_kinds(workspace).get(TensorRef(placeholder))
-    is_fed = str(TensorRef(placeholder)) in workspace.document.columns
-    dims = (kind.shape.dims if is_fed and kind is not None else None) or (None,)
-    return dims[0] is not None
-
-
 @says_why
 def free_rows(workspace: Workspace, placeholder: str) -> None:
     """Let it take any number of rows from here on, so that every batch fits."""

@@ -12,6 +12,7 @@ from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.graph.problems import DATA, DATA_ROWS
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import BatchSeen, LookAtBatch, Message, ProblemInfo
 from gradstep.gui.model.background_work import Background
@@ -52,7 +53,7 @@ class DataView(QObject):
         """Why the rows cannot be fed; None where they are, or nobody knows."""
         program = self._workspace.program
         found = program.problems if program is not None else ()
-        return next((problem for problem in found if problem.type == "data"), None)
+        return next((problem for problem in found if problem.type in (DATA, DATA_ROWS)), None)
 
     @property
     def marked(self) -> int:

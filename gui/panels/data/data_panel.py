@@ -9,6 +9,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.problems import DATA_ROWS
 from gradstep.core.protocol.messages import BatchSeen
 from gradstep.gui import commands
 from gradstep.gui.dialogs.file_choice import ask_open
@@ -181,10 +182,11 @@ class DataPanel(Panel):
 
     @property
     def _fixed(self) -> str:
-        """The placeholder that is refused and takes a fixed number of rows; "" for none."""
+        """The placeholder that takes a fixed number of rows, and others than there are; "" for
+        none."""
         problem = self.workspace.data.problem
-        node = "" if problem is None else problem.node or ""
-        return node if commands.has_fixed_rows(self.workspace, node) else ""
+        node = problem.node if problem is not None and problem.type == DATA_ROWS else None
+        return node or ""
 
     def _refused(self) -> str:
         """What keeps the document's rows from being fed."""

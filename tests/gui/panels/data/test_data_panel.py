@@ -105,6 +105,14 @@ def test_a_placeholder_of_a_fixed_number_of_rows_is_freed_by_a_click(
     assert space.document.graph["images"].attrs["shape"] == Shape((None, 64))
     assert (panel.wrong.text(), panel.free.isHidden()) == ("", True)
     assert space.undo_stack.undoText() == "Take any number of rows"
+    shape = set_attr(space.document, "images", "shape", Shape((32, 64)))
+    columns = {**space.document.columns, "images:0": "@gone.npy"}
+    assert shape.data is not None
+    gone = replace(shape.data, columns=columns, drop_last=True, validate=0)
+    space.edit("and there is no file", set_data(shape, gone))
+    space.debugger.flush()
+    assert "gone.npy" in panel.wrong.text()
+    assert (panel.retry.isHidden(), panel.free.isHidden()) == (False, True)
 
 
 @pytest.mark.slow
