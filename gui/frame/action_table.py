@@ -246,7 +246,7 @@ RUN = (
            ("Shift+F9",), "", when.any_selected, "Run", 1),
     Action("run.reseed", "Other random numbers here", commands.reseed,
            "Draw other random numbers from here on, on a branch of the runs that one can leave", (),
-           "", when.is_beside_no_thread, "Run", 1),
+           "", when.can_reseed, "Run", 1),
     Action("run.who_wrote", "Who wrote this value?", commands.who_wrote_selected,
            "Look for the last step that gave the selected node the value that it has here", (), "",
            when.one_selected, "Run", 1),

@@ -100,15 +100,18 @@ def made_bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
 
 
 @pytest.fixture
-def show(qtbot: Any) -> Callable[[QWidget], Any]:
-    """Put a panel on the screen, at the size it has in the window."""
+def show(qtbot: Any) -> Iterator[Callable[[QWidget], Any]]:
+    """Put a panel on the screen, at the size it has in the window. It goes before its workspace, of
+    which it may be about to ask something."""
+    panels: list[QWidget] = []
 
     def shown(panel: Any, width: int = 328, height: int = 640) -> Any:
-        qtbot.addWidget(panel)
+        panels.append(panel)
         panel.resize(width, height)
         with qtbot.waitActive(panel):
             panel.show()
             panel.activateWindow()
         return panel
 
-    return shown
+    yield shown
+    delete(*panels)

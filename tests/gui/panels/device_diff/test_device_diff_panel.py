@@ -233,5 +233,6 @@ def test_without_a_gpu_it_says_what_is_missing(bench: Any, show: Callable[..., A
     assert "GPU, gpu:native" in panel.verdict.text()
     assert "torch:cpu: PyTorch is not installed" in panel.verdict.text()
     actions = [a for a in panel.devices.menu().actions() if a.isCheckable()]
-    assert [a.isEnabled() for a in actions] == [False, False, False]
+    assert [a.isEnabled() for a in actions] == [True, False, False, False]
+    assert actions[0].text().startswith("tutorial.torch-cpu ")  # what PyTorch gave elsewhere
     assert not panel.run.isEnabled()
