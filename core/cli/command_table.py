@@ -52,6 +52,13 @@ def _grad(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--check", action="store_true", help="compare with finite differences in float64"
     )
+    parser.add_argument(
+        "--what-if",
+        action="store_true",
+        help="each gradient native, as it stands, with overrides only, with stops only, by finite "
+        "differences, and straight through what rounds, with the operation where each parts from "
+        "the native one",
+    )
 
 
 def _why(parser: argparse.ArgumentParser) -> None:

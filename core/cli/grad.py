@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from gradstep.core.autodiff.check.gradcheck import Check, check_gradients
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.checks.gradients.gradient_variants import compare_variants
 from gradstep.core.checks.gradients.graph_evaluator import Evaluator
 from gradstep.core.checks.gradients.requested_gradients import (
     Gradients,
@@ -20,6 +21,7 @@ from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.arguments.request_args import require_request
 from gradstep.core.cli.output.command_output import kernel_lines, table, tensor_object, tensor_text
 from gradstep.core.cli.output.problem_json import problem_object
+from gradstep.core.cli.output.variant_text import variants_object, variants_text
 from gradstep.core.debug.history.frozen_program import name_of
 from gradstep.core.document.document import CodeKind
 from gradstep.core.document.requests import every_request
@@ -29,6 +31,9 @@ from gradstep.core.graph.problems import Problem, problem_text
 from gradstep.core.program.questions.first_run_values import situation
 from gradstep.core.program.questions.loaded_document import Loaded, start
 from gradstep.core.program.unused_overrides import find_unmatched, find_unregistered
+from gradstep.core.protocol.messages import GradientVariants
+
+_MEASURED = 1024  # elements of all gradients that --what-if measures by differences
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
@@ -42,6 +47,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     found, rows = gradient_values(loaded, request, derived, session)
     own = derived if derived.imported else None
     check = _check(loaded, request, backend) if args.check else None
+    variants = _variants(loaded, backend) if args.what_if else None
     data: dict[str, object] = {
         "gradients": {ref.short: tensor_object(value) for ref, value in found.items()}
     }
@@ -53,6 +59,8 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     if check is not None:
         data["numeric"] = {r.short: tensor_object(n.value) for r, n in check.numeric.items()}
         data["agrees"] = {r.short: bool(check.agrees(r).all()) for r in check.numeric}
+    if variants is not None:
+        data["what_if"] = variants_object(variants)
     if kernels:
         data["kernels"] = session.computed_by
     doubts = [] if own is not None else _doubts(loaded, request)
@@ -63,6 +71,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     notes = [_also(of) for of in others if of != request.of]
     notes += [f"as the graph itself makes them, in {own.imported}/"] if own is not None else []
     text = _text(found, rows, check, request, backend)
+    text += "" if variants is None else f"\n{variants_text(variants)}"
     return Answer(data, "\n".join([*said, text, *notes, *kernel_lines(session.computed_by)]))
 
 
@@ -83,6 +92,11 @@ def _check(loaded: Loaded, request: GradientRequest, backend: Backend) -> Check:
     own = None if here.imported is None else here.imported.gradients
     given, functions = here.given, here.functions
     return check_gradients(evaluate, here.differentiated, request, given, functions, held=own)
+
+
+def _variants(loaded: Loaded, backend: Backend) -> GradientVariants:
+    evaluate = Evaluator(loaded.of_kind(CodeKind.PYFUNC))
+    return compare_variants(evaluate, [situation(loaded, backend)], _MEASURED)
 
 
 def _text(

@@ -20,6 +20,7 @@ from gradstep.core.checks.expectations.expectation_capture import (
 from gradstep.core.checks.expectations.expectation_runs import check_expectations
 from gradstep.core.checks.gradients.bottleneck_answers import find_bottlenecks, loss_for
 from gradstep.core.checks.gradients.gradient_checks import gradient_tables, table_of_node
+from gradstep.core.checks.gradients.gradient_variants import compare_variants
 from gradstep.core.checks.gradients.graph_evaluator import Evaluator
 from gradstep.core.checks.why.finiteness_survey import Surveyor
 from gradstep.core.checks.why.why_answers import Explainer
@@ -363,6 +364,12 @@ class EngineService:
         evaluate = self._evaluator(text, total)
         return gradient_tables(evaluate, situations, request.second_order), ()
 
+    def _compare_variants(self, request: m.CompareVariants, buffers: Sequence[Buffer]) -> Answer:
+        here = self._situation()
+        situations = [*here.each(self._session.program.derived)] or [here]
+        evaluate = self._evaluator("Comparing gradients", 2 * request.elements)
+        return compare_variants(evaluate, situations, request.elements), ()
+
     def _check_expectations(
         self, request: m.CheckExpectations, buffers: Sequence[Buffer]
     ) -> Answer:
@@ -487,6 +494,7 @@ class EngineService:
         **dict.fromkeys(ANSWERS, _look_at_slice),
         m.ReadHistory: _read_history,
         m.CheckGradients: _check_gradients,
+        m.CompareVariants: _compare_variants,
         m.CheckExpectations: _check_expectations,
         m.Expect: _expect,
         m.Notate: _notate,

@@ -21,6 +21,7 @@ from gradstep.core.protocol.result_rows import (
     PassInfo,
     ProfileRow,
     UncheckedNode,
+    VariantRow,
     WatchRow,
 )
 from gradstep.core.protocol.vocabulary import (
@@ -48,6 +49,24 @@ class GradientTable(Reply, frozen=True, kw_only=True):
     unchecked: list[UncheckedNode] = []
     supports: Supported
     text: str
+
+
+class CompareVariants(Request, frozen=True, kw_only=True):
+    """What would each gradient be without overrides, without stops, straight through what rounds,
+    and by finite differences? Replied to with GradientVariants.
+
+    elements: of all that is differentiated for, measured by differences; 0: nothing is."""
+
+    elements: int = 0
+
+
+class GradientVariants(Reply, frozen=True, kw_only=True):
+    """rows: of each loss, and of what it is differentiated for. errors: why a variant cannot be
+    computed. text: where the variants part from the native gradient, in sentences."""
+
+    rows: list[VariantRow]
+    errors: dict[str, str] = {}
+    text: str = ""
 
 
 class Watch(Request, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from gradstep.core.protocol.vocabulary import (
     ExplainedState,
     PhaseName,
     SideStatus,
+    VariantName,
 )
 
 
@@ -33,6 +34,35 @@ class GradientRow(msgspec.Struct, frozen=True, kw_only=True):
     method: str = ""  # of the numbers: "central differences" or "complex step"
     verdict: CheckVerdict | Literal[""] = ""
     text: str = ""  # where its gradient is worst: of the whole gradient
+
+
+class VariantCell(msgspec.Struct, frozen=True, kw_only=True):
+    """One gradient as it is in one variant of what is asked for.
+
+    norm: the root of all squares; None where there is no gradient. preview: its first elements.
+    same: as natively; difference: the norm of what differs over that of the native gradient; None
+    where one of the two does not exist. looked_at: elements, fewer than all where they are
+    measured. node, type: of the first operation on the way back whose input gets another gradient
+    than natively, why: by what is in force there; "" where there is none, or none was found."""
+
+    variant: VariantName
+    norm: float | None
+    preview: str = ""
+    same: bool = True
+    difference: float | None = None
+    looked_at: int = 0
+    node: str = ""
+    type: str = ""
+    why: str = ""
+
+
+class VariantRow(msgspec.Struct, frozen=True, kw_only=True):
+    """The gradient of `of` with respect to one tensor, in all variants that could be computed."""
+
+    of: str
+    wrt: str
+    size: int = 0  # elements; 0 where it has no gradient in any
+    cells: list[VariantCell]
 
 
 class LintFinding(msgspec.Struct, frozen=True, kw_only=True):

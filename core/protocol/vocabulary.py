@@ -35,6 +35,10 @@ RunMode = Literal["recorded", "fast"]  # the layout that the debugger runs, or t
 # "kink": one-sided differences part; "TensorFlow's": a known defect of its own.
 CheckVerdict = Literal["ok", "kink", "float32 limit", "TensorFlow's", "wrong"]
 Supported = Literal["native", "override", "both", "neither"]
+# Of one gradient, side by side: see gradstep.core.checks.gradients.request_variants.
+VariantName = Literal[
+    "native", "as it stands", "overrides only", "stops only", "numeric", "straight-through"
+]
 ExpectationWord = Literal["equals", "differs", "none", "holds", "fails"]
 
 SideStatus = Literal["ok", "raised", "unavailable", "dead"]  # "unavailable": an input was

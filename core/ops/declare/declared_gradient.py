@@ -33,12 +33,15 @@ class Gradient:
     takes_slices:   it takes IndexedSlices for its gradient; others get the whole tensor.
     defects:        where TensorFlow's gradient is not what finite differences give.
     differentiable: false where no gradient flows on purpose, whatever the rule says to who asks.
+    stepped:        its result goes in flat steps after its one input, with that one's type and
+                    shape: a straight-through estimator takes Identity's gradient in its place.
     """
 
     rule: GradientRule | None = None
     takes_slices: bool = False
     defects: tuple[Defect, ...] = ()
     differentiable: bool = True
+    stepped: bool = False
 
 
 def _give_none(op: Any, *grads: Any) -> list[None]:
@@ -47,5 +50,7 @@ def _give_none(op: Any, *grads: Any) -> list[None]:
 
 # A deliberate "no gradient": every input gets None; TensorFlow's NotDifferentiable.
 NOT_DIFFERENTIABLE = Gradient(_give_none, differentiable=False)
+# The same of what rounds its input.
+ROUNDING = Gradient(_give_none, differentiable=False, stepped=True)
 # Nothing is declared: asking is a LookupError, as it is in TensorFlow.
 UNDECLARED = Gradient(differentiable=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
+from gradstep.core.ops.declare.declared_gradient import ROUNDING
 from gradstep.core.ops.declare.kernel_forms import ufunc
 from gradstep.core.ops.declare.result_causes import Causes
 from gradstep.core.ops.declare.samples import unary
@@ -25,7 +25,7 @@ for _type, _ufunc, _doc in _FLOATS_ONLY:
         formula=f"{_ufunc}(x)",
         infer=real_floats,
         kernel=ufunc(_ufunc),
-        gradient=NOT_DIFFERENTIABLE,
+        gradient=ROUNDING,
         samples=unary(),
         python=_ufunc,
         causes=Causes(vanishes="rounded"),
@@ -45,7 +45,7 @@ op(
     formula="rint(x)",
     infer=require_signed(real(unref)),
     kernel=_round,
-    gradient=NOT_DIFFERENTIABLE,
+    gradient=ROUNDING,
     samples=unary(),
     arithmetic="exact",
     causes=Causes(vanishes="rounded"),

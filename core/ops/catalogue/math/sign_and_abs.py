@@ -62,7 +62,7 @@ op(
     formula="sign(x)",
     infer=require_signed(unref),
     kernel=_sign,
-    gradient=lambda op, g: zeros_like(op.inputs[0]),
+    gradient=Gradient(lambda op, g: zeros_like(op.inputs[0]), stepped=True),
     samples=with_complex(unary(0.5), differentiable=False),
     arithmetic="rounded",  # of a complex number it is a quotient
     python="sign",

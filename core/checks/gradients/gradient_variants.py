@@ -1,0 +1,230 @@
+"""Answering CompareVariants: each gradient in all variants, and where they part from native."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gradstep.core.autodiff.check.check_result import Verdict
+from gradstep.core.autodiff.check.finite_differences import (
+    NumericGradient,
+    agree,
+    measure_gradients,
+)
+from gradstep.core.autodiff.check.frozen_values import add_draws, evaluate_alive
+from gradstep.core.checks.gradients.graph_evaluator import Evaluator
+from gradstep.core.checks.gradients.node_checks import node_checks
+from gradstep.core.checks.gradients.parting_operation import (
+    Flow,
+    PartedWires,
+    Parting,
+    first_on_the_way,
+    is_same,
+)
+from gradstep.core.checks.gradients.request_variants import RequestVariants
+from gradstep.core.debug.history.frozen_program import name_of
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.number_kinds import kind_of
+from gradstep.core.program.gradient_context import Situation
+from gradstep.core.protocol.messages import GradientVariants, VariantCell, VariantRow
+from gradstep.core.protocol.vocabulary import VariantName
+
+NUMERIC: VariantName = "numeric"
+VARIANTS: tuple[VariantName, ...] = (
+    "native", "as it stands", "overrides only", "stops only", NUMERIC, "straight-through",
+)  # fmt: skip
+_SHOWN = 4  # elements of a preview
+_WRONG = (Verdict.WRONG.value, Verdict.DEFECT.value)
+
+Gradients = Mapping[TensorRef, "np.ndarray | None"]
+
+
+def compare_variants(
+    evaluate: Evaluator, here: Sequence[Situation], elements: int = 0
+) -> GradientVariants:
+    """Of everything that is differentiated. elements: see CompareVariants. Raises GradstepError
+    where nothing is asked for, or a native gradient cannot be computed."""
+    asked = [each for each in here if each.request.of and each.request.wrt]
+    if not asked:
+        raise GradstepError(
+            "no gradient is asked for",
+            kind="ValueError",
+            hint="choose what to differentiate, and with respect to what",
+        )
+    comparisons = [Comparison(evaluate, each, elements // len(asked)) for each in asked]
+    rows = [row for one in comparisons for row in one.rows()]
+    errors = {name: text for one in comparisons for name, text in one.errors.items()}
+    return GradientVariants(rows=rows, errors=errors, text=_said(rows, errors))
+
+
+class Comparison:
+    """The variants of one request. errors: why some could not be computed."""
+
+    def __init__(self, evaluate: Evaluator, here: Situation, elements: int) -> None:
+        drawn = add_draws(evaluate, here.graph, here.request, here.given)  # the same in all of them
+        self._evaluate, self._here = evaluate, replace(here, given=drawn)
+        self._wrt = [*dict.fromkeys(here.request.wrt)]
+        self._variants = RequestVariants(self._here)
+        self._most = max(1, elements // len(self._wrt)) if elements else 0
+        self._flows: dict[int, Flow] = {}
+        self._parted: dict[int, PartedWires] = {}
+        self.errors: dict[str, str] = {}
+        self._native_flow = self._flow("native")
+        self._native: Gradients = self._native_flow.gradients(self._wrt)
+
+    def rows(self) -> list[VariantRow]:
+        """A row for each tensor, with its cells in the order of VARIANTS."""
+        columns = [column for name in VARIANTS if (column := self._try(name)) is not None]
+        of = name_of(self._here.request.of)
+        return [
+            VariantRow(of=of, wrt=ref.short, size=_size(cells), cells=cells)
+            for ref in self._wrt
+            if (cells := [column[ref] for column in columns if ref in column]) is not None
+        ]
+
+    def _try(self, name: VariantName) -> Mapping[TensorRef, VariantCell] | None:
+        try:
+            if name != NUMERIC:
+                return self._column(name)
+            return self._numeric_column() if self._most else None
+        except GradstepError as error:
+            self.errors[name] = error.message
+            return None
+
+    def _column(self, name: VariantName) -> Mapping[TensorRef, VariantCell]:
+        flow = self._flow(name)
+        same = flow is self._native_flow
+        found = self._native if same else flow.gradients(self._wrt)
+        return {ref: self._cell(name, ref, flow, found[ref]) for ref in self._wrt}
+
+    def _flow(self, name: VariantName) -> Flow:
+        derived = self._variants.derive(name)
+        if id(derived) not in self._flows:
+            given, graph = self._here.given, self._variants.graph
+            self._flows[id(derived)] = Flow(self._evaluate, graph, derived, given)
+        return self._flows[id(derived)]
+
+    def _cell(
+        self, name: VariantName, ref: TensorRef, flow: Flow, value: np.ndarray | None
+    ) -> VariantCell:
+        native = self._native[ref]
+        if is_same(native, value):
+            return _cell(name, value, native)
+        return _cell(name, value, native, False, self._wires(flow).first(ref))
+
+    def _wires(self, flow: Flow) -> PartedWires:
+        if id(flow) not in self._parted:
+            wires = PartedWires(self._variants.graph, self._native_flow, flow)
+            self._parted[id(flow)] = wires
+        return self._parted[id(flow)]
+
+    def _numeric_column(self) -> Mapping[TensorRef, VariantCell]:
+        """By differences of the loss, without stops; of tensors that are computed, too, one by one:
+        what is computed from them follows, what they are computed from stays."""
+        measured = self._measure()
+        wrong = {r: not agree(self._native[r], n).all() for r, n in measured.items()}
+        nodes = self._wrong_nodes() if any(wrong.values()) else {}
+        return {
+            ref: _numeric_cell(
+                self._native[ref],
+                n,
+                not wrong[ref],
+                first_on_the_way(self._variants.graph, ref, nodes) if wrong[ref] else Parting(),
+            )
+            for ref, n in measured.items()
+        }
+
+    def _measure(self) -> dict[TensorRef, NumericGradient]:
+        request = self._native_flow.derived.request
+        given, graph = self._here.given, self._variants.bare
+        computed = [ref for ref in self._wrt if ref not in given]
+        values = evaluate_alive(self._evaluate, graph, computed, given)
+        found: dict[TensorRef, NumericGradient] = {}
+        for ref in self._wrt:
+            point = {**given, **({ref: values[ref]} if ref in values else {})}
+            if ref in point and kind_of(point[ref].dtype) in "fc":
+                one = replace(request, wrt=(ref,))
+                found |= measure_gradients(self._evaluate, graph, one, point, self._most)
+        return found
+
+    def _wrong_nodes(self) -> dict[str, str]:
+        """Operations whose native gradient is not what differences of them alone say."""
+        plain = self._native_flow.derived.request
+        here = replace(self._here, request=plain, graph=self._variants.bare, imported=None)
+        checks, _ = node_checks(self._evaluate, here, self._variants.bare)
+        return {check.node: check.text for check in checks if check.verdict in _WRONG}
+
+
+def _cell(
+    name: VariantName,
+    value: np.ndarray | None,
+    native: np.ndarray | None,
+    same: bool = True,
+    parting: Parting | None = None,
+) -> VariantCell:
+    at = parting or Parting()
+    return VariantCell(
+        variant=name,
+        norm=None if value is None else _norm(value),
+        preview="" if value is None else _preview(value),
+        same=same,
+        difference=_difference(value, native),
+        looked_at=0 if value is None else value.size,
+        node=at.node,
+        type=at.type,
+        why=at.why,
+    )
+
+
+def _numeric_cell(
+    native: np.ndarray | None, numeric: NumericGradient, same: bool, parting: Parting
+) -> VariantCell:
+    """Of the elements that were measured."""
+    seen = numeric.looked_at
+    there = None if native is None or native.shape != seen.shape else native[seen]
+    return _cell(NUMERIC, numeric.value[seen], there, same, parting)
+
+
+def _norm(value: np.ndarray) -> float:
+    return float(np.linalg.norm(np.asarray(value, np.complex128)))
+
+
+def _difference(value: np.ndarray | None, native: np.ndarray | None) -> float | None:
+    if value is None or native is None:
+        return None
+    wide = np.asarray(value, np.complex128) - np.asarray(native, np.complex128)
+    off, whole = float(np.linalg.norm(wide)), _norm(native)
+    return off / whole if whole else (0.0 if off == 0 else float("inf"))
+
+
+def _preview(value: np.ndarray) -> str:
+    texts = [f"{x:.4g}" for x in value.ravel()[:_SHOWN].tolist()]
+    more = ", …" if value.size > _SHOWN else ""
+    return f"[{', '.join(texts)}{more}]" if value.ndim else texts[0]
+
+
+def _size(cells: Sequence[VariantCell]) -> int:
+    return max((cell.looked_at for cell in cells), default=0)
+
+
+def _said(rows: Sequence[VariantRow], errors: Mapping[str, str]) -> str:
+    """A sentence for each variant that is another somewhere, and operation where it parts."""
+    parted = dict.fromkeys(_partings(rows))
+    failed = [f"{name} cannot be computed: {text}" for name, text in errors.items()]
+    return " ".join([*parted, *failed]) or "All variants give the native gradient."
+
+
+def _partings(rows: Sequence[VariantRow]) -> Iterator[str]:
+    differing = [cell for row in rows for cell in row.cells if not cell.same]
+    for cell in sorted(differing, key=lambda cell: VARIANTS.index(cell.variant)):
+        yield f"{cell.variant[:1].upper()}{cell.variant[1:]} parts from native{said_where(cell)}."
+
+
+def said_where(cell: VariantCell) -> str:
+    """ " at e (AddN): gradient CustomAdd in place of AddN's own"; "" where no place is known."""
+    if not cell.node:
+        return ""
+    return f" at {cell.node} ({cell.type})" + (f": {cell.why}" if cell.why else "")
