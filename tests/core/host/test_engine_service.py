@@ -244,6 +244,18 @@ def test_the_articles_override_is_not_what_the_numbers_say(
     assert "(grad, grad, None)" in node.fix
 
 
+def test_variants_of_what_is_asked_for(ask: Ask, example: Callable[[str], bytes]) -> None:
+    ask(m.Open(trusted=True), example("override_add"))
+    found = ask(m.CompareVariants(elements=64))
+    assert isinstance(found, m.GradientVariants)
+    assert [(row.of, row.wrt, len(row.cells)) for row in found.rows] == [
+        ("loss", "c", 6),
+        ("loss", "k", 6),
+    ]
+    assert {cell.node for row in found.rows for cell in row.cells if not cell.same} == {"e"}
+    assert found.text.startswith("As it stands parts from native at e (PyFunc): gradient CustomAdd")
+
+
 def test_the_right_override_is_supported(ask: Ask, example: Callable[[str], bytes]) -> None:
     document = gradstep_file.from_bytes(example("override_add"))
     right = CodeItem(
