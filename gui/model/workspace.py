@@ -62,6 +62,7 @@ from gradstep.gui.model.training import Training
 from gradstep.gui.model.undo import Edit
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.value_reader import ValueReader
+from gradstep.gui.model.variant_comparison import VariantComparison
 from gradstep.gui.model.window_requests import ShownPanel, WindowRequest
 
 if TYPE_CHECKING:
@@ -182,6 +183,7 @@ class Workspace(QObject):
         self.whys = Explanations(self)
         self.lints = LintFindings(self)
         self.queries = RunQuery(self)
+        self.variants = VariantComparison(self)
         self.recordings = DeviceRecordings(self)
         self.console = ConsoleLines(self)
         self.stacks = BlockStacks(self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -211,16 +211,21 @@ def _size(cells: Sequence[VariantCell]) -> int:
 
 
 def _said(rows: Sequence[VariantRow], errors: Mapping[str, str]) -> str:
-    """A sentence for each variant that is another somewhere, and operation where it parts."""
-    parted = dict.fromkeys(_partings(rows))
+    """A sentence for each operation where variants part from native, and each that has failed."""
+    parted: dict[str, dict[VariantName, None]] = {}
+    for name in VARIANTS:
+        for cell in (cell for row in rows for cell in row.cells if cell.variant == name):
+            if not cell.same:
+                parted.setdefault(said_where(cell), {})[name] = None
     failed = [f"{name} cannot be computed: {text}" for name, text in errors.items()]
-    return " ".join([*parted, *failed]) or "All variants give the native gradient."
+    sentences = [_sentence([*names], where) for where, names in parted.items()]
+    return " ".join([*sentences, *failed]) or "All variants give the native gradient."
 
 
-def _partings(rows: Sequence[VariantRow]) -> Iterator[str]:
-    differing = [cell for row in rows for cell in row.cells if not cell.same]
-    for cell in sorted(differing, key=lambda cell: VARIANTS.index(cell.variant)):
-        yield f"{cell.variant[:1].upper()}{cell.variant[1:]} parts from native{said_where(cell)}."
+def _sentence(names: Sequence[VariantName], where: str) -> str:
+    verb = "parts" if len(names) == 1 else "part"
+    listed = ", ".join(names)
+    return f"{listed[:1].upper()}{listed[1:]} {verb} from native{where}."
 
 
 def said_where(cell: VariantCell) -> str:

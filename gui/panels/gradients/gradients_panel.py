@@ -14,6 +14,8 @@ from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.gradients.bad_gradients import BadGradients
 from gradstep.gui.panels.gradients.gradient_check_table import GradientModel
 from gradstep.gui.panels.gradients.gradient_values import GradientValues, gradient_values
+from gradstep.gui.panels.gradients.variant_view import VariantView
+from gradstep.gui.panels.widgets.check_box import Check
 from gradstep.gui.panels.widgets.flat_table import FlatTable
 from gradstep.gui.panels.widgets.panel_base import Panel
 from gradstep.gui.panels.widgets.small_labels import Link, Wrapped
@@ -41,6 +43,7 @@ class GradientsPanel(Panel):
         self.column.addWidget(self.values, 1)
         self.column.addWidget(self.bad)
         self.column.addStretch(0)
+        self.variants: VariantView | None = None  # made when it is asked for
         self.table.chosen.connect(self._select)
         self.follow(
             self.refresh,
@@ -49,7 +52,9 @@ class GradientsPanel(Panel):
             workspace.document_changed,
         )
         self.follow(self.held.changed, workspace.stopped, workspace.values_changed)
-        self.follow(self.bad.refresh_if_changed, workspace.values_changed)
+        self.follow(self._refresh_bad, workspace.values_changed)
+        variants = workspace.variants
+        self.follow(self._refresh_variants, variants.changed, variants.stale)
         self.refresh()
 
     def _head(self) -> QHBoxLayout:
@@ -61,6 +66,11 @@ class GradientsPanel(Panel):
         self.check.clicked.connect(lambda: commands.check_gradients(self.workspace))
         row.addWidget(self.check)
         row.addStretch(1)
+        self.what_if = Check(lambda: self.theme, self.tr("What if"), "gradients.what_if")
+        words = self.tr("Native, as it stands, numeric and straight-through side by side")
+        self.what_if.setToolTip(words)
+        self.what_if.toggled.connect(self.refresh)
+        row.addWidget(self.what_if)
         return row
 
     def _verdicts(self) -> QVBoxLayout:
@@ -90,6 +100,11 @@ class GradientsPanel(Panel):
                 )
             )
             return
+        self.what_if.setVisible(True)
+        if self.what_if.isChecked():
+            self._show_variants()
+            return
+        self._hide_variants()
         self.model.show(table.rows if table is not None else ())
         hint = self.tr("Compares every gradient with finite differences in float64.")
         self.sentence.setText((table.text if table is not None else "") or hint)
@@ -103,6 +118,32 @@ class GradientsPanel(Panel):
         self._let_stretch(rows, values, not (rows or values))
         self.show_content()
 
+    def _show_variants(self) -> None:
+        """In the place of all else."""
+        if self.variants is None:
+            self.variants = VariantView(self.workspace)
+            self.column.addWidget(self.variants, 1)
+        self._drop_links()
+        for part in (self.sentence, self.table, self.values, self.bad):
+            part.hide()
+        self._let_stretch(False, False, False)
+        self.variants.refresh()
+        self.variants.show()
+        self.show_content()
+
+    def _hide_variants(self) -> None:
+        self.sentence.show()
+        if self.variants is not None:
+            self.variants.hide()
+
+    def _refresh_variants(self) -> None:
+        if self.variants is not None and self.variants.isVisibleTo(self):
+            self.variants.refresh()
+
+    def _refresh_bad(self) -> None:
+        if not self.what_if.isChecked():
+            self.bad.refresh_if_changed()
+
     def _offer(self, choices: list[LossChoice]) -> None:
         """The losses that fit a network that came without one."""
         words = self.tr("Nothing is differentiated yet. Add a loss of {}, and its gradients:")
@@ -112,6 +153,8 @@ class GradientsPanel(Panel):
             link = Link(lambda: self.theme, choice.words, f"gradients.loss.{choice.block}")
             link.clicked.connect(lambda _=False, it=choice: commands.add_loss(self.workspace, it))
             self.verdicts.addWidget(link)
+        self.what_if.hide()
+        self._hide_variants()
         for part in (self.table, self.values, self.bad):
             part.hide()
         self._let_stretch(False, False, True)
