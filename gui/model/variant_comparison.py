@@ -80,7 +80,10 @@ class VariantComparison(QObject):
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
             if wish is not self._asked:
                 return
-            self.found = reply if isinstance(reply, GradientVariants) else None
+            if isinstance(reply, GradientVariants):
+                self.found = reply
+            elif not elements:
+                self.found = None  # else what was found before the numbers stays
             self.failure = reply.error if isinstance(reply, Failed) else None
             self.changed.emit()
             if self.found is not None and self.is_measured and not elements:

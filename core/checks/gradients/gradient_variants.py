@@ -184,8 +184,11 @@ def _numeric_cell(
 ) -> VariantCell:
     """Of the elements that were measured."""
     seen = numeric.looked_at
-    there = None if native is None or native.shape != seen.shape else native[seen]
-    return _cell(NUMERIC, numeric.value[seen], there, same, parting)
+    if seen.all():
+        return _cell(NUMERIC, numeric.value, native, same, parting)
+    return _cell(
+        NUMERIC, numeric.value[seen], None if native is None else native[seen], same, parting
+    )
 
 
 def _norm(value: np.ndarray) -> float:

@@ -68,7 +68,7 @@ class GradientsPanel(Panel):
         row.addStretch(1)
         self.what_if = Check(lambda: self.theme, self.tr("What if"), "gradients.what_if")
         words = self.tr("Native, as it stands, numeric and straight-through side by side")
-        self.what_if.setToolTip(words)
+        self.what_if.setToolTip(plain(words))
         self.what_if.toggled.connect(self.refresh)
         row.addWidget(self.what_if)
         return row

@@ -60,6 +60,7 @@ def paused_soon(service: EngineService) -> Iterator[None]:
     [
         m.Why(of=str(Y), wrt="x"),
         m.CheckGradients(),
+        m.CompareVariants(elements=8),
         m.Profile(),
         m.CheckExpectations(),
         m.Expect(what=[f'x["{Y}"]']),
