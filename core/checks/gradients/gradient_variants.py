@@ -20,6 +20,7 @@ from gradstep.core.checks.gradients.parting_operation import (
     Flow,
     PartedWires,
     Parting,
+    first_end,
     first_on_the_way,
     is_same,
 )
@@ -132,10 +133,16 @@ class Comparison:
                 self._native[ref],
                 n,
                 not wrong[ref],
-                first_on_the_way(self._variants.graph, ref, nodes) if wrong[ref] else Parting(),
+                self._blamed(ref, nodes) if wrong[ref] else None,
             )
             for ref, n in measured.items()
         }
+
+    def _blamed(self, ref: TensorRef, nodes: Mapping[str, str]) -> Parting:
+        """Why the numbers say something else."""
+        graph = self._variants.graph
+        found = first_on_the_way(graph, ref, nodes)
+        return found if found.node else first_end(graph, self._native_flow, ref)
 
     def _measure(self) -> dict[TensorRef, NumericGradient]:
         request = self._native_flow.derived.request
@@ -180,7 +187,7 @@ def _cell(
 
 
 def _numeric_cell(
-    native: np.ndarray | None, numeric: NumericGradient, same: bool, parting: Parting
+    native: np.ndarray | None, numeric: NumericGradient, same: bool, parting: Parting | None
 ) -> VariantCell:
     """Of the elements that were measured."""
     seen = numeric.looked_at

@@ -120,6 +120,21 @@ def first_on_the_way(graph: Graph, wrt: TensorRef, nodes: Mapping[str, str]) -> 
     return Parting()
 
 
+def first_end(graph: Graph, native: Flow, wrt: TensorRef) -> Parting:
+    """Where the native gradient of a tensor ends that has none, or is NaN or infinite first."""
+    leads = _leads_from(graph, wrt)
+    blocked = {} if wrt in native.derived.gradients else native.derived.blocked
+    for name in reversed(graph.order):
+        op = graph[name]
+        for edge in (Edge(name, index) for index, ref in enumerate(op.inputs) if leads(ref)):
+            if edge in blocked:
+                return Parting(name, op.type, blocked[edge])
+            value = native.carried(edge)
+            if value is not None and not np.isfinite(value).all():
+                return Parting(name, op.type, "its gradient is NaN or infinite")
+    return Parting()
+
+
 def _leads_from(graph: Graph, wrt: TensorRef) -> Callable[[TensorRef | None], bool]:
     """Whether a tensor is this one, or computed from it."""
     below = {name for edge in graph.consumers[wrt.op] if graph.source(edge) == wrt

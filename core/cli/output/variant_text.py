@@ -55,6 +55,6 @@ def _difference(cell: VariantCell) -> str:
         return ""
     if cell.same:
         return "the same"
-    if cell.difference is None:
+    if cell.difference is None or math.isnan(cell.difference):
         return "another"
     return f"{cell.difference:.1%}" if math.isfinite(cell.difference) else "not zero"

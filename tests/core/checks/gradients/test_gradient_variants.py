@@ -22,10 +22,13 @@ from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant, Edge, Graph, Operation, TensorRef
+from gradstep.core.io.open_document import read
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.program.derive import derive
 from gradstep.core.program.gradient_context import Situation, situation_of
 from gradstep.core.protocol.messages import VariantCell
+from tests.examples.build import FOLDER
+from tests.support import gradient_facts as facts
 
 V, W = np.array([0.5, -1.5, 2.25]), np.array([1.5, 0.25, -2.0])
 WRT = (TensorRef("v"), TensorRef("w"), TensorRef("product"))
@@ -182,6 +185,38 @@ def test_the_numbers_support_the_native_gradient() -> None:
     for name in ("v", "w", "product"):
         assert found[name, "numeric"].same, name
     assert found["w", "numeric"].norm == pytest.approx(found["w", "native"].norm, rel=1e-6)
+
+
+def test_a_gradient_that_operations_bring_along_is_no_native_one() -> None:
+    own = {"_gradient_op_type": "AddV2"}
+    ops = (op.with_attrs(**own) if op.name == "scaled" else op for op in GRAPH)
+    found = cells(PLAIN, Graph.of(ops))
+    assert found["v", "as it stands"].node == found["v", "overrides only"].node == "scaled"
+    assert found["v", "stops only"].same
+    assert found["v", "native"].norm == norms(PLAIN)["v"]
+
+
+def test_the_graphs_own_gradients_part_where_they_are_others() -> None:
+    """Somebody's Relu lets everything back."""
+    document = facts.fed("adam_ref")
+    op = document.graph["gradients/h_grad/ReluGrad"]
+    wrong = replace(op, type="Identity", inputs=op.inputs[:1])
+    graph = Graph.of(wrong if each is op else each for each in document.graph)
+    program = derive(document.with_(graph=graph))
+    here = situation_of(DebugSession(program), {})
+    table = compare_variants(Evaluator({}), [*here.each(program.derived)], 64)
+    parted = {(c.variant, c.node, c.why) for row in table.rows for c in row.cells if not c.same}
+    assert parted == {("as it stands", "h", "the graph's own gradients, in gradients/")}
+
+
+def test_a_native_gradient_that_is_nan_parts_from_the_numbers_where_it_begins() -> None:
+    document = read(FOLDER / "where_nan_trap.gradstep")
+    program = derive(document)
+    here = situation_of(DebugSession(program), {})
+    table = compare_variants(Evaluator({}), [*here.each(program.derived)], 64)
+    cell = {(row.wrt, c.variant): c for row in table.rows for c in row.cells}["log/x", "numeric"]
+    assert cell.type == "Log"
+    assert cell.why == "its gradient is NaN or infinite"
 
 
 def test_numbers_of_few_elements_say_so() -> None:
