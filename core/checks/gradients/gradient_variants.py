@@ -25,6 +25,8 @@ from gradstep.core.checks.gradients.parting_operation import (
     is_same,
 )
 from gradstep.core.checks.gradients.request_variants import RequestVariants
+from gradstep.core.checks.gradients.variant_cells import NUMERIC, make_cell, make_numeric_cell
+from gradstep.core.checks.gradients.variant_sentences import VARIANTS, say_where_they_part
 from gradstep.core.debug.history.frozen_program import name_of
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
@@ -33,11 +35,6 @@ from gradstep.core.program.gradient_context import Situation
 from gradstep.core.protocol.messages import GradientVariants, VariantCell, VariantRow
 from gradstep.core.protocol.vocabulary import VariantName
 
-NUMERIC: VariantName = "numeric"
-VARIANTS: tuple[VariantName, ...] = (
-    "native", "as it stands", "overrides only", "stops only", NUMERIC, "straight-through",
-)  # fmt: skip
-_SHOWN = 4  # elements of a preview
 _WRONG = (Verdict.WRONG.value, Verdict.DEFECT.value)
 
 Gradients = Mapping[TensorRef, "np.ndarray | None"]
@@ -58,7 +55,7 @@ def compare_variants(
     comparisons = [Comparison(evaluate, each, elements // len(asked)) for each in asked]
     rows = [row for one in comparisons for row in one.rows()]
     errors = {name: text for one in comparisons for name, text in one.errors.items()}
-    return GradientVariants(rows=rows, errors=errors, text=_said(rows, errors))
+    return GradientVariants(rows=rows, errors=errors, text=say_where_they_part(rows, errors))
 
 
 class Comparison:
@@ -113,8 +110,8 @@ class Comparison:
     ) -> VariantCell:
         native = self._native[ref]
         if is_same(native, value):
-            return _cell(name, value, native)
-        return _cell(name, value, native, False, self._wires(flow).first(ref))
+            return make_cell(name, value, native)
+        return make_cell(name, value, native, False, self._wires(flow).first(ref))
 
     def _wires(self, flow: Flow) -> PartedWires:
         if id(flow) not in self._parted:
@@ -129,7 +126,7 @@ class Comparison:
         wrong = {r: not agree(self._native[r], n).all() for r, n in measured.items()}
         nodes = self._wrong_nodes() if any(wrong.values()) else {}
         return {
-            ref: _numeric_cell(
+            ref: make_numeric_cell(
                 self._native[ref],
                 n,
                 not wrong[ref],
@@ -165,81 +162,5 @@ class Comparison:
         return {check.node: check.text for check in checks if check.verdict in _WRONG}
 
 
-def _cell(
-    name: VariantName,
-    value: np.ndarray | None,
-    native: np.ndarray | None,
-    same: bool = True,
-    parting: Parting | None = None,
-) -> VariantCell:
-    at = parting or Parting()
-    return VariantCell(
-        variant=name,
-        norm=None if value is None else _norm(value),
-        preview="" if value is None else _preview(value),
-        same=same,
-        difference=_difference(value, native),
-        looked_at=0 if value is None else value.size,
-        node=at.node,
-        type=at.type,
-        why=at.why,
-    )
-
-
-def _numeric_cell(
-    native: np.ndarray | None, numeric: NumericGradient, same: bool, parting: Parting | None
-) -> VariantCell:
-    """Of the elements that were measured."""
-    seen = numeric.looked_at
-    if seen.all():
-        return _cell(NUMERIC, numeric.value, native, same, parting)
-    return _cell(
-        NUMERIC, numeric.value[seen], None if native is None else native[seen], same, parting
-    )
-
-
-def _norm(value: np.ndarray) -> float:
-    return float(np.linalg.norm(np.asarray(value, np.complex128)))
-
-
-def _difference(value: np.ndarray | None, native: np.ndarray | None) -> float | None:
-    if value is None or native is None:
-        return None
-    wide = np.asarray(value, np.complex128) - np.asarray(native, np.complex128)
-    off, whole = float(np.linalg.norm(wide)), _norm(native)
-    return off / whole if whole else (0.0 if off == 0 else float("inf"))
-
-
-def _preview(value: np.ndarray) -> str:
-    texts = [f"{x:.4g}" for x in value.ravel()[:_SHOWN].tolist()]
-    more = ", …" if value.size > _SHOWN else ""
-    return f"[{', '.join(texts)}{more}]" if value.ndim else texts[0]
-
-
 def _size(cells: Sequence[VariantCell]) -> int:
     return max((cell.looked_at for cell in cells), default=0)
-
-
-def _said(rows: Sequence[VariantRow], errors: Mapping[str, str]) -> str:
-    """A sentence for each operation where variants part from native, and each that has failed."""
-    parted: dict[str, dict[VariantName, None]] = {}
-    for name in VARIANTS:
-        for cell in (cell for row in rows for cell in row.cells if cell.variant == name):
-            if not cell.same:
-                parted.setdefault(said_where(cell), {})[name] = None
-    failed = [f"{name} cannot be computed: {text}" for name, text in errors.items()]
-    sentences = [_sentence([*names], where) for where, names in parted.items()]
-    return " ".join([*sentences, *failed]) or "All variants give the native gradient."
-
-
-def _sentence(names: Sequence[VariantName], where: str) -> str:
-    verb = "parts" if len(names) == 1 else "part"
-    listed = ", ".join(names)
-    return f"{listed[:1].upper()}{listed[1:]} {verb} from native{where}."
-
-
-def said_where(cell: VariantCell) -> str:
-    """ " at e (AddN): gradient CustomAdd in place of AddN's own"; "" where no place is known."""
-    if not cell.node:
-        return ""
-    return f" at {cell.node} ({cell.type})" + (f": {cell.why}" if cell.why else "")

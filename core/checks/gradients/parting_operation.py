@@ -36,6 +36,8 @@ def is_same(left: np.ndarray | None, right: np.ndarray | None) -> bool:
     wide, other = (np.asarray(x, np.complex128) for x in (left, right))
     if not (np.isfinite(wide).all() and np.isfinite(other).all()):
         return bool(np.array_equal(left, right, equal_nan=True))
+    largest = max(float(np.max(np.abs(x), initial=0.0)) for x in (wide, other)) or 1.0
+    wide, other = wide / largest, other / largest  # whose squares are no infinities
     scale = max(float(np.linalg.norm(wide)), float(np.linalg.norm(other)))
     return float(np.linalg.norm(wide - other)) <= _ROUNDINGS * _eps(left, right) * scale
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from gradstep.core.checks.gradients.gradient_variants import VARIANTS, said_where
+from gradstep.core.checks.gradients.variant_sentences import VARIANTS, said_where
 from gradstep.core.cli.output.command_output import table
 from gradstep.core.protocol.messages import GradientVariants, VariantCell, VariantRow
 

@@ -16,8 +16,10 @@ from gradstep.core.autodiff.reverse.gradient_request import (
     Override,
     OverrideKind,
 )
-from gradstep.core.checks.gradients.gradient_variants import VARIANTS, compare_variants
+from gradstep.core.checks.gradients.gradient_variants import compare_variants
 from gradstep.core.checks.gradients.graph_evaluator import Evaluator
+from gradstep.core.checks.gradients.parting_operation import is_same
+from gradstep.core.checks.gradients.variant_sentences import VARIANTS
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
@@ -252,3 +254,24 @@ def test_a_gradient_that_fails_leaves_the_others() -> None:
 def test_nothing_asked_for_is_said() -> None:
     with pytest.raises(GradstepError, match="no gradient is asked for"):
         compare_variants(Evaluator({}), [Situation(GRAPH, GradientRequest(), {}, GIVEN)])
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "same"),
+    [
+        ([1.0, 2.0], [1.0, 2.0 + 1e-15], True),
+        ([1.0, 2.0], [1.0, 2.001], False),
+        ([1e200, 0.0], [2e200, 0.0], False),
+        ([0.0], [0.0], True),
+        ([0.0], None, False),
+        (None, None, True),
+        ([np.nan, 1.0], [np.nan, 1.0], True),
+        ([np.inf], [-np.inf], False),
+        ([], [], True),
+    ],
+)
+def test_two_gradients_are_one_but_for_rounding(
+    left: list[float] | None, right: list[float] | None, same: bool
+) -> None:
+    one, other = (None if x is None else np.array(x) for x in (left, right))
+    assert is_same(one, other) == same

@@ -1,0 +1,37 @@
+"""The what-if table in sentences: which variants part from the native gradient, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gradstep.core.protocol.messages import VariantCell, VariantRow
+from gradstep.core.protocol.vocabulary import VariantName
+
+VARIANTS: tuple[VariantName, ...] = (
+    "native", "as it stands", "overrides only", "stops only", "numeric", "straight-through",
+)  # fmt: skip
+
+
+def say_where_they_part(rows: Sequence[VariantRow], errors: Mapping[str, str]) -> str:
+    """A sentence for each operation where variants part from native, and each that has failed."""
+    parted: dict[str, dict[VariantName, None]] = {}
+    for name in VARIANTS:
+        for cell in (cell for row in rows for cell in row.cells if cell.variant == name):
+            if not cell.same:
+                parted.setdefault(said_where(cell), {})[name] = None
+    failed = [f"{name} cannot be computed: {text}" for name, text in errors.items()]
+    sentences = [_sentence([*names], where) for where, names in parted.items()]
+    return " ".join([*sentences, *failed]) or "All variants give the native gradient."
+
+
+def _sentence(names: Sequence[VariantName], where: str) -> str:
+    verb = "parts" if len(names) == 1 else "part"
+    listed = ", ".join(names)
+    return f"{listed[:1].upper()}{listed[1:]} {verb} from native{where}."
+
+
+def said_where(cell: VariantCell) -> str:
+    """ " at e (AddN): gradient CustomAdd in place of AddN's own"; "" where no place is known."""
+    if not cell.node:
+        return ""
+    return f" at {cell.node} ({cell.type})" + (f": {cell.why}" if cell.why else "")
