@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from gradstep.core.protocol.messages import GradientVariants, VariantCell, VariantRow
 from gradstep.core.protocol.vocabulary import VariantName
+from gradstep.gui.look import number_text
 from gradstep.gui.panels.widgets.table_cells import Cell, CellModel
 
 COLUMNS: Mapping[VariantName, str] = {
     "native": "native",
-    "as it stands": "as it stands",
+    "as it stands": "as is",
     "overrides only": "overrides",
     "stops only": "stops",
     "numeric": "numeric",
@@ -59,7 +60,7 @@ class VariantModel(CellModel):
         if found is None:
             error = self.errors.get(_NAMES[column - 1], "")
             return Cell("error" if error else "…", "problem" if error else "faint", tip=error)
-        text = "None" if found.norm is None else f"{found.norm:.3g}"
+        text = _text(self.rows[row], found)
         tip = describe(self.rows[row], found)
         if not found.same:
             return Cell(text, "override", code=True, strong=True, tip=tip)
@@ -68,6 +69,15 @@ class VariantModel(CellModel):
     def _name(self, row: VariantRow) -> str:
         several = any(other.of != row.of for other in self.rows)
         return f"{row.of}/{row.wrt}" if several else row.wrt
+
+
+def _text(row: VariantRow, cell: VariantCell) -> str:
+    """A norm; of some elements alone it says nothing beside those of all."""
+    if cell.norm is None:
+        return "None"
+    if 0 < cell.looked_at < row.size:
+        return "✓" if cell.same else "×"
+    return number_text.short(cell.norm)
 
 
 def describe(row: VariantRow, cell: VariantCell) -> str:

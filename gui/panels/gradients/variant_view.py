@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QVBoxLayout, QWidget
 
 from gradstep.gui import commands
@@ -14,7 +15,7 @@ from gradstep.gui.panels.widgets.check_box import Check
 from gradstep.gui.panels.widgets.flat_table import FlatTable
 from gradstep.gui.panels.widgets.small_labels import Wrapped
 
-_WIDTHS = (56, 60, 76, 72, 60, 66, 64)  # pixels, of the columns
+_WIDTHS = (82, 60, 60, 72, 60, 60, 60)  # pixels, of the columns; the first takes what is left
 _ONLY = ("overrides only", "stops only")  # say something where there are both
 
 
@@ -28,10 +29,8 @@ class VariantView(QWidget):
         self.numeric = self._numeric_box()
         self.bends = BendBoxes(workspace, self.numeric)
         self.model = VariantModel()
-        self.table = FlatTable(
-            lambda: self._theme, self.model, "gradients.variants.table", _WIDTHS, 0
-        )
-        self.table.horizontalHeader().setMinimumSectionSize(_WIDTHS[0])
+        self.table = FlatTable(lambda: self._theme, self.model, "gradients.variants.table", _WIDTHS)
+        self.table.horizontalHeader().setMinimumSectionSize(_WIDTHS[1])
         self.table.setAccessibleName(self.tr("Gradients in all variants"))
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
         self.table.clicked.connect(self._go)
@@ -69,9 +68,20 @@ class VariantView(QWidget):
                 name == "numeric" and not self._variants.is_measured
             )
             self.table.setColumnHidden(number, hidden)
+        self._fit()
         self.bends.refresh()
         self.model.show(self._variants.shown)
         self._say()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Names take what the numbers leave, and some room in any case."""
+        hidden = self.table.isColumnHidden
+        taken = sum(w for column, w in enumerate(_WIDTHS) if column and not hidden(column))
+        self.table.setColumnWidth(0, max(_WIDTHS[0], self.width() - taken))
 
     def _say(self) -> None:
         """Of the current cell, or of all."""

@@ -188,3 +188,13 @@ def test_nothing_else_is_beside_it(bench: Any, what_if: Callable[[str], Gradient
     panel.what_if.setChecked(False)
     assert panel.bad.isVisibleTo(panel)
     assert panel.sentence.isVisibleTo(panel)
+
+
+def test_the_norm_of_some_elements_is_not_put_beside_that_of_all(
+    bench: Any, what_if: Callable[[str], GradientsPanel]
+) -> None:
+    panel = what_if("cnn_digits")
+    assert panel.variants is not None
+    row = column(panel, 0).index("conv1/kernel")
+    assert column(panel, NUMERIC)[row] == "✓"
+    assert "21 of 54 elements" in panel.variants.model.cell(row, NUMERIC).tip
