@@ -1,6 +1,6 @@
 """The smallest graph that still shows what is wrong with a value or a gradient.
 
 `reduction_search.py` is the door; what is asked of every smaller graph `reduction_symptom.py` has,
-the numbers that take the place of what is left out `moment_values.py`, the documents themselves
+the numbers that take the place of what is left out `values_read.py`, the documents themselves
 `reduced_document.py`, and smaller tensors `smaller_tensors.py`.
 """

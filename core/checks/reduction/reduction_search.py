@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from gradstep.core.cancellation import check_cancelled
-from gradstep.core.checks.reduction.moment_values import Iterations, MomentValues
+from gradstep.core.checks.reduction.values_read import Iterations, MomentValues
 from gradstep.core.checks.reduction.reduced_document import (
     ReducedGraph,
     float_inputs,

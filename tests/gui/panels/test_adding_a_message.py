@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from gradstep.core.cancellation import check_cancelled
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.host import engine_service
 from gradstep.core.host.device_services import CpuOnly
@@ -60,7 +61,8 @@ def records(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 @pytest.fixture
 def answered(records: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """The page's method, and its row."""
-    here = {**vars(engine_service), "summarize": summarize, "TensorRef": TensorRef}
+    named = {"summarize": summarize, "TensorRef": TensorRef, "check_cancelled": check_cancelled}
+    here = {**vars(engine_service), **named}
     exec(dedent(METHOD), here)
     ((request, method),) = eval(f"{{{ROW}}}", here).items()
     monkeypatch.setitem(EngineService._HANDLERS, request, method)
