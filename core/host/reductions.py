@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gradstep.core.checks.reduction.values_read import MomentValues
 from gradstep.core.checks.reduction.reduction_search import Reduction
+from gradstep.core.checks.reduction.values_read import MomentValues
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import Document

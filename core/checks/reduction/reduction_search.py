@@ -9,7 +9,6 @@ from functools import partial
 import numpy as np
 
 from gradstep.core.cancellation import check_cancelled
-from gradstep.core.checks.reduction.values_read import Iterations, MomentValues
 from gradstep.core.checks.reduction.reduced_document import (
     ReducedGraph,
     float_inputs,
@@ -18,6 +17,7 @@ from gradstep.core.checks.reduction.reduced_document import (
 )
 from gradstep.core.checks.reduction.reduction_symptom import Asked, Symptom
 from gradstep.core.checks.reduction.smaller_tensors import with_smaller_tensors
+from gradstep.core.checks.reduction.values_read import Iterations, MomentValues
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.loop import anywhere, loop_of, way_to
