@@ -528,6 +528,27 @@ def _diff(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _align(parser: argparse.ArgumentParser) -> None:
+    """The same network from two frameworks, whatever names, operations and orders of axes each has:
+    both are run on the same inputs, and their tensors aligned by what numbers are in them. Says the
+    first stretch behind which the numbers are others, on both sides, and the rule that makes it,
+    such as another epsilon; then the next one with the first made good, and the gradients. Status 1
+    where anything is other. Feeds are of FILE; OTHER gets them in its order of axes."""
+    shared_arguments.document(parser)
+    parser.add_argument("other", metavar="OTHER", help="the other document")
+    parser.add_argument(
+        "--tolerance",
+        metavar="T",
+        type=shared_arguments.tolerance,
+        default=1e-5,
+        help="of a tensor's norm, up to which a difference is rounding (1e-5)",
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="every operation that is behind a difference"
+    )
+    shared_arguments.add_run_arguments(parser)
+
+
 def _engine(parser: argparse.ArgumentParser) -> None:
     """The engine process: requests on standard input, answers on standard output."""
     parser.add_argument("--stdio", action="store_true", help="talk over standard input and output")
@@ -549,6 +570,7 @@ VERBS: Mapping[str, Verb] = {
     "debug": Verb("the debugger in the terminal", _debug),
     "compare": Verb("the same graph on two devices, node by node", _compare),
     "diff": Verb("what one document has otherwise than another", _diff),
+    "align": Verb("the same network from two frameworks, value by value", _align),
     "precision": Verb("which operations make the error of a shorter format", _precision),
     "profile": Verb("time and bytes of each operation, and what passes do", _profile),
     "plan": Verb("the steps of a run, their memory, and what passes do", _plan),

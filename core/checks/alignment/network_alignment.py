@@ -1,0 +1,181 @@
+"""Two documents of one network, aligned: what meets, and each stretch in which they are other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gradstep.core.checks.alignment.equal_numbers import distance, sorted_numbers
+from gradstep.core.checks.alignment.meeting_again import Meeting, find_meeting
+from gradstep.core.checks.alignment.network_run import NetworkRun, Values
+from gradstep.core.checks.alignment.paired_gradients import GradientPair, pair_gradients
+from gradstep.core.checks.alignment.paired_inputs import paired_runs
+from gradstep.core.checks.alignment.parted_values import have_parted, lost_values
+from gradstep.core.checks.alignment.port_rules import find_rules
+from gradstep.core.checks.alignment.stretches import Parting, stretch_of
+from gradstep.core.checks.alignment.value_matching import Matching, match
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.program.questions.loaded_document import Loaded
+
+TOLERANCE = 1e-5
+_PARTINGS = 8  # stretches that are looked for
+
+
+@dataclass(frozen=True)
+class SideFigures:
+    """operations: that compute floats of what is fed. met: of these, those with a counterpart;
+    inside: those without, between such. behind: those after the last. weights, weights_met: of
+    what is needed."""
+
+    operations: int
+    met: int
+    inside: int
+    behind: tuple[str, ...]
+    weights: int
+    unmet_weights: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One stretch: (name, type) of its operations on each side, what they read in common, the two
+    tensors that should be the same behind it (None where they do not meet again), how far these
+    are apart, and sentences that say the rule, as far as it is recognised."""
+
+    file: tuple[tuple[str, str], ...]
+    other: tuple[tuple[str, str], ...]
+    after: tuple[tuple[str, str], ...]
+    meeting: tuple[str, str] | None
+    distance: float
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AlignmentReport:
+    """differences: in the order of the run; each is looked for with those before it made good.
+    gradients: of weights that both have; None where no loss is asked for that both have."""
+
+    file: SideFigures
+    other: SideFigures
+    inputs: tuple[tuple[str, str], ...]
+    differences: tuple[Difference, ...]
+    gradients: tuple[GradientPair, ...] | None = None
+    tolerance: float = field(default=TOLERANCE)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether nothing is other beyond rounding."""
+        return not self.differences and not any(
+            one.distance > one.limit for one in self.gradients or ()
+        )
+
+
+def align(file: Loaded, other: Loaded, tolerance: float = TOLERANCE) -> AlignmentReport:
+    """Everything, of one run of each. Raises GradstepError."""
+    runs = paired_runs(file, other)
+    values = runs[0].computed, runs[1].computed
+    for run, held in zip(runs, values, strict=True):
+        _require_values(run, held)
+    matching = _match(runs, values, tolerance)
+    weights = match((runs[0].graph, runs[0].weights), (runs[1].graph, runs[1].weights), tolerance)
+    differences = _differences(runs, values, matching, weights, tolerance)
+    gradients = None if differences else pair_gradients(runs, matching, weights, tolerance)
+    lost = _lost(runs, values, matching)
+    return AlignmentReport(
+        _figures(runs[0], values[0], matching.right.keys(), lost[0], weights.right.keys()),
+        _figures(runs[1], values[1], matching.left.keys(), lost[1], weights.left.keys()),
+        _inputs(runs, tolerance),
+        tuple(differences),
+        gradients,
+        tolerance,
+    )
+
+
+def _differences(
+    runs: tuple[NetworkRun, NetworkRun],
+    values: tuple[Values, Values],
+    matching: Matching,
+    weights: Matching,
+    tolerance: float,
+) -> list[Difference]:
+    found, forced = list[Difference](), dict[TensorRef, np.ndarray]()
+    for _ in range(_PARTINGS):
+        lost = _lost(runs, values, matching)
+        if not have_parted(runs, values, lost):
+            break
+        meeting = find_meeting(runs, values, lost, matching, forced, tolerance)
+        parting = stretch_of(runs, values, lost, matching, weights, meeting, tolerance)
+        found.append(_told(parting, meeting))
+        if meeting is None:
+            break
+        forced[meeting.right] = meeting.value.astype(values[1][meeting.right].dtype)
+        values = values[0], runs[1].values_with(forced)
+        matching = _match(runs, values, tolerance)
+    return found
+
+
+def _told(parting: Parting, meeting: Meeting | None) -> Difference:
+    apart = np.inf
+    if meeting is not None:
+        mine, theirs = parting.ends
+        apart = distance(sorted_numbers(mine), sorted_numbers(theirs))
+    return Difference(
+        tuple((op.name, op.type) for op in parting.left.operations),
+        tuple((op.name, op.type) for op in parting.right.operations),
+        parting.after,
+        None if meeting is None else (meeting.left.short, meeting.right.short),
+        float(apart),
+        tuple(find_rules(parting)),
+    )
+
+
+def _match(
+    runs: tuple[NetworkRun, NetworkRun], values: tuple[Values, Values], tolerance: float
+) -> Matching:
+    return match((runs[0].graph, values[0]), (runs[1].graph, values[1]), tolerance)
+
+
+def _lost(
+    runs: tuple[NetworkRun, NetworkRun], values: tuple[Values, Values], matching: Matching
+) -> tuple[Sequence[TensorRef], Sequence[TensorRef]]:
+    return (
+        lost_values(runs[0], values[0], matching.right),
+        lost_values(runs[1], values[1], matching.left),
+    )
+
+
+def _figures(
+    run: NetworkRun,
+    values: Values,
+    met: object,
+    lost: Sequence[TensorRef],
+    weights: object,
+) -> SideFigures:
+    ops = dict.fromkeys(ref.op for ref in values)
+    meeting = {ref.op for ref in met}  # type: ignore[attr-defined]
+    behind = {ref.op for ref in lost} - meeting
+    return SideFigures(
+        len(ops),
+        len(meeting),
+        len(ops) - len(meeting) - len(behind),
+        tuple(name for name in ops if name in behind),
+        len(run.weights),
+        tuple(ref.op for ref in run.weights if ref not in weights),  # type: ignore[operator]
+    )
+
+
+def _inputs(runs: tuple[NetworkRun, NetworkRun], tolerance: float) -> tuple[tuple[str, str], ...]:
+    left, right = runs
+    found = match((left.graph, left.feeds), (right.graph, right.feeds), tolerance)
+    return tuple((a.short, b.short) for a, theirs in found.right.items() for b in theirs[:1])
+
+
+def _require_values(run: NetworkRun, values: Values) -> None:
+    if not values:
+        raise GradstepError(
+            "there is nothing that computes with numbers of what is fed",
+            kind="ValueError",
+            hint="align two documents of a network with inputs",
+        )
