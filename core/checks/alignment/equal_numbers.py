@@ -21,7 +21,9 @@ def distance(left: np.ndarray, right: np.ndarray) -> float:
     sizes and where one is not finite and the other is not the same there."""
     if left.size != right.size:
         return np.inf
-    a, b = left.reshape(-1), right.reshape(-1)
+    if left.dtype == object or right.dtype == object:  # texts
+        return 0.0 if np.array_equal(left.reshape(-1), right.reshape(-1)) else np.inf
+    a, b = (np.asarray(one, np.float64).reshape(-1) for one in (left, right))
     with np.errstate(all="ignore"):
         apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, a - b)
         size = max(_norm(a), _norm(b))

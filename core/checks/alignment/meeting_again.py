@@ -14,7 +14,7 @@ import numpy as np
 
 from gradstep.core.checks.alignment.equal_numbers import are_arranged, as_arranged
 from gradstep.core.checks.alignment.network_run import NetworkRun, Values
-from gradstep.core.checks.alignment.value_matching import Matching, NumberIndex
+from gradstep.core.checks.alignment.value_matching import Matching, NumberIndex, Pairs
 from gradstep.core.graph.model import TensorRef
 
 _TRIALS = 400  # runs of OTHER
@@ -42,12 +42,12 @@ def find_meeting(
     """The first pair of tensors, in the order of both runs, behind which they agree. None where
     there is none in so many trials."""
     right = runs[1]
-    left_first, right_first = _with_shuffled(right, values, lost, matching, tolerance)
+    left_first, right_first = _with_shuffled(runs, values, lost, matching, tolerance)
     for a, b in islice(_pairs(left_first, right_first, values), _TRIALS):
         value = as_arranged(values[0][a], values[1][b])
         if value is None:
             continue
-        value = np.ascontiguousarray(value)
+        value = value.copy(order="C")
         after = right.values_with({**forced, b: value.astype(values[1][b].dtype)})
         if _agree_behind((a, b), runs, values, lost, after, tolerance):
             return Meeting(a, b, value)
@@ -55,30 +55,36 @@ def find_meeting(
 
 
 def shuffled(
-    values: tuple[Values, Values], matching: Matching, ref: TensorRef, tolerance: float
+    values: tuple[Values, Values], side: int, ref: TensorRef, partners: Pairs, tolerance: float
 ) -> bool:
-    """Whether a tensor of the right has its counterparts' numbers in an order that no order of
-    axes makes, though their sizes are the same."""
-    theirs = values[1][ref]
-    fit = [values[0][a] for a in matching.left.get(ref, ())]
-    fit = [one for one in fit if sorted(one.shape) == sorted(theirs.shape)]
-    return bool(fit) and not any(are_arranged(one, theirs, tolerance) for one in fit)
+    """Whether a tensor of one side has its counterparts' numbers in an order that no order of axes
+    makes, though their sizes are the same."""
+    mine = values[side][ref]
+    fit = [values[1 - side][one] for one in partners.get(ref, ())]
+    fit = [one for one in fit if sorted(one.shape) == sorted(mine.shape)]
+    return bool(fit) and not any(are_arranged(one, mine, tolerance) for one in fit)
 
 
 def _with_shuffled(
-    right: NetworkRun,
+    runs: tuple[NetworkRun, NetworkRun],
     values: tuple[Values, Values],
     lost: tuple[Sequence[TensorRef], Sequence[TensorRef]],
     matching: Matching,
     tolerance: float,
 ) -> tuple[list[TensorRef], list[TensorRef]]:
     """What is lost, and before it what it reads that is met in another order."""
-    read = (one for ref in lost[1] for one in right.graph[ref.op].inputs if one is not None)
-    met = [ref for ref in dict.fromkeys(read) if ref in matching.left]
-    found = [ref for ref in met if shuffled(values, matching, ref, tolerance)]
-    before = {a for b in found for a in matching.left[b]}
-    mine = [ref for ref in values[0] if ref in before]
-    return [*mine, *lost[0]][:_AHEAD], [*found, *lost[1]][:_AHEAD]
+    before = set[TensorRef](), set[TensorRef]()
+    for side, partners in enumerate((matching.right, matching.left)):
+        graph = runs[side].graph
+        read = (one for ref in lost[side] for one in graph[ref.op].inputs if one is not None)
+        for ref in dict.fromkeys(one for one in read if one in partners):
+            if shuffled(values, side, ref, partners, tolerance):
+                before[side].add(ref)
+                before[1 - side].update(partners[ref])
+    left, right = (
+        [*(ref for ref in values[side] if ref in before[side]), *lost[side]] for side in (0, 1)
+    )
+    return left[:_AHEAD], right[:_AHEAD]
 
 
 def _pairs(

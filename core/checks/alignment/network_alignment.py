@@ -80,6 +80,7 @@ def align(file: Loaded, other: Loaded, tolerance: float = TOLERANCE) -> Alignmen
         _require_values(run, held)
     matching = _match(runs, values, tolerance)
     weights = match((runs[0].graph, runs[0].weights), (runs[1].graph, runs[1].weights), tolerance)
+    _require_kinship(runs, matching, weights)
     differences = _differences(runs, values, matching, weights, tolerance)
     gradients = None if differences else pair_gradients(runs, matching, weights, tolerance)
     lost = _lost(runs, values, matching)
@@ -168,8 +169,23 @@ def _figures(
 
 def _inputs(runs: tuple[NetworkRun, NetworkRun], tolerance: float) -> tuple[tuple[str, str], ...]:
     left, right = runs
-    found = match((left.graph, left.feeds), (right.graph, right.feeds), tolerance)
+    fed = [{r: v for r, v in run.feeds.items() if v.dtype != object} for run in runs]
+    found = match((left.graph, fed[0]), (right.graph, fed[1]), tolerance)
     return tuple((a.short, b.short) for a, theirs in found.right.items() for b in theirs[:1])
+
+
+def _require_kinship(
+    runs: tuple[NetworkRun, NetworkRun], matching: Matching, weights: Matching
+) -> None:
+    """Where not one weight is the same, any two networks part at once."""
+    inputs = {*runs[0].feeds}
+    if all(run.weights for run in runs) and not weights.right and not {*matching.right} - inputs:
+        raise GradstepError(
+            "not one weight and no value of FILE is in OTHER: they are not one network, or do not "
+            "hold the same weights",
+            kind="ValueError",
+            hint="save both with the same weights; --restore takes FILE's from a checkpoint",
+        )
 
 
 def _require_values(run: NetworkRun, values: Values) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +11,9 @@ from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.checks.alignment.equal_numbers import as_arranged, distance
 from gradstep.core.checks.alignment.network_run import NetworkRun
-from gradstep.core.checks.alignment.value_matching import Matching
+from gradstep.core.checks.alignment.value_matching import Matching, Pairs
 from gradstep.core.document.document import CodeKind
-from gradstep.core.document.requests import trainable_variables
+from gradstep.core.document.requests import requests, trainable_variables
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.state.print_output import nowhere, printing_to
@@ -36,37 +36,65 @@ class GradientPair:
 def pair_gradients(
     runs: tuple[NetworkRun, NetworkRun], matching: Matching, weights: Matching, tolerance: float
 ) -> tuple[GradientPair, ...] | None:
-    """None where neither asks for a loss of one number that the other has, too. Raises
-    GradstepError."""
+    """None where neither asks for a loss that the other has, too. Weights of the same numbers, such
+    as biases of zero, are told apart by their gradients. Raises GradstepError."""
     losses = next(_losses(runs, matching), None)
-    if losses is None:
-        return None
-    pairs = [(a, b) for a, found in weights.right.items() for b in found[:1]]
-    pairs = [p for p in pairs if all(map(_is_trained, runs, p))]
-    sides = zip(runs, losses, zip(*pairs, strict=True), strict=True) if pairs else ()
-    found = [_gradients(run, loss, wrt) for run, loss, wrt in sides]
-    if not found:
-        return None
-    rows = [
-        GradientPair(a.op, b.op, _apart(found[0].get(a), found[1].get(b)), _ROOM * tolerance)
-        for a, b in reversed(pairs)
+    trained = [_trained(run) for run in runs]
+    pairs = [
+        (a, b)
+        for a, found in weights.right.items()
+        for b in found
+        if a in trained[0] and b in trained[1]
     ]
-    return tuple(rows)
+    if losses is None or not pairs:
+        return None
+    mine, theirs = (
+        _gradients(run, loss, tuple(dict.fromkeys(side)))
+        for run, loss, side in zip(runs, losses, zip(*pairs, strict=True), strict=True)
+    )
+    apart = [(_apart(mine.get(a), theirs.get(b)), a, b) for a, b in pairs]
+    limit = _ROOM * tolerance
+    return tuple(GradientPair(a.op, b.op, d, limit) for d, a, b in _assigned(apart, runs[0]))
+
+
+def _assigned(
+    apart: Iterable[tuple[float, TensorRef, TensorRef]], left: NetworkRun
+) -> list[tuple[float, TensorRef, TensorRef]]:
+    """Each weight once, the nearest first; last weight first, as gradients are made."""
+    used, found = (set[TensorRef](), set[TensorRef]()), list[tuple[float, TensorRef, TensorRef]]()
+    for distance_, a, b in sorted(apart, key=lambda one: one[0]):
+        if a not in used[0] and b not in used[1]:
+            used[0].add(a)
+            used[1].add(b)
+            found.append((distance_, a, b))
+    places = {name: i for i, name in enumerate(left.needed)}
+    return sorted(found, key=lambda one: -places[one[1].op])
 
 
 def _losses(
     runs: tuple[NetworkRun, NetworkRun], matching: Matching
 ) -> Iterator[tuple[TensorRef, TensorRef]]:
-    for a in runs[0].document.request.of:
-        yield from ((a, b) for b in matching.right.get(a, ())[-1:])
-    for b in runs[1].document.request.of:
-        yield from ((a, b) for a in matching.left.get(b, ())[-1:])
+    """What one asks for, and its counterpart: what the other asks for, if that is one."""
+    mine, theirs = (one.of for one in map(_asked, runs))
+    for a in mine:
+        yield from ((a, b) for b in _likeliest(a, matching.right, theirs))
+    for b in theirs:
+        yield from ((a, b) for a in _likeliest(b, matching.left, mine))
 
 
-def _is_trained(run: NetworkRun, ref: TensorRef) -> bool:
+def _likeliest(ref: TensorRef, partners: Pairs, asked: Collection[TensorRef]) -> list[TensorRef]:
+    return sorted(partners.get(ref, ()), key=lambda one: (one not in asked, one != ref))
+
+
+def _asked(run: NetworkRun) -> GradientRequest:
+    """The first thing that the document differentiates."""
+    return next(iter(requests(run.document)), run.document.request)
+
+
+def _trained(run: NetworkRun) -> Collection[TensorRef]:
     """As the document says, or else its variables: averages of a normalization are not."""
-    request = run.document.request
-    return ref in (request.wrt if request.of else trainable_variables(run.graph))
+    request = _asked(run)
+    return request.wrt if request.of and request.wrt else trainable_variables(run.graph)
 
 
 def _gradients(

@@ -87,7 +87,7 @@ def _in_sizes(value: np.ndarray, op: Operation) -> np.ndarray:
             node=op.name,
             hint="feed FILE a value that fits both",
         )
-    return np.ascontiguousarray(found).astype(_dtype(op))
+    return found.astype(_dtype(op), order="C")
 
 
 def _turned(value: np.ndarray, sizes: Sizes) -> Iterator[np.ndarray]:

@@ -12,7 +12,7 @@ from gradstep.core.checks.alignment.window_padding import window_paddings
 from gradstep.core.graph.model import Operation
 
 _LARGEST_EPSILON = 0.05
-_LARGEST_COUNT = 1 << 20  # of what a variance is over
+_LARGEST_COUNT = 800  # of what a variance is over: of more, rounding hides what n is
 _ALIKE = 1e-3  # of constants and ratios
 _NO_RULE = frozenset({
     "T", "dtype", "Tidx", "Tparams", "data_format", "padding", "explicit_paddings", "strides",
@@ -59,13 +59,17 @@ def _epsilon(parting: Parting) -> Iterator[str]:
 
 def _variance(parting: Parting) -> Iterator[str]:
     ratio = _ratio(parting)
-    if ratio is None or not {*_types(parting.left), *_types(parting.right)} & _SQUARING:
+    if (
+        ratio is None
+        or parting.ends[0].size == 1
+        or not {*_types(parting.left), *_types(parting.right)} & _SQUARING
+    ):
         return
     for power in (1, 2, -2):  # the variance, a deviation, and what is divided by one
         over = ratio**power
         larger = max(over, 1 / over)
         count = larger / (larger - 1)
-        if 2.5 < count < _LARGEST_COUNT and abs(count - round(count)) < _ALIKE * count:
+        if 2.5 < count < _LARGEST_COUNT and abs(count - round(count)) < 4e-7 * count**2 + 1e-4:
             unbiased = _side(over > 1)
             yield f"variance: {unbiased} divides by n - 1, the other by n = {round(count)}"
             return
@@ -169,6 +173,9 @@ def _ratio(parting: Parting) -> float | None:
     if turned is None or not np.any(right):
         return None
     ratio = float(np.vdot(turned, right) / np.vdot(right, right))
+    if left.size == 1:  # any two numbers have a ratio
+        whole = max(ratio, 1 / ratio) if ratio > 0 else 0.0
+        return ratio if whole > 1.5 and abs(whole - round(whole)) < _ALIKE else None
     same = distance(turned, ratio * np.asarray(right, np.float64)) <= parting.tolerance
     return ratio if same and ratio > 0 and not _alike(ratio, 1.0) else None
 

@@ -45,8 +45,8 @@ class Stretch:
 @dataclass(frozen=True)
 class Parting:
     """after: pairs of tensors that both stretches start from. ends: what they give, which should be
-    the same; one size. in_another_order: a tensor of the right before which only the order of its
-    numbers is wrong; "" for none."""
+    the same; one size. in_another_order: a tensor of either that has the numbers of its
+    counterpart in a wrong order; "" for none."""
 
     left: Stretch
     right: Stretch
@@ -81,9 +81,14 @@ def stretch_of(
         for run, part, reads, alone, held in zip(runs, names, read, unmet, values, strict=True)
     )
     starts = _read_outside(right)
-    wrong = [b for b in starts if shuffled(values, matching, b, tolerance)]
-    if meeting is not None and shuffled(values, matching, meeting.right, tolerance):
-        wrong.append(meeting.right)
+    mine = [*_read_outside(left), ends[0]]
+    sides = (mine, matching.right), ([*starts, ends[1]], matching.left)
+    wrong = [
+        ref
+        for side, (read_there, partners) in reversed([*enumerate(sides)])
+        for ref in read_there
+        if shuffled(values, side, ref, partners, tolerance)
+    ]
     after = tuple((matching.left[b][-1].short, b.short) for b in starts if b in matching.left)
     met = values[0][ends[0]], values[1][ends[1]]
     return Parting(left, right, after, met, wrong[0].short if wrong else "", tolerance)

@@ -78,7 +78,7 @@ def match(left: tuple[Graph, Values], right: tuple[Graph, Values], tolerance: fl
             same = sum({1 << places[b.op] for b in candidates[ref]})
             kept = tuple(b for b in candidates[ref] if not later[b.op] & behind & ~same)
             if kept:
-                found[ref] = kept
+                found[ref] = tuple(sorted(kept, key=lambda b: places[b.op]))
                 own |= sum({1 << places[b.op] for b in kept})
         before[name] = behind | own
     return Matching(found)

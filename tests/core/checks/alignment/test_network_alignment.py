@@ -16,6 +16,8 @@ from gradstep.core.graph.model import Constant
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.open_document import read
 from gradstep.core.program.questions.loaded_document import Loaded
+from gradstep.core.program.user_code import functions_of
+from tests.examples.build import FOLDER
 from tests.support.alike import FILES, MISTAKES, onnx_model
 
 FRAMEWORKS = (*FILES, "onnx")
@@ -151,6 +153,24 @@ def test_a_gradient_that_is_stopped_is_other(networks: Mapping[str, Loaded]) -> 
     assert found.gradients is not None
     apart = [one.file for one in found.gradients if one.distance > one.limit]
     assert set(apart) == {"bn/weight", "bn/bias", "conv/weight", "conv/bias"}
+
+
+@pytest.mark.parametrize(
+    "name", ["cnn_digits", "two_spirals", "batch_norm_updates", "cond_gradients", "lstm", "gan"]
+)
+def test_every_network_is_itself(name: str) -> None:
+    """With weights of equal numbers in it, several losses, conds and loops."""
+    document = read(str(FOLDER / f"{name}.gradstep"), Budget.unlimited())
+    itself = Loaded(document, functions_of(document.code.values(), True)[0])
+    found = align(itself, itself)
+    assert found.agrees
+    assert found.file.met == found.file.operations
+
+
+def test_another_network_is_refused(networks: Mapping[str, Loaded]) -> None:
+    other = Loaded(read(str(FOLDER / "two_spirals.gradstep"), Budget.unlimited()), {})
+    with pytest.raises(GradstepError, match="not one weight and no value of FILE is in OTHER"):
+        align(networks["torch"], other)
 
 
 def test_what_has_no_inputs_is_refused() -> None:
