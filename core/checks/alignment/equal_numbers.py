@@ -12,8 +12,8 @@ _AXES = 5  # of more, only the orders of axes that frameworks have are tried
 
 
 def sorted_numbers(array: np.ndarray) -> np.ndarray:
-    """All elements in ascending order: float64[size]."""
-    return np.sort(np.asarray(array, np.float64).reshape(-1))
+    """All elements in ascending order: float64[size], or complex128[size]."""
+    return np.sort(_wide(array).reshape(-1))
 
 
 def distance(left: np.ndarray, right: np.ndarray) -> float:
@@ -23,7 +23,7 @@ def distance(left: np.ndarray, right: np.ndarray) -> float:
         return np.inf
     if left.dtype == object or right.dtype == object:  # texts
         return 0.0 if np.array_equal(left.reshape(-1), right.reshape(-1)) else np.inf
-    a, b = (np.asarray(one, np.float64).reshape(-1) for one in (left, right))
+    a, b = (_wide(one).reshape(-1) for one in (left, right))
     with np.errstate(all="ignore"):
         apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, a - b)
         size = max(_norm(a), _norm(b))
@@ -65,12 +65,16 @@ def are_arranged(left: np.ndarray, right: np.ndarray, tolerance: float) -> bool:
     return nearest is not None and distance(nearest, right) <= tolerance
 
 
+def _wide(array: np.ndarray) -> np.ndarray:
+    return np.asarray(array, np.complex128 if np.iscomplexobj(array) else np.float64)
+
+
 def _norm(array: np.ndarray) -> float:
     return _norm_of(np.where(np.isfinite(array), array, 0.0))
 
 
 def _norm_of(array: np.ndarray) -> float:
-    found = float(np.linalg.norm(array.astype(np.float64)))
+    found = float(np.linalg.norm(array))
     return found if np.isfinite(found) else np.inf
 
 

@@ -191,7 +191,7 @@ def _require_kinship(
 def _require_values(run: NetworkRun, values: Values) -> None:
     if not values:
         raise GradstepError(
-            "there is nothing that computes with numbers of what is fed",
+            "there is nothing that computes with an input or a variable",
             kind="ValueError",
-            hint="align two documents of a network with inputs",
+            hint="align two documents of a network",
         )

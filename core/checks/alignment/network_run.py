@@ -66,9 +66,13 @@ class NetworkRun:
 
     @cached_property
     def fed_by_inputs(self) -> frozenset[str]:
-        """The operations that are needed, and depend on what is fed."""
+        """The operations that are needed, and depend on what is fed; in a network that is fed
+        nothing, on a variable."""
         found = {ref.op for ref in self.feeds}
+        held = set() if found else {n for n in self.needed if self.graph[n].type in VARIABLES}
         for name in self.needed:
+            if any(ref is not None and ref.op in held for ref in self.graph[name].inputs):
+                found.add(name)
             if any(ref is not None and ref.op in found for ref in self.graph[name].inputs):
                 found.add(name)
         return frozenset(found.intersection(self.needed))

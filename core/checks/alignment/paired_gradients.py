@@ -19,6 +19,7 @@ from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.state.print_output import nowhere, printing_to
 from gradstep.core.program.questions.loaded_document import start
 
+_FLOOR = 1e-3  # of the largest gradient's norm: one that is less may be what rounding left of 0
 _ROOM = 10  # how many times the tolerance of values gradients may be apart: they go twice as far
 
 
@@ -52,7 +53,8 @@ def pair_gradients(
         _gradients(run, loss, tuple(dict.fromkeys(side)))
         for run, loss, side in zip(runs, losses, zip(*pairs, strict=True), strict=True)
     )
-    apart = [(_apart(mine.get(a), theirs.get(b)), a, b) for a, b in pairs]
+    floor = _FLOOR * max(map(_norm, mine.values()), default=0.0)
+    apart = [(_apart(mine.get(a), theirs.get(b), floor), a, b) for a, b in pairs]
     limit = _ROOM * tolerance
     return tuple(GradientPair(a.op, b.op, d, limit) for d, a, b in _assigned(apart, runs[0]))
 
@@ -112,8 +114,16 @@ def _gradients(
     return dict(zip(there, values, strict=True))
 
 
-def _apart(left: np.ndarray | None, right: np.ndarray | None) -> float:
+def _apart(left: np.ndarray | None, right: np.ndarray | None, floor: float) -> float:
+    """Over their norm, or over `floor` where that is larger."""
     if left is None or right is None:
         return 0.0 if left is right else np.inf
     turned = as_arranged(left, right)
-    return np.inf if turned is None else distance(turned, right)
+    if turned is None:
+        return np.inf
+    size = max(_norm(left), _norm(right))
+    return distance(turned, right) * (size / floor if size < floor else 1.0)
+
+
+def _norm(array: np.ndarray) -> float:
+    return float(np.linalg.norm(array))

@@ -19,6 +19,7 @@ from gradstep.core.program.questions.loaded_document import Loaded
 from gradstep.core.program.user_code import functions_of
 from tests.examples.build import FOLDER
 from tests.support.alike import FILES, MISTAKES, onnx_model
+from tests.traces.trace_archive import traces
 
 FRAMEWORKS = (*FILES, "onnx")
 CAPTURED = tuple(FILES)
@@ -167,6 +168,18 @@ def test_every_network_is_itself(name: str) -> None:
     assert found.file.met == found.file.operations
 
 
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [("core_resnet", "resnet18"), ("core_llama", "llama"), ("core_functional", "functional")],
+)
+def test_a_model_is_itself_taken_apart(name: str, other: str) -> None:
+    """Recorded twice, once in PyTorch's core operations: gradients that should be zero included."""
+    found = align(*(_loaded(traces() / f"{one}.gstrace") for one in (name, other)))
+    assert found.agrees
+    assert found.gradients
+    assert found.file.met > 0.85 * found.file.operations
+
+
 def test_another_network_is_refused(networks: Mapping[str, Loaded]) -> None:
     other = Loaded(read(str(FOLDER / "two_spirals.gradstep"), Budget.unlimited()), {})
     with pytest.raises(GradstepError, match="not one weight and no value of FILE is in OTHER"):
@@ -175,5 +188,5 @@ def test_another_network_is_refused(networks: Mapping[str, Loaded]) -> None:
 
 def test_what_has_no_inputs_is_refused() -> None:
     empty = Loaded(Document(), {})
-    with pytest.raises(GradstepError, match="nothing that computes"):
+    with pytest.raises(GradstepError, match="nothing that computes with an input"):
         align(empty, empty)
