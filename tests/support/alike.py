@@ -17,7 +17,7 @@ FILES = {
     "jax": FOLDER / "jax.gstrace",
     "tensorflow": FOLDER / "tensorflow",
 }
-MISTAKES = ("epsilon", "variance", "gelu", "padding", "transposed", "bias", "flatten")
+MISTAKES = ("epsilon", "variance", "gelu", "padding", "transposed", "bias", "flatten", "statistics")
 
 
 def numbers() -> dict[str, np.ndarray]:
@@ -35,7 +35,8 @@ def numbers() -> dict[str, np.ndarray]:
 def onnx_model(mistake: str = "") -> bytes:
     """epsilon: of the layer normalization. variance: of it, by n - 1. gelu: by tanh. padding: at
     the end alone. transposed: the square weight of the hidden layer. bias: the hidden layer has
-    none. flatten: channels last by a Reshape in place of a Transpose."""
+    none. flatten: channels last by a Reshape in place of a Transpose. statistics: epsilon of
+    the batch normalization."""
     n = {key: value for key, value in numbers().items() if key not in ("x", "labels")}
     n |= {"w1": n["w1"].T.copy(), "w2": n["w2"].T.copy(), "last": np.array([-1])}
     n |= {"epsilon": np.array(1e-3 if mistake == "epsilon" else 1e-5, np.float32)}
@@ -43,6 +44,7 @@ def onnx_model(mistake: str = "") -> bytes:
     if mistake == "transposed":
         n["w1"] = n["w1"].T.copy()
     pads = [0, 0, 1, 1] if mistake == "padding" else [1, 1, 1, 1]
+    small = 1e-2 if mistake == "statistics" else 1e-3
     over = {"variance": np.array(5.0, np.float32)}.get(mistake, np.array(6.0, np.float32))
     n["count"] = over
     last = node("Reshape", "g rows", "t", "last") if mistake == "flatten" else node(
@@ -51,7 +53,7 @@ def onnx_model(mistake: str = "") -> bytes:
     hidden = [node("MatMul", "y w1", "m", "hidden"), node("Add", "m b1", "h", "hidden_bias")]
     nodes = [
         node("Conv", "x kernel bias", "c", "conv", strides=[2, 2], pads=pads),
-        node("BatchNormalization", "c scale shift mean variance", "b", "bn", epsilon=1e-3),
+        node("BatchNormalization", "c scale shift mean variance", "b", "bn", epsilon=small),
         node("Gelu", "b", "g", "gelu", approximate="tanh" if mistake == "gelu" else "none"),
         last,
         node("ReduceMean", "t last", "tm", "norm/mean", keepdims=1),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -91,19 +90,7 @@ class NetworkRun:
         with printing_to(nowhere), np.errstate(all="ignore"):
             found = self._session.values(wanted, {**self._given, **forced})
         made = {ref: v for ref, v in zip(wanted, found, strict=True) if v is not None}
-        return {ref: v for ref, v in made.items() if _tells(v) and not self._passes_on(v)}
-
-    def _passes_on(self, value: np.ndarray) -> bool:
-        """Whether it is a weight as it was, such as what a normalization gives of its averages."""
-        held = self._weights_by_size.get(value.size, ())
-        return value.size > 1 and any(np.array_equal(value.reshape(-1), one) for one in held)
-
-    @cached_property
-    def _weights_by_size(self) -> Mapping[int, Sequence[np.ndarray]]:
-        found = defaultdict[int, list[np.ndarray]](list)
-        for weight in self.weights.values():
-            found[weight.size].append(weight.reshape(-1))
-        return found
+        return {ref: v for ref, v in made.items() if _tells(v)}
 
     def shape_of(self, ref: TensorRef) -> tuple[int, ...] | None:
         """As far as it is known without a run."""

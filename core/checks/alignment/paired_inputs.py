@@ -7,7 +7,7 @@ from itertools import permutations
 
 import numpy as np
 
-from gradstep.core.checks.alignment.equal_numbers import are_arranged, as_arranged, distance
+from gradstep.core.checks.alignment.equal_numbers import are_arranged, as_arranged
 from gradstep.core.checks.alignment.network_run import PLACEHOLDERS, NetworkRun, Values, ends_of
 from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.errors import GradstepError
@@ -72,9 +72,7 @@ def _partner(
 def _like(value: np.ndarray, own: np.ndarray | None, op: Operation) -> np.ndarray:
     """A value as `op` takes it: in the order of axes of what it was fed, or that fits."""
     turned = None if own is None else as_arranged(value, own)
-    if own is None or turned is None or distance(turned, own) > _SAME:
-        return _in_sizes(value, op)
-    return turned.astype(_dtype(op))
+    return _in_sizes(value, op) if turned is None else turned.astype(_dtype(op), order="C")
 
 
 def _in_sizes(value: np.ndarray, op: Operation) -> np.ndarray:

@@ -40,6 +40,13 @@ def test_a_reshape_is_no_order_of_axes() -> None:
     assert are_arranged(value, value.transpose(0, 2, 1), 0.0)
 
 
+def test_rows_may_be_joined_but_not_dealt_out_anew() -> None:
+    value = np.arange(192.0).reshape(2, 6, 4, 4)
+    dealt = value.transpose(2, 0, 3, 1).reshape(2, 4, 4, 6)
+    assert not are_arranged(value, dealt, 1e-6)
+    assert are_arranged(value, dealt.reshape(-1, 6), 1e-6)
+
+
 def test_distances() -> None:
     one = np.array([3.0, 4.0])
     assert distance(one, one) == 0

@@ -30,12 +30,14 @@ RULES = {
     "padding": "padding: 1+1 × 1+1 (",
     "transposed": "transposed weight: OTHER multiplies by the transpose of ",
     "bias": "missing weight: ",
+    "statistics": "epsilon: 0.001 in FILE, 0.01 in OTHER",
     "flatten": "order of numbers: last/Reshape holds them in an order",
 }
 # The part of the model in ONNX in which each mistake is.
 PLACES = {
     "epsilon": ("norm/",), "variance": ("norm/",), "gelu": ("gelu/",), "padding": ("conv/",),
     "transposed": ("hidden/",), "bias": ("tanh/",), "flatten": ("last/",),
+    "statistics": ("bn/", "conv/BiasAdd"),
 }  # fmt: skip
 
 
