@@ -1,4 +1,5 @@
 """Two documents of one network, held against each other by their values: where these part.
 
-Names, operations and orders of axes may all be others, as two frameworks have them.
+`network_alignment.py` is the door, `value_matching.py` finds what is the same on both sides,
+`meeting_again.py` the end of what is other, and `port_rules.py` the rule that makes it.
 """

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
+from gradstep.core.checks.alignment.alignment_report import (
+    TOLERANCE,
+    AlignmentReport,
+    Difference,
+    SideFigures,
+)
 from gradstep.core.checks.alignment.equal_numbers import distance, sorted_numbers
 from gradstep.core.checks.alignment.meeting_again import Meeting, find_meeting
 from gradstep.core.checks.alignment.network_run import NetworkRun, Values
-from gradstep.core.checks.alignment.paired_gradients import GradientPair, pair_gradients
+from gradstep.core.checks.alignment.paired_gradients import pair_gradients
 from gradstep.core.checks.alignment.paired_inputs import paired_runs
 from gradstep.core.checks.alignment.parted_values import have_parted, lost_values
 from gradstep.core.checks.alignment.port_rules import find_rules
@@ -20,56 +25,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.program.questions.loaded_document import Loaded
 
-TOLERANCE = 1e-5
 _PARTINGS = 8  # stretches that are looked for
-
-
-@dataclass(frozen=True)
-class SideFigures:
-    """operations: that compute floats of what is fed. met: of these, those with a counterpart;
-    inside: those without, between such. behind: those after the last. weights, weights_met: of
-    what is needed."""
-
-    operations: int
-    met: int
-    inside: int
-    behind: tuple[str, ...]
-    weights: int
-    unmet_weights: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One stretch: (name, type) of its operations on each side, what they read in common, the two
-    tensors that should be the same behind it (None where they do not meet again), how far these
-    are apart, and sentences that say the rule, as far as it is recognised."""
-
-    file: tuple[tuple[str, str], ...]
-    other: tuple[tuple[str, str], ...]
-    after: tuple[tuple[str, str], ...]
-    meeting: tuple[str, str] | None
-    distance: float
-    rules: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class AlignmentReport:
-    """differences: in the order of the run; each is looked for with those before it made good.
-    gradients: of weights that both have; None where no loss is asked for that both have."""
-
-    file: SideFigures
-    other: SideFigures
-    inputs: tuple[tuple[str, str], ...]
-    differences: tuple[Difference, ...]
-    gradients: tuple[GradientPair, ...] | None = None
-    tolerance: float = field(default=TOLERANCE)
-
-    @property
-    def agrees(self) -> bool:
-        """Whether nothing is other beyond rounding."""
-        return not self.differences and not any(
-            one.distance > one.limit for one in self.gradients or ()
-        )
 
 
 def align(file: Loaded, other: Loaded, tolerance: float = TOLERANCE) -> AlignmentReport:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gradstep.core.checks.alignment.network_alignment import (
+from gradstep.core.checks.alignment.alignment_report import (
     AlignmentReport,
     Difference,
     SideFigures,
@@ -72,8 +72,9 @@ def _stretch(name: str, stretch: Sequence[tuple[str, str]], every: bool) -> Iter
 def _ends(found: AlignmentReport) -> Iterator[str]:
     for name, side in (("FILE", found.file), ("OTHER", found.other)):
         if side.behind:
-            first = side.behind[0]
-            yield f"{name} goes on alone with {len(side.behind)} operations, the first {first}."
+            first, *rest = side.behind
+            more = f" and {len(rest)} more" if rest else ""
+            yield f"{name} goes on alone, with {first}{more}."
 
 
 def _gradients(pairs: Sequence[GradientPair]) -> Iterator[str]:
