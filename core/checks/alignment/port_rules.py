@@ -30,8 +30,13 @@ def _order(parting: Parting) -> Iterator[str]:
     if parting.in_another_order:
         yield (
             f"order of numbers: {parting.in_another_order} holds them in an order that no order of "
-            "axes makes: a reshape where a transpose belongs, or gates in another order"
+            "axes makes: a reshape where a transpose belongs"
         )
+
+
+def _gates(parting: Parting) -> Iterator[str]:
+    for name, order in parting.gates:
+        yield f"order of gates: {name} of OTHER holds FILE's blocks {', '.join(map(str, order))}"
 
 
 def _transposed(parting: Parting) -> Iterator[str]:
@@ -139,8 +144,8 @@ _SQUARING = {"Square", "SquaredDifference", "Mul", "Sum", "Mean", "RealDiv", "Sq
 _ROOTS = {"Sqrt", "Rsqrt", "Pow", "FusedBatchNorm", "FusedBatchNormV3"}
 _BENDS = {"Relu", "Relu6", "LeakyRelu", "Elu", "Selu", "Softplus", "Sigmoid", "Tanh", "Softsign"}
 _RULES: Sequence[Callable[[Parting], Iterator[str]]] = (
-    _order, _weights, _transposed, _padding, _gelu, _activation, _variance, _epsilon, _attributes,
-    _scale,
+    _order, _gates, _weights, _transposed, _padding, _gelu, _activation, _variance, _epsilon,
+    _attributes, _scale,
 )  # fmt: skip
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from gradstep.core.checks.alignment.gate_order import order_of_gates
 from gradstep.core.checks.alignment.meeting_again import Meeting, shuffled
 from gradstep.core.checks.alignment.network_run import NetworkRun, Values
 from gradstep.core.checks.alignment.parted_values import lost_names, read_weights
@@ -46,13 +47,15 @@ class Stretch:
 class Parting:
     """after: pairs of tensors that both stretches start from. ends: what they give, which should be
     the same; one size. in_another_order: a tensor of either that has the numbers of its
-    counterpart in a wrong order; "" for none."""
+    counterpart in a wrong order; "" for none. gates: weights of the right, that the
+    stretch or what is before it reads, whose blocks are in another order, and in which."""
 
     left: Stretch
     right: Stretch
     after: tuple[tuple[str, str], ...]
     ends: tuple[np.ndarray, np.ndarray]
     in_another_order: str
+    gates: tuple[tuple[str, tuple[int, ...]], ...]
     tolerance: float
 
 
@@ -89,9 +92,24 @@ def stretch_of(
         for ref in read_there
         if shuffled(values, side, ref, partners, tolerance)
     ]
+    gates = tuple(_other_gates(runs, ends, weights, tolerance))
     after = tuple((matching.left[b][-1].short, b.short) for b in starts if b in matching.left)
     met = values[0][ends[0]], values[1][ends[1]]
-    return Parting(left, right, after, met, wrong[0].short if wrong else "", tolerance)
+    return Parting(left, right, after, met, wrong[0].short if wrong else "", gates, tolerance)
+
+
+def _other_gates(
+    runs: tuple[NetworkRun, NetworkRun],
+    ends: tuple[TensorRef, TensorRef],
+    weights: Matching,
+    tolerance: float,
+) -> Iterator[tuple[str, tuple[int, ...]]]:
+    left, right = runs
+    for b in read_weights(right, right.graph.ancestors([ends[1].op]) & right.fed_by_inputs):
+        for a in weights.left.get(b, ()):
+            order = order_of_gates(left.weights[a], right.weights[b], tolerance)
+            if order is not None:
+                yield b.op, order
 
 
 def _names(run: NetworkRun, end: str, lost: Collection[str], meets: bool) -> list[str]:

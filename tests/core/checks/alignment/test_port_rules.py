@@ -78,6 +78,29 @@ def test_dilations_are_said_besides(tmp_path: Path) -> None:
     assert any("dilations of conv" in rule and "[2, 2] in OTHER" in rule for rule in one.rules)
 
 
+def _cell(folder: Path, name: str, order: list[int]) -> Loaded:
+    """An LSTM whose gates are in that order in all its weights."""
+    draw = np.random.default_rng(6)
+    shapes = {"W": (4, 4, 3), "R": (4, 4, 4), "B": (4, 4), "C": (4, 4)}
+    gates = {k: draw.standard_normal(s).astype(np.float32)[order] for k, s in shapes.items()}
+    weights = {key: gates[key].reshape(1, 16, -1) for key in "WR"}
+    weights["B"] = np.concatenate([gates["B"].ravel(), gates["C"].ravel()])[None]
+    cell = node("LSTM", "x W R B", "y", "cell", hidden_size=4)
+    of = graph([cell], {"x": ("float32", [3, 2, 3])}, {"y": ("float32", [3, 1, 2, 4])}, weights)
+    path = folder / f"{name}.onnx"
+    path.write_bytes(model(of))
+    return Loaded(read(str(path), Budget.unlimited()), {})
+
+
+def test_gates_in_another_order_are_said(tmp_path: Path) -> None:
+    right = _cell(tmp_path, "right", [0, 1, 2, 3])
+    assert align(right, right).agrees
+    first, *_ = align(right, _cell(tmp_path, "port", [0, 2, 1, 3])).differences
+    assert [rule for rule in first.rules if rule.startswith("order of gates")] == [
+        f"order of gates: {name} of OTHER holds FILE's blocks 0, 2, 1, 3" for name in "WR"
+    ]
+
+
 def test_the_same_network_has_no_rule(tmp_path: Path) -> None:
     right = _network(tmp_path, "right", LEAKY, PLAIN)
     assert align(right, right).agrees
