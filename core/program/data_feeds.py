@@ -52,8 +52,8 @@ def find_batches(
                 "without files, Python and its engine have the built-in sets, and rows that are "
                 "packed into the document"
             )
-        code = DATA_ROWS if isinstance(error, RowsMisfitError) else DATA
-        return None, [Problem.of(error, code)]
+        misfits = isinstance(error, RowsMisfitError)
+        return None, [Problem.of(error, DATA_ROWS if misfits else DATA)]
 
 
 def own_feeds(document: Document) -> Mapping[str, Constant]:

@@ -71,7 +71,7 @@ def test_help_lists_it(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["convert", "--help"], Gradstep())
     words = " ".join(capsys.readouterr().out.split())
-    assert " IN .gradstep, .pb, .pbtxt, .onnx, .ops, .meta, .gstrace or .pt2 " in words
+    assert " IN .gradstep, .pb, .pbtxt, .onnx, .ops, .gradrec, .meta, .gstrace or .pt2 " in words
     assert re.search(r" OUT [^-]*\.ops", words)
     with pytest.raises(SystemExit):
         main(["run", "--help"], Gradstep())
@@ -150,7 +150,7 @@ def test_the_dialogs_offer_it(
     driver.wait(out.exists, "the file")
     assert out.read_text(encoding="utf-8") == LINES
     assert offered == [
-        "Graphs (*.gradstep *.pb *.pbtxt *.onnx *.ops *.meta *.gstrace *.pt2);;All files (*)",
+        "Graphs (*.gradstep *.pb *.pbtxt *.onnx *.ops *.gradrec *.meta *.gstrace *.pt2);;All files (*)",
         "Pictures (*.png *.svg);;TensorFlow GraphDef (*.pb *.pbtxt);;"
         "Lines of operations (*.ops);;Graphviz (*.dot);;Python (*.py)",
     ]

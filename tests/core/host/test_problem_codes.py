@@ -9,21 +9,27 @@ from pathlib import Path
 
 import pytest
 
+from gradstep.core.graph import problems
+
 ROOT = Path(__file__).parents[3]
 DOCUMENTED = set(re.findall(r"^\| (`.*`) \|", (ROOT / "docs/problems.md").read_text(), re.M))
 
 
 def codes_in(tree: ast.AST) -> Iterator[str]:
-    """The second argument of each `Problem(…)` and `Problem.of(…)`, where it is written out."""
+    """The second argument of each `Problem(…)` and `Problem.of(…)`, where it is written out, or
+    named as graph/problems.py names it."""
     for call in ast.walk(tree):
         if isinstance(call, ast.Call) and len(call.args) > 1:
             named = call.func.value if isinstance(call.func, ast.Attribute) else call.func
             if isinstance(named, ast.Name) and named.id == "Problem":
-                yield from (
-                    x.value
-                    for x in ast.walk(call.args[1])
-                    if isinstance(x, ast.Constant) and isinstance(x.value, str)
-                )
+                yield from filter(None, map(_code, ast.walk(call.args[1])))
+
+
+def _code(x: ast.AST) -> str:
+    found = x.value if isinstance(x, ast.Constant) else None
+    if isinstance(x, ast.Name):
+        found = getattr(problems, x.id, None)
+    return found if isinstance(found, str) else ""
 
 
 @pytest.mark.slow
