@@ -150,7 +150,8 @@ def test_the_dialogs_offer_it(
     driver.wait(out.exists, "the file")
     assert out.read_text(encoding="utf-8") == LINES
     assert offered == [
-        "Graphs (*.gradstep *.pb *.pbtxt *.onnx *.ops *.gradrec *.meta *.gstrace *.pt2);;All files (*)",
+        "Graphs (*.gradstep *.pb *.pbtxt *.onnx *.ops *.gradrec *.meta *.gstrace *.pt2);;"
+        "All files (*)",
         "Pictures (*.png *.svg);;TensorFlow GraphDef (*.pb *.pbtxt);;"
         "Lines of operations (*.ops);;Graphviz (*.dot);;Python (*.py)",
     ]
