@@ -11,6 +11,15 @@ VARIANTS: tuple[VariantName, ...] = (
     "native", "as it stands", "overrides only", "stops only", "numeric", "straight-through",
 )  # fmt: skip
 
+_SAID: Mapping[VariantName, str] = {
+    "native": "native",
+    "as it stands": "as it stands",
+    "overrides only": "with overrides only",
+    "stops only": "with stops only",
+    "numeric": "by the numbers",
+    "straight-through": "straight through",
+}
+
 
 def say_where_they_part(rows: Sequence[VariantRow], errors: Mapping[str, str]) -> str:
     """A sentence for each operation where variants part from native, and each that has failed."""
@@ -25,9 +34,9 @@ def say_where_they_part(rows: Sequence[VariantRow], errors: Mapping[str, str]) -
 
 
 def _sentence(names: Sequence[VariantName], where: str) -> str:
-    verb = "parts" if len(names) == 1 else "part"
-    listed = ", ".join(names)
-    return f"{listed[:1].upper()}{listed[1:]} {verb} from native{where}."
+    *most, last = (_SAID[name] for name in names)
+    listed = f"{', '.join(most)} and {last}" if most else last
+    return f"{listed[:1].upper()}{listed[1:]}, the gradient parts from native{where}."
 
 
 def said_where(cell: VariantCell) -> str:

@@ -253,7 +253,9 @@ def test_variants_of_what_is_asked_for(ask: Ask, example: Callable[[str], bytes]
         ("loss", "k", 6),
     ]
     assert {cell.node for row in found.rows for cell in row.cells if not cell.same} == {"e"}
-    assert found.text.startswith("As it stands, overrides only part from native at e (PyFunc): ")
+    assert found.text.startswith(
+        "As it stands and with overrides only, the gradient parts from native at e (PyFunc): "
+    )
 
 
 def test_the_right_override_is_supported(ask: Ask, example: Callable[[str], bytes]) -> None:
