@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gradstep.core.checks.reduction.reduction_search import Reduction
-from gradstep.core.checks.reduction.values_read import MomentValues
+from gradstep.core.checks.reduction.values_read import ValuesRead
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import Document
@@ -46,7 +46,7 @@ def reduced_in(
 ) -> Document:
     """The same in the run that `session` stands in."""
     program, backend = session.program, session.backend
-    values = MomentValues(session, session.stop.run, cotangents_of(program, of))
+    values = ValuesRead(session, session.stop.run, cotangents_of(program, of))
 
     def ask(document: Document, of: TensorRef, wrt: TensorRef | None) -> Explanation:
         smaller = Loaded(document, loaded.functions)

@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
 
-from gradstep.core.cli.runs.derived_program import sound_program
-from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.data_edits import fed_alone
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.open_document import read
-from gradstep.core.program.questions.loaded_document import with_functions
-from gradstep.core.program.trust.permission_levels import Permission
+from gradstep.core.program.trust.example_index import EXAMPLES
 from gradstep.core.protocol.messages import Comparison
 from gradstep.gpu.devices import Devices
 from gradstep.gpu.recording_file import from_bytes, to_bytes
+from tests.devices.record_examples import program_of
 
-EXAMPLES = Path(__file__).parents[2] / "assets" / "examples"
 DEVICES = Devices()
-
-
-def program_of(document: Document) -> Program:
-    return sound_program(with_functions(document, {}, Permission.FULL, ""))
 
 
 def recorded(document: Document, device: str = "emulate:jax") -> tuple[Comparison, bytes]:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document.document import CodeKind, Document
+from gradstep.core.document.requests import main_request
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
@@ -42,20 +42,17 @@ class ReducedGraph:
         array = self._read(op, number)
         if array is None:
             raise GradstepError(f"'{ref.short}' has no value there", node=ref.op)
-        return self._standing_for(ref, array) or self._constant(ref, array)
+        value = Constant(array)
+        return self._standing_for(ref, value) or self._constant(ref, value)
 
-    def _standing_for(self, ref: TensorRef, array: np.ndarray) -> TensorRef | None:
+    def _standing_for(self, ref: TensorRef, value: Constant) -> TensorRef | None:
         """A constant that there is already; of a variable that changes in between there are two."""
-        for stands, outside in self.standing.items():
-            value = self._constants[stands.op].attrs["value"]
-            assert isinstance(value, Constant)
-            if outside == ref and same_elements(value.array, array):
-                return stands
-        return None
+        there = (stands for stands, outside in self.standing.items() if outside == ref)
+        return next((x for x in there if self._constants[x.op].attrs["value"] == value), None)
 
-    def _constant(self, ref: TensorRef, array: np.ndarray) -> TensorRef:
+    def _constant(self, ref: TensorRef, value: Constant) -> TensorRef:
         name = self._free(ref.op if ref.index == 0 else f"{ref.op}_{ref.index}")
-        self._constants[name] = constant(name, array)
+        self._constants[name] = constant(name, value)
         self.standing[TensorRef(name)] = ref
         return TensorRef(name)
 
@@ -66,12 +63,8 @@ class ReducedGraph:
         return name
 
 
-def same_elements(a: np.ndarray, b: np.ndarray) -> bool:
-    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
-
-
-def constant(name: str, array: np.ndarray) -> Operation:
-    attrs = {"value": Constant(array), "dtype": DType.of(array.dtype)}
+def constant(name: str, value: Constant) -> Operation:
+    attrs = {"value": value, "dtype": DType.of(value.array.dtype)}
     return Operation(name, "Const", attrs=attrs)
 
 
@@ -89,10 +82,10 @@ def of_gradient(
 ) -> Document:
     """Asks for the gradient of `of` with respect to constants, as the document asks for its own;
     None starts with ones."""
-    operations, asked = dict(graph.operations), _requests(document)
+    operations, asked = dict(graph.operations), main_request(document)
     starts: tuple[TensorRef | None, ...] = ()
     if cotangent is not None:
-        operations[COTANGENT] = constant(COTANGENT, cotangent)
+        operations[COTANGENT] = constant(COTANGENT, Constant(cotangent))
         starts = (TensorRef(COTANGENT),)
     there = {*operations}
     request = replace(
@@ -104,12 +97,6 @@ def of_gradient(
         grad_ys=starts,
     )
     return _bare(document, operations).with_(request=request)
-
-
-def _requests(document: Document) -> GradientRequest:
-    from gradstep.core.document.requests import main_request
-
-    return main_request(document)
 
 
 def _bare(document: Document, operations: dict[str, Operation]) -> Document:

@@ -17,7 +17,7 @@ from gradstep.core.checks.reduction.reduced_document import (
 )
 from gradstep.core.checks.reduction.reduction_symptom import Asked, Symptom
 from gradstep.core.checks.reduction.smaller_tensors import with_smaller_tensors
-from gradstep.core.checks.reduction.values_read import Iterations, MomentValues
+from gradstep.core.checks.reduction.values_read import Iterations, ValuesRead
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.loop import anywhere, loop_of, way_to
@@ -39,7 +39,7 @@ class Reduction:
         found: Explanation,
         of: TensorRef,
         wrt: TensorRef | None,
-        values: MomentValues,
+        values: ValuesRead,
         ask: Asked,
     ) -> None:
         self._document, self._graph, self._found = document, graph, found

@@ -15,7 +15,7 @@ from gradstep.core.ops.state.opaque_state import OpaqueState
 Iterations = Sequence[tuple[int, str]]  # of each loop around, the outermost first
 
 
-class MomentValues:
+class ValuesRead:
     """Of `session`, in its run number `run`. cotangents: tensor -> the tensor that holds its
     gradient."""
 
@@ -35,10 +35,6 @@ class MomentValues:
         reads = () if step is None else ran.plan.steps[step].reads
         return self._held(ran, reads[number] if number < len(reads) else ran.value_of(ref))
 
-    def value(self, ref: TensorRef) -> np.ndarray | None:
-        """Of a tensor that is in no loop, in the end."""
-        return self._held(self._whole, self._whole.value_of(ref))
-
     def _held(self, ran: Ran, index: int | None) -> np.ndarray | None:
         held = None if index is None else ran.held(index)
         if held is None or isinstance(held, OpaqueState):
@@ -49,7 +45,7 @@ class MomentValues:
     def cotangent(self, ref: TensorRef) -> np.ndarray | None:
         """The gradient that arrived at a tensor that is in no loop."""
         holder = self._cotangents.get(ref)
-        return None if holder is None else self.value(holder)
+        return None if holder is None else self._held(self._whole, self._whole.value_of(holder))
 
     def _at(self, iterations: Iterations) -> Ran | None:
         ran: Ran = self._whole
