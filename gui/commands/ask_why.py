@@ -47,7 +47,7 @@ def why_selected(workspace: Workspace) -> None:
     ref = _selected(workspace)
     of = find_differentiated(workspace, ref)
     if of is not None:
-        ask_why(workspace, ref, _say(workspace, of.short, ref.short))
+        _ask(workspace, of, ref.short, _say(workspace, of.short, ref.short))
 
 
 def why_value_selected(workspace: Workspace) -> None:

@@ -14,6 +14,14 @@ from gradstep.core.io.open_document import read
 from gradstep.gui.panels.device_diff.device_diff_panel import DeviceDiffPanel
 
 
+@pytest.fixture
+def gather(bench: Any) -> Any:
+    """The bench with the example open, and its devices known."""
+    bench.open("gather")
+    bench.space.debugger.ask_devices()
+    return bench
+
+
 def chooses(monkeypatch: pytest.MonkeyPatch, dialog: str, path: Path) -> None:
     monkeypatch.setattr(QFileDialog, dialog, lambda *words: (str(path), ""))
 
@@ -23,18 +31,16 @@ def menu(panel: DeviceDiffPanel) -> dict[str, Any]:
 
 
 def test_recorded_here_and_compared_with_elsewhere(
-    bench: Any,
+    gather: Any,
     show: Callable[..., Any],
     qtbot: Any,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    bench.open("gather")
-    bench.space.debugger.ask_devices()
-    panel = show(DeviceDiffPanel(bench.space), 1100, 260)
+    panel = show(DeviceDiffPanel(gather.space), 1100, 260)
     assert not panel.record.isVisible()
     qtbot.mouseClick(panel.run, Qt.MouseButton.LeftButton)
-    [live] = bench.space.comparisons
+    [live] = gather.space.comparisons
     assert live.device == "emulate:tf-gpu"
     chooses(monkeypatch, "getSaveFileName", tmp_path / "there")
     qtbot.mouseClick(panel.record, Qt.MouseButton.LeftButton)
@@ -42,52 +48,48 @@ def test_recorded_here_and_compared_with_elsewhere(
     qtbot.waitUntil(file.exists, timeout=20_000)
     qtbot.waitUntil(lambda: panel.devices.chosen == [str(file)], timeout=20_000)
     qtbot.mouseClick(panel.run, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: bench.space.comparisons[0] is not live, timeout=20_000)
-    [again] = bench.space.comparisons
+    qtbot.waitUntil(lambda: gather.space.comparisons[0] is not live, timeout=20_000)
+    [again] = gather.space.comparisons
     assert again.device == str(file)
     assert [node.right for node in again.nodes] == [node.right for node in live.nodes]
     assert panel.model.cell(panel.model.row_of("b"), 4).fill == "hatched"
     assert not panel.record.isVisible()
     assert menu(panel)[f"device_diff.device.{file}"].isChecked()
     qtbot.mouseClick(panel.go_on, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: bench.space.comparisons[0] is not again, timeout=20_000)
+    qtbot.waitUntil(lambda: gather.space.comparisons[0] is not again, timeout=20_000)
 
 
 def test_one_that_is_opened_is_what_is_compared_with(
-    bench: Any, show: Callable[..., Any], qtbot: Any, tmp_path: Path
+    gather: Any, show: Callable[..., Any], qtbot: Any, tmp_path: Path
 ) -> None:
-    bench.open("gather")
-    bench.space.debugger.ask_devices()
     file = tmp_path / "gather.jax.gradrec"
-    bench.space.recordings.record("emulate:jax", file)
+    gather.space.recordings.record("emulate:jax", file)
     qtbot.waitUntil(file.exists, timeout=20_000)
-    bench.space.open_document(read(file), name=file.name, read_from=file)
-    panel = show(DeviceDiffPanel(bench.space), 1100, 260)
+    gather.space.open_document(read(file), name=file.name, read_from=file)
+    panel = show(DeviceDiffPanel(gather.space), 1100, 260)
     qtbot.waitUntil(lambda: panel.devices.chosen == [str(file)], timeout=20_000)
     assert panel.devices.text() == "with gather.jax"
-    bench.space.open_document(read(file), path=tmp_path / "gather.gradstep")
-    qtbot.waitUntil(lambda: bench.space.recordings.files == (file,), timeout=20_000)
-    assert bench.space.recordings.meant == ""  # it lies beside the document, and is offered
+    gather.space.open_document(read(file), path=tmp_path / "gather.gradstep")
+    qtbot.waitUntil(lambda: gather.space.recordings.files == (file,), timeout=20_000)
+    assert gather.space.recordings.meant == ""  # it lies beside the document, and is offered
 
 
 def test_one_of_another_program_is_refused_in_one_line(
-    bench: Any,
+    gather: Any,
     show: Callable[..., Any],
     qtbot: Any,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    bench.open("gather")
-    bench.space.debugger.ask_devices()
     file = tmp_path / "a.gradrec"
-    bench.space.recordings.record("emulate:jax", file)
+    gather.space.recordings.record("emulate:jax", file)
     qtbot.waitUntil(file.exists, timeout=20_000)
-    bench.open("tutorial")
-    panel = show(DeviceDiffPanel(bench.space), 1100, 260)
+    gather.open("tutorial")
+    panel = show(DeviceDiffPanel(gather.space), 1100, 260)
     chooses(monkeypatch, "getOpenFileName", file)
     menu(panel)["device_diff.add"].trigger()
     qtbot.waitUntil(lambda: panel.devices.chosen == [str(file)], timeout=20_000)
     qtbot.mouseClick(panel.run, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: bool(bench.space.unavailable), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(gather.space.unavailable), timeout=20_000)
     assert "is of another program" in panel.verdict.text()
-    assert not bench.space.comparisons
+    assert not gather.space.comparisons
