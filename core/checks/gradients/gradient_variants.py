@@ -77,10 +77,10 @@ class Comparison:
         """A row for each tensor, with its cells in the order of VARIANTS."""
         columns = [column for name in VARIANTS if (column := self._try(name)) is not None]
         of = name_of(self._here.request.of)
+        found = {ref: [column[ref] for column in columns if ref in column] for ref in self._wrt}
         return [
             VariantRow(of=of, wrt=ref.short, size=_size(cells), cells=cells)
-            for ref in self._wrt
-            if (cells := [column[ref] for column in columns if ref in column]) is not None
+            for ref, cells in found.items()
         ]
 
     def _try(self, name: VariantName) -> Mapping[TensorRef, VariantCell] | None:

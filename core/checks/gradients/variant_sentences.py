@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import get_args
 
 from gradstep.core.protocol.messages import VariantCell, VariantRow
 from gradstep.core.protocol.vocabulary import VariantName
 
-VARIANTS: tuple[VariantName, ...] = (
-    "native", "as it stands", "overrides only", "stops only", "numeric", "straight-through",
-)  # fmt: skip
+VARIANTS: tuple[VariantName, ...] = get_args(VariantName)
 
 _SAID: Mapping[VariantName, str] = {
     "native": "native",
