@@ -188,14 +188,14 @@ class Branches:
 
     def _fork(self, name: str, values: Mapping[str, np.ndarray], words: str) -> None:
         stop, timeline = self._session.stop, self._session.timeline
-        here = stop.run, stop.step
+        here, left = (stop.run, stop.step), self.current
         with self._elsewhere(name):
             timeline.fork(*here)
             self._cursor.hits.hold(self._cursor.hits.until(here))
             inherited = len(timeline.changes)
             give(self._session, values, here, words)
         # Only now: what failed has made no branch.
-        branch = Branch(name, self._left, *here, stop.op, inherited=inherited, place=here)
+        branch = Branch(name, left, *here, stop.op, inherited=inherited, place=here)
         self._by_name[name] = branch
         self._cursor.stand(*here)
 
@@ -213,7 +213,7 @@ class Branches:
             timeline.resume(timeline.parked.by_name.pop(left))
             self._cursor.hits.hold(self._hits.pop(left))
             raise
-        self._left, self.current = left, name
+        self.current = name
 
     def _leave(self) -> None:
         """Put the current branch aside, as it is."""
