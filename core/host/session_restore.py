@@ -54,7 +54,7 @@ class Course:
 
     op: what comes next there; "" at the end of a run. inside: the loops it stands in. changes: what
     variables were given on the way. history: where threads share queues, all commands. branches:
-    all that there are, of which `branch` is shown.
+    all that there are, if there are several, of which `branch` is shown.
     """
 
     run: int
@@ -69,7 +69,7 @@ class Course:
     @property
     def is_place(self) -> bool:
         """Whether the place says it all."""
-        return not self.changes and not self.history and len(self.branches) < 2
+        return not self.changes and not self.history and not self.branches
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +85,10 @@ def course_of(threads: Scheduler) -> Course:
     session = threads.session
     stop, steps = session.stop, session.plan.steps
     op = "" if stop.step == len(steps) else steps[stop.step].op.name
+    branches = session.branches.all
     return Course(
         *(stop.run, stop.step, op, stop.inside, tuple(session.changes), tuple(threads.history)),
-        branches=session.branches.all,
+        branches=branches if len(branches) > 1 else (),  # what one was given, the changes say
         branch=session.branches.current,
     )
 
@@ -132,7 +133,7 @@ def _go(threads: Scheduler, course: Course) -> None:
     steps, if the operation is gone; the first run that is kept, if that one is not any more. On the
     way variables are given what they were given there."""
     session = threads.session
-    if len(course.branches) > 1:
+    if course.branches:
         session.branches.take_over(course.branches, course.branch)
     for change in course.changes:
         if not repeat(change, session):
