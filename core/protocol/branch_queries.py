@@ -41,6 +41,11 @@ def in_tree(
             yield from in_tree(branches, branch.name, depth + 1)
 
 
+def current_branch(branches: Sequence[BranchInfo]) -> str:
+    """The name of the one that is shown; "" where there are none."""
+    return next((branch.name for branch in branches if branch.current), "")
+
+
 class Moment(msgspec.Struct, frozen=True, kw_only=True):
     """A moment of some runs. session, branch: by their names, "" for those that are shown. run,
     step: -1 for where it stands, or was left; of another run, its end."""

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStatusBar, QWid
 
 from gradstep.core.io.device_recordings import is_recording
 from gradstep.core.program.trust.permission_levels import Permission
+from gradstep.core.protocol.branch_queries import current_branch
 from gradstep.core.protocol.device_names import RECORDED_DEVICE
 from gradstep.core.visible_text import visible
 from gradstep.gui.look.count_text import count_of
@@ -251,7 +252,7 @@ def place_words(stop: Stopped, steps: int) -> str:
     the batch that the run is fed."""
     arrow = {"forward": " ↓", "backward": " ↑"}.get(stop.phase, "")
     run = f"run {stop.run + 1} · " if stop.runs > 1 or stop.run else ""
-    branch = next((branch.name for branch in stop.branches if branch.current), "")
+    branch = current_branch(stop.branches)
     run = f"{visible(branch)} · {run}" if branch else run
     batch = f" · {stop.batch}" if stop.batch else ""
     phase = (f" · {stop.phase}{arrow}" if stop.phase else "") + batch

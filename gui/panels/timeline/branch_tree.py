@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from gradstep.core.protocol.branch_queries import in_tree
+from gradstep.core.protocol.branch_queries import current_branch, in_tree
 from gradstep.core.protocol.messages import BranchInfo
 from gradstep.core.visible_text import visible
 from gradstep.gui.look.branch_colors import branch_colors
@@ -53,7 +53,7 @@ class BranchTree(QWidget):
         """All that there are; of one alone nothing is said."""
         self._branches, self._rows = branches, [*in_tree(branches)]
         names = [branch.name for branch, _ in self._rows]
-        current = next((branch.name for branch in branches if branch.current), "")
+        current = current_branch(branches)
         self._go(names.index(current) if current else 0)
         self.setVisible(len(branches) > 1)
 

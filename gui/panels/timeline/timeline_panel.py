@@ -10,6 +10,7 @@ from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from gradstep.core.graph.scopes import parents
+from gradstep.core.protocol.branch_queries import current_branch
 from gradstep.core.protocol.messages import BranchInfo, ProgramInfo, Stopped
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import Label
@@ -217,8 +218,7 @@ class TimelinePanel(Panel):
 
     def _note_reached(self, runs: int, run: int, step: int) -> None:
         """All but the last run are recorded whole; of that one, as far as it was seen."""
-        branch = next((branch.name for branch in self._branches_now if branch.current), "")
-        shown = self.workspace.sessions.current, branch
+        shown = self.workspace.sessions.current, current_branch(self._branches_now)
         if shown != self._shown:
             self._shown, self._reached = shown, [0]
         runs = max(runs, run + 1)
