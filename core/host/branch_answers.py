@@ -33,18 +33,19 @@ def inject(threads: Scheduler, name: str, value: np.ndarray, at: str = "", branc
     """Give a tensor or a variable, or a part of it, another value; what was done, in words. A part
     takes a number for each of its elements. Raises GradstepError."""
     if name == SEED:
-        return _reseed(threads, value, branch)
-    words = f"{TensorRef.parse(name).short}{at} = {brief(value).removesuffix('.')}"
-    threads.inject({name: _whole(threads, name, value, at)}, branch, words)
+        words, values = f"seed = {value}", _reseeded(threads, value)
+    else:
+        words = f"{TensorRef.parse(name).short}{at} = {brief(value).removesuffix('.')}"
+        values = {name: _whole(threads, name, value, at)}
+    threads.inject(values, branch, words)
     return f"{words} from here on, on branch {threads.session.branches.current}"
 
 
-def _reseed(threads: Scheduler, value: np.ndarray, branch: str) -> str:
+def _reseeded(threads: Scheduler, value: np.ndarray) -> dict[str, np.ndarray]:
+    """What random operations' counters become by a seed."""
     if value.shape or value.dtype.kind not in "iu":
         raise GradstepError("a seed is a whole number", kind="ValueError", hint="for example 7")
-    words = f"seed = {value}"
-    threads.inject(seeded(threads.session, int(value)), branch, words)
-    return f"{words} from here on, on branch {threads.session.branches.current}"
+    return seeded(threads.session, int(value))
 
 
 def manage_branches(sessions: Sessions, request: ManageBranches) -> SessionList:
