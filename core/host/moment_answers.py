@@ -6,7 +6,7 @@ from msgspec import structs
 
 from gradstep.core.debug.concurrency.session_registry import Sessions
 from gradstep.core.host.device_services import DeviceServices
-from gradstep.core.host.moment_values import take
+from gradstep.core.host.moment_values import session_of, take
 from gradstep.core.protocol.messages import CompareMoments, Comparison, Moment
 
 
@@ -30,7 +30,7 @@ def _at_one_place(sessions: Sessions, left: Moment, right: Moment) -> tuple[Mome
     named = [moment for moment in (left, right) if moment.run >= 0]
     if len(named) == 2:
         return left, right
-    branches = sessions[left.session or sessions.current].session.branches
+    branches = session_of(sessions, left).branches
     if named:
         run, step = named[0].run, named[0].step
     else:
@@ -42,7 +42,7 @@ def _origin(sessions: Sessions, left: Moment, right: Moment) -> str:
     """Where one branch leaves the other, with what."""
     if left.session != right.session:
         return ""
-    branches = sessions[left.session or sessions.current].session.branches
+    branches = session_of(sessions, left).branches
     names = [moment.branch or branches.current for moment in (left, right)]
     for name, other in (names, reversed(names)):
         branch = branches[name]

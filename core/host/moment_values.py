@@ -31,7 +31,7 @@ class Taken:
 def take(sessions: Sessions, moment: Moment) -> Taken:
     """All values of a moment, copied. Raises GradstepError for one that is not there, or was not
     run yet."""
-    session = sessions[moment.session or sessions.current].session
+    session = session_of(sessions, moment)
     branch = moment.branch or session.branches.current
     with session.branches.looking_at(branch):
         run, step = _place(session, moment, branch)
@@ -42,6 +42,11 @@ def take(sessions: Sessions, moment: Moment) -> Taken:
     there = [op for op in operations if values[op.name]]
     since = {op.name: _since(session, op, step) for op in there}
     return Taken(_title(sessions, moment, branch, run, step), there, values, since)
+
+
+def session_of(sessions: Sessions, moment: Moment) -> DebugSession:
+    """The session that a moment is of. Raises GradstepError for a name that there is not."""
+    return sessions[moment.session or sessions.current].session
 
 
 def _since(session: DebugSession, op: Operation, step: int) -> int:
@@ -97,6 +102,6 @@ def _title(sessions: Sessions, moment: Moment, branch: str, run: int, step: int)
     names = []
     if len(sessions.by_name) > 1:
         names.append(moment.session or sessions.current)
-    if len(sessions[moment.session or sessions.current].session.branches.all) > 1:
+    if len(session_of(sessions, moment).branches.all) > 1:
         names.append(branch)
     return " · ".join([*names, f"{run}:{step}"])
