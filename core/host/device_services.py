@@ -51,12 +51,12 @@ class CpuOnly:
         return NumpyBackend()
 
     def compare(self, program: Program, left: str, right: str, go_on: bool = False) -> Comparison:
-        raise _unavailable(next((d for d in (left, right) if d != "cpu"), right))
+        raise _unavailable(_beside_cpu(left, right))
 
     def record(
         self, program: Program, left: str, right: str, document: bytes, go_on: bool = False
     ) -> tuple[Comparison, bytes]:
-        raise _unavailable(next((d for d in (left, right) if d != "cpu"), right))
+        raise _unavailable(_beside_cpu(left, right))
 
     def compare_recording(
         self, program: Program, left: str, recording: bytes, name: str, go_on: bool = False
@@ -69,6 +69,10 @@ class CpuOnly:
     def describe(self, patience_s: float) -> list[DeviceInfo]:
         source = NumpyBackend().source
         return [DeviceInfo(name="cpu", kind="cpu", available=True, text="NumPy", source=source)]
+
+
+def _beside_cpu(left: str, right: str) -> str:
+    return left if left != "cpu" else right
 
 
 def _unavailable(name: str) -> GradstepError:
