@@ -221,12 +221,12 @@ def is_beside_no_thread(workspace: Workspace) -> bool:
 @needs("nothing in this program draws random numbers, or it stands in a loop, or has threads")
 def can_reseed(workspace: Workspace) -> bool:
     """Whether other random numbers could be drawn where the debugger stands."""
+    if not is_beside_no_thread(workspace):
+        return False
     from gradstep.core.ops.declare.table import find  # which the first paint need not wait for
 
     kinds = map(find, workspace.shown.by_type)
-    return is_beside_no_thread(workspace) and any(
-        kind is not None and kind.state.counter for kind in kinds
-    )
+    return any(kind is not None and kind.state.counter for kind in kinds)
 
 
 @needs("select a node whose gradient is overridden first")
