@@ -34,13 +34,13 @@ def distance(left: np.ndarray, right: np.ndarray) -> float:
 def arrangements(left: np.ndarray, shape: tuple[int, ...]) -> Iterator[np.ndarray]:
     """`left` in the shape `shape`, in each order of axes in which it fits; axes of one element may
     come and go, and leading axes be joined, as a product of matrices does it."""
-    for axes in _orders(left.ndim):
+    for axes in orders_of_axes(left.ndim):
         turned = left.transpose(axes)
         if turned.shape == shape:
             yield turned
     squeezed = [size for size in left.shape if size != 1]
     wanted = tuple(size for size in shape if size != 1)
-    for axes in _orders(len(squeezed)):
+    for axes in orders_of_axes(len(squeezed)):
         turned = left.reshape(squeezed).transpose(axes)
         is_joined = turned.ndim != len(wanted) and turned.shape[-1:] == wanted[-1:]
         if left.shape != shape and (turned.shape == wanted or is_joined):
@@ -78,7 +78,7 @@ def _norm_of(array: np.ndarray) -> float:
     return found if np.isfinite(found) else np.inf
 
 
-def _orders(count: int) -> Iterator[tuple[int, ...]]:
+def orders_of_axes(count: int) -> Iterator[tuple[int, ...]]:
     """Of axes: as they are, channels to the end, channels from there, and all others."""
     plain = tuple(range(count))
     likely = [plain]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import permutations
 
 import numpy as np
 
-from gradstep.core.checks.alignment.equal_numbers import are_arranged, as_arranged
+from gradstep.core.checks.alignment.equal_numbers import (
+    are_arranged,
+    as_arranged,
+    orders_of_axes,
+)
 from gradstep.core.checks.alignment.network_run import PLACEHOLDERS, NetworkRun, Values, ends_of
 from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.errors import GradstepError
@@ -92,7 +95,7 @@ def _turned(value: np.ndarray, sizes: Sizes) -> Iterator[np.ndarray]:
     if value.ndim == len(sizes):
         yield from (
             value.transpose(axes)
-            for axes in _orders(value.ndim)
+            for axes in orders_of_axes(value.ndim)
             if _agree(tuple(value.shape[i] for i in axes), sizes)
         )
 
@@ -107,7 +110,9 @@ def _drawn(op: Operation, other: Operation) -> np.ndarray:
             node=op.name,
             hint=f"--feed {op.name}=… says it",
         )
-    orders = [one for one in _orders(len(sizes)) if _agree(sizes, _taken(_sizes(other), one))]
+    orders = [
+        one for one in orders_of_axes(len(sizes)) if _agree(sizes, _taken(_sizes(other), one))
+    ]
     known = _taken(_sizes(other), orders[0]) if orders else sizes
     shape = [a or b or _ROWS for a, b in zip(sizes, known, strict=True)]
     draw = np.random.default_rng(_SEED)
@@ -127,16 +132,7 @@ def _fits(one: Operation, other: Operation) -> Iterator[bool]:
     if a is None or b is None:
         yield True
     elif len(a) == len(b):
-        yield from (_agree(tuple(a[i] for i in axes), b) for axes in _orders(len(a)))
-
-
-def _orders(count: int) -> list[tuple[int, ...]]:
-    """As it is, channels to the end or from there, and the others."""
-    plain = tuple(range(count))
-    if count < 3:
-        return list(permutations(plain))
-    likely = [plain, (0, *plain[2:], 1), (0, count - 1, *plain[1:-1])]
-    return list(dict.fromkeys([*likely, *(permutations(plain) if count < 6 else ())]))
+        yield from (_agree(tuple(a[i] for i in axes), b) for axes in orders_of_axes(len(a)))
 
 
 def _agree(a: Sizes, b: Sizes) -> bool:
