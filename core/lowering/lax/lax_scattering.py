@@ -64,17 +64,13 @@ def scatter(
         operand, sizes, scatter_dims_to_operand_dims, inserted_window_dims, operand_batching_dims,
         scatter_indices_batching_dims,
     )  # fmt: skip
-    rows, inside = fitting(site, indices, slices, _dropping(mode))
+    rows, inside = fitting(site, indices, slices, mode)
     order = slice_axes(slices, row_axes(indices), update_window_dims, rank(given))
     given = transpose(given, inverse(order))
     if row_axes(indices) == 0:  # of one row, as of several
         rows, given = reshape(rows, [1, *dims(rows)]), reshape(given, [1, *dims(given)])
         inside = inside if inside is None else reshape(inside, [1])
     return _scattered(site, operand, rows, given, slices, inside)
-
-
-def _dropping(mode: str) -> str:
-    return "fill" if mode.startswith("fill") else mode
 
 
 def _scattered(
@@ -103,8 +99,6 @@ def _with_a_row_more(x: Tensor, places: Tensor, inside: Tensor) -> tuple[Tensor,
 def _written(kind: str, x: Tensor, places: Tensor, updates: Tensor) -> Tensor:
     if kind in _OPS:
         return call(_OPS[kind], x, places, updates)
-    if kind != "scatter-mul":
-        raise UnloweredError(f"what {kind} does at a place")
     ones = call("Fill", ints(dims(x)), scalar(x, 1))
     return call("Mul", x, _product(ones, places, updates))
 
@@ -134,7 +128,7 @@ def dynamic_update_slice(site: Site, operand: Tensor, update: Any, starts: Seque
     begin = begin_of(site, [starts[i] for i in told], [last[i] for i in told])
     rows = begin if isinstance(begin, Tensor) else site.constant(begin)
     slices = Slices(lengths, sizes, tuple(told), frozenset(), {})
-    turned = transpose(given, [*slices.chosen, *slices.whole])
     order = [*slices.chosen, *slices.whole]
+    turned = transpose(given, order)
     made = call("TensorScatterUpdate", transpose(operand, order), coordinates(rows, slices), turned)
     return transpose(made, inverse(order))
