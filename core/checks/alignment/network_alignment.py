@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -106,12 +106,12 @@ def _lost(
 def _figures(
     run: NetworkRun,
     values: Values,
-    met: object,
+    met: Collection[TensorRef],
     lost: Sequence[TensorRef],
-    weights: object,
+    weights: Collection[TensorRef],
 ) -> SideFigures:
     ops = dict.fromkeys(ref.op for ref in values)
-    meeting = {ref.op for ref in met}  # type: ignore[attr-defined]
+    meeting = {ref.op for ref in met}
     behind = {ref.op for ref in lost} - meeting
     return SideFigures(
         len(ops),
@@ -119,7 +119,7 @@ def _figures(
         len(ops) - len(meeting) - len(behind),
         tuple(name for name in ops if name in behind),
         len(run.weights),
-        tuple(ref.op for ref in run.weights if ref not in weights),  # type: ignore[operator]
+        tuple(ref.op for ref in run.weights if ref not in weights),
     )
 
 

@@ -70,9 +70,8 @@ class NetworkRun:
         found = {ref.op for ref in self.feeds}
         held = set() if found else {n for n in self.needed if self.graph[n].type in VARIABLES}
         for name in self.needed:
-            if any(ref is not None and ref.op in held for ref in self.graph[name].inputs):
-                found.add(name)
-            if any(ref is not None and ref.op in found for ref in self.graph[name].inputs):
+            read = {ref.op for ref in self.graph[name].inputs if ref is not None}
+            if read & held or read & found:
                 found.add(name)
         return frozenset(found.intersection(self.needed))
 

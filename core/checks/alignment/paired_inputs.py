@@ -63,11 +63,8 @@ def _partner(
 
     def rank(one: Operation) -> tuple[bool, bool]:
         a, b = left.get(one.output()), right.get(op.output())
-        both = a is not None and b is not None
-        return (
-            not (both and a.size == b.size and are_arranged(a, b, _SAME)),  # type: ignore[union-attr, arg-type]
-            _last(one) != _last(op),
-        )
+        is_same = a is not None and b is not None and are_arranged(a, b, _SAME)
+        return not is_same, _last(one) != _last(op)
 
     return min(fit, key=rank, default=None)
 

@@ -83,9 +83,7 @@ def _variance(parting: Parting) -> Iterator[str]:
 def _gelu(parting: Parting) -> Iterator[str]:
     exact = [bool(_types(side) & {"Erf", "Erfc"}) for side in (parting.left, parting.right)]
     tanh = ["Tanh" in _types(side) for side in (parting.left, parting.right)]
-    if exact != tanh and (exact, tanh) in (
-        ([True, False], [False, True]), ([False, True], [True, False]),
-    ):  # fmt: skip
+    if exact[0] != exact[1] and tanh == exact[::-1]:
         yield f"GELU: exact (erf) in {_side(exact[0])}, by tanh in {_side(tanh[0])}"
 
 
