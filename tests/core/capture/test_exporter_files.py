@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -10,6 +11,9 @@ import pytest
 
 from gradstep.core.capture import exporter_files
 from gradstep.core.errors import GradstepError
+
+# How a trace gets to the disk: each exporter stands alone, and has these as the other has them.
+ALIKE = ("_packing", "_Writer._keep", "_Writer._unique", "_Writer.write")
 
 
 def test_a_framework_that_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,3 +44,21 @@ def test_one_that_fails_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(ZeroDivisionError):
         exporter_files.load_exporter("json")
     assert "gradstep_json" not in sys.modules
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_both_write_a_file_in_one_way(name: str) -> None:
+    mine, theirs = (_function(exporter_files.exporter_text(one), name) for one in ("torch", "jax"))
+    assert mine == theirs
+
+
+def _function(text: str, path: str) -> str | None:
+    """The text of a function, or of a class's."""
+    found: ast.AST = ast.parse(text)
+    for name in path.split("."):
+        found = next(one for one in ast.iter_child_nodes(found) if _name(one) == name)
+    return ast.get_source_segment(text, found)
+
+
+def _name(node: ast.AST) -> str:
+    return node.name if isinstance(node, ast.FunctionDef | ast.ClassDef) else ""
