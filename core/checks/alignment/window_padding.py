@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from gradstep.core.checks.alignment.stretches import Stretch
 from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.ops.catalogue.neural.sliding_windows import Axis, Slide
 
 _WINDOWS = frozenset({
     "Conv2D", "DepthwiseConv2dNative", "Conv3D", "MaxPool", "AvgPool", "MaxPool3D", "AvgPool3D",
@@ -42,34 +43,25 @@ def _found(stretch: Stretch) -> Iterator[WindowPadding]:
 
 
 def _padding(stretch: Stretch, op: Operation, read: TensorRef) -> WindowPadding:
-    mode = str(op.attrs.get("padding", "VALID"))
-    shape = stretch.values[read].shape
-    axes = _axes(op, len(shape))
-    strides = _taken(op.attrs.get("strides", ()), axes)
-    dilations = _taken(op.attrs.get("dilations", ()), axes)
+    slide = Slide.of(op.attrs)
+    shape, axes = stretch.values[read].shape, [*slide.spatial]
+    strides = _taken(slide.strides, axes)
+    dilations = _taken(slide.dilations, axes)
     edges = [(0, 0)] * len(axes)
-    if mode == "EXPLICIT":
-        flat = op.attrs.get("explicit_paddings", ())
-        edges = [(flat[2 * i], flat[2 * i + 1]) for i in axes]
-    elif mode == "SAME":
+    if slide.padding == "EXPLICIT":
+        edges = [(slide.explicit[2 * i], slide.explicit[2 * i + 1]) for i in axes]
+    elif slide.padding == "SAME":
         kernel = _kernel(stretch, op, axes)
-        sizes = zip((shape[i] for i in axes), kernel, strides, dilations, strict=True)
-        edges = [_same(*one) for one in sizes]
+        edges = [_same(axis) for axis in slide.axes([shape[i] for i in axes], kernel)]
     before = _padded_before(stretch, read, axes)
     both = zip(edges, before, strict=True)
     return WindowPadding(
-        op.name, tuple((a + c, b + d) for (a, b), (c, d) in both), strides, dilations, mode
+        op.name, tuple((a + c, b + d) for (a, b), (c, d) in both), strides, dilations, slide.padding
     )
 
 
-def _axes(op: Operation, rank: int) -> list[int]:
-    layout = op.attrs.get("data_format", "NHWC")
-    text = layout.decode() if isinstance(layout, bytes) else str(layout)
-    return [*range(2, rank)] if text.startswith("NC") else [*range(1, rank - 1)]
-
-
 def _taken(values: Sequence[int], axes: Sequence[int]) -> tuple[int, ...]:
-    return tuple(values[i] if i < len(values) else 1 for i in axes)
+    return tuple(values[i] for i in axes)
 
 
 def _kernel(stretch: Stretch, op: Operation, axes: Sequence[int]) -> tuple[int, ...]:
@@ -81,10 +73,9 @@ def _kernel(stretch: Stretch, op: Operation, axes: Sequence[int]) -> tuple[int, 
     return tuple(held[: len(axes)]) if held else (1,) * len(axes)
 
 
-def _same(size: int, kernel: int, stride: int, dilation: int) -> tuple[int, int]:
+def _same(axis: Axis) -> tuple[int, int]:
     """TensorFlow's: what is odd goes to the end."""
-    total = max((-(-size // stride) - 1) * stride + (kernel - 1) * dilation + 1 - size, 0)
-    return total // 2, total - total // 2
+    return axis.before, max(axis.seen - axis.size, 0) - axis.before
 
 
 def _padded_before(stretch: Stretch, read: TensorRef, axes: Sequence[int]) -> list[tuple[int, int]]:
