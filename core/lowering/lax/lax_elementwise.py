@@ -80,7 +80,7 @@ def root(site: Site, x: Any) -> Tensor:
     """As a power, whose gradient is NaN where 0 comes back to an infinite slope, as JAX's is;
     TensorFlow's own ops give 0 there, and would hide it."""
     x = tensor(site, x)
-    exponent = {"lax.sqrt": 0.5, "lax.rsqrt": -0.5}[site.node.op]
+    exponent = {"sqrt": 0.5, "rsqrt": -0.5}[site.variant]
     return call("Pow", x, scalar(x, exponent))
 
 
@@ -239,7 +239,7 @@ for _name, _type in {
 @lower("lt_to", "le_to", differs="−0 and 0 are equal")
 def total_order(site: Site, x: Any, y: Any) -> Tensor:
     """In an order of all numbers, in which NaN is the last."""
-    is_less = site.node.op == "lax.lt_to"
+    is_less = site.variant == "lt_to"
     a, b = operands(site, x, y)
     found = call("Less" if is_less else "LessEqual", a, b)
     if not a.dtype.is_floating:

@@ -42,12 +42,12 @@ for _name, _types in {
 def reduce_logic(site: Site, x: Tensor, axes: Sequence[int]) -> Tensor:
     if x.dtype is not DType.BOOL:
         raise UnloweredError("the bits of whole numbers over an axis")
-    return call("All" if site.node.op == "lax.reduce_and" else "Any", x, ints(axes))
+    return call("All" if site.variant == "reduce_and" else "Any", x, ints(axes))
 
 
 @lower("argmax", "argmin", ignores=("index_dtype",))
 def argmax(site: Site, x: Tensor, axes: Sequence[int]) -> Tensor:
-    type = "ArgMax" if site.node.op == "lax.argmax" else "ArgMin"
+    type = "ArgMax" if site.variant == "argmax" else "ArgMin"
     axis = np.int32(one_axis(axes, "the place of the largest"))
     return call(type, x, axis, output_type=site.dtype())
 
@@ -55,17 +55,17 @@ def argmax(site: Site, x: Tensor, axes: Sequence[int]) -> Tensor:
 @lower("cumsum", "cumprod", "cumlogsumexp")
 def cumulative(site: Site, x: Tensor, axis: int, reverse: bool = False) -> Tensor:
     type = {
-        "lax.cumsum": "Cumsum",
-        "lax.cumprod": "Cumprod",
-        "lax.cumlogsumexp": "CumulativeLogsumexp",
-    }[site.node.op]
+        "cumsum": "Cumsum",
+        "cumprod": "Cumprod",
+        "cumlogsumexp": "CumulativeLogsumexp",
+    }[site.variant]
     return call(type, x, np.int32(axis), reverse=bool(reverse))
 
 
 @lower("cummax", "cummin", differs="of equal numbers the gradient is shared otherwise")
 def running_extreme(site: Site, x: Tensor, axis: int, reverse: bool = False) -> Tensor:
     """For each place the largest of those before it and there: a row of all for each."""
-    is_max, size = site.node.op == "lax.cummax", dims(x)[axis]
+    is_max, size = site.variant == "cummax", dims(x)[axis]
     allowed = np.tril(np.ones((size, size), bool))
     allowed = (allowed.T if reverse else allowed).reshape([size, size] + [1] * (rank(x) - axis - 1))
     rows = call("SelectV2", site.constant(allowed), add_axis(x, axis), least(x, is_max))

@@ -77,7 +77,7 @@ def _scattered(
     site: Site, x: Tensor, rows: Tensor, updates: Tensor, slices: Slices, inside: Tensor | None
 ) -> Tensor:
     order = [*slices.chosen, *slices.whole]
-    turned, kind = transpose(x, order), site.node.op.partition(".")[2].replace("_", "-")
+    turned, kind = transpose(x, order), site.variant.replace("_", "-")
     if not slices.chosen:
         raise UnloweredError("slices that are all of it")
     places = coordinates(rows, slices)

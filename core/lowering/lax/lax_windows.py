@@ -41,7 +41,7 @@ def reduce_window(
     window_dilation: Sizes,
 ) -> Tensor:
     """Each axis after the other; the largest of windows over two, in one go."""
-    kind = site.node.op.rpartition("_")[2]
+    kind = site.variant.rpartition("_")[2]
     empty = scalar(x, 0) if kind == "sum" else least(x, kind == "max")
     around = [(b, a, d - 1) for (b, a), d in zip(padding, base_dilation, strict=True)]
     x = padded(x, empty, around)
