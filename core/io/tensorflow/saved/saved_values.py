@@ -43,12 +43,12 @@ def saved_values(
     kind = TensorBundle if Path(f"{prefix}{INDEX}").is_file() else SliceTables
     held = kind(prefix, budget)
     called = {**{name: name for name in held.names}, **object_names(held)}
-    values: dict[str, Constant] = {}
+    keys, values = {*called.values()}, dict[str, Constant]()
     missing = []
     for name in graph.of_types(VARIABLES):
         op = graph[name]
         place = places.get(name) or _named(op, called)
-        if place is None or place.key not in called.values():
+        if place is None or place.key not in keys:
             missing.append(name)
             continue
         array = _part(held.read(place.key), place, held.path)
