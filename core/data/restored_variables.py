@@ -17,7 +17,7 @@ from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from gradstep.core.graph.model import Constant, Graph, Operation
 from gradstep.core.graph.suggestions import instead
 from gradstep.core.io.disk.memory_budget import Budget
-from gradstep.core.io.tensorflow.partitioned_variables import find_parts, part_slices, whole_name
+from gradstep.core.io.tensorflow.partitioned_variables import find_parts, part_slices, whole_names
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.declare.attribute_kinds import attribute
 
@@ -86,8 +86,7 @@ def _restored(graph: Graph, variables: dict[str, Operation], tensors: NamedTenso
         why = misfits[0] if misfits else f"it has no tensor named '{missing[0]}'"
         hint = "" if misfits else instead(missing[0], tensors.names)
         raise GradstepError(f"{tensors.path} fits no variable: {why}", kind="FileError", hint=hint)
-    joined = {part[0] for name in chosen if (part := whole_name(name)) is not None}
-    unused = tuple(sorted(there - joined - {*chosen.values()}))
+    unused = tuple(sorted(there - whole_names(chosen) - {*chosen.values()}))
     return Restored(tensors.path, values, missing, tuple(misfits), unused)
 
 

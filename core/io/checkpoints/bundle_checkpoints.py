@@ -27,7 +27,7 @@ from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.file_errors import inside
 from gradstep.core.io.tensorflow.bundle_writer import write_bundle
 from gradstep.core.io.tensorflow.checkpoint_state import write_state
-from gradstep.core.io.tensorflow.partitioned_variables import joined_parts, whole_name
+from gradstep.core.io.tensorflow.partitioned_variables import joined_parts, whole_names
 from gradstep.core.io.tensorflow.tensor_bundle import INDEX, TensorBundle, data_name
 
 SUFFIX = ".ckpt"
@@ -61,9 +61,8 @@ class BundleCheckpoints:
         bundle = self._open(path)
         about = _about(bundle)
         step = int(path.name.rpartition("-")[2])
-        joined = {found[0] for name in bundle.names if (found := whole_name(name)) is not None}
-        names = {*bundle.names} - joined - {ABOUT}
-        arrays = {name: bundle.read(name) for name in bundle.names if name in names}
+        left_out = {*whole_names(bundle.names), ABOUT}
+        arrays = {name: bundle.read(name) for name in bundle.names if name not in left_out}
         return checkpoint_of(about or About(0, step), arrays)
 
     def loss_of_best(self) -> float | None:

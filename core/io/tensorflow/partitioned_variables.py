@@ -22,6 +22,11 @@ def whole_name(part: str) -> tuple[str, int] | None:
     return None if found is None else (found[1] + (found[3] or ""), int(found[2]))
 
 
+def whole_names(names: Iterable[str]) -> set[str]:
+    """The variables that some of `names` are parts of."""
+    return {part[0] for part in map(whole_name, names) if part is not None}
+
+
 def find_parts(names: Iterable[str], there: Collection[str]) -> dict[str, list[str]]:
     """The variables that are parts of tensors that are `there`, in their order, by the tensor. A
     variable that is there by its own name is whole, and so is one whose fellows are not all
@@ -58,9 +63,8 @@ def joined_parts(tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The whole of each variable of which all parts are among `tensors`, by its name: one behind
     the other along the first axis where they fit so, as TensorFlow makes them unless told
     otherwise. Without those that are there by that name."""
-    wholes = {found[0] for name in tensors if (found := whole_name(name)) is not None}
     made = {}
-    for whole, names in find_parts(tensors, wholes - tensors.keys()).items():
+    for whole, names in find_parts(tensors, whole_names(tensors) - tensors.keys()).items():
         arrays = [tensors[name] for name in names]
         if (axis := _axis(arrays)) is not None:
             made[whole] = np.concatenate(arrays, axis)
