@@ -46,9 +46,7 @@ def keep(branches: Iterable[Branch]) -> tuple[KeptBranch, ...]:
 
 def begin(kept: Iterable[KeptBranch]) -> tuple[Branch, ...]:
     """The inverse of `keep`, with the first one before anything ran."""
-    return tuple(
-        Branch(b.name) if not b.parent else replace(_begun(b), place=b.place) for b in kept
-    )
+    return tuple(_begun(b) if b.parent else Branch(b.name) for b in kept)
 
 
 def require_tree(kept: tuple[KeptBranch, ...]) -> None:
