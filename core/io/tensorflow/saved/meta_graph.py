@@ -24,12 +24,15 @@ _LISTED = {4: "its collections", 5: "its signatures", 6: "its assets"}
 
 @dataclass
 class MetaGraph:
-    """graph: the GraphDef. about: a MetaGraphDef of all that is small. is_of_objects: TensorFlow 2
-    saved it."""
+    """graph: the GraphDef. about: a MetaGraphDef of all that is small."""
 
     graph: GraphDefParts
     about: Any = field(default_factory=lambda: message("MetaGraphDef")())
-    is_of_objects: bool = False
+
+    @property
+    def is_of_objects(self) -> bool:
+        """TensorFlow 2 saved it."""
+        return bool(self.about.HasField("object_graph_def"))
 
     @property
     def tags(self) -> frozenset[str]:
@@ -74,7 +77,7 @@ class MetaGraph:
 
 def read_meta_graph(data: bytes, place: Place, budget: Budget) -> MetaGraph:
     """Raises GradstepError: FileError, or OverBudgetError."""
-    graph, about, objects = b"", message("MetaGraphDef")(), False
+    graph, about = b"", message("MetaGraphDef")()
     for number, start, end in fields(data, place, "MetaGraphDef"):
         if start < 0:
             continue
@@ -82,16 +85,15 @@ def read_meta_graph(data: bytes, place: Place, budget: Budget) -> MetaGraph:
             graph += data[start:end]
         elif number in _PARTS:
             name, kind, what = _PARTS[number]
-            objects |= number == 7
             part = message(kind)()
             _parse(part, data, (start, end), what, budget)
-            getattr(about, name).MergeFrom(part)
+            getattr(about, name).MergeFrom(part)  # also of nothing, it is there then
         elif number in _LISTED:
             budget.take(2 * (end - start), _LISTED[number])
             part = message("MetaGraphDef")()
             parse(part, bytes_field(number, data[start:end]))
             _merge(about, part)
-    return MetaGraph(GraphDefParts(graph, budget), about, objects)
+    return MetaGraph(GraphDefParts(graph, budget), about)
 
 
 def _parse(into: Any, data: bytes, place: Place, what: str, budget: Budget) -> None:
