@@ -14,6 +14,7 @@ from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import numeric, want_rank
 from gradstep.core.ops.numerics.index_bounds import check
 from gradstep.core.ops.numerics.row_updates import sum_rows
+from gradstep.core.ops.typing.static_values import conj
 
 
 def _product(ctx: InferContext) -> TensorType:
@@ -97,17 +98,13 @@ def _gradient(op: OpView, g: Tensor) -> tuple[Any, ...]:
     dense = _turned(b) if adjoint_b else b
     first = np.array(0, np.int32)
     left, right = call("GatherV2", g, rows, first), call("GatherV2", dense, columns, first)
-    if values.dtype.is_complex:
-        right = call("Conj", right)
-    to_values = call("Sum", left * right, axis)
-    if adjoint_a and values.dtype.is_complex:
-        to_values = call("Conj", to_values)
+    to_values = call("Sum", left * conj(right), axis)
+    to_values = conj(to_values) if adjoint_a else to_values
     return None, to_values, None, _turned(back) if adjoint_b else back
 
 
 def _turned(x: Tensor) -> Tensor:
-    turned = call("Transpose", x, np.array([1, 0], np.int32))
-    return call("Conj", turned) if x.dtype.is_complex else turned
+    return conj(call("Transpose", x, np.array([1, 0], np.int32)))
 
 
 def _samples(rng: np.random.Generator) -> list[Sample]:
