@@ -40,20 +40,20 @@ def _apart(x: Tensor) -> Tensor:
     return call("SelectV2", zero, np.ones((), x.dtype.numpy), x)
 
 
-def _i1(op: OpView, g: Tensor) -> Tensor:
-    x, y = op.inputs[0], op.outputs[0]
-    return g * _over(x, call("BesselI0", x) - y / _apart(x))
+def _to_zero(other: str) -> Any:
+    """Of order 1: the function of order 0."""
+
+    def rule(op: OpView, g: Tensor) -> Tensor:
+        x, y = op.inputs[0], op.outputs[0]
+        return g * _over(x, call(other, x) - y / _apart(x))
+
+    return rule
 
 
 def _i1e(op: OpView, g: Tensor) -> Tensor:
     x, y = op.inputs[0], op.outputs[0]
     inverse = call("Reciprocal", _apart(x))
     return g * _over(x, call("BesselI0e", x) - y * (call("Sign", x) + inverse))
-
-
-def _j1(op: OpView, g: Tensor) -> Tensor:
-    x, y = op.inputs[0], op.outputs[0]
-    return g * _over(x, call("BesselJ0", x) - y / _apart(x))
 
 
 def _k0e(op: OpView, g: Tensor) -> Tensor:
@@ -74,11 +74,12 @@ _K = "infinite at 0 and below"
 for _name, _gradient, _says, _kinks, _low in (
     ("I0", _to_one("BesselI1"), "The modified Bessel function of the first kind, of order 0",
      "", 0),
-    ("I1", _i1, "The modified Bessel function of the first kind, of order 1", "", 0),
+    ("I1", _to_zero("BesselI0"), "The modified Bessel function of the first kind, of order 1",
+     "", 0),
     ("I0e", _i0e, "BesselI0 times exp(-|x|)", "a corner at 0, where the gradient is 0", 0),
     ("I1e", _i1e, "BesselI1 times exp(-|x|)", "", 0),
     ("J0", _to_one("BesselJ1", -1.0), "The Bessel function of the first kind, of order 0", "", 0),
-    ("J1", _j1, "The Bessel function of the first kind, of order 1", "", 0),
+    ("J1", _to_zero("BesselJ0"), "The Bessel function of the first kind, of order 1", "", 0),
     ("K0", _to_one("BesselK1", -1.0), "The modified Bessel function of the second kind, of order 0",
      _K, 1),
     ("K1", _k1, "The modified Bessel function of the second kind, of order 1", _K, 1),
