@@ -18,6 +18,15 @@ def predecessors(op: Operation) -> Iterator[str]:
     yield from op.control_inputs
 
 
+def successors(operations: Mapping[str, Operation]) -> dict[str, set[str]]:
+    """Names of the operations that must run after each. All that is taken from is among them."""
+    found: dict[str, set[str]] = {name: set() for name in operations}
+    for op in operations.values():
+        for name in predecessors(op):
+            found[name].add(op.name)
+    return found
+
+
 def is_ordered(operations: Mapping[str, Operation]) -> bool:
     """Whether no operation comes before one that it needs."""
     passed: set[str] = set()

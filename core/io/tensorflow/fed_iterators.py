@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gradstep.core.graph.model import Graph, Operation, predecessors
+from gradstep.core.graph.topological_order import successors
 
 _FILLS = frozenset({"MakeIterator", "IteratorToStringHandle"})
 _FROM_TEXT = frozenset({"IteratorFromStringHandleV2", "IteratorFromStringHandle", "Iterator"})
@@ -26,10 +27,7 @@ def with_fed_iterators(graph: Graph) -> Graph:
 
 
 def _for_filling(graph: Graph) -> set[str]:
-    readers: dict[str, set[str]] = {name: set() for name in graph.operations}
-    for op in graph:
-        for name in predecessors(op):
-            readers[name].add(op.name)
+    readers = successors(graph.operations)
     gone = {*graph.of_types(_FILLS)}
     texts = (graph[name].inputs[0] for name in graph.of_types(_FROM_TEXT) if graph[name].inputs)
     waiting = [*gone, *(ref.op for ref in texts if ref is not None)]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef, predecessors
+from gradstep.core.graph.topological_order import successors
 from gradstep.core.ops.build.variable import VARIABLES
 
 RESTORES = ("RestoreV2", "RestoreSlice", "Restore")
@@ -38,7 +39,7 @@ def saved_places(graph: Graph) -> dict[str, SavedPlace]:
 
 def without_saving(graph: Graph) -> Graph:
     """`graph` without what saves and restores variables, and what is only there for that."""
-    readers = _readers(graph)
+    readers = successors(graph.operations)
     gone = _behind(readers, graph.of_types([*RESTORES, *SAVES]))
     waiting = [*gone]
     while waiting:
@@ -47,15 +48,6 @@ def without_saving(graph: Graph) -> Graph:
                 gone.add(name)
                 waiting.append(name)
     return Graph.of(op for op in graph if op.name not in gone) if gone else graph
-
-
-def _readers(graph: Graph) -> Mapping[str, set[str]]:
-    """What takes something from each operation, or waits for it."""
-    found: dict[str, set[str]] = {name: set() for name in graph.operations}
-    for op in graph:
-        for name in predecessors(op):
-            found[name].add(op.name)
-    return found
 
 
 def _behind(readers: Mapping[str, set[str]], names: Iterable[str]) -> set[str]:
