@@ -53,10 +53,9 @@ def require_tree(kept: tuple[KeptBranch, ...]) -> None:
     """Raise GradstepError unless they are a tree: what a file says of them may be anything."""
     names = [branch.name for branch in kept]
     firsts = [branch for branch in kept if not branch.parent]
-    above = {branch.name: branch.parent for branch in kept}
     sound = len({*names}) == len(names) and all(names) and len(firsts) == bool(kept)
-    for number, name in enumerate(names):
-        sound = sound and (not above[name] or above[name] in names[:number])
+    for number, branch in enumerate(kept):
+        sound = sound and (not branch.parent or branch.parent in names[:number])
     if not sound:
         raise GradstepError(
             "its branches are no tree", kind="FileError", hint="use another copy of the file"
