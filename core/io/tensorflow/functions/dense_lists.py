@@ -22,7 +22,7 @@ from gradstep.core.io.tensorflow.functions.list_groups import LIST_OPS, ListGrou
 def with_dense_lists(graph: Graph) -> Graph:
     """`graph`, with the lists in it as tensors, as far as the rank of their elements is known; the
     operations of others stay, and are of types that Gradstep does not run."""
-    if not any(op.type in LIST_OPS for op in graph):
+    if not graph.of_types(LIST_OPS):
         return graph
     groups = ListGroups(graph)
     return Graph.of(made for op in graph for made in _dense(op, groups))
@@ -80,9 +80,9 @@ class _DenseOp:
 
     def length(self, own: str = "length") -> TensorRef:
         """How many elements the list has, input 0."""
-        sizes = self.make("Shape", f"{own}/shape" if own else "shape", self.input(0))
-        zero = self.constant(f"{own}/first" if own else "first", 0)
-        axis = self.constant(f"{own}/axis" if own else "axis", 0)
+        scope = f"{own}/" if own else ""
+        sizes = self.make("Shape", f"{scope}shape", self.input(0))
+        zero, axis = self.constant(f"{scope}first", 0), self.constant(f"{scope}axis", 0)
         return self.make("GatherV2", own, sizes, zero, axis)
 
 
@@ -92,7 +92,7 @@ def _reserve(made: _DenseOp) -> None:
     empty = made.op.type == "EmptyTensorList"
     count = made.constant("length", 0) if empty else made.input(1)
     shape = made.make("Pack", "shape", count, *sizes)
-    zero = made.constant("zero", False if made.dtype is DType.BOOL else 0, made.dtype.numpy)
+    zero = made.constant("zero", 0, made.dtype.numpy)
     made.make("Fill", "", shape, zero)
 
 
@@ -127,7 +127,7 @@ def _grown(
     axis = made.constant("more_axis", 0)
     first = made.make("ExpandDims", "more_rows", more, axis)
     shape = made.make("ConcatV2", "more_shape", first, tail, axis)
-    zero = made.constant("zero", False if made.dtype is DType.BOOL else 0, made.dtype.numpy)
+    zero = made.constant("zero", 0, made.dtype.numpy)
     zeros = made.make("Fill", "zeros", shape, zero)
     return made.make("ConcatV2", "grown", rows, zeros, axis), needed
 

@@ -36,8 +36,7 @@ class ListGroups:
         self._leaders: dict[TensorRef, TensorRef] = {}
         self._types: dict[TensorRef, DType] = {}
         self._shapes: dict[TensorRef, Shape] = {}
-        joined = [*self._joined()]
-        for first, other in joined:
+        for first, other in self._joined():
             self._leaders[self._leader(first)] = self._leader(other)
         for op in graph:
             self._note(op)
