@@ -29,6 +29,7 @@ HINT = (
     "write numbers, nan, inf, true, lists in brackets, a generator such as normal(0, 0.1), "
     "@FILE.npy or @FOLDER/*.png"
 )
+_OF_ROWS = tuple("[-+.0123456789")  # what lists and numbers begin with, and no call does
 _SHOWN = 60  # characters of what is no value
 _NUMBERS = re.compile(r"[-+\d.,;\seEinfa]+")
 _FIRST = re.compile(r"\s*(@|[a-z_]+)")
@@ -162,6 +163,8 @@ def _transformed(array: np.ndarray, transforms: list[Transform | str]) -> np.nda
 
 
 def _generator_call(text: str) -> ast.Call | None:
+    if text.startswith(_OF_ROWS):
+        return None
     try:
         node = parse_expression(text)
     except ValueError:
