@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStatusBar, QWid
 
 from gradstep.core.io.device_recordings import is_recording
 from gradstep.core.program.trust.permission_levels import Permission
-from gradstep.core.protocol.branch_queries import current_branch
 from gradstep.core.protocol.device_names import RECORDED_DEVICE
 from gradstep.core.visible_text import visible
 from gradstep.gui.look.count_text import count_of
@@ -250,6 +249,8 @@ def place_words(stop: Stopped, steps: int) -> str:
     """ "next step 13 / 22 · backward ↑": the number that the timeline gives the step which runs
     next. With the branch and the run once there are several, in a loop with the iteration, and with
     the batch that the run is fed."""
+    from gradstep.core.protocol.branch_queries import current_branch  # not at the first paint
+
     arrow = {"forward": " ↓", "backward": " ↑"}.get(stop.phase, "")
     run = f"run {stop.run + 1} · " if stop.runs > 1 or stop.run else ""
     branch = current_branch(stop.branches)
