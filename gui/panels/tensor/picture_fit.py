@@ -83,7 +83,8 @@ def fit(room: tuple[int, int], shape: tuple[int, int], total: int, stretch: floa
         high = min(room[1], best.height * stretch)
         best = replace(best, width=wide, height=high)
         if high >= _WHOLE * rows:
-            best = replace(best, width=wide // columns * columns, height=high // rows * rows)
+            whole = wide // columns * columns  # none, where columns have less than a pixel
+            best = replace(best, width=whole or wide, height=high // rows * rows)
     elif best.width >= columns:  # cells of whole pixels
         scale = int(best.width / columns)
         best = Fit(best.planes, best.columns, columns * scale, rows * scale)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gradstep.gui.panels.tensor.picture_fit import GAP, fit, label_height
@@ -10,6 +10,7 @@ from gradstep.gui.panels.tensor.picture_fit import GAP, fit, label_height
 SIDES = st.integers(1, 300)
 
 
+@example(room=(30, 30), shape=(1, 31), total=1, stretch=12.0)
 @given(st.tuples(st.integers(30, 2000), st.integers(30, 1000)), st.tuples(SIDES, SIDES),
        st.integers(0, 2000), st.sampled_from([1.0, 12.0]))  # fmt: skip
 def test_what_is_shown_lies_in_the_room(
