@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -120,6 +121,9 @@ def test_what_the_engine_says_is_passed_on(
     client.confined = True
     client.call(m.Open(), [data], 60)
     client.call(m.Control(command="step"), timeout=60)
+    until = time.monotonic() + 60  # what it says of an answer comes behind that
+    while "Control step, " not in heard.getvalue() and time.monotonic() < until:
+        time.sleep(0.01)
     client.close()
     engine = [line for line in heard.getvalue().splitlines() if " engine[" in line]
     assert any("gradstep.engine: compiled a plan of" in line for line in engine)
