@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-
 import numpy as np
 
 from gradstep.core.checks.alignment.alignment_report import (
@@ -12,17 +10,16 @@ from gradstep.core.checks.alignment.alignment_report import (
     Difference,
     SideFigures,
 )
+from gradstep.core.checks.alignment.compared_networks import ComparedNetworks
 from gradstep.core.checks.alignment.equal_numbers import distance, sorted_numbers
 from gradstep.core.checks.alignment.meeting_again import Meeting, find_meeting
-from gradstep.core.checks.alignment.network_run import NetworkRun, Values
 from gradstep.core.checks.alignment.paired_gradients import pair_gradients
 from gradstep.core.checks.alignment.paired_inputs import paired_runs
-from gradstep.core.checks.alignment.parted_values import have_parted, lost_values
+from gradstep.core.checks.alignment.parted_values import lost_names, read_weights
 from gradstep.core.checks.alignment.port_rules import find_rules
 from gradstep.core.checks.alignment.stretches import Parting, stretch_of
-from gradstep.core.checks.alignment.value_matching import Matching, match
+from gradstep.core.checks.alignment.value_matching import match
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.model import TensorRef
 from gradstep.core.program.questions.loaded_document import Loaded
 
 _PARTINGS = 8  # stretches that are looked for
@@ -30,47 +27,43 @@ _PARTINGS = 8  # stretches that are looked for
 
 def align(file: Loaded, other: Loaded, tolerance: float = TOLERANCE) -> AlignmentReport:
     """Everything, of one run of each. Raises GradstepError."""
-    runs = paired_runs(file, other)
-    values = runs[0].computed, runs[1].computed
-    for run, held in zip(runs, values, strict=True):
-        _require_values(run, held)
-    matching = _match(runs, values, tolerance)
-    weights = match((runs[0].graph, runs[0].weights), (runs[1].graph, runs[1].weights), tolerance)
-    _require_kinship(runs, matching, weights)
-    differences = _differences(runs, values, matching, weights, tolerance)
-    gradients = None if differences else pair_gradients(runs, matching, weights, tolerance)
-    lost = _lost(runs, values, matching)
+    networks = ComparedNetworks.of(paired_runs(file, other), tolerance)
+    _require_values(networks)
+    _require_kinship(networks)
+    differences = _differences(networks)
+    left, right = (_figures(networks, side) for side in (0, 1))
     return AlignmentReport(
-        _figures(runs[0], values[0], matching.right.keys(), lost[0], weights.right.keys()),
-        _figures(runs[1], values[1], matching.left.keys(), lost[1], weights.left.keys()),
-        _inputs(runs, tolerance),
+        left,
+        right,
+        _inputs(networks),
         tuple(differences),
-        gradients,
+        None if differences else pair_gradients(networks),
         tolerance,
     )
 
 
-def _differences(
-    runs: tuple[NetworkRun, NetworkRun],
-    values: tuple[Values, Values],
-    matching: Matching,
-    weights: Matching,
-    tolerance: float,
-) -> list[Difference]:
-    found, forced = list[Difference](), dict[TensorRef, np.ndarray]()
-    for _ in range(_PARTINGS):
-        lost = _lost(runs, values, matching)
-        if not have_parted(runs, values, lost):
-            break
-        meeting = find_meeting(runs, values, lost, matching, forced, tolerance)
-        parting = stretch_of(runs, values, lost, matching, weights, meeting, tolerance)
-        found.append(_told(parting, meeting))
+def _differences(networks: ComparedNetworks) -> list[Difference]:
+    """One after the other: the first is made up for before the next is looked for."""
+    found = list[Difference]()
+    while len(found) < _PARTINGS and _have_parted(networks):
+        meeting = find_meeting(networks)
+        found.append(_told(stretch_of(networks, meeting), meeting))
         if meeting is None:
             break
-        forced[meeting.right] = meeting.value.astype(values[1][meeting.right].dtype)
-        values = values[0], runs[1].values_with(forced)
-        matching = _match(runs, values, tolerance)
+        networks = networks.with_forced(meeting.right, meeting.value)
     return found
+
+
+def _have_parted(networks: ComparedNetworks) -> bool:
+    """Whether what is lost on both sides should have been the same: there are results of one size,
+    or weights in it on both sides. Else one goes on where the other has come to its end."""
+    runs, values, lost = networks.runs, networks.values, networks.lost
+    if not all(lost):
+        return False
+    sizes = [{values[i][ref].size for ref in runs[i].ends if ref in lost[i]} for i in (0, 1)]
+    if sizes[0] & sizes[1]:
+        return True
+    return all(read_weights(run, lost_names(part)) for run, part in zip(runs, lost, strict=True))
 
 
 def _told(parting: Parting, meeting: Meeting | None) -> Difference:
@@ -88,31 +81,12 @@ def _told(parting: Parting, meeting: Meeting | None) -> Difference:
     )
 
 
-def _match(
-    runs: tuple[NetworkRun, NetworkRun], values: tuple[Values, Values], tolerance: float
-) -> Matching:
-    return match((runs[0].graph, values[0]), (runs[1].graph, values[1]), tolerance)
-
-
-def _lost(
-    runs: tuple[NetworkRun, NetworkRun], values: tuple[Values, Values], matching: Matching
-) -> tuple[Sequence[TensorRef], Sequence[TensorRef]]:
-    return (
-        lost_values(runs[0], values[0], matching.right),
-        lost_values(runs[1], values[1], matching.left),
-    )
-
-
-def _figures(
-    run: NetworkRun,
-    values: Values,
-    met: Collection[TensorRef],
-    lost: Sequence[TensorRef],
-    weights: Collection[TensorRef],
-) -> SideFigures:
+def _figures(networks: ComparedNetworks, side: int) -> SideFigures:
+    run, values, met = networks.runs[side], networks.values[side], networks.partners[side]
+    weights = (networks.weights.right, networks.weights.left)[side]
     ops = dict.fromkeys(ref.op for ref in values)
     meeting = {ref.op for ref in met}
-    behind = {ref.op for ref in lost} - meeting
+    behind = {ref.op for ref in networks.lost[side]} - meeting
     return SideFigures(
         len(ops),
         len(meeting),
@@ -123,19 +97,18 @@ def _figures(
     )
 
 
-def _inputs(runs: tuple[NetworkRun, NetworkRun], tolerance: float) -> tuple[tuple[str, str], ...]:
-    left, right = runs
-    fed = [{r: v for r, v in run.feeds.items() if v.dtype != object} for run in runs]
-    found = match((left.graph, fed[0]), (right.graph, fed[1]), tolerance)
+def _inputs(networks: ComparedNetworks) -> tuple[tuple[str, str], ...]:
+    left, right = networks.runs
+    fed = [{r: v for r, v in run.feeds.items() if v.dtype != object} for run in networks.runs]
+    found = match((left.graph, fed[0]), (right.graph, fed[1]), networks.tolerance)
     return tuple((a.short, b.short) for a, theirs in found.right.items() for b in theirs[:1])
 
 
-def _require_kinship(
-    runs: tuple[NetworkRun, NetworkRun], matching: Matching, weights: Matching
-) -> None:
+def _require_kinship(networks: ComparedNetworks) -> None:
     """Where not one weight is the same, any two networks part at once."""
-    inputs = {*runs[0].feeds}
-    if all(run.weights for run in runs) and not weights.right and not {*matching.right} - inputs:
+    runs = networks.runs
+    behind_inputs = {*networks.matching.right} - {*runs[0].feeds}
+    if all(run.weights for run in runs) and not networks.weights.right and not behind_inputs:
         raise GradstepError(
             "not one weight and no value of FILE is in OTHER: they are not one network, or do not "
             "hold the same weights",
@@ -144,8 +117,8 @@ def _require_kinship(
         )
 
 
-def _require_values(run: NetworkRun, values: Values) -> None:
-    if not values:
+def _require_values(networks: ComparedNetworks) -> None:
+    if not all(networks.values):
         raise GradstepError(
             "there is nothing that computes with an input or a variable",
             kind="ValueError",

@@ -9,9 +9,10 @@ import numpy as np
 
 from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.checks.alignment.compared_networks import ComparedNetworks
 from gradstep.core.checks.alignment.equal_numbers import as_arranged, distance
 from gradstep.core.checks.alignment.network_run import NetworkRun
-from gradstep.core.checks.alignment.value_matching import Matching, Pairs
+from gradstep.core.checks.alignment.value_matching import Pairs
 from gradstep.core.document.document import CodeKind
 from gradstep.core.document.requests import requests, trainable_variables
 from gradstep.core.engine.numpy_backend import NumpyBackend
@@ -34,16 +35,15 @@ class GradientPair:
     limit: float
 
 
-def pair_gradients(
-    runs: tuple[NetworkRun, NetworkRun], matching: Matching, weights: Matching, tolerance: float
-) -> tuple[GradientPair, ...] | None:
+def pair_gradients(networks: ComparedNetworks) -> tuple[GradientPair, ...] | None:
     """None where neither asks for a loss that the other has, too. Weights of the same numbers, such
     as biases of zero, are told apart by their gradients. Raises GradstepError."""
-    losses = next(_losses(runs, matching), None)
+    runs = networks.runs
+    losses = next(_losses(networks), None)
     trained = [_trained(run) for run in runs]
     pairs = [
         (a, b)
-        for a, found in weights.right.items()
+        for a, found in networks.weights.right.items()
         for b in found
         if a in trained[0] and b in trained[1]
     ]
@@ -55,7 +55,7 @@ def pair_gradients(
     )
     floor = _FLOOR * max(map(_norm, mine.values()), default=0.0)
     apart = [(_apart(mine.get(a), theirs.get(b), floor), a, b) for a, b in pairs]
-    limit = _ROOM * tolerance
+    limit = _ROOM * networks.tolerance
     return tuple(GradientPair(a.op, b.op, d, limit) for d, a, b in _assigned(apart, runs[0]))
 
 
@@ -73,15 +73,14 @@ def _assigned(
     return sorted(found, key=lambda one: -places[one[1].op])
 
 
-def _losses(
-    runs: tuple[NetworkRun, NetworkRun], matching: Matching
-) -> Iterator[tuple[TensorRef, TensorRef]]:
+def _losses(networks: ComparedNetworks) -> Iterator[tuple[TensorRef, TensorRef]]:
     """What one asks for, and its counterpart: what the other asks for, if that is one."""
-    mine, theirs = (one.of for one in map(_asked, runs))
+    mine, theirs = (one.of for one in map(_asked, networks.runs))
+    rightward, leftward = networks.partners
     for a in mine:
-        yield from ((a, b) for b in _likeliest(a, matching.right, theirs))
+        yield from ((a, b) for b in _likeliest(a, rightward, theirs))
     for b in theirs:
-        yield from ((a, b) for a in _likeliest(b, matching.left, mine))
+        yield from ((a, b) for a in _likeliest(b, leftward, mine))
 
 
 def _likeliest(ref: TensorRef, partners: Pairs, asked: Collection[TensorRef]) -> list[TensorRef]:

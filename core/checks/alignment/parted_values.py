@@ -27,21 +27,6 @@ def lost_names(lost: Collection[TensorRef]) -> frozenset[str]:
     return frozenset(ref.op for ref in lost)
 
 
-def have_parted(
-    runs: tuple[NetworkRun, NetworkRun],
-    values: tuple[Values, Values],
-    lost: tuple[Collection[TensorRef], Collection[TensorRef]],
-) -> bool:
-    """Whether what is lost on both sides should have been the same: there are results of one size,
-    or weights in it on both sides. Else one goes on where the other has come to its end."""
-    if not all(lost):
-        return False
-    sizes = [{values[i][ref].size for ref in runs[i].ends if ref in lost[i]} for i in (0, 1)]
-    if sizes[0] & sizes[1]:
-        return True
-    return all(read_weights(run, lost_names(part)) for run, part in zip(runs, lost, strict=True))
-
-
 def read_weights(run: NetworkRun, names: Collection[str]) -> list[TensorRef]:
     """The weights that these operations read, through what depends on weights alone."""
     found, seen, waiting = list[TensorRef](), set[str](), [*names]

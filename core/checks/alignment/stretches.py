@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from gradstep.core.checks.alignment.compared_networks import ComparedNetworks
 from gradstep.core.checks.alignment.gate_order import order_of_gates
 from gradstep.core.checks.alignment.meeting_again import Meeting, shuffled
 from gradstep.core.checks.alignment.network_run import NetworkRun, Values
 from gradstep.core.checks.alignment.parted_values import lost_names, read_weights
-from gradstep.core.checks.alignment.value_matching import Matching
 from gradstep.core.graph.model import Operation, TensorRef
 
 _FIRST = 6  # operations that are named where the two do not meet again
@@ -59,22 +59,16 @@ class Parting:
     tolerance: float
 
 
-def stretch_of(
-    runs: tuple[NetworkRun, NetworkRun],
-    values: tuple[Values, Values],
-    lost: tuple[Sequence[TensorRef], Sequence[TensorRef]],
-    matching: Matching,
-    weights: Matching,
-    meeting: Meeting | None,
-    tolerance: float,
-) -> Parting:
+def stretch_of(networks: ComparedNetworks, meeting: Meeting | None) -> Parting:
     """From what is met last to where they would meet again."""
+    runs, values, lost = networks.runs, networks.values, networks.lost
     ends = (lost[0][0], lost[1][0]) if meeting is None else (meeting.left, meeting.right)
     names = [
         _names(run, end.op, lost_names(part), meeting is not None)
         for run, end, part in zip(runs, ends, lost, strict=True)
     ]
     read = [read_weights(run, part) for run, part in zip(runs, names, strict=True)]
+    weights = networks.weights
     unmet = (
         tuple(a for a in read[0] if not {*weights.right.get(a, ())} & {*read[1]}),
         tuple(b for b in read[1] if not {*weights.left.get(b, ())} & {*read[0]}),
@@ -83,31 +77,32 @@ def stretch_of(
         Stretch(run, tuple(run.graph[n] for n in part), tuple(reads), alone, held)
         for run, part, reads, alone, held in zip(runs, names, read, unmet, values, strict=True)
     )
-    starts = _read_outside(right)
-    mine = [*_read_outside(left), ends[0]]
-    sides = (mine, matching.right), ([*starts, ends[1]], matching.left)
+    starts, met = _read_outside(right), networks.matching.left
+    sides = ([*_read_outside(left), ends[0]], [*starts, ends[1]])
     wrong = [
         ref
-        for side, (read_there, partners) in reversed([*enumerate(sides)])
+        for side, read_there in reversed([*enumerate(sides)])
         for ref in read_there
-        if shuffled(values, side, ref, partners, tolerance)
+        if shuffled(networks, side, ref)
     ]
-    gates = tuple(_other_gates(runs, ends, weights, tolerance))
-    after = tuple((matching.left[b][-1].short, b.short) for b in starts if b in matching.left)
-    met = values[0][ends[0]], values[1][ends[1]]
-    return Parting(left, right, after, met, wrong[0].short if wrong else "", gates, tolerance)
+    return Parting(
+        left,
+        right,
+        after=tuple((met[b][-1].short, b.short) for b in starts if b in met),
+        ends=(values[0][ends[0]], values[1][ends[1]]),
+        in_another_order=wrong[0].short if wrong else "",
+        gates=tuple(_other_gates(networks, ends[1])),
+        tolerance=networks.tolerance,
+    )
 
 
 def _other_gates(
-    runs: tuple[NetworkRun, NetworkRun],
-    ends: tuple[TensorRef, TensorRef],
-    weights: Matching,
-    tolerance: float,
+    networks: ComparedNetworks, end: TensorRef
 ) -> Iterator[tuple[str, tuple[int, ...]]]:
-    left, right = runs
-    for b in read_weights(right, right.graph.ancestors([ends[1].op]) & right.fed_by_inputs):
-        for a in weights.left.get(b, ()):
-            order = order_of_gates(left.weights[a], right.weights[b], tolerance)
+    left, right = networks.runs
+    for b in read_weights(right, right.graph.ancestors([end.op]) & right.fed_by_inputs):
+        for a in networks.weights.left.get(b, ()):
+            order = order_of_gates(left.weights[a], right.weights[b], networks.tolerance)
             if order is not None:
                 yield b.op, order
 
