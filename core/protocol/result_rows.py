@@ -55,6 +55,12 @@ class VariantCell(msgspec.Struct, frozen=True, kw_only=True):
     type: str = ""
     why: str = ""
 
+    @property
+    def where(self) -> str:
+        """The place in words: `e (AddN): gradient CustomAdd in place of AddN's own`, or ""."""
+        why = f": {self.why}" if self.why else ""
+        return f"{self.node} ({self.type}){why}" if self.node else ""
+
 
 class VariantRow(msgspec.Struct, frozen=True, kw_only=True):
     """The gradient of `of` with respect to one tensor, in all variants that could be computed."""

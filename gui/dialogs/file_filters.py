@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from gradstep.core.io.device_recordings import SUFFIX as RECORDING
+from gradstep.core.io.device_recordings import is_recording
 from gradstep.core.io.format_table import formats, suffixes_opened, titles
 from gradstep.core.io.formats.gradstep_document import SUFFIX, is_named_as_own
 
@@ -45,6 +47,16 @@ def with_suffix_of(path: Path, line: str) -> Path:
     """A name without a suffix gets the first one of a dialog's line."""
     found = None if path.suffix else re.search(r"\*(\.\w+)", line)
     return path.with_name(f"{path.name}{found[1]}") if found else path
+
+
+def recording_filter() -> str:
+    """What a device gave."""
+    return _line("Recordings of devices", (RECORDING,))
+
+
+def with_recording_suffix(path: Path, line: str) -> Path:
+    """A recording is named as one."""
+    return path if is_recording(path.name) else path.with_name(f"{path.name}{RECORDING}")
 
 
 def _lines(named: dict[str, list[str]]) -> str:

@@ -12,7 +12,8 @@ from gradstep.core.protocol.device_names import RECORDED_DEVICE
 from gradstep.gui import commands
 from gradstep.gui.frame.docks import Docks
 from gradstep.gui.frame.menus import MenuBar
-from gradstep.gui.frame.status_bar import device_words, size_words
+from gradstep.gui.frame.status_bar import size_words
+from gradstep.gui.look.device_text import device_words
 from gradstep.gui.look.plain_text import add_row, plain
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.workspace import Workspace

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStatusBar, QWidget
 
-from gradstep.core.io.device_recordings import is_recording
 from gradstep.core.program.trust.permission_levels import Permission
-from gradstep.core.protocol.device_names import RECORDED_DEVICE
 from gradstep.core.visible_text import visible
 from gradstep.gui.look.count_text import count_of
+from gradstep.gui.look.device_text import device_words
 from gradstep.gui.look.plain_text import Label, plain
 from gradstep.gui.look.theme import SMALL, sans
 
@@ -288,18 +286,3 @@ def _is_gpu(device: DeviceInfo) -> bool:
     return device.kind == "gpu" or (
         device.kind == "torch" and not device.name.startswith("torch:cpu")
     )
-
-
-def device_words(device: str) -> str:
-    """A device in few words: "CPU", "GPU", "tf-gpu (emulated)", "torch:cpu", "recorded"; of a
-    recording its file's name."""
-    if device == RECORDED_DEVICE:
-        return device
-    if is_recording(device):
-        return PurePath(device).stem
-    kind, _, profile = device.partition(":")
-    if kind == "emulate":
-        return f"{profile} (emulated)"
-    if kind == "torch":
-        return device
-    return f"{kind.upper()} ({profile})" if profile else kind.upper()

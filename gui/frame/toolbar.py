@@ -13,7 +13,7 @@ from gradstep.core.protocol.vocabulary import PhaseName
 from gradstep.gui import commands
 from gradstep.gui.frame.action_record import shown_key
 from gradstep.gui.frame.action_set import ActionSet
-from gradstep.gui.frame.status_bar import device_words
+from gradstep.gui.look.device_text import device_words
 from gradstep.gui.look.pill import Pill
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import GRID

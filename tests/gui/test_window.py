@@ -17,9 +17,10 @@ from gradstep.gui import commands, error_reporter
 from gradstep.gui.automation.driver import Driver
 from gradstep.gui.frame.docks import PANELS
 from gradstep.gui.frame.main_window import MainWindow
-from gradstep.gui.frame.status_bar import device_words, place_words, size_words
+from gradstep.gui.frame.status_bar import place_words, size_words
 from gradstep.gui.look import theme
 from gradstep.gui.look.count_text import count_of
+from gradstep.gui.look.device_text import device_words
 from gradstep.gui.look.pill import Pill
 from gradstep.gui.model.settings import settings
 from gradstep.gui.model.workspace import Workspace

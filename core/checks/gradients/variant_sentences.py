@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import get_args
 
-from gradstep.core.protocol.messages import VariantCell, VariantRow
+from gradstep.core.protocol.messages import VariantRow
 from gradstep.core.protocol.vocabulary import VariantName
 
 VARIANTS: tuple[VariantName, ...] = get_args(VariantName)
@@ -26,7 +26,7 @@ def say_where_they_part(rows: Sequence[VariantRow], errors: Mapping[str, str]) -
     for name in VARIANTS:
         for cell in (cell for row in rows for cell in row.cells if cell.variant == name):
             if not cell.same:
-                parted.setdefault(said_where(cell), {})[name] = None
+                parted.setdefault(cell.where, {})[name] = None
     failed = [f"{name} cannot be computed: {text}" for name, text in errors.items()]
     sentences = [_sentence([*names], where) for where, names in parted.items()]
     return " ".join([*sentences, *failed]) or "All variants give the native gradient."
@@ -35,11 +35,5 @@ def say_where_they_part(rows: Sequence[VariantRow], errors: Mapping[str, str]) -
 def _sentence(names: Sequence[VariantName], where: str) -> str:
     *most, last = (_SAID[name] for name in names)
     listed = f"{', '.join(most)} and {last}" if most else last
-    return f"{listed[:1].upper()}{listed[1:]}, the gradient parts from native{where}."
-
-
-def said_where(cell: VariantCell) -> str:
-    """ " at e (AddN): gradient CustomAdd in place of AddN's own"; "" where no place is known."""
-    if not cell.node:
-        return ""
-    return f" at {cell.node} ({cell.type})" + (f": {cell.why}" if cell.why else "")
+    place = f" at {where}" if where else ""
+    return f"{listed[:1].upper()}{listed[1:]}, the gradient parts from native{place}."

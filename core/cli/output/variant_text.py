@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from gradstep.core.checks.gradients.variant_sentences import VARIANTS, said_where
+from gradstep.core.checks.gradients.variant_sentences import VARIANTS
 from gradstep.core.cli.output.command_output import table
 from gradstep.core.protocol.messages import GradientVariants, VariantCell, VariantRow
 
@@ -47,7 +47,7 @@ def _lines(row: VariantRow) -> list[Sequence[str]]:
 def _cells(row: VariantRow, cell: VariantCell) -> Sequence[str]:
     norm = "None" if cell.norm is None else f"{cell.norm:.4g}"
     of = f" {cell.looked_at} of {row.size}" if 0 < cell.looked_at < row.size else ""
-    return norm, cell.preview + of, _difference(cell), said_where(cell).removeprefix(" at ")
+    return norm, cell.preview + of, _difference(cell), cell.where
 
 
 def _difference(cell: VariantCell) -> str:

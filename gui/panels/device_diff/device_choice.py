@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QMenu, QPushButton
 
 from gradstep.core.protocol.device_names import RECORDED_DEVICE
 from gradstep.core.protocol.messages import DeviceInfo
+from gradstep.gui.look.device_text import device_label
 from gradstep.gui.look.plain_text import plain
-from gradstep.gui.panels.device_diff.device_diff_model import device_label
 
 _GROUPS = (
     (RECORDED_DEVICE, "recorded elsewhere"),

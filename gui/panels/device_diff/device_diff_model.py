@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePath
 
 import numpy as np
 
-from gradstep.core.io.device_recordings import is_recording
 from gradstep.core.protocol.messages import ComparedNode, Comparison, SideResult
 from gradstep.core.protocol.vocabulary import ComparedVerdict, PhaseName
+from gradstep.gui.look.device_text import device_label
 from gradstep.gui.look.theme import Tone
 from gradstep.gui.panels.widgets.table_cells import Cell, CellModel, Fill
 
@@ -200,13 +199,6 @@ class DiffModel(CellModel):
 def device_of(comparison: Comparison) -> str:
     """What was compared with, as it was asked for: a device, or a recording's file."""
     return comparison.device or comparison.right
-
-
-def device_label(name: str) -> str:
-    """`cpu` as "CPU", `emulate:tf-gpu` as "tf-gpu", a recording by its file, others as they are."""
-    if is_recording(name):
-        return PurePath(name).stem
-    return {"cpu": "CPU", "gpu": "GPU"}.get(name, name.removeprefix("emulate:"))
 
 
 def device_title(comparison: Comparison) -> str:

@@ -12,16 +12,13 @@ from gradstep.core.protocol.device_names import RECORDED_DEVICE
 from gradstep.core.protocol.messages import Comparison
 from gradstep.gui import commands
 from gradstep.gui.dialogs.file_choice import ask_open, ask_save
+from gradstep.gui.dialogs.file_filters import recording_filter, with_recording_suffix
+from gradstep.gui.look.device_text import device_label
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.device_diff.device_choice import DeviceChoice
-from gradstep.gui.panels.device_diff.device_diff_model import (
-    DiffModel,
-    Fold,
-    device_label,
-    device_of,
-)
+from gradstep.gui.panels.device_diff.device_diff_model import DiffModel, Fold, device_of
 from gradstep.gui.panels.device_diff.device_verdicts import verdicts
 from gradstep.gui.panels.device_diff.node_pane import NodePane
 from gradstep.gui.panels.widgets.check_box import Check
@@ -164,8 +161,8 @@ class DeviceDiffPanel(Panel):
         commands.compare(self.workspace, [*map(device_of, self.workspace.comparisons)], True)
 
     def _add_recording(self) -> None:
-        filter = f"Recordings of devices (*{SUFFIX});;All files (*)"
-        path = ask_open(self.window(), "recording", self.tr("Add a recording"), filter)
+        filters = f"{recording_filter()};;All files (*)"
+        path = ask_open(self.window(), "recording", self.tr("Add a recording"), filters)
         if path is not None:
             commands.add_recording(self.workspace, path)
 
@@ -175,8 +172,9 @@ class DeviceDiffPanel(Panel):
         start = self.workspace.path or Path(self.workspace.name)
         file = start.with_suffix(f".{device.replace(':', '-')}{SUFFIX}")
         title = self.tr("Record {}").format(device_label(device))
-        filter = f"Recordings of devices (*{SUFFIX})"
-        path = ask_save(self.window(), "recording", title, file, filter, with_recording_suffix)
+        path = ask_save(
+            self.window(), "recording", title, file, recording_filter(), with_recording_suffix
+        )
         if path is not None:
             commands.record_device(self.workspace, device, path)
 
@@ -276,10 +274,6 @@ def _is_here(comparison: Comparison) -> bool:
     """Whether the device is one of this machine, and no recording."""
     device = device_of(comparison)
     return device != RECORDED_DEVICE and not is_recording(device)
-
-
-def with_recording_suffix(path: Path, line: str) -> Path:
-    return path if is_recording(path.name) else path.with_name(f"{path.name}{SUFFIX}")
 
 
 def _summary(comparisons: list[Comparison]) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gradstep.core.protocol.messages import Comparison
+from gradstep.gui.look.device_text import device_label
 from gradstep.gui.look.theme import Tone
-from gradstep.gui.panels.device_diff.device_diff_model import device_label
 from gradstep.gui.panels.widgets.sentence_pane import Said
 
 

@@ -94,6 +94,4 @@ def _apart(cell: VariantCell) -> str:
         return "; the same as native."
     off = cell.difference
     far = "" if off is None or not math.isfinite(off) else f"; {off:.1%} from native"
-    where = f" Parts from native at {cell.node} ({cell.type})" if cell.node else ""
-    why = f": {cell.why}" if cell.why else ""
-    return f"{far}.{where}{why}." if where else f"{far}."
+    return f"{far}. Parts from native at {cell.where}." if cell.where else f"{far}."

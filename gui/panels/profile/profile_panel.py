@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget
 
 from gradstep.gui import commands
-from gradstep.gui.frame.status_bar import device_words
+from gradstep.gui.look.device_text import device_words
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.cost_tree import Cost, total, tree
 from gradstep.gui.model.profiler import Measured
