@@ -1,5 +1,5 @@
 """What a user waits for, by what is done: opening, each kind of edit and its undoing, selecting,
-pointing, a key of a search, a step.
+pointing, a key of a search, a step, a value given by hand.
 
     python -m tests.bench.acting [VIEW…] [--sizes 1000,10000] [--json] [--profile "edit: stop"]
 
@@ -55,6 +55,7 @@ _STEP = {1_000: 0.030, 10_000: 0.050, 50_000: 0.060, 200_000: 0.100}
 _OPEN = {1_000: 0.3, 10_000: 1.0, 50_000: 3.0, 200_000: 10.0}
 DEAF = {1_000: 0.05, 10_000: 0.1, 50_000: 0.1, 200_000: 0.1}
 TARGETS = {"edit": _EDIT, "undo": _EDIT, "look": _LOOK, "step": _STEP, "open": _OPEN}
+TARGETS["inject"] = {10_000: 0.060}
 Costs = dict[str, float]  # seconds, by COLUMNS
 Tables = dict[str, dict[int, dict[str, Costs]]]  # view -> size -> action -> costs
 
@@ -118,6 +119,7 @@ class Sitting(WatchedWindow):
         self._search()
         self._timed("step: F10", lambda: space.control("step"))
         self._timed("step: Shift+F10", lambda: space.control("step_back"))
+        self._inject()
 
     # -- inside --------------------------------------------------------------------------------
 
@@ -162,6 +164,17 @@ class Sitting(WatchedWindow):
         field = next(w for w in found if isinstance(w, QLineEdit))
         self._timed("look: search key", lambda: QTest.keyClick(field, Qt.Key.Key_L))
         field.window().close()
+        self._until(lambda: True)
+
+    def _inject(self) -> None:
+        """At the end of a run, another gradient of a layer near the input, on a branch of its own:
+        on it hang a hundred steps, which run again."""
+        space = self.space
+        space.control("continue_")
+        self._until(lambda: space.stop is not None and space.stop.reason == "end")
+        tensor, value = space.carried[training_graph.near_input(self.nodes)], training_graph.FEED
+        self._timed("inject: 100 dependants", lambda: space.sessions.inject(tensor, 2 * value))
+        commands.drop_branch(space, next(b.name for b in space.stop.branches if b.current))
         self._until(lambda: True)
 
     def _timed(

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.document.document import Optimizer
+from gradstep.core.engine.plan.dependent_steps import dependent_steps
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.program.derive import derive
+from tests.bench import training_graph
 from tests.bench.acting import rows, table
 
 COSTS = {"window": 0.05, "engine": 0.02, "deaf": 0.03}
@@ -24,3 +31,18 @@ def test_the_table_is_in_milliseconds() -> None:
     assert table(1_000, {"step: F10": COSTS}).splitlines()[1].split() == [
         "step:", "F10", "50.0", "20.0", "30.0", "70.0", "30",
     ]  # fmt: skip
+
+
+def test_a_hundred_steps_hang_on_the_gradient_that_is_given_by_hand() -> None:
+    nodes = 1_000
+    wrt = tuple(TensorRef(name) for name in training_graph.variables(nodes))
+    document = training_graph.drawn(nodes).with_(
+        request=GradientRequest(of=(TensorRef(training_graph.LOSS),), wrt=wrt),
+        optimizers=(Optimizer("Adam", {"learning_rate": 0.01}),),
+    )
+    program = derive(document)
+    plan = DebugSession(program).plan
+    given = plan.tensors[program.edges[training_graph.near_input(nodes)]]
+    assert isinstance(given, int)
+    behind = dependent_steps(plan, [given], 0, len(plan.steps))
+    assert 95 <= sum(map(len, behind)) <= 105

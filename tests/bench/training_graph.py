@@ -19,6 +19,7 @@ WIDTH = 4
 INIT, SHARED = "init", "shared/gain"  # what waits for, and what is read by, every layer
 LOSS = "loss"
 MIDDLE = 100  # a layer
+_NEAR = 15
 FEED = np.ones((1, WIDTH), np.float32)
 
 
@@ -34,6 +35,12 @@ def scope(layer: int) -> str:
 def wire(nodes: int) -> Edge:
     """From one layer to the next, in the middle of a small graph and not far into a large one."""
     return Edge(f"{scope(min(MIDDLE, layers(nodes) // 2))}/AddV2", 0)
+
+
+def near_input(nodes: int) -> Edge:
+    """From one layer to the next, on whose gradient a hundred steps of a training step by Adam
+    hang; the last such one of a small graph."""
+    return Edge(f"{scope(min(_NEAR, layers(nodes) - 1))}/AddV2", 0)
 
 
 def variables(nodes: int) -> list[str]:
