@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
-
-import numpy as np
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document.document import CodeKind, Document
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.dtypes import Shape
 from gradstep.core.graph.loop import everywhere
-from gradstep.core.graph.model import PYTHON_OPS, Constant, Operation, TensorRef
-from gradstep.core.graph.number_kinds import kind_of
-from gradstep.core.graph.splat_array import element_of, is_splat
+from gradstep.core.graph.model import PYTHON_OPS, Operation, TensorRef
 from gradstep.core.io.script.script_conds import HELPER as BRANCHES
 from gradstep.core.io.script.script_conds import has_branches_in_loops
 from gradstep.core.io.script.script_functions import functions, script_name
@@ -25,7 +19,8 @@ from gradstep.core.io.script.script_nodes import creation_call, is_passed_on, wr
 from gradstep.core.io.script.script_optimizers import training_steps
 from gradstep.core.io.script.script_threads import HELPER, start_lines
 from gradstep.core.io.tensorflow.graphdef_lowering import lower_document, with_requests
-from gradstep.core.ops.declare.table import OpDef, lookup
+from gradstep.core.ops.declare.raw_calls import raw_call, value_text
+from gradstep.core.ops.declare.table import lookup
 from gradstep.core.ops.typing.inference import infer_declared
 
 _HEAD = '''\
@@ -54,8 +49,6 @@ def variable(name):
     return next(v for v in tf1.global_variables() if v.op.name == name)
 
 '''
-# What an element type is written as; "bfloat16" is known once TensorFlow is imported.
-_TYPES = {"object": "object", "bool": "bool", "bfloat16": '"bfloat16"'}
 _ON_ARRAYS = '''
 def on_arrays(function):
     """A gradient function that calls `function` on NumPy arrays."""
@@ -75,26 +68,6 @@ def on_arrays(function):
 
     return gradient
 '''
-_LARGE = 4096  # elements; a longer constant has no place in a script
-# Where tf.raw_ops calls an argument otherwise than the op's definition does.
-_RENAMED = {
-    "Select": {"t": "x", "e": "y"},
-    "ExpandDims": {"dim": "axis"},
-    "Squeeze": {"squeeze_dims": "axis"},
-    "Where": {"input": "condition"},
-    **{type: {"split_dim": "axis"} for type in ("Split", "SplitV")},
-    **{
-        type: {"reduction_indices": "axis"}
-        for type in ("All", "Any", "EuclideanNorm", "Max", "Mean", "Min", "Prod", "Sum")
-    },
-}
-# Attributes that tf.raw_ops finds out by itself.
-_IMPLIED = {
-    "AssignVariableOp": {"dtype"},
-    "AssignAddVariableOp": {"dtype"},
-    "AssignSubVariableOp": {"dtype"},
-    "IsVariableInitialized": {"dtype"},
-}
 
 
 def to_python(document: Document) -> bytes:
@@ -134,41 +107,23 @@ def _call(op: Operation, document: Document) -> str:
     if is_passed_on(op):
         return creation_call(op, [_input(ref, op) for ref in op.inputs])
     if op.type == "Placeholder":
-        shape = _value(op.attrs.get("shape", Shape(None)))
-        return f"tf1.placeholder({_value(_attr(op, 'dtype'))}, {shape}, {name})"
+        shape = value_text(op.attrs.get("shape", Shape(None)))
+        return f"tf1.placeholder({value_text(_attr(op, 'dtype'))}, {shape}, {name})"
     if op.type == "Const":
-        return f"tf.constant({_value(_attr(op, 'value'))}, {name})"
+        return f"tf.constant({value_text(_attr(op, 'value'))}, {name})"
     if op.type in ("VariableV2", "VarHandleOp") and op.name in document.initial:
         kind = f"use_resource={op.type == 'VarHandleOp'}"
-        return f"tf1.Variable({_value(document.initial[op.name])}, {name}, {kind})"
+        return f"tf1.Variable({value_text(document.initial[op.name])}, {name}, {kind})"
     if op.type in PYTHON_OPS:
         item = document.code.get(str(op.attrs.get("token")))
         inputs = ", ".join(_input(ref, op) for ref in op.inputs)
-        return f"tf1.py_func({script_name(item)}, [{inputs}], {_value(_attr(op, 'Tout'))}, {name})"
-    return f"tf.raw_ops.{op.type}({', '.join([*_arguments(op, lookup(op.type, op.name)), name])})"
+        types = value_text(_attr(op, "Tout"))
+        return f"tf1.py_func({script_name(item)}, [{inputs}], {types}, {name})"
+    return raw_call(op, [_input(ref, op) for ref in op.inputs], name)
 
 
 def _attr(op: Operation, name: str) -> Any:
     return lookup(op.type, op.name).attr(op, name)
-
-
-def _arguments(op: Operation, definition: OpDef) -> Iterable[str]:
-    renamed = _RENAMED.get(op.type, {})
-    grouped: dict[str, list[str]] = {spec.name: [] for spec in definition.inputs}
-    for given, ref in zip(definition.arity(len(op.inputs)), op.inputs, strict=True):
-        grouped[given.partition("[")[0]].append(_input(ref, op))
-    for spec in definition.inputs:
-        tensors = ", ".join(grouped[spec.name])
-        yield f"{renamed.get(spec.name, spec.name)}={f'[{tensors}]' if spec.variadic else tensors}"
-    derived = {*definition.type_attrs, *_IMPLIED.get(op.type, ())}
-    for key, value in op.attrs.items():
-        if key in definition.attrs and key not in derived:
-            text = _value(value)
-            if isinstance(value, Constant):
-                text = f"tf.make_tensor_proto({text})"
-            yield f"{renamed.get(key, key)}={text}"
-    if op.type == "VarHandleOp" and "shared_name" not in op.attrs:
-        yield f"shared_name={op.name!r}"  # without one, all handles are one variable there
 
 
 def _input(ref: TensorRef | None, op: Operation) -> str:
@@ -209,7 +164,7 @@ def _session(document: Document) -> list[str]:
         lines.append(f"gradients = tf1.gradients({', '.join(_gradient_arguments(request))})")
         fetches.append("[g for g in gradients if g is not None]")
     lines += [line for step in steps for line in step.lines]
-    feeds = [f"{_tensor(TensorRef.parse(n))}: {_value(v)}" for n, v in document.feeds.items()]
+    feeds = [f"{_tensor(TensorRef.parse(n))}: {value_text(v)}" for n, v in document.feeds.items()]
     init = (
         f"operation({document.init!r})" if document.init else "tf1.global_variables_initializer()"
     )
@@ -230,38 +185,3 @@ def _session(document: Document) -> list[str]:
 
 def _tensors(refs: Iterable[TensorRef]) -> str:
     return f"[{', '.join(_tensor(ref) for ref in refs)}]"
-
-
-def _value(value: Any) -> str:
-    """Python text of an attribute value."""
-    if isinstance(value, DType):
-        return f"tf.{value.value}"
-    if isinstance(value, Shape):
-        return "None" if value.dims is None else repr(list(value.dims))
-    if isinstance(value, Constant):
-        return _array(value.array)
-    if isinstance(value, tuple):
-        return "[" + ", ".join(_value(v) for v in value) + "]"
-    if isinstance(value, float) and not math.isfinite(value):
-        return f"float({str(value)!r})"
-    return repr(value)
-
-
-def _array(array: np.ndarray) -> str:
-    if is_splat(array):
-        return f"np.broadcast_to({_array(element_of(array))}, {array.shape})"
-    if array.size > _LARGE:
-        raise GradstepError(
-            f"a constant of {array.size} elements is too long for a script",
-            kind="FileError",
-            hint="convert to .pb instead",
-        )
-    if kind_of(array.dtype) == "f":
-        # The fewest digits that give each element back.
-        values = np.array([float(str(x)) for x in array.ravel()]).reshape(array.shape).tolist()
-    else:
-        values = array.tolist()
-    dtype = _TYPES.get(array.dtype.name, f"np.{array.dtype.name}")
-    text = re.sub(r"\b(nan|inf)\b", r"np.\1", repr(values)) if dtype != "object" else repr(values)
-    shape = f".reshape({array.shape})" if array.size == 0 else ""
-    return f"np.array({text}, {dtype}){shape}"

@@ -19,8 +19,10 @@ from gradstep.core.io.sniff.file_sample import Sample
 from gradstep.core.io.sniff.file_signatures import is_graphdef
 from gradstep.core.io.tensorflow.fed_iterators import with_fed_iterators
 from gradstep.core.io.tensorflow.functions.captured_variables import with_captured_variables
-from gradstep.core.io.tensorflow.functions.dense_lists import with_dense_lists
+from gradstep.core.io.tensorflow.functions.custom_gradients import CustomGradients
+from gradstep.core.io.tensorflow.functions.dense_lists import said_of_lists, with_dense_lists
 from gradstep.core.io.tensorflow.functions.function_library import FunctionLibrary
+from gradstep.core.io.tensorflow.functions.gradient_code import GradientCode, gradient_code
 from gradstep.core.io.tensorflow.functions.inlined_functions import inlined
 from gradstep.core.io.tensorflow.graphdef_attributes import read_attribute
 from gradstep.core.io.tensorflow.graphdef_initializers import with_initializer
@@ -87,16 +89,31 @@ def from_pbtxt(data: bytes, name: str = "", budget: Budget | None = None) -> Doc
 @collector_paused()
 def to_document(proto: Any, name: str = "", budget: Budget | None = None) -> Document:
     """The document of a GraphDef message; see `from_pb`."""
-    graph = flat_graph(proto, name, budget)
-    return document_of(graph, name, functions_for(graph, proto.library))
+    gradients = CustomGradients(proto.library)
+    graph = flat_graph(proto, name, budget, (), gradients)
+    document = document_of(graph, name, functions_for(graph, proto.library))
+    own = gradients_written(document.graph, gradients, name, budget)
+    notes = [*own.notes(), *said_of_lists(graph)]
+    return document.with_(code=own.items, note="\n\n".join(notes))
+
+
+def gradients_written(
+    graph: Graph, gradients: CustomGradients, name: str, budget: Budget | None
+) -> GradientCode:
+    """The gradients that `graph` asks for and that came with it as functions."""
+    return gradient_code(graph, gradients, lambda proto: flat_graph(proto, name, budget))
 
 
 def flat_graph(
-    proto: Any, name: str = "", budget: Budget | None = None, ops: Iterable[Any] = ()
+    proto: Any,
+    name: str = "",
+    budget: Budget | None = None,
+    ops: Iterable[Any] = (),
+    gradients: CustomGradients | None = None,
 ) -> Graph:
-    """The graph of a GraphDef message with its functions inlined. ops: OpDefs that came with it.
-    Raises GradstepError."""
-    library = FunctionLibrary(proto.library, ops)
+    """The graph of a GraphDef message with its functions inlined. ops: OpDefs that came with it;
+    gradients: which of its functions are gradients. Raises GradstepError."""
+    library = FunctionLibrary(proto.library, ops, gradients)
     try:
         nodes = inlined(proto.node, library, budget)
     except GradstepError as error:

@@ -1,7 +1,8 @@
 """Record what TensorFlow users have on disk, with values and gradients, into models.zip.
 
-Needs TensorFlow 2.21, which the tests do not: `python record.py`. Every case is a folder in the
-zip: the files as TensorFlow wrote them, and `facts.npz` with what TensorFlow computed of them:
+Needs TensorFlow 2.21, which the tests do not: `python record.py`, or `python record.py CASE…` for
+some. Every case is a folder in the zip: the files as TensorFlow wrote them, and `facts.npz` with
+what TensorFlow computed of them:
 `feed/NAME`, `value/NAME`, `gradient/VARIABLE` (of the sum of the elements of the tensor that
 `facts.json` calls `of`).
 """
@@ -20,6 +21,7 @@ os.environ["CUDA_VISIBLE_DEVICES"] = ""
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.framework import function
 
 v1 = tf.compat.v1
 FILE = Path(__file__).with_name("models.zip")
@@ -266,6 +268,30 @@ def tf1_special(folder):
         run_1(folder, session, loss, feeds, [out, loss], open="model.ckpt.meta")
 
 
+@case
+def tf1_own_gradient(folder):
+    """A function whose gradient is another one, in the library: one output is read, one is not."""
+    float32 = tf.float32
+
+    @function.Defun(float32, float32, float32, float32)
+    def back(x, y, of_product, of_difference):
+        return 2.0 * of_product * y + of_difference, of_product * x
+
+    @function.Defun(float32, float32, grad_func=back)
+    def forward(x, y):
+        return x * y, x - y
+
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.float32, [2, 3], "x")
+        w = v1.get_variable("w", initializer=numbers(37, 3, 3), use_resource=True)
+        first, second = forward(x @ w, x)
+        third, _ = forward(second, w[:2])
+        loss = tf.reduce_sum(first * third, name="loss")
+        session.run(v1.global_variables_initializer())
+        v1.train.Saver().save(session, str(folder / "model.ckpt"))
+        run_1(folder, session, loss, {x: numbers(38, 2, 3)}, [loss], open="model.ckpt.meta")
+
+
 # -- TensorFlow 2 ----------------------------------------------------------------------------------
 
 
@@ -455,6 +481,73 @@ def tf2_arrays(folder):
     run_2(folder, folder / "model", {"x": numbers(18, 4, 3)}, function=function)
 
 
+class Nested(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = tf.Variable(0.5 * numbers(41, 3, 3), name="w")
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float32, "x")])
+    def slopes(self, x):
+        """Loops in loops in loops under a tape, which keeps lists of lists of lists; the inner ones
+        go round more often each time, and at first not at all."""
+        with tf.GradientTape() as tape:
+            y = x
+            for i in tf.range(3):
+                for j in tf.range(i):
+                    y = tf.tanh(y @ self.w) + x
+                    for _ in tf.range(j):
+                        y = tf.sin(y) * x
+            loss = tf.reduce_sum(y)
+        return {"loss": loss, "slope": tape.gradient(loss, self.w)}
+
+    @tf.function(input_signature=[tf.TensorSpec([4, 3], tf.float32, "x")])
+    def listed(self, x):
+        """A list of lists, written and read by number."""
+        raw = tf.raw_ops
+        scalar = tf.constant([], tf.int32)
+        outer = raw.TensorListReserve(
+            element_shape=scalar, num_elements=3, element_dtype=tf.variant
+        )
+        for i in tf.range(3):
+            inner = raw.TensorListReserve(
+                element_shape=[3], num_elements=4, element_dtype=tf.float32
+            )
+            for j in tf.range(4):
+                row = tf.tanh(tf.linalg.matvec(self.w, x[j])) * tf.cast(i + 1, tf.float32)
+                inner = raw.TensorListSetItem(input_handle=inner, index=j, item=row)
+            outer = raw.TensorListSetItem(input_handle=outer, index=i, item=inner)
+        second = raw.TensorListGetItem(
+            input_handle=outer, index=1, element_shape=scalar, element_dtype=tf.variant
+        )
+        rows = raw.TensorListStack(
+            input_handle=second, element_shape=[3], element_dtype=tf.float32, num_elements=4
+        )
+        return {"out": rows * rows}
+
+    @tf.function(input_signature=[tf.TensorSpec([4, 3], tf.float32, "x")])
+    def plain(self, x):
+        """What `listed` computes; TensorFlow has no gradient of that."""
+        return {"out": 4.0 * tf.tanh(x @ tf.transpose(self.w)) ** 2}
+
+
+@case
+def tf2_nested(folder):
+    """Gradients of loops in loops in loops, in the graph: lists of lists of lists."""
+    module = Nested()
+    tf.saved_model.save(module, str(folder / "model"), signatures=module.slopes)
+    step = module.slopes.get_concrete_function()
+    run_2(folder, folder / "model", {"x": numbers(42, 2, 3)}, output="loss", function=step)
+
+
+@case
+def tf2_listed(folder):
+    """A list of lists that is written and read by number."""
+    module = Nested()
+    tf.saved_model.save(module, str(folder / "model"), signatures=module.listed)
+    plain = module.plain.get_concrete_function()
+    run_2(folder, folder / "model", {"x": numbers(43, 4, 3)}, output="out", function=plain)
+
+
 class Tape(tf.Module):
     def __init__(self):
         super().__init__()
@@ -502,6 +595,45 @@ def tf2_functions(folder):
           open="model", trained=["w"])  # fmt: skip
 
 
+class OwnGradients(tf.Module):
+    """Rules of its own that take what the forward pass has computed, in it and in a loop, and a
+    variable that the forward pass reads, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.w = tf.Variable(0.5 * numbers(39, 3, 3), name="w")
+        self.scale = tf.Variable(1.5, name="scale")
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float32, "x")])
+    def step(self, x):
+        h, factor = x @ self.w, tf.sin(tf.reduce_sum(x))
+
+        @tf.custom_gradient
+        def bent(z, left_out):
+            y = tf.tanh(z) + 0.0 * left_out
+            return y, lambda dy: (tf.clip_by_value(dy, -0.2, 0.3) * y, None)
+
+        @tf.custom_gradient
+        def scaled(z):
+            def back(dy, variables=None):
+                return dy * factor * self.scale, [tf.reduce_sum(dy) * 7.0 for _ in variables]
+
+            return z * self.scale, back
+
+        for _ in tf.range(3):
+            h = bent(h, x) * 2.0 + tf.nn.silu(h)
+        return {"out": scaled(h) * self.scale}
+
+
+@case
+def tf2_own_gradients(folder):
+    """A module with custom gradients, saved with the functions that they are."""
+    module = OwnGradients()
+    tf.saved_model.save(module, str(folder / "model"), signatures=module.step)
+    step = module.step.get_concrete_function()
+    run_2(folder, folder / "model", {"x": numbers(40, 2, 3)}, output="out", function=step)
+
+
 @case
 def tf2_tape(folder):
     """A module whose function computes gradients of a loop and a cond itself."""
@@ -529,21 +661,26 @@ def tf1_control_2(folder):
 
 
 def main(names):
+    """Record these cases, or all; what the file has of others stays."""
+    kept = {}
+    if names:
+        with zipfile.ZipFile(FILE) as z:
+            kept = {n: z.read(n) for n in z.namelist() if n.partition("/")[0] not in names}
     with tempfile.TemporaryDirectory() as made:
         for name in names or CASES:
             folder = Path(made) / name
             folder.mkdir()
             CASES[name](folder)
             print(name, sum(f.stat().st_size for f in folder.rglob("*") if f.is_file()))
-        with zipfile.ZipFile(
-            sys.argv[2] if names else FILE, "w", zipfile.ZIP_DEFLATED, compresslevel=9
-        ) as z:
-            for path in sorted(Path(made).rglob("*")):
-                if path.is_file() and path.name not in ("checkpoint",):
-                    about = zipfile.ZipInfo(str(path.relative_to(made)), (2026, 1, 1, 0, 0, 0))
-                    about.compress_type = zipfile.ZIP_DEFLATED
-                    z.writestr(about, path.read_bytes())
+        for path in Path(made).rglob("*"):
+            if path.is_file() and path.name not in ("checkpoint",):
+                kept[str(path.relative_to(made))] = path.read_bytes()
+    with zipfile.ZipFile(FILE, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as z:
+        for name, data in sorted(kept.items()):
+            about = zipfile.ZipInfo(name, (2026, 1, 1, 0, 0, 0))
+            about.compress_type = zipfile.ZIP_DEFLATED
+            z.writestr(about, data)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:2])
+    main(sys.argv[1:])

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
-from gradstep.core.io.tensorflow.functions.list_groups import LIST_OPS, ListGroups
+from gradstep.core.io.tensorflow.functions.list_groups import LIST_OPS, Element, ListGroups
 
 
 def with_dense_lists(graph: Graph) -> Graph:
@@ -28,23 +28,45 @@ def with_dense_lists(graph: Graph) -> Graph:
     return Graph.of(made for op in graph for made in _dense(op, groups))
 
 
+def said_of_lists(graph: Graph) -> Iterator[str]:
+    """A sentence on the lists that are left, if there are any: how many operations, the first of
+    them, and why. Nobody runs them."""
+    left = graph.of_types(LIST_OPS)
+    if left:
+        groups, op = ListGroups(graph), graph[left[0]]
+        yield (
+            f"Lists that are no tensors here, in {len(left)} operations, are not run; the "
+            f"first is {op.name:.200} ({op.type:.60}): {_why_left(op, groups.element(op))}."
+        )
+
+
+def _why_left(op: Operation, element: Element) -> str:
+    if op.type not in _BUILDERS:
+        return "there is nothing like it for tensors"
+    if element.dtype in (None, DType.VARIANT):
+        return "nothing says of what type its elements are"
+    return "nothing says how many axes its elements have; give them an element_shape"
+
+
 def _dense(op: Operation, groups: ListGroups) -> Iterable[Operation]:
     build = _BUILDERS.get(op.type)
-    dtype, shape = groups.element(op)
-    if dtype in (None, DType.VARIANT) or shape.dims is None:
+    element = groups.element(op)
+    dtype = element.dtype
+    if dtype in (None, DType.VARIANT) or element.shape.dims is None:
         return [op]
     if build is not None:
-        return _DenseOp(op, dtype, shape).made(build)
+        return _DenseOp(op, element).made(build)
     if op.attrs.get("T") is not DType.VARIANT:
         return [op]
     return [op.with_attrs(T=dtype)]
 
 
 class _DenseOp:
-    """What is in the place of one operation on a list of elements of that type and shape."""
+    """What is in the place of one operation on a list of such elements."""
 
-    def __init__(self, op: Operation, dtype: DType, shape: Shape) -> None:
-        self.op, self.dtype, self.dims = op, dtype, shape.dims or ()
+    def __init__(self, op: Operation, element: Element) -> None:
+        self.op, self.dims, self.stacks = op, element.shape.dims or (), element.stacks
+        self.dtype = element.dtype or DType.VARIANT
         self._made: list[Operation] = []
 
     def made(self, build: Callable[[_DenseOp], None]) -> Iterator[Operation]:
@@ -139,12 +161,54 @@ def _get_item(made: _DenseOp) -> None:
 def _push(made: _DenseOp) -> None:
     """One more row behind the others."""
     rows, item = made.input(0), made.input(1)
+    if made.stacks:
+        rows, item = _of_one_height(made, rows, item)
     axis = made.constant("axis", 0)
     count = made.make("ExpandDims", "rows", made.length(), axis)
     sizes = made.make("ConcatV2", "sizes", count, made.make("Shape", "item", item), axis)
     rows = made.make("BroadcastTo", "before", rows, sizes)
     row = made.make("ExpandDims", "row", item, axis)
     made.make("ConcatV2", "", rows, row, axis)
+
+
+def _of_one_height(made: _DenseOp, rows: TensorRef, item: TensorRef) -> tuple[TensorRef, TensorRef]:
+    """The rows and one more element, whose lists are stacks: zeros before what is in the lower ones
+    make them as high as the others, and nobody comes to these."""
+    axes = list(range(made.stacks))
+    old = _sizes(made, "old", rows, [axis + 1 for axis in axes])
+    new = _sizes(made, "new", item, axes)
+    height = made.make("Maximum", "height", old, new)
+    rest = len(made.dims) - made.stacks
+    return _heightened(made, "old", rows, height, old, 1, rest), _heightened(
+        made, "new", item, height, new, 0, rest
+    )
+
+
+def _sizes(made: _DenseOp, own: str, tensor: TensorRef, axes: list[int]) -> TensorRef:
+    shape = made.make("Shape", f"{own}/shape", tensor)
+    first = made.constant(f"{own}/axis", 0)
+    return made.make("GatherV2", f"{own}/sizes", shape, made.constant(f"{own}/axes", axes), first)
+
+
+def _heightened(
+    made: _DenseOp,
+    own: str,
+    tensor: TensorRef,
+    height: TensorRef,
+    size: TensorRef,
+    before: int,
+    behind: int,
+) -> TensorRef:
+    """before, behind: how many axes there are before and behind those of the stacks."""
+    more = made.make("Sub", f"{own}/more", height, size)
+    around = [
+        made.constant(f"{own}/{n}", [0] * k) for n, k in (("left", before), ("right", behind))
+    ]
+    axis = made.constant(f"{own}/first", 0)
+    begins = made.make("ConcatV2", f"{own}/begins", around[0], more, around[1], axis)
+    ends = made.make("Sub", f"{own}/ends", begins, begins)
+    pads = made.make("Pack", f"{own}/pads", begins, ends, axis=1)
+    return made.make("Pad", f"{own}/padded", tensor, pads)
 
 
 def _pop(made: _DenseOp) -> None:

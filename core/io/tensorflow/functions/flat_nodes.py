@@ -64,7 +64,7 @@ class FlatNodes:
     def stand(self, name: str, given: Given) -> None:
         """Whoever takes what the node `name` gives, takes that; who waits for it, for those."""
         for number, tensor in enumerate(given.tensors):
-            self._tensors[f"{name}:{number}"] = _numbered(tensor)
+            self._tensors[f"{name}:{number}"] = numbered(tensor)
         makers = [tensor.partition(":")[0] for tensor in given.tensors]
         self._waits[name] = given.waits or makers
 
@@ -82,7 +82,7 @@ class FlatNodes:
         return text.removeprefix("^").partition(":")[0] in self._waits
 
     def _tensor(self, text: str) -> str:
-        text = _numbered(text)
+        text = numbered(text)
         while text in self._tensors:
             text = self._tensors[text]
         return text.removesuffix(":0")
@@ -95,7 +95,7 @@ class FlatNodes:
             yield from self._waited(each)
 
 
-def _numbered(tensor: str) -> str:
+def numbered(tensor: str) -> str:
     """With the number of its output, which the first one may be without."""
     return tensor if ":" in tensor else f"{tensor}:0"
 

@@ -10,14 +10,19 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gradstep.core.errors import GradstepError
+from gradstep.core.io.tensorflow.functions.custom_gradients import CustomGradients
 from gradstep.core.io.tensorflow.functions.several_outputs import SEVERAL_OUTPUTS
 from gradstep.core.ops.declare.table import find
 
 
 class FunctionLibrary:
-    """proto: a FunctionDefLibrary; ops: OpDefs that came with the graph, if any did."""
+    """proto: a FunctionDefLibrary; ops: OpDefs that came with the graph, if any did; gradients:
+    which functions are the gradients of what."""
 
-    def __init__(self, proto: Any, ops: Iterable[Any] = ()) -> None:
+    def __init__(
+        self, proto: Any, ops: Iterable[Any] = (), gradients: CustomGradients | None = None
+    ) -> None:
+        self.gradients = gradients or CustomGradients(proto)
         self._functions = {each.signature.name: each for each in proto.function}
         self._ops = {each.name: each for each in ops}
 

@@ -9,11 +9,13 @@ from typing import Any
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import GRADIENT_OP_TYPE
 from gradstep.core.io.disk.memory_budget import Budget
+from gradstep.core.io.tensorflow.functions.captured_tensors import Around, put_captures
 from gradstep.core.io.tensorflow.functions.flat_nodes import (
     FlatNodes,
     Given,
     is_handle,
     malformed,
+    numbered,
     parts_of,
     waiting_for,
 )
@@ -47,6 +49,7 @@ class _Inliner:
     def __init__(self, flat: FlatNodes, library: FunctionLibrary) -> None:
         self._flat, self._library = flat, library
         self._within: list[str] = []  # functions that we are in
+        self._arounds: list[Around] = []
 
     def put(self, node: Any, pivot: str) -> None:
         """A node, or what is in its place. pivot: what in a branch or a loop waits for, that takes
@@ -63,6 +66,8 @@ class _Inliner:
         elif node.op in self._library:
             self._call(node, node.op, node.attr, pivot)
         else:
+            if gradient := self._library.gradients.of_operation(node):
+                put_captures(self._flat, node, gradient, self._arounds, self._library)
             self._flat.keep(node)
 
     def _has(self, node: Any, *attrs: str) -> bool:
@@ -76,7 +81,10 @@ class _Inliner:
     def _body_at(self, node: Any) -> Body:
         def body(function: Any, inputs: Sequence[str], pivot: str, scope: str) -> Given:
             waits = [pivot] if pivot else []
-            return self._body(node, function.name, function.attr, inputs, scope, pivot, waits)
+            outside = map(numbered, parts_of(node)[0][-len(inputs) or None :])
+            entered = dict(zip(outside, inputs, strict=False))
+            about = function.name, function.attr, inputs, scope, pivot, waits
+            return self._body(node, *about, entered)
 
         return body
 
@@ -91,10 +99,22 @@ class _Inliner:
         elif not kinds:
             self._flat.make("NoOp", node.name, once, node)
         else:
+            marks = _marks(node)
+            if not marks and (taken := self._taken_by_gradient(function, node)):
+                marks = {GRADIENT_OP_TYPE: self._library.gradients.of_function(function)}
+                given, kinds = Given([*given.tensors, *inputs], []), [*kinds, *taken]
             types = tuple(map(read_type, kinds))
             op, kind = ("IdentityN", types) if types[1:] else ("Identity", types[0])
-            inputs = [*given.tensors, *once]
-            self._flat.make(op, node.name, inputs, node, T=kind, **_marks(node))
+            self._flat.make(op, node.name, [*given.tensors, *once], node, T=kind, **marks)
+
+    def _taken_by_gradient(self, name: str, node: Any) -> list[int]:
+        """What a function takes, if another one is its gradient, which takes that as well: the
+        call gives it on, behind what the function gives. Nothing where some of it is no tensor."""
+        if not self._library.gradients.of_function(name):
+            return []
+        arguments = self._library.function(name, node.name).signature.input_arg
+        kinds = [each.type for each in arguments]
+        return kinds if all(kinds) and not any(map(is_handle, kinds)) else []
 
     def _body(
         self,
@@ -105,14 +125,17 @@ class _Inliner:
         scope: str,
         pivot: str,
         waits: Sequence[str],
+        entered: Mapping[str, str] | None = None,
     ) -> Given:
         """What a function gives, once its nodes are there. waits: what those wait for that take
-        nothing from each other."""
+        nothing from each other; entered: see Around."""
         function = self._library.function(name, node.name)
         self._enter(name)
         inner = _Inside(function, attrs, inputs, self._library, self._flat, scope, node)
+        self._arounds.append(Around(name, inner.argument, inner.tensor, entered))
         for made in inner.nodes(waits):
             self.put(made, pivot)
+        self._arounds.pop()
         self._within.pop()
         return inner.given()
 
@@ -170,6 +193,20 @@ class _Inside:
         tensors = [self._read(function.ret[each.name]) for each in function.signature.output_arg]
         waits = [self._names[name] for name in function.control_ret.values() if name in self._names]
         return Given(tensors, waits)
+
+    def argument(self, place: int) -> str:
+        """The first tensor of the argument that is there; "" for none."""
+        arguments = self._function.signature.input_arg
+        if not -len(arguments) <= place < len(arguments):
+            return ""
+        return next(iter(self._arguments[arguments[place].name]), "")
+
+    def tensor(self, text: str) -> str:
+        """What stands for a tensor ("Exp:0"); "" where there is none such."""
+        name, _, number = text.partition(":")
+        if name in self._arguments:
+            return next(iter(self._arguments[name]), "")
+        return f"{self._names[name]}:{number or 0}" if name in self._names else ""
 
     def _given_as(self, inputs: Sequence[str], caller: Any) -> Mapping[str, list[str]]:
         found, at = {}, 0

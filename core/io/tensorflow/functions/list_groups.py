@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape
@@ -26,29 +28,80 @@ _READERS = frozenset({
     "TensorListStack", "TensorListGetItem", "TensorListGather", "TensorListLength",
     "TensorListConcatV2", "TensorListElementShape",
 })  # fmt: skip
+# Where the element is that an operation puts in or takes out: an input, an output.
+_PUTS = {"TensorListSetItem": 2, "TensorListPushBack": 1}
+_TAKES = {"TensorListGetItem": 0, "TensorListPopBack": 1}
+_STACK = frozenset({"EmptyTensorList", "TensorListPushBack", "TensorListPopBack"})
+
+
+class Element(NamedTuple):
+    """What a list holds. dtype: None where nobody says it, VARIANT where that are no lists. Of
+    lists in lists, what the innermost hold; shape begins with how long each of those between is,
+    and the first `stacks` of these are only ever written and read at their end."""
+
+    dtype: DType | None
+    shape: Shape = UNKNOWN
+    stacks: int = 0
 
 
 class ListGroups:
-    """Tensors that are made of each other as lists are one group."""
+    """Tensors that are made of each other as lists are one group. What is in the lists of a group
+    is of one group, too, where that are lists."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._leaders: dict[TensorRef, TensorRef] = {}
         self._types: dict[TensorRef, DType] = {}
         self._shapes: dict[TensorRef, Shape] = {}
+        self._types_of_ops: dict[TensorRef, set[str]] = defaultdict(set)
         for first, other in self._joined():
             self._leaders[self._leader(first)] = self._leader(other)
+        self._inner = self._held()
         for op in graph:
             self._note(op)
 
-    def element(self, op: Operation) -> tuple[DType | None, Shape]:
-        """Type and shape of the elements of the lists that an operation is about; None where it is
-        about none."""
+    def element(self, op: Operation) -> Element:
+        """What the lists hold that an operation is about."""
         lists = self._lists(op)
-        leader = self._leader(lists[0]) if lists else None
-        if leader is None or leader not in self._types:
-            return None, UNKNOWN
-        return self._types[leader], self._shapes.get(leader, UNKNOWN)
+        return self._of(self._leader(lists[0])) if lists else Element(None)
+
+    def _of(self, leader: TensorRef, around: tuple[TensorRef, ...] = ()) -> Element:
+        dtype, inner = self._types.get(leader), self._inner.get(leader)
+        if dtype is not DType.VARIANT or inner is None or inner in around:
+            return Element(dtype, self._shapes.get(leader, UNKNOWN))
+        dtype, shape, stacks = self._of(inner, (*around, leader))
+        if shape.dims is None:
+            return Element(dtype)
+        is_stack = self._types_of_ops[inner] <= _STACK
+        return Element(dtype, Shape((None, *shape.dims)), stacks + 1 if is_stack else 0)
+
+    def _held(self) -> dict[TensorRef, TensorRef]:
+        """Of each group whose elements are lists, their group: of all that is put into the one and
+        taken out of it."""
+        held: dict[TensorRef, TensorRef] = {}
+        pairs = [*self._elements()]
+        joined = True
+        while joined:
+            joined, held = False, {}
+            for outer, element in pairs:
+                leader, inner = self._leader(outer), self._leader(element)
+                known = self._leader(held.setdefault(leader, inner))
+                if known != inner:
+                    self._leaders[inner] = known
+                    joined = True
+        return {self._leader(outer): self._leader(inner) for outer, inner in held.items()}
+
+    def _elements(self) -> Iterator[tuple[TensorRef, TensorRef]]:
+        """Lists, and lists in them."""
+        for op in self._graph:
+            if op.attrs.get("element_dtype") is not DType.VARIANT or not (lists := self._lists(op)):
+                continue
+            place = _PUTS.get(op.type, len(op.inputs))
+            given = op.inputs[place] if place < len(op.inputs) else None
+            if op.type in _TAKES:
+                given = op.output(_TAKES[op.type])
+            if given is not None:
+                yield lists[0], given
 
     def _joined(self) -> Iterator[tuple[TensorRef, TensorRef]]:
         for op in self._graph:
@@ -79,6 +132,7 @@ class ListGroups:
         if op.type not in LIST_OPS or not (lists := self._lists(op)):
             return
         leader, dtype = self._leader(lists[0]), op.attrs.get("element_dtype")
+        self._types_of_ops[leader].add(op.type)
         if isinstance(dtype, DType):
             self._types.setdefault(leader, dtype)
         place = LIST_OPS[op.type]

@@ -11,7 +11,14 @@ from gradstep.core.debug.concurrency.thread_state import Thread
 from gradstep.core.document.document import Document
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.io.disk.memory_budget import Budget
-from gradstep.core.io.tensorflow.graphdef_import import document_of, flat_graph, functions_for
+from gradstep.core.io.tensorflow.functions.custom_gradients import CustomGradients
+from gradstep.core.io.tensorflow.functions.dense_lists import said_of_lists
+from gradstep.core.io.tensorflow.graphdef_import import (
+    document_of,
+    flat_graph,
+    functions_for,
+    gradients_written,
+)
 from gradstep.core.io.tensorflow.saved.meta_graph import MetaGraph
 from gradstep.core.io.tensorflow.saved.saved_functions import saved_calls
 from gradstep.core.io.tensorflow.saved.saved_places import saved_places, without_saving
@@ -47,11 +54,13 @@ class Beside:
 
 def meta_document(meta: MetaGraph, name: str, beside: Beside, budget: Budget) -> Document:
     """Raises GradstepError: FileError, OverBudgetError."""
-    whole = flat_graph(meta.graph, name, budget, meta.ops)
+    objects = meta.about.object_graph_def
+    gradients = CustomGradients(meta.graph.library, objects, meta.graph.node)
+    whole = flat_graph(meta.graph, name, budget, meta.ops, gradients)
     points, same = distinct(entry_points(meta.about.signature_def, whole), meta.graph)
     if meta.is_of_objects and not points:
         calls = saved_calls(meta, saved_places(whole))
-        whole = flat_graph(calls, name, budget, meta.ops)
+        whole = flat_graph(calls, name, budget, meta.ops, gradients)
         points = entry_points(calls.signatures, whole)
     graph = _without_what_is_not_run(whole, meta, points)
     graph = with_text_tables(graph, meta.assets, beside.asset)
@@ -61,7 +70,9 @@ def meta_document(meta: MetaGraph, name: str, beside: Beside, budget: Budget) ->
     document = document_of(graph, name, functions_for(graph, meta.graph.library))
     document = document.with_(graph=trained_as_said(document.graph, meta, places))
     document = _run_as_said(document, meta, points, saved)
-    return document.with_(note="\n\n".join(_notes(meta, points, same, saved, beside, graph)))
+    own = gradients_written(document.graph, gradients, name, budget)
+    notes = [*_notes(meta, points, same, saved, beside, graph), *own.notes(), *said_of_lists(graph)]
+    return document.with_(code=own.items, note="\n\n".join(notes))
 
 
 def _without_what_is_not_run(graph: Graph, meta: MetaGraph, points: dict[str, Any]) -> Graph:
