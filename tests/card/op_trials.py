@@ -79,7 +79,8 @@ def trials(
 
 def _rows(device: Device, case: Case) -> Iterator[dict[str, Any]]:
     inputs = [np.asarray(x) for x in case.inputs]
-    inputs += [np.asarray(np.int64(0))] if case.definition.state.counter else []
+    state = case.definition.state
+    inputs += [state.first_count(case.operation)] if state.counter else []
     wanted = _outcome(lambda: run_op(_CPU, case.operation, [_CPU.put(x) for x in inputs]), _CPU)
     if wanted.error is not None and _is_refusal(wanted.error):
         return  # no op for such numbers

@@ -80,7 +80,8 @@ def computes_on_host(device: Device, name: str) -> bool:
     backend, definition = device.backend(), lookup(name)
     case, _ = next(iter(op_trials.trials(definition)))
     inputs = [put(backend, np.asarray(x)) for x in case.inputs]
-    inputs += [put(backend, np.asarray(np.int64(0)))] if definition.state.counter else []
+    state = definition.state
+    inputs += [put(backend, state.first_count(case.operation))] if state.counter else []
     before = device.count()
     try:
         results = run_op(backend, case.operation, inputs)

@@ -83,4 +83,4 @@ def _first_call(op: Operation) -> Callable[..., Any]:
     kernel = partial(definition.kernel.plain, np, **keywords(definition, op))
     if not definition.state.counter:
         return kernel
-    return lambda *inputs: kernel(*inputs, np.int64(0))[:-1]
+    return lambda *inputs: kernel(*inputs, definition.state.first_count(op))[:-1]

@@ -93,7 +93,7 @@ class Interpreter:
     def _results(self, definition: OpDef, op: Operation, inputs: list[Any]) -> tuple[Any, ...]:
         if not definition.state.counter:
             return call_kernel(definition, op, inputs, xp=self.xp, **self.given)
-        count = self.counters.get(op.name, np.int64(0))
+        count = self.counters.get(op.name, definition.state.first_count(op))
         *results, self.counters[op.name] = call_kernel(
             definition, op, [*inputs, count], xp=self.xp, **self.given
         )

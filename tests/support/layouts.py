@@ -95,7 +95,7 @@ def run_once(on: Session, case: Case, feeds: Arrays | None = None) -> Seen:
 
 def _kept(on: Session) -> Iterator[str]:
     """Variables with a value; a counter that never counted is as good as none."""
-    return (n for n in sorted(on.store) if not (n.endswith(":counter") and on.store[n] == 0))
+    return (n for n in sorted(on.store) if not (n.endswith(":counter") and not on.store[n].any()))
 
 
 def run(case: Case, fast: bool, runs: int = RUNS) -> list[Seen]:

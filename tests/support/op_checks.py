@@ -45,7 +45,8 @@ def results(case: Case, xp: Any = np, inputs: Any = None) -> tuple[Any, ...]:
     if not case.definition.state.counter:
         with np.errstate(all="ignore"):
             return call_kernel(case.definition, case.operation, inputs, xp=xp)
-    first = call_kernel(case.definition, case.operation, [*inputs, np.int64(0)], xp=xp)
+    count = case.definition.state.first_count(case.operation)
+    first = call_kernel(case.definition, case.operation, [*inputs, count], xp=xp)
     return first[:-1]
 
 

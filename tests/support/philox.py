@@ -114,11 +114,51 @@ def philox_candidates(
         if law == "Log":
             wanted = uniform(source) * math.log1p(range_max)
             drawn = (math.floor(math.exp(wanted)) - 1) % range_max
+        elif law == "Lea":
+            drawn = _below(range_max, source)
         else:
             drawn = next(source) | next(source) << 32
             if drawn < (1 << 64) % range_max:
                 continue
             drawn %= range_max
+        if not unique or drawn not in found:
+            found.append(drawn)
+    return np.array(found, np.int64)
+
+
+def _below(count: int, source: Iterator[int]) -> int:
+    """In [0, count), of words that are not among the first that would be one too many."""
+    drawn = next(source)
+    while drawn < (1 << 32) % count:
+        drawn = next(source)
+    return drawn % count
+
+
+def philox_unigrams(
+    num_sampled: int,
+    unique: bool,
+    unigrams: Any,
+    distortion: float,
+    num_reserved_ids: int,
+    seed: int,
+    seed2: int,
+) -> Any:
+    """A class fills its own bucket as far as it goes; what is left, others give that have more."""
+    weights = [0.0] * num_reserved_ids + [u**distortion for u in unigrams]
+    filled = [[(place, w * len(weights) / sum(weights))] for place, w in enumerate(weights)]
+    low = [bucket for bucket in filled if bucket[0][1] < 1]
+    high = [bucket for bucket in filled if bucket[0][1] >= 1]
+    while low and high:
+        small, large = low.pop(), high.pop()
+        missing = 1 - small[0][1]
+        small.append((large[0][0], missing))
+        large[0] = (large[0][0], large[0][1] - missing)
+        (low if large[0][1] < 1 else high).append(large)
+    source, found = words(seed, seed2), list[int]()
+    while len(found) < num_sampled:
+        share = (next(source) & 0x7FFFFF) / (1 << 23)
+        bucket = filled[_below(len(filled), source)]
+        drawn = bucket[0 if share < bucket[0][1] else -1][0]
         if not unique or drawn not in found:
             found.append(drawn)
     return np.array(found, np.int64)

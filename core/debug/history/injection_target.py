@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradstep.core.engine.plan.dependent_steps import says_sizes
-from gradstep.core.engine.plan.steps import COUNTER, storage_name
+from gradstep.core.engine.plan.steps import storage_name
 from gradstep.core.engine.run.variable_map import require_fitting, variables
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, TensorType
@@ -47,7 +47,7 @@ def find_target(session: DebugSession, name: str, at: tuple[int, int]) -> Target
     GradstepError, with what can be done, for what is not there yet, or cannot be given."""
     graph, plan = session.program.graph, session.plan
     if name in plan.variables and plan.variables[name].counter:
-        return Target(name, plan.newest(name, at[1]), COUNTER)
+        return Target(name, plan.newest(name, at[1]), plan.variables[name].type)
     ref = TensorRef.parse(name)
     if way_to(graph, ref.op):
         raise _refused(

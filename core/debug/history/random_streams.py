@@ -34,6 +34,6 @@ def seeded(session: DebugSession, seed: int) -> dict[str, np.ndarray]:
     found = {}
     for name in names:
         held = timeline.held(stop.run, plan.newest(name, stop.step), stop.step)
-        drawn = int(session.backend.get(held)) % (1 << _PART)
-        found[name] = np.array((seed << _PART) + drawn, np.int64)
+        found[name] = counted = np.array(session.backend.get(held), np.int64)
+        counted.flat[0] = (seed << _PART) + int(counted.flat[0]) % (1 << _PART)
     return found

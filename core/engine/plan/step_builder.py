@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from gradstep.core.engine.plan.fed_types import Outputs, RunTypes
 from gradstep.core.engine.plan.steps import COUNTER, OPAQUE, PlanValue, Step, Variable, storage_name
 from gradstep.core.errors import GradstepError
@@ -14,6 +12,7 @@ from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from gradstep.core.graph.loop import Loop, loop_of
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.ops.declare.attribute_kinds import attribute
+from gradstep.core.ops.declare.op_state import State
 from gradstep.core.ops.declare.table import OpDef, find
 from gradstep.core.ops.state.opaque_state import OpaqueState
 
@@ -105,7 +104,7 @@ class Resolver:
             self._stand(op, (alias,) * len(outputs))
             if not written:
                 return Step(op, definition, reads, (), False)
-        counted = [self._counter(op)] if state.counter else []
+        counted = [self._counter(op, state)] if state.counter else []
         if state.per_run is not None:
             counted.append(self._per_run(state.per_run))
         reads += tuple(self.versions[name][-1] for name in counted)
@@ -145,11 +144,12 @@ class Resolver:
             self._store(name, _variable(op, definition, handle))
         return name
 
-    def _counter(self, op: Operation) -> str:
+    def _counter(self, op: Operation, state: State) -> str:
         """The storage of what `op` counts; no operation can have its name."""
         name = f"{op.name}:counter"
-        zero = np.zeros((), COUNTER.dtype.numpy)
-        self._store(name, Variable(op.name, COUNTER, resource=False, counter=True, first=zero))
+        first = state.first_count(op)
+        kind = TensorType(COUNTER.dtype, Shape(first.shape))
+        self._store(name, Variable(op.name, kind, resource=False, counter=True, first=first))
         return name
 
     def _per_run(self, kind: type[OpaqueState]) -> str:

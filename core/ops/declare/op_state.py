@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.state.opaque_state import OpaqueState
 
 First = Callable[[Operation], OpaqueState]
+Count = Callable[[Operation], int]
 StateClass = type[OpaqueState]
 
 
@@ -21,7 +24,7 @@ class State:
     stateful: TensorFlow's `is_stateful`: a result may hang on more than the inputs, or something
               happens besides.
     writes:   the inputs whose variables the op updates.
-    counter:  it keeps a number from run to run.
+    counter:  it keeps a number from run to run; with `counts` as many as that says.
     first:    it declares state that is no array: what that holds before any run.
     per_run:  it works on the one object of this class that a run has.
     """
@@ -31,6 +34,12 @@ class State:
     counter: bool = False
     first: First | None = None
     per_run: StateClass | None = None
+    counts: Count | None = None
+
+    def first_count(self, op: Operation) -> np.ndarray:
+        """What an operation with a counter has counted before any run: int64."""
+        shape = () if self.counts is None else (self.counts(op),)
+        return np.zeros(shape, np.int64)
 
 
 class Stateful(State):
@@ -57,12 +66,13 @@ class Writes(State):
 class Counter(State):
     """The op keeps a number from run to run (how much of its random stream is used up): the kernel
     takes it, int64 and at first 0, as one more input on the host, and returns its new value after
-    the outputs."""
+    the outputs. counts: how many numbers an operation keeps, of which that is the first; by default
+    that one alone, of rank 0."""
 
     __slots__ = ()
 
-    def __init__(self) -> None:
-        super().__init__(stateful=True, counter=True)
+    def __init__(self, counts: Count | None = None) -> None:
+        super().__init__(stateful=True, counter=True, counts=counts)
 
 
 class Resource(State):

@@ -36,12 +36,7 @@ class UniformSampler:
         self._count = range_max
 
     def draw(self, words: Iterator[int]) -> int:
-        if not self._count & (self._count - 1):
-            return _long(words) & (self._count - 1)
-        least = (_WIDE - 1) % self._count + 1
-        while (drawn := _long(words)) < least:
-            pass
-        return drawn % self._count
+        return _below(self._count, words, _long, _WIDE)
 
     def probability(self, classes: np.ndarray) -> np.ndarray:
         return np.full(classes.shape, np.float32(1.0 / self._count))
@@ -61,6 +56,61 @@ class LogUniformSampler:
     def probability(self, classes: np.ndarray) -> np.ndarray:
         ratio = (classes + 2.0) / (classes + 1.0)
         return (np.log(ratio) / self._log).astype(np.float32)
+
+
+class UnigramSampler:
+    """By how often each class has been a true one, and once more: weights, int64."""
+
+    def __init__(self, weights: np.ndarray) -> None:
+        self._weights, self._ends = weights, np.cumsum(weights)
+
+    def draw(self, words: Iterator[int]) -> int:
+        drawn = _below(int(self._ends[-1]), words)
+        return int(np.searchsorted(self._ends, drawn, side="right"))
+
+    def probability(self, classes: np.ndarray) -> np.ndarray:
+        weights: np.ndarray = self._weights[classes].astype(np.float32)
+        found: np.ndarray = weights / np.float32(self._ends[-1])
+        return found
+
+
+class FixedUnigramSampler:
+    """By weights, float32: in one of as many buckets as there are classes, each of which holds a
+    part of its own class and one of another."""
+
+    def __init__(self, weights: np.ndarray) -> None:
+        self._weights = weights
+        self._total = np.float32(0)
+        for weight in weights:
+            self._total += weight
+        self._own, self._other = _buckets(weights)
+
+    def draw(self, words: Iterator[int]) -> int:
+        share, place = _short_share(next(words)), _below(len(self._weights), words)
+        return place if share < self._own[place] else self._other[place]
+
+    def probability(self, classes: np.ndarray) -> np.ndarray:
+        there = (classes >= 0) & (classes < len(self._weights))
+        found = self._weights[np.where(there, classes, 0)] / self._total
+        return np.where(there, found, np.float32(0))
+
+
+def _buckets(weights: np.ndarray) -> tuple[np.ndarray, list[int]]:
+    """Of each bucket, which part is its own class's, float32, and whose the rest is (Walker's and
+    Vose's alias method)."""
+    count, total = len(weights), float(np.sum(weights, dtype=np.float64))
+    parts = ((weights * np.float32(count)).astype(np.float64) / total).tolist()
+    other = list(range(count))
+    low = [place for place, part in enumerate(parts) if part < 1]
+    high = [place for place, part in enumerate(parts) if part >= 1]
+    while high and low:
+        small, large = low.pop(), high.pop()
+        other[small] = large
+        parts[large] -= 1 - parts[small]
+        (low if parts[large] < 1 else high).append(large)
+    for place in (*low, *high):
+        parts[place], other[place] = 1.0, place
+    return np.array(parts, np.float32), other
 
 
 def draw_classes(
@@ -83,6 +133,26 @@ def expected_counts(sampler: Sampler, classes: np.ndarray, count: int, tries: in
     if tries != count:
         found = -np.expm1(np.float32(tries) * np.log1p(-share))
     return found
+
+
+def _below(
+    count: int,
+    words: Iterator[int],
+    draw: Callable[[Iterator[int]], int] = next,
+    whole: int = 1 << 32,
+) -> int:
+    """A number in [0, count). draw: makes one in [0, whole) of words."""
+    if not count & (count - 1):
+        return draw(words) & (count - 1)
+    least = (whole - 1) % count + 1
+    while (drawn := draw(words)) < least:
+        pass
+    return drawn % count
+
+
+def _short_share(word: int) -> float:
+    """In [0, 1), of 23 bits."""
+    return (word & 0x7FFFFF) / (1 << 23)
 
 
 def _long(words: Iterator[int]) -> int:

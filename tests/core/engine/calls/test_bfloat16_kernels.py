@@ -61,7 +61,8 @@ def _widened(value: Any) -> Any:
 
 
 def given(case: Case) -> list[Any]:
-    counter = [np.int64(0)] if case.definition.state.counter else []
+    state = case.definition.state
+    counter = [state.first_count(case.operation)] if state.counter else []
     return [*map(np.asarray, case.inputs), *counter]
 
 
