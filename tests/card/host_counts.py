@@ -27,6 +27,7 @@ def more(found: Mapping[str, list[int]]) -> list[list[Any]]:
 
 
 def write(found: Mapping[str, list[int]]) -> None:
-    """Make the table anew, of all examples that were run."""
-    rows = (f" {json.dumps(name)}: {json.dumps(found[name])}" for name in sorted(found))
+    """Put what was found into the table; what was not run stays as it is known."""
+    known = {**json.loads(KNOWN.read_text(encoding="utf-8")), **found}
+    rows = (f" {json.dumps(name)}: {json.dumps(known[name])}" for name in sorted(known))
     KNOWN.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")

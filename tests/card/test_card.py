@@ -22,7 +22,7 @@ from tests.card import (
     rule_rows,
     stand_in_trials,
 )
-from tests.card.device import Device, open_device
+from tests.card.device import COUNTED, Device, open_device
 from tests.card.journal import Journal
 from tests.card.libraries import packed, unpacked
 from tests.card.pool import Pool
@@ -171,6 +171,14 @@ def test_errors_are_in_units_of_the_last_place() -> None:
     found = function_errors.errors(x, np.nextafter(x, np.float32(np.inf)), true)
     assert (found["max"], found["mean"]) == (1.0, 1.0)
     assert function_errors.errors(x, x, true)["max"] == 0
+
+
+def test_a_run_of_a_network_waits_for_nothing() -> None:
+    known = json.loads(host_counts.KNOWN.read_text(encoding="utf-8"))
+    waits = {name: counts[COUNTED.index("waits")] for name, counts in known.items()}
+    for name in ("batch_norm_updates", "softmax_digits", "cnn_digits", "tutorial"):
+        assert waits[name] == 0, name
+    assert waits["lstm"] <= 12
 
 
 def test_a_wait_more_than_is_known_is_told() -> None:

@@ -26,9 +26,9 @@ _MOST = 64  # elements
 
 def host_values(plan: Plan, has_bfloat16: bool = False) -> frozenset[int]:
     """Those that are read on the host, and what they are made of: short values of whole numbers
-    and booleans, as far back as they are made of such alone, or of sizes; and those of bfloat16
-    where the device has none."""
-    wanted = _wanted(plan, _read_on_host(plan), _able(plan, _candidates(plan, ())), ())
+    and booleans, as far back as they are made of such alone, or of sizes; what has to be asked
+    while it is computed, where it is made of such; and bfloat16 where the device has none."""
+    wanted = _wanted(plan, _asked_on_host(plan), _able(plan, _candidates(plan, ())), ())
     return wanted if has_bfloat16 else wanted | short_values(plan)
 
 
@@ -44,7 +44,7 @@ def iteration_host_values(iteration: Iteration, has_bfloat16: bool = False) -> f
     pairs = [*zip(iteration.carried, iteration.results, strict=True)]
     able = _candidates(iteration.plan, (*iteration.carried, *iteration.plan.fed))
     able = _able(iteration.plan, able, pairs)
-    read = [iteration.cond, *_read_on_host(iteration.plan)]
+    read = [iteration.cond, *_asked_on_host(iteration.plan)]
     wanted = _wanted(iteration.plan, read, able, pairs)
     return wanted if has_bfloat16 else wanted | short_values(iteration.plan)
 
@@ -84,9 +84,16 @@ def _wanted(plan: Plan, first: Sequence[int], able: set[int], pairs: Pairs) -> f
     return frozenset(wanted)
 
 
-def _read_on_host(plan: Plan) -> list[int]:
-    steps = (step for step in plan.steps if step.op.type not in OF_SIZES)
-    return [s.reads[n] for s in steps for n in reads_on_host(s) if n < len(s.reads)]
+def _asked_on_host(plan: Plan) -> list[int]:
+    """What steps read there, and what they make while they ask: a division does, whether it is one
+    by 0, and the host divides sizes sooner than it hears that none is."""
+    steps = [step for step in plan.steps if step.op.type not in OF_SIZES]
+    read = [s.reads[n] for s in steps for n in reads_on_host(s) if n < len(s.reads)]
+    return [*read, *(value for s in steps if _asks(s) for value in s.writes)]
+
+
+def _asks(step: Step) -> bool:
+    return step.definition is not None and bool(step.definition.kernel.asks)
 
 
 def _candidates(plan: Plan, given: Sequence[int]) -> set[int]:

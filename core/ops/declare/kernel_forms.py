@@ -22,6 +22,8 @@ class Kernels:
     ufunc:    the NumPy function that is all of it: see `ufunc`.
     takes_bfloat16: whether `plain` takes and gives bfloat16 as it is, as what moves bits does;
               others are given float32, and rounded (core/engine/calls/bfloat16_kernels.py).
+    asks:     what `plain` asks of elements that lie on a device, which the host then waits for: in
+              words, "" for nothing. (Inputs that it reads on the host are declared as such.)
     only_numpy: whether there is no `out` but by `calls`, whose functions are NumPy's own.
     keywords: names of the keyword-only parameters of `plain`.
     """
@@ -31,6 +33,7 @@ class Kernels:
     calls: Kernel | None = None
     ufunc: str | None = None
     takes_bfloat16: bool = False
+    asks: str = ""
     keywords: tuple[str, ...] = field(init=False)
     only_numpy: bool = field(init=False)
 

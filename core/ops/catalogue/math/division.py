@@ -9,7 +9,7 @@ from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.declare import domain_limits
 from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.host_arrays import is_integer
-from gradstep.core.ops.declare.kernel_forms import ufunc
+from gradstep.core.ops.declare.kernel_forms import Kernels, ufunc
 from gradstep.core.ops.declare.result_causes import Causes
 from gradstep.core.ops.declare.samples import binary, with_complex
 from gradstep.core.ops.declare.shape_rules import broadcast
@@ -19,6 +19,8 @@ from gradstep.core.ops.numerics.integer_division import truncate_divide
 from gradstep.core.ops.typing.static_values import conj
 
 Pair = tuple[Tensor, Tensor]
+
+_ASKS = "whether an integer divisor is 0"
 
 
 def _check_divisor(xp: Any, x: Any, y: Any) -> None:
@@ -66,7 +68,7 @@ op(
     type_attrs={"T": "x"},
     formula="x / y",
     infer=numbers,
-    kernel=_divide,
+    kernel=Kernels(_divide, asks=_ASKS),
     gradient=_quotient,
     broadcasts=True,
     samples=with_complex(binary()),
@@ -119,7 +121,7 @@ op(
     type_attrs={"T": "x"},
     formula="floor(x / y)",
     infer=real_numbers,
-    kernel=_floor_divide,
+    kernel=Kernels(_floor_divide, asks=_ASKS),
     gradient=NOT_DIFFERENTIABLE,
     broadcasts=True,
     samples=binary(),
@@ -146,7 +148,7 @@ op(
     type_attrs={"T": "x"},
     formula="x - floor(x / y) * y",
     infer=real_numbers,
-    kernel=_floor_mod,
+    kernel=Kernels(_floor_mod, asks=_ASKS),
     gradient=lambda op, g: (g, g * -call("FloorDiv", *op.inputs)),
     broadcasts=True,
     samples=binary(),
@@ -156,6 +158,12 @@ op(
     doc="Elementwise remainder with the sign of the divisor, with broadcasting.",
     kinks="jumps where x is a multiple of y; the derivative to x is 1 there, too",
 )
+
+
+def _truncate_div(xp: Any, x: Any, y: Any) -> Any:
+    return _truncated(xp, x, y) if is_integer(x) else xp.trunc(x / y)
+
+
 op(
     "TruncateDiv",
     inputs="x y",
@@ -163,7 +171,7 @@ op(
     type_attrs={"T": "x"},
     formula="trunc(x / y)",
     infer=real_numbers,
-    kernel=lambda xp, x, y: _truncated(xp, x, y) if is_integer(x) else xp.trunc(x / y),
+    kernel=Kernels(_truncate_div, asks=_ASKS),
     gradient=NOT_DIFFERENTIABLE,
     broadcasts=True,
     samples=binary(),
@@ -187,7 +195,7 @@ for _type in ("TruncateMod", "Mod"):
         type_attrs={"T": "x"},
         formula="fmod(x, y)",
         infer=only(broadcast, "int32 int64 float16 bfloat16 float32 float64"),
-        kernel=_truncate_mod,
+        kernel=Kernels(_truncate_mod, asks=_ASKS),
         broadcasts=True,
         samples=binary(),
         arithmetic="rounded",

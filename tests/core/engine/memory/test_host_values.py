@@ -35,6 +35,19 @@ def test_a_shape_that_is_computed_and_what_it_is_made_of() -> None:
     assert on_host(plan, host_values(plan)) == {"shape", "half", "three"}
 
 
+def test_a_quotient_of_sizes_is_found_where_its_divisor_can_be_looked_at() -> None:
+    b = GraphBuilder()
+    with b.as_default():
+        x = b.placeholder("x", shape=(None, 4))
+        labels = b.placeholder("labels", "int32", (3,))
+        rows = b.one("FloorDiv", b.one("Size", x, name="size"), 4, name="rows")
+        parts = b.one("FloorDiv", labels, rows, name="parts")
+        y = b.one("Mul", x, tf.cast(rows, "float32"), name="y")
+    feeds = {"x": np.ones((3, 4), np.float32), "labels": np.arange(3, dtype=np.int32)}
+    plan = compiled(b, y, parts, **feeds)
+    assert on_host(plan, host_values(plan)) == {"size", "rows"}  # labels are on the device
+
+
 def test_whole_numbers_that_are_read_on_the_device_stay_there() -> None:
     b = GraphBuilder()
     with b.as_default():
