@@ -12,6 +12,7 @@ from gradstep.core.graph.number_kinds import BFLOAT16
 from gradstep.core.ops.declare.host_arrays import home
 from gradstep.core.ops.declare.system_rules import Rules
 from gradstep.core.ops.declare.table import OpDef
+from gradstep.gpu.fusion.cupy_namespace import with_fused
 
 
 class CupyBackend:
@@ -25,7 +26,7 @@ class CupyBackend:
     measured = True
 
     def __init__(self, rules: Rules, name: str, device: str, namespace: Any = None) -> None:
-        self.xp: Any = namespace if namespace is not None else _cupy()
+        self.xp: Any = with_fused(namespace if namespace is not None else _cupy())
         self.rules = rules
         self.name = name
         self.source = f"measured on {device}"

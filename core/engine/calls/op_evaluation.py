@@ -76,6 +76,9 @@ def bind_out(
     backend takes it as it is."""
     definition = lookup(op.type, op.name)
     out_kernel = definition.kernel.out
+    if definition.kernel.fused and hasattr(backend.xp, "fused"):
+        assert definition.kernel.plain is not None
+        return _with_keywords(definition.kernel.plain, definition, backend, op, functions)
     if definition.kernel.only_numpy and backend.xp is not np:
         return None
     if out_kernel is None or not takes_out(backend, op):

@@ -25,6 +25,8 @@ class Kernels:
     asks:     what `plain` asks of elements that lie on a device, which the host then waits for: in
               words, "" for nothing. (Inputs that it reads on the host are declared as such.)
     only_numpy: whether there is no `out` but by `calls`, whose functions are NumPy's own.
+    fused:    whether `plain` takes `out` where the namespace makes one kernel of it
+              (core/ops/numerics/fused_functions.py).
     keywords: names of the keyword-only parameters of `plain`.
     """
 
@@ -36,9 +38,11 @@ class Kernels:
     asks: str = ""
     keywords: tuple[str, ...] = field(init=False)
     only_numpy: bool = field(init=False)
+    fused: bool = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keywords", _keywords(self.plain))
+        object.__setattr__(self, "fused", getattr(self.plain, "is_fused", False))
         object.__setattr__(self, "only_numpy", self.out is None and self.calls is not None)
         if self.only_numpy:
             assert self.calls is not None

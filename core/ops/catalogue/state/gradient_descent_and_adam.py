@@ -19,6 +19,7 @@ from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import merge_shapes, one_floating_type, want_rank
 from gradstep.core.ops.declare.ufunc import Calls, from_calls
 from gradstep.core.ops.numerics.adam_calls import adam_calls
+from gradstep.core.ops.numerics.fused_functions import fused
 
 
 def _updates(count: int) -> Any:
@@ -72,7 +73,7 @@ op(
     type_attrs={"T": "var"},
     formula="var - delta * alpha",
     infer=_updates(1),
-    kernel=Kernels(_descend, out=from_calls(_descend_calls), calls=_descend_calls),
+    kernel=Kernels(fused(_descend), out=from_calls(_descend_calls), calls=_descend_calls),
     state=Writes((0,)),
     gradient=NOT_DIFFERENTIABLE,
     memory=Elementwise("var"),
@@ -87,7 +88,7 @@ op(
     type_attrs={"T": "delta"},
     formula="var - delta * alpha",
     infer=_resource_updates(1),
-    kernel=Kernels(_descend, out=from_calls(_descend_calls), calls=_descend_calls),
+    kernel=Kernels(fused(_descend), out=from_calls(_descend_calls), calls=_descend_calls),
     state=Writes((0,)),
     gradient=NOT_DIFFERENTIABLE,
     memory=Elementwise("var"),
@@ -141,7 +142,7 @@ op(
     type_attrs={"T": "var"},
     formula=_ADAM_FORMULA,
     infer=_updates(3),
-    kernel=Kernels(_adam, calls=adam_calls),
+    kernel=Kernels(fused(_adam), calls=adam_calls),
     state=Writes((0, 1, 2)),
     gradient=NOT_DIFFERENTIABLE,
     memory=Elementwise("var m v"),
@@ -156,7 +157,7 @@ op(
     type_attrs={"T": "grad"},
     formula=_ADAM_FORMULA,
     infer=_resource_updates(3),
-    kernel=Kernels(_adam, calls=adam_calls),
+    kernel=Kernels(fused(_adam), calls=adam_calls),
     state=Writes((0, 1, 2)),
     gradient=NOT_DIFFERENTIABLE,
     memory=Elementwise("var m v"),

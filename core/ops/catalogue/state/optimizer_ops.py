@@ -26,6 +26,7 @@ from gradstep.core.ops.declare.type_rules import (
     want_rank,
     wrong_type,
 )
+from gradstep.core.ops.numerics.fused_functions import fused, marked
 from gradstep.core.ops.numerics.index_bounds import bounds_hint, check, refused_whole, resolve
 from gradstep.core.ops.numerics.scatter import in_turn
 
@@ -89,19 +90,19 @@ def _fit(a: Dims, b: Dims) -> bool:
 
 
 def _dense_kernel(rule: Rule) -> Callable[..., Any]:
-    names, state = _names(rule, sparse=False), rule.state.split()
+    names, state, step = _names(rule, sparse=False), rule.state.split(), fused(rule.step)
 
-    def kernel(xp: Any, *inputs: Any, op: Operation) -> Any:
+    def kernel(xp: Any, *inputs: Any, op: Operation, **out: Any) -> Any:
         given = dict(zip(names, inputs, strict=True)) | _attrs(rule, op)
         held = [given.pop(name) for name in state]
-        return rule.step(xp, *held, **given)
+        return step(xp, *held, **given, **out)
 
-    return kernel
+    return marked(kernel)
 
 
 def _sparse_kernel(rule: Rule) -> Callable[..., Any]:
     """Row after row: a row that is named twice takes two steps."""
-    names, state = _names(rule, sparse=True), rule.state.split()
+    names, state, step = _names(rule, sparse=True), rule.state.split(), fused(rule.step)
 
     def kernel(xp: Any, *inputs: Any, op: Operation, rules: Rules = TF_CPU) -> Any:
         given = dict(zip(names, inputs, strict=True)) | _attrs(rule, op)
@@ -112,7 +113,7 @@ def _sparse_kernel(rule: Rule) -> Callable[..., Any]:
         for positions in in_turn(rows):
             kept = positions[rows[positions] >= 0]
             at, which = xp.asarray(rows[kept]), xp.asarray(kept)
-            new = rule.step(xp, *(x[at] for x in held), grad=grad[which], **given)
+            new = step(xp, *(x[at] for x in held), grad=grad[which], **given)
             for whole, part in zip(held, new, strict=True):
                 whole[at] = part
         return tuple(held)

@@ -15,10 +15,15 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.ops.numerics.fused_functions import repeat
 from gradstep.core.ops.numerics.special.series import polynomial
 
 _SERIES, _TERMS, _EXPANDED = 20.0, 80, 30
 _SMALL, _OSCILLATING, _POINTS = 2.0, 25.0, 96
+_ANGLES = tuple(
+    (angle, float(np.sin(angle)))
+    for angle in (2.0 * pi * (n + 0.5) / _POINTS for n in range(_POINTS))
+)
 _EULER = 0.5772156649015328606
 _STEP, _STEPS = 0.08, 190  # of the integral, in units of its width
 
@@ -81,10 +86,16 @@ def _power_series(xp: Any, x: Any, order: int, sign: float = 1.0) -> Any:
     square = sign * 0.25 * x * x
     term = 0.5 * x if order else xp.ones_like(x)
     total = term
-    for n in range(1, _TERMS):
+
+    def add(term: Any, total: Any, n: float) -> tuple[Any, ...]:
         term = term * square / (n * (n + order))
-        total = total + term
-    return total
+        return term, total + term
+
+    return repeat(xp, add, _counted(_TERMS), term, total)[1]
+
+
+def _counted(end: int) -> Iterator[tuple[float]]:
+    yield from ((float(n),) for n in range(1, end))
 
 
 def _hankel(order: int) -> Iterator[float]:
@@ -97,10 +108,11 @@ def _hankel(order: int) -> Iterator[float]:
 
 def _j(xp: Any, size: Any, order: int) -> Any:
     near = xp.minimum(size, _OSCILLATING)
-    mean = xp.zeros_like(size)
-    for n in range(_POINTS):
-        angle = 2.0 * pi * (n + 0.5) / _POINTS
-        mean = mean + xp.cos(order * angle - near * np.sin(angle))
+
+    def add(mean: Any, angle: float, sine: float) -> tuple[Any, ...]:
+        return (mean + xp.cos(order * angle - near * sine),)
+
+    (mean,) = repeat(xp, add, _ANGLES, xp.zeros_like(size))
     far = xp.where(size < _OSCILLATING, _OSCILLATING, size)
     signed = [(-1) ** (n // 2) * c for n, c in enumerate(_hankel(order))]
     inverse = 1.0 / far
@@ -119,12 +131,14 @@ def _scaled_k(xp: Any, x: Any, order: int) -> Any:
     small = positive < 0.1
     inner = xp.where(small, 1.0, positive)
     width = 1.0 / xp.sqrt(1.0 + inner)
-    total = 0.5 * xp.ones_like(inner)
-    for n in range(1, _STEPS):
+
+    def add(total: Any, n: float) -> tuple[Any, ...]:
         t = _STEP * n * width
         half = xp.sinh(0.5 * t)
         weight = xp.cosh(t) if order else 1.0
-        total = total + xp.exp(-2.0 * inner * half * half) * weight
+        return (total + xp.exp(-2.0 * inner * half * half) * weight,)
+
+    (total,) = repeat(xp, add, _counted(_STEPS), 0.5 * xp.ones_like(inner))
     integral = total * _STEP * width
     value = xp.where(small, _small_k(xp, xp.where(small, positive, 0.05), order), integral)
     value = xp.where(x == np.inf, 0.0, xp.where(x <= 0.0, np.inf, value))

@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.ops.numerics.fused_functions import repeat
 from gradstep.core.ops.numerics.special.gamma_function import digamma, lgamma
 
 _TERMS = 500
+_COUNTED = tuple((float(n),) for n in range(1, _TERMS))
 _TINY = 1e-300
 
 
@@ -91,11 +93,13 @@ def _series(xp: Any, a: Any, x: Any) -> tuple[Any, Any]:
     """The sum of x**n / ((a+1) … (a+n)), and its derivative to a."""
     term = total = xp.ones_like(a + x)
     harmonic = slope = xp.zeros_like(total)
-    for n in range(1, _TERMS):
+
+    def add(term: Any, harmonic: Any, total: Any, slope: Any, n: float) -> tuple[Any, ...]:
         term = term * x / (a + n)
         harmonic = harmonic + 1.0 / (a + n)
-        total = total + term
-        slope = slope - term * harmonic
+        return term, harmonic, total + term, slope - term * harmonic
+
+    _, _, total, slope = repeat(xp, add, _COUNTED, term, harmonic, total, slope)
     return total, slope
 
 
@@ -106,15 +110,19 @@ def _fraction(xp: Any, a: Any, x: Any) -> tuple[Any, Any]:
     c, dc = xp.full_like(b, 1.0 / _TINY), xp.zeros_like(b)
     d, dd = 1.0 / b, 1.0 / (b * b)
     value, slope = d, dd
-    for n in range(1, _TERMS):
+
+    def go_on(
+        value: Any, slope: Any, b: Any, c: Any, dc: Any, d: Any, dd: Any, n: float
+    ) -> tuple[Any, ...]:
         factor, b = -n * (n - a), b + 2.0
         bottom = factor * d + b
         d_bottom = n * d + factor * dd - 1.0
         d, dd = 1.0 / bottom, -d_bottom / (bottom * bottom)
         dc, c = (n - factor * dc / c) / c - 1.0, b + factor / c
         step, d_step = c * d, dc * d + c * dd
-        slope = slope * step + value * d_step
-        value = value * step
+        return value * step, slope * step + value * d_step, b, c, dc, d, dd
+
+    value, slope, *_ = repeat(xp, go_on, _COUNTED, value, slope, b, c, dc, d, dd)
     return value, slope
 
 
@@ -122,15 +130,18 @@ def _beta_fraction(xp: Any, a: Any, b: Any, x: Any) -> Any:
     total = a + b
     c, d = xp.ones_like(x + total), 1.0 / _away(xp, 1.0 - total * x / (a + 1.0))
     value = d
-    for n in range(1, _TERMS):
+
+    def go_on(value: Any, c: Any, d: Any, n: float) -> tuple[Any, ...]:
         for factor in (
-            n * (b - n) * x / ((a + 2 * n - 1.0) * (a + 2 * n)),
-            -(a + n) * (total + n) * x / ((a + 2 * n) * (a + 2 * n + 1.0)),
+            n * (b - n) * x / ((a + 2.0 * n - 1.0) * (a + 2.0 * n)),
+            -(a + n) * (total + n) * x / ((a + 2.0 * n) * (a + 2.0 * n + 1.0)),
         ):
             d = 1.0 / _away(xp, 1.0 + factor * d)
             c = _away(xp, 1.0 + factor / c)
             value = value * d * c
-    return value
+        return value, c, d
+
+    return repeat(xp, go_on, _COUNTED, value, c, d)[0]
 
 
 def _away(xp: Any, x: Any) -> Any:

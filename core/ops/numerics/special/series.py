@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.ops.numerics.fused_functions import fused
+
 Function = Callable[..., Any]
 
 # B2, B4, … B24: what the expansions for large arguments are made of.
@@ -47,6 +49,7 @@ def polynomial(coefficients: Sequence[float], x: Any) -> Any:
 def in_double(function: Function) -> Function:
     """A kernel: `function` computed in float64, whatever floating-point type comes and goes."""
 
+    @fused
     def kernel(xp: Any, *inputs: Any) -> Any:
         wide = [x.astype(np.float64) for x in inputs]
         return function(xp, *wide).astype(inputs[0].dtype)

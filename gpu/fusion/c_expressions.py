@@ -1,0 +1,77 @@
+"""NumPy's functions of single elements as expressions of CUDA C: what CuPy's own kernels say.
+
+Numbers of float16 come in as float, and what is given is rounded to them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+TYPES = {
+    "bool": "bool",
+    "int8": "signed char",
+    "uint8": "unsigned char",
+    "int16": "short",
+    "uint16": "unsigned short",
+    "int32": "int",
+    "uint32": "unsigned int",
+    "int64": "long long",
+    "uint64": "unsigned long long",
+    "float16": "float16",
+    "float32": "float",
+    "float64": "double",
+}
+EXPRESSIONS = {
+    "add": "{0} + {1}",
+    "subtract": "{0} - {1}",
+    "multiply": "{0} * {1}",
+    "true_divide": "{0} / {1}",
+    "negative": "-{0}",
+    "square": "{0} * {0}",
+    "power": "pow({0}, {1})",
+    "absolute": "fabs({0})",
+    "sign": "{0} != 0 ? copysign({one}, {0}) : {0} - {0}",
+    "maximum": "isnan({0}) ? {0} : isnan({1}) ? {1} : max({0}, {1})",
+    "minimum": "isnan({0}) ? {0} : isnan({1}) ? {1} : min({0}, {1})",
+    "equal": "{0} == {1}",
+    "not_equal": "{0} != {1}",
+    "less": "{0} < {1}",
+    "less_equal": "{0} <= {1}",
+    "greater": "{0} > {1}",
+    "greater_equal": "{0} >= {1}",
+    "bitwise_and": "{0} & {1}",
+    "bitwise_or": "{0} | {1}",
+    "invert": "!{0}",
+    **{
+        name: f"{name}({{0}})"
+        for name in "sqrt exp expm1 log log1p sin cos tan sinh cosh tanh floor rint isnan".split()
+    },
+}
+
+
+def literal(value: Any, dtype: np.dtype) -> str:
+    """A Python number as one of that type."""
+    if dtype.kind == "b":
+        return "true" if value else "false"
+    if dtype.kind in "iu":
+        return f"({TYPES[dtype.name]}){int(value)}LL"
+    return f"({_computed(dtype)}){_real(float(dtype.type(value)))}"
+
+
+def converted(text: str, old: np.dtype, new: np.dtype) -> str:
+    """An element of one type as an operand of another one."""
+    if new.name == "float16" or old != new:
+        return f"({_computed(new)}){text}"
+    return text
+
+
+def _computed(dtype: np.dtype) -> str:
+    return "float" if dtype.name == "float16" else TYPES[dtype.name]
+
+
+def _real(value: float) -> str:
+    if np.isfinite(value):
+        return f"({value!r})"
+    return "(0.0 / 0.0)" if np.isnan(value) else "(1.0 / 0.0)" if value > 0 else "(-1.0 / 0.0)"
