@@ -41,14 +41,34 @@ EXPRESSIONS = {
     "less_equal": "{0} <= {1}",
     "greater": "{0} > {1}",
     "greater_equal": "{0} >= {1}",
+    "fmax": "fmax({0}, {1})",
+    "fmin": "fmin({0}, {1})",
     "bitwise_and": "{0} & {1}",
     "bitwise_or": "{0} | {1}",
+    "bitwise_xor": "{0} ^ {1}",
     "invert": "!{0}",
     **{
         name: f"{name}({{0}})"
         for name in "sqrt exp expm1 log log1p sin cos tan sinh cosh tanh floor rint isnan".split()
     },
 }
+# Those that are others for whole numbers.
+_OF_INTEGERS = {
+    "absolute": "{0} < 0 ? -{0} : {0}",
+    "sign": "({0} > 0) - ({0} < 0)",
+    "maximum": "max({0}, {1})",
+    "minimum": "min({0}, {1})",
+    "fmax": "max({0}, {1})",
+    "fmin": "min({0}, {1})",
+    "invert": "~{0}",
+}
+
+
+def expression(function: str, dtype: np.dtype) -> str:
+    """Of operands of that type."""
+    if dtype.kind in "iu" and function in _OF_INTEGERS:
+        return _OF_INTEGERS[function]
+    return EXPRESSIONS[function]
 
 
 def literal(value: Any, dtype: np.dtype) -> str:

@@ -43,7 +43,7 @@ def _operator(name: str, function: str) -> None:
 
 for _pair in (
     "add:add sub:subtract mul:multiply truediv:true_divide pow:power neg:negative abs:absolute "
-    "and:bitwise_and or:bitwise_or invert:invert "
+    "and:bitwise_and or:bitwise_or xor:bitwise_xor invert:invert "
     "lt:less le:less_equal gt:greater ge:greater_equal eq:equal ne:not_equal"
 ).split():
     _operator(*_pair.split(":"))

@@ -105,9 +105,10 @@ def _called(function: Callable[..., Any], xp: Any, given: Mapping[Any, Any]) -> 
 
 
 def _kind(x: Any) -> Any:
-    """What a kernel for it hangs on: an array's type, another's value."""
+    """What a kernel for it hangs on: the type of an array or of NumPy's number, else the value."""
     return x.dtype if _is_array(x) else (type(x), x)
 
 
 def _is_array(x: Any) -> bool:
-    return hasattr(x, "dtype") and not isinstance(x, np.generic)
+    """Whether it is one, or a number that has a type: what a kernel is given at each launch."""
+    return hasattr(x, "dtype")

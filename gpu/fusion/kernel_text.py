@@ -11,7 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.gpu.fusion.c_expressions import EXPRESSIONS, TYPES, converted, literal
+from gradstep.gpu.fusion.c_expressions import (
+    EXPRESSIONS,
+    TYPES,
+    converted,
+    expression,
+    literal,
+)
 from gradstep.gpu.fusion.element import Element
 
 _DOUBLE = np.dtype(np.float64)
@@ -40,7 +46,9 @@ class KernelText:
             return getattr(np, function)(*operands)
         *takes, gives = getattr(np, function).resolve_dtypes((*map(_kind, operands), None))
         texts = [self._operand(x, kind) for x, kind in zip(operands, takes, strict=True)]
-        return self._let(gives, EXPRESSIONS[function].format(*texts, one=literal(1, takes[0])))
+        return self._let(
+            gives, expression(function, takes[0]).format(*texts, one=literal(1, takes[0]))
+        )
 
     def cast(self, x: Element, dtype: np.dtype) -> Element:
         return x if x.dtype == dtype else self._let(dtype, converted(x.text, x.dtype, dtype))

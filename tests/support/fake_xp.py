@@ -28,6 +28,8 @@ FUNCTIONS = frozenset(
 )
 # Element types that CuPy adds at places named twice: those of CUDA's atomicAdd.
 _ADDED_AT = frozenset("int32 uint32 uint64 float16 float32 float64".split())
+_COMPARED_AT = frozenset("int32 int64 uint32 uint64 float32 float64".split())
+_AT = {"add": _ADDED_AT, "maximum": _COMPARED_AT, "minimum": _COMPARED_AT}
 _PLAIN = (bool, int, float, complex, np.generic, np.dtype, type, str, slice, type(None))
 
 
@@ -153,7 +155,7 @@ class _Function:
         return out if out is not None else _closed(result)
 
     def at(self, target: FakeArray, index: Any, values: Any) -> None:
-        if self.name != "add" or target._data.dtype.name not in _ADDED_AT:
+        if target._data.dtype.name not in _AT.get(self.name, ()):
             raise TypeError(f"cupy.{self.name}.at does not take {target._data.dtype}")
         self.function.at(target._data, _open(index), _open(values))
 

@@ -38,6 +38,11 @@ def marked(kernel: Function) -> Function:
     return kernel
 
 
+def is_fusing(xp: Any) -> bool:
+    """Whether the namespace makes one kernel of a function."""
+    return xp is not np and getattr(xp, "fused", None) is not None
+
+
 def repeat(
     xp: Any, body: Function, rows: Iterable[tuple[float, ...]], *state: Any
 ) -> tuple[Any, ...]:

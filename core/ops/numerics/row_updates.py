@@ -6,11 +6,11 @@ types, and do nothing else there.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from gradstep.core.ops.numerics.fused_functions import fused
 from gradstep.core.ops.numerics.index_bounds import fill_outside, resolve
 from gradstep.core.ops.numerics.row_sums import sums_in_order, worthwhile
 
@@ -62,10 +62,8 @@ def add_rows(xp: Any, total: Any, values: Any, rows: Any) -> Any:
     return wide.astype(total.dtype)
 
 
-def combine_rows(
-    xp: Any, combine: Callable[[Any, Any], Any], total: Any, values: Any, rows: Any
-) -> Any:
-    """`total` with `combine` of what is there and the values that come there; changes `total`.
+def combine_rows(xp: Any, name: str, total: Any, values: Any, rows: Any) -> Any:
+    """`total` with `xp.<name>` of what is there and the values that come there; may change `total`.
 
     The rows are sorted by place; then each takes in the 1, 2, 4, … rows after it, as long as they
     go to the same place, and the first has them all.
@@ -74,25 +72,45 @@ def combine_rows(
         return total
     order, places = _sorted(xp, rows)
     x, step = xp.take(values, order, axis=0), 1
+    wide = places.reshape((-1,) + (1,) * (x.ndim - 1))
     while step < rows.size:
-        same = (places[step:] == places[:-step]).reshape((-1,) + (1,) * (x.ndim - 1))
-        both = xp.where(same, combine(x[:-step], x[step:]), x[:-step])
+        both = _taken_in(xp, x[:-step], x[step:], wide[:-step], wide[step:], name=name)
         x = xp.concatenate([both, x[-step:]])
         step *= 2
     first = xp.concatenate([xp.ones(1, dtype=bool), places[1:] != places[:-1]])
+    if xp is not np:
+        there = xp.take(total, places, axis=0)
+        return _put_rows(xp, total, getattr(xp, name)(there, x), places, first)
     at = places[first]
-    total[at] = combine(total[at], x[first])
+    total[at] = getattr(xp, name)(total[at], x[first])
     return total
 
 
+@fused
+def _taken_in(xp: Any, x: Any, after: Any, place: Any, next_place: Any, *, name: str) -> Any:
+    return xp.where(place == next_place, getattr(xp, name)(x, after), x)
+
+
 def write_rows(xp: Any, total: Any, values: Any, rows: Any) -> Any:
-    """`total` with `values` in their places, the last one where several come; changes `total`."""
+    """`total` with `values` in their places, the last one where several come; may change
+    `total`."""
     if rows.size == 0:
         return total
     order, places = _sorted(xp, rows)
     last = xp.concatenate([places[1:] != places[:-1], xp.ones(1, dtype=bool)])
+    if xp is not np:
+        return _put_rows(xp, total, xp.take(values, order, axis=0), places, last)
     total[places[last]] = xp.take(values, order[last], axis=0)
     return total
+
+
+def _put_rows(xp: Any, total: Any, rows: Any, places: Any, chosen: Any) -> Any:
+    """`total` with those rows in their places that are chosen. The others go to one that is there
+    for them alone: to leave them out, the host would wait to hear how many they are."""
+    count = total.shape[0]
+    wide = xp.concatenate([total, xp.zeros((1, *total.shape[1:]), dtype=total.dtype)])
+    wide[xp.where(chosen, places, count)] = rows
+    return wide[:count]
 
 
 def _sorted(xp: Any, rows: Any) -> tuple[Any, Any]:

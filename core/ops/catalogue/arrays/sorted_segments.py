@@ -15,13 +15,13 @@ from gradstep.core.ops.catalogue.arrays.segment_gradients import (
     sorted_without_own_factor,
     taken,
 )
-from gradstep.core.ops.catalogue.arrays.unsorted_segments import NAN_WINS
+from gradstep.core.ops.catalogue.arrays.unsorted_segments import NAN_WINS, combined
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.shape_rules import starts_with
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import numeric, real
 from gradstep.core.ops.numerics.index_bounds import want_indices
-from gradstep.core.ops.numerics.row_updates import combine_rows, sum_rows
+from gradstep.core.ops.numerics.row_updates import sum_rows
 
 
 def _segmented(ctx: InferContext) -> TensorType:
@@ -98,7 +98,7 @@ def _reducing(name: str, empty: int) -> Callable[..., Any]:
         count = _checked(xp, data, ids)
         neutral = _NEUTRAL[name](data.dtype)
         total = xp.full((count, *data.shape[1:]), neutral, dtype=data.dtype)
-        total = combine_rows(xp, getattr(xp, name), total, data, ids)
+        total = combined(xp, name, total, data, ids)
         many = sum_rows(xp, xp.ones_like(ids), ids, None, count)
         gaps = (many == 0).reshape((count,) + (1,) * (data.ndim - 1))
         return xp.where(gaps, xp.asarray(empty, dtype=data.dtype), total)

@@ -14,8 +14,9 @@ from gradstep.core.ops.declare.shape_rules import brackets, one_dtype
 from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import numeric, real, wrong_type
+from gradstep.core.ops.numerics.extreme_rows import extreme_rows
 from gradstep.core.ops.numerics.index_bounds import BAD_INDICES, check, no_such_row, want_indices
-from gradstep.core.ops.numerics.row_updates import add_rows, combine_rows, flat_rows, write_rows
+from gradstep.core.ops.numerics.row_updates import add_rows, flat_rows, write_rows
 from gradstep.core.ops.typing.static_values import shape_of, zeros_like
 
 _Update = Callable[[Any, Any, Any, Any], Any]  # (xp, rows as they are, updates, where) -> rows
@@ -92,11 +93,11 @@ def _kernel(update: _Update) -> Callable[..., Any]:
 
 def _larger(xp: Any, full: Any, updates: Any, rows: Any) -> Any:
     """NaN where there is one; a NaN that comes changes nothing."""
-    return _unless_nan(xp, full, combine_rows(xp, xp.fmax, xp.array(full), updates, rows))
+    return _unless_nan(xp, full, extreme_rows(xp, True, False, xp.array(full), updates, rows))
 
 
 def _smaller(xp: Any, full: Any, updates: Any, rows: Any) -> Any:
-    return _unless_nan(xp, full, combine_rows(xp, xp.fmin, xp.array(full), updates, rows))
+    return _unless_nan(xp, full, extreme_rows(xp, False, False, xp.array(full), updates, rows))
 
 
 def _unless_nan(xp: Any, old: Any, new: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import INDEX, UNKNOWN, DType, Shape, TensorType
-from gradstep.core.ops.catalogue.arrays.where_and_unique import in_order
+from gradstep.core.ops.catalogue.arrays.where_and_unique import distinct_groups, in_order
 from gradstep.core.ops.declare.host_arrays import home, integers
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.table import InferContext, Sample, op
@@ -51,18 +51,28 @@ def _unique(xp: Any, x: Any, axis: Any, *, out_idx: DType) -> Any:
 
 def _unique_with_counts(xp: Any, x: Any, axis: Any, *, out_idx: DType) -> Any:
     along, own = _axis(axis, x.ndim), home(xp, x)
-    rows = own.moveaxis(x, along, 0)
-    first, index, counts = in_order(own, _names(own, rows), DType(out_idx).numpy)
+    first, index, counts = _in_order(own, own.moveaxis(x, along, 0), DType(out_idx).numpy)
     return own.take(x, first, axis=along), xp.asarray(index), xp.asarray(counts)
 
 
-def _names(xp: Any, rows: Any) -> Any:
-    """A number for each row, the same for equal ones: column by column."""
-    names = xp.zeros(rows.shape[0], dtype=np.int64)
+def _in_order(xp: Any, rows: Any, kind: np.dtype) -> tuple[Any, Any, Any]:
     flat = rows.reshape((rows.shape[0], -1)) if rows.size else rows.reshape((rows.shape[0], 0))
+    if xp is np or flat.shape[1] == 0:
+        return in_order(xp, _names(xp, flat), kind)
+    order = xp.argsort(flat[:, -1], kind="stable")
+    for column in range(flat.shape[1] - 2, -1, -1):
+        order = xp.take(order, xp.argsort(xp.take(flat[:, column], order), kind="stable"))
+    in_turn = xp.take(flat, order, axis=0)
+    differs = xp.any(in_turn[1:] != in_turn[:-1], axis=1)
+    return distinct_groups(xp, order, differs, kind)
+
+
+def _names(xp: Any, flat: Any) -> Any:
+    """A number for each row, the same for equal ones: column by column."""
+    names = xp.zeros(flat.shape[0], dtype=np.int64)
     for column in range(flat.shape[1]):
         _, place = xp.unique(flat[:, column], return_inverse=True, equal_nan=False)
-        both = names * rows.shape[0] + place.reshape(-1)
+        both = names * flat.shape[0] + place.reshape(-1)
         names = xp.unique(both, return_inverse=True)[1].reshape(-1)
     return names
 

@@ -23,6 +23,7 @@ from gradstep.core.ops.declare.shape_rules import brackets, starts_with
 from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import numeric, real, want_rank
+from gradstep.core.ops.numerics.extreme_rows import extreme_rows
 from gradstep.core.ops.numerics.index_bounds import (
     bounds_hint,
     check,
@@ -109,9 +110,16 @@ def _reducing(name: str, empty: Callable[[Any], Any]) -> Callable[..., Any]:
         total = xp.full((count + 1, *inner), empty(data.dtype), dtype=data.dtype)
         rows = rows if dropped is None else xp.where(dropped, count, rows)
         values = data.reshape((ids.size, *inner))
-        return combine_rows(xp, getattr(xp, name), total, values, rows.reshape(-1))[:count]
+        return combined(xp, name, total, values, rows.reshape(-1))[:count]
 
     return kernel
+
+
+def combined(xp: Any, name: str, total: Any, values: Any, rows: Any) -> Any:
+    """`total` with the product, the largest or the smallest of what is there and comes there."""
+    if name == "multiply":
+        return combine_rows(xp, name, total, values, rows)
+    return extreme_rows(xp, name == "maximum", True, total, values, rows)
 
 
 def _lowest(dtype: np.dtype) -> Any:

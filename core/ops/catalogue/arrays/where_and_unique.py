@@ -106,13 +106,34 @@ def _sorted_unique(xp: Any, x: Any, kind: np.dtype) -> tuple[Any, Any, Any]:
 def in_order(xp: Any, x: Any, kind: np.dtype) -> tuple[Any, Any, Any]:
     """Where the distinct values of a vector come first, in that order; which one each is; how often
     they occur. Every NaN is a value apart."""
-    _, first, place, counts = xp.unique(
+    if xp is not np:
+        order = xp.argsort(x, kind="stable")
+        in_turn = xp.take(x, order)
+        return distinct_groups(xp, order, in_turn[1:] != in_turn[:-1], kind)
+    _, first, place, counts = np.unique(
         x, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
     )
-    order = xp.argsort(first)
-    rank = xp.argsort(order)  # of each sorted value, its place in that order
-    index = xp.take(rank, place.reshape(-1)).astype(kind)
-    return xp.take(first, order), index, xp.take(counts, order).astype(kind)
+    order = np.argsort(first)
+    rank = np.argsort(order)  # of each sorted value, its place in that order
+    index = np.take(rank, place.reshape(-1)).astype(kind)
+    return np.take(first, order), index, np.take(counts, order).astype(kind)
+
+
+def distinct_groups(xp: Any, order: Any, differs: Any, kind: np.dtype) -> tuple[Any, Any, Any]:
+    """The same of values that `order` [n] sorts, equal ones as they were; differs: [n - 1], whether
+    the next one in that order is another. The host waits once, to hear how many there are."""
+    count = order.shape[0]
+    if count == 0:
+        return order, order.astype(kind), order.astype(kind)
+    begins = xp.concatenate([xp.ones(1, dtype=bool), differs])
+    starts = xp.argwhere(begins).reshape(-1)
+    first = xp.take(order, starts)
+    turn = xp.argsort(first)  # of the groups as they are first met
+    rank = xp.argsort(turn).astype(kind)
+    index = xp.zeros(count, dtype=kind)
+    index[order] = xp.take(rank, xp.cumsum(begins.astype(np.int64)) - 1)
+    ends = xp.concatenate([starts[1:], xp.full(1, count, dtype=starts.dtype)])
+    return xp.take(first, turn), index, xp.take(ends - starts, turn).astype(kind)
 
 
 def _unique_samples(rng: np.random.Generator) -> list[Sample]:

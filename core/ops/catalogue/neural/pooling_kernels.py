@@ -14,6 +14,7 @@ import numpy as np
 
 from gradstep.core.ops.catalogue.neural.image_blocks import Axes, blocks, every_tap
 from gradstep.core.ops.catalogue.neural.tiled_pooling import by_taps, is_narrow, taps_of, tiles
+from gradstep.core.ops.numerics.fused_functions import fused, is_fusing
 
 
 def largest(xp: Any, x: Any, axes: Axes, out: Any) -> None:
@@ -72,7 +73,21 @@ def largest_back(xp: Any, x: Any, g: Any, axes: Axes, out: Any) -> None:
         index = first_largest(xp, x[images], axes)
         for number, (_, outputs, elements) in enumerate(every_tap(axes)):
             place = out[images][elements]
-            xp.add(place, kept(g[images][outputs], index[outputs] == number), out=place)
+            tap = index.dtype.type(number)
+            _add_of_tap(xp, place, g[images][outputs], index[outputs], tap, place)
+
+
+def _add_of_tap(xp: Any, total: Any, g: Any, index: Any, tap: Any, place: Any) -> None:
+    """place = total and the gradients of the windows whose chosen tap this is."""
+    if is_fusing(xp):
+        _with_tap(xp, total, g, index, tap, out=place)
+    else:
+        xp.add(total, kept(g, index == tap), out=place)
+
+
+@fused
+def _with_tap(xp: Any, total: Any, g: Any, index: Any, tap: Any) -> Any:
+    return total + xp.where(index == tap, g, 0)
 
 
 def _tap_back(x: np.ndarray, g: np.ndarray, axes: Axes, out: np.ndarray) -> None:
@@ -96,10 +111,20 @@ def chosen(xp: Any, x: Any, y: Any, values: Any, axes: Axes, out: Any) -> None:
     for images in _blocks(xp, x):
         free = xp.ones(out[images].shape, bool)
         for _, outputs, elements in every_tap(axes):
-            hit = (x[images][elements] == y[images][outputs]) & free[outputs]
-            free[outputs] = free[outputs] ^ hit
-            place = out[images][outputs]
-            xp.add(place, kept(values[images][elements], hit), out=place)
+            place, is_free = out[images][outputs], free[outputs]
+            given = x[images][elements], y[images][outputs], values[images][elements]
+            if is_fusing(xp):
+                _hit(xp, *given, is_free, place, out=(is_free, place))
+                continue
+            hit = (given[0] == given[1]) & is_free
+            free[outputs] = is_free ^ hit
+            xp.add(place, kept(given[2], hit), out=place)
+
+
+@fused
+def _hit(xp: Any, x: Any, y: Any, value: Any, is_free: Any, place: Any) -> tuple[Any, Any]:
+    hit = (x == y) & is_free
+    return is_free ^ hit, place + xp.where(hit, value, 0)
 
 
 def first_largest(xp: Any, x: Any, axes: Axes) -> Any:
@@ -114,9 +139,18 @@ def first_largest(xp: Any, x: Any, axes: Axes) -> Any:
 
 def _note_larger(xp: Any, value: Any, tap: int, best: Any, number: Any) -> None:
     """Where `value` is larger than `best`, it takes its place, and `tap` that in `number`."""
+    if is_fusing(xp):
+        _larger_of(xp, best, number, value, number.dtype.type(tap), out=(best, number))
+        return
     above = (value > best) * number.dtype.type(tap)  # taps only grow
     xp.maximum(number, above, out=number)
     _larger(xp, value)(best, value, out=best)
+
+
+@fused
+def _larger_of(xp: Any, best: Any, number: Any, value: Any, tap: Any) -> tuple[Any, Any]:
+    above = value > best
+    return xp.where(above, value, best), xp.where(above, tap, number)
 
 
 def _first_elements(xp: Any, x: Any, axes: Axes) -> Any:

@@ -33,10 +33,21 @@ def test_combining_rows_takes_in_each_once(count: int) -> None:
     places, values = rng.integers(0, 4, count), rng.uniform(0.5, 2, (count, 2))
     wanted = np.ones((4, 2))
     np.multiply.at(wanted, places, values)
-    found = row_updates.combine_rows(np, np.multiply, np.ones((4, 2)), values, places)
+    found = row_updates.combine_rows(np, "multiply", np.ones((4, 2)), values, places)
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
 
 def test_of_rows_for_one_place_the_last_is_written() -> None:
     found = row_updates.write_rows(np, np.zeros(3), np.arange(1.0, 6.0), np.array([2, 0, 2, 0, 2]))
     assert found.tolist() == [4, 0, 5]
+
+
+def test_on_a_device_nobody_asks_how_many_rows_there_are() -> None:
+    xp, put = fake_xp.xp, fake_xp.put
+    values, places = np.arange(1.0, 6.0), np.array([2, 0, 2, 0, 2])
+    before = fake_xp.FakeArray.host_reads
+    written = row_updates.write_rows(xp, put(np.zeros(3)), put(values), put(places))
+    product = row_updates.combine_rows(xp, "multiply", put(np.ones(3)), put(values), put(places))
+    assert fake_xp.FakeArray.host_reads == before
+    assert written.get().tolist() == [4, 0, 5]
+    assert product.get().tolist() == [8, 1, 15]
