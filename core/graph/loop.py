@@ -107,8 +107,9 @@ def way_to(graph: Graph, name: str) -> tuple[Operation, ...] | None:
     itself. None where there is no such operation."""
     if name in graph:
         return ()
-    for op in graph:
-        loop = loop_of(op)
+    loops = graph.marked[LOOP]
+    for around in filter(loops.__contains__, graph.operations) if loops else ():
+        loop = loop_of(op := graph[around])
         if loop is not None and (rest := way_to(loop.graph, name)) is not None:
             return (op, *rest)
     return None

@@ -427,7 +427,7 @@ class EngineService:
     def _survey(self, seconds: float) -> m.BrokenNumbers:
         session = self._session
         if self._surveyor is None or self._surveyor.session is not session:
-            self._surveyor = Surveyor(session)
+            self._surveyor = Surveyor(session, self._surveyor)
         return broken_numbers(self._surveyor, session.stop.run, seconds)
 
     def _find_bottlenecks(self, request: m.FindBottlenecks, buffers: Sequence[Buffer]) -> Answer:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, compress, repeat
+from operator import and_, attrgetter, eq, is_, not_
 from typing import Any
 
 import numpy as np
@@ -22,15 +23,21 @@ from gradstep.core.train.rate_schedule import schedule_rate
 from gradstep.core.train.training_settings import NO_SETTINGS, Settings
 from gradstep.core.train.unique_rows import sum_duplicate_rows
 from gradstep.core.train.update_reuse import (
+    NOTHING_MADE,
     Key,
     MadeOperations,
     UpdateRecord,
     VariableUpdate,
-    are_nested,
 )
 
 Gradient = Tensor | IndexedSlices
 Pair = tuple[str, Gradient]  # variable, gradient of the loss with respect to it
+
+# Of a VariableUpdate.
+_DECLARED, _GRADIENT, _MADE, _DONE = map(attrgetter, ("declared", "gradient", "made", "done"))
+_INITIAL: Callable[[VariableUpdate], dict[str, np.ndarray]] = attrgetter("initial")
+_ASKED = attrgetter("made.taken.asked")
+_NO_TENSOR = object()
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,7 @@ class Updates:
     """What was added. targets: operations that do the updates when run; variables: what they
     update; slots: variable -> its slot variables; initial: slot or other new variable -> its value
     before training; order: all that was made, in order; rate: the learning rate; of, first, made,
-    last: for the record."""
+    last, are_apart: for the record."""
 
     targets: tuple[str, ...]
     variables: tuple[str, ...]
@@ -50,6 +57,7 @@ class Updates:
     made: Mapping[str, VariableUpdate]
     last: MadeOperations
     rate: TensorRef | None = None
+    are_apart: bool = False
 
     def record(self, graph: Graph, base: Graph) -> UpdateRecord | None:
         """For updates after an edit; None where a variable is updated twice. graph: what was built
@@ -58,7 +66,8 @@ class Updates:
             return None
         (scope,) = self.targets
         parts = self.first, self.made, self.last
-        return UpdateRecord(graph, base, scope, self.of, *parts, self.initial)
+        apart = self.are_apart or None
+        return UpdateRecord(graph, base, scope, self.of, *parts, self.initial, apart)
 
 
 class Update:
@@ -89,6 +98,7 @@ class Update:
         self._first = MadeOperations(tuple(builder.made_since(0)), builder.names.end_log())
         self._made: dict[str, VariableUpdate] = {}
         self._parts = [self._first]  # all that is made, in order
+        self._are_apart = False
         self._known: Mapping[str, VariableUpdate] = self._again.by_variable if self._again else {}
         self._new_names = builder.new_names if isinstance(builder, Rebuilder) else set()
         self._shared: list[Tensor] = []  # what the updates of all variables read
@@ -107,42 +117,53 @@ class Update:
         always has to: what all share is made with it."""
         builder, known = self.builder, self._known
         self._variables = tuple([variable for variable, _ in pairs])
-        if known and are_nested({*known, *self._variables}):
+        self._are_apart = self._again is not None and self._again.are_apart(self._variables)
+        if known and not self._are_apart:
             builder.names.met_kept = True
         for variable in known.keys() - self._variables:
             self._drop(variable)
-        for number, (variable, gradient) in enumerate(pairs):
-            if number and self._stays(variable, gradient):
-                found = self._made[variable] = known[variable]
-                self._parts.append(found.made)
-                self._done += found.done
-                continue
-            self._drop(variable)
-            self.belongs(variable)
-            if variable in self._made:
-                builder.names.met_kept = True
-            size, done = builder.size, len(self._done)
-            builder.names.begin_log()
-            self._gradient = gradient
-            yield variable, gradient
-            apart = gradient if isinstance(gradient, Tensor) and number > 0 else None
-            made = MadeOperations(tuple(builder.made_since(size)), builder.names.end_log())
-            self._parts.append(made)
-            self._made[variable] = VariableUpdate(
-                builder.operation(variable),
-                None if apart is None or made.taken.met_others else apart.ref,
-                None if apart is None else builder.type_of(apart.ref),
-                made,
-                self.slots.get(variable, ()),
-                {name: self.initial[name] for name in made.names if name in self.initial},
-                tuple(self._done[done:]),
-            )
-            if not number:
-                self._share()
-                known = self._known
+        yield from self._make(*pairs[0], shares=True)
+        self._share()
+        kept, done = [*map(self._known.get, self._variables, repeat(NOTHING_MADE))], 1
+        for place in self._find_others(pairs, kept) if self._known else range(1, len(pairs)):
+            self._keep(kept, done, place)
+            yield from self._make(*pairs[place])
+            done = place + 1
+        self._keep(kept, done, len(pairs))
         self.belongs(pairs[-1][0])
         self._size = builder.size
         builder.names.begin_log()
+
+    def _make(self, variable: str, gradient: Gradient, shares: bool = False) -> Iterator[Pair]:
+        """The pair itself, for its update to be made. shares: what all share is made with it."""
+        builder = self.builder
+        self._drop(variable)
+        self.belongs(variable)
+        if variable in self._made:
+            builder.names.met_kept = True
+        size, done = builder.size, len(self._done)
+        builder.names.begin_log()
+        self._gradient = gradient
+        yield variable, gradient
+        apart = None if shares or not isinstance(gradient, Tensor) else gradient
+        made = MadeOperations(tuple(builder.made_since(size)), builder.names.end_log())
+        self._parts.append(made)
+        self._made[variable] = VariableUpdate(
+            builder.operation(variable),
+            None if apart is None or made.taken.met_others else apart.ref,
+            None if apart is None else builder.type_of(apart.ref),
+            made,
+            self.slots.get(variable, ()),
+            {name: self.initial[name] for name in made.names if name in self.initial},
+            tuple(self._done[done:]),
+        )
+
+    def _keep(self, kept: Sequence[VariableUpdate], start: int, stop: int) -> None:
+        """Of the variables from `start` to `stop` all stays that was made before the edit."""
+        these = kept[start:stop]
+        self._made.update(zip(self._variables[start:stop], these, strict=True))
+        self._parts += map(_MADE, these)
+        self._done += chain.from_iterable(map(_DONE, these))
 
     def _share(self) -> None:
         """What all variables share has been made: where it is as before the edit, what follows from
@@ -154,16 +175,20 @@ class Update:
                 self._drop(variable)
             self._known = {}
 
-    def _stays(self, variable: str, gradient: Gradient) -> bool:
-        """Whether what was made for a variable before the edit would be the same."""
-        found, builder = self._known.get(variable), self.builder
-        if found is None or not isinstance(gradient, Tensor) or found.gradient != gradient.ref:
-            return False
-        if found.declared is not builder.operation(variable):
-            return False
-        if found.kind != builder.type_of(gradient.ref):
-            return False
-        return not self._new_names or self._new_names.isdisjoint(found.made.taken.asked)
+    def _find_others(self, pairs: Sequence[Pair], kept: Sequence[VariableUpdate]) -> Sequence[int]:
+        """The places, behind the first, of variables of which what was made before the edit, which
+        is `kept`, would not be the same now. In C but for these."""
+        builder = self.builder
+        refs = [g.ref if type(g) is Tensor else _NO_TENSOR for _, g in pairs]
+        own = map(is_, map(_DECLARED, kept), map(builder.operation, self._variables))
+        same = [*map(and_, map(eq, map(_GRADIENT, kept), refs), own)]
+        if self._new_names:
+            same = [*map(and_, same, map(self._new_names.isdisjoint, map(_ASKED, kept)))]
+        retyped = builder.retyped if isinstance(builder, Rebuilder) else set()
+        for place, ref in enumerate(refs) if retyped else ():
+            if isinstance(ref, TensorRef) and ref.op in retyped:
+                same[place] = same[place] and kept[place].kind == builder.type_of(ref)
+        return [*compress(range(1, len(pairs)), map(not_, same[1:]))]
 
     def _drop(self, variable: str) -> None:
         """Let go what was made for a variable before the edit."""
@@ -374,12 +399,10 @@ class Update:
         last = MadeOperations(tuple(builder.made_since(self._size)), builder.names.end_log())
         order = [*chain.from_iterable(part.names for part in (*self._parts, last))]
         slots = {name: one.slots for name, one in made.items() if one.slots}
-        initial: dict[str, np.ndarray] = {}
-        for one in made.values():
-            initial.update(one.initial)
-        initial.update(self.initial)
-        given = self._of, self._first, made, last
-        return Updates((self._scope,), self._variables, slots, initial, order, *given, self._rate)
+        new = map(_INITIAL, made.values())
+        initial = dict(chain.from_iterable(map(dict.items, (*new, self.initial))))
+        given = self._of, self._first, made, last, self._rate, self._are_apart
+        return Updates((self._scope,), self._variables, slots, initial, order, *given)
 
     def _variable(self, name: str, value: np.ndarray, type: str = "VariableV2") -> Tensor:
         dtype, shape = DType.of(value.dtype), Shape(tuple(value.shape))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,8 +39,13 @@ class VariableUpdate:
     kind: TensorType | None
     made: MadeOperations
     slots: tuple[str, ...]
-    initial: Mapping[str, np.ndarray]
+    initial: dict[str, np.ndarray]
     done: tuple[str, ...]
+
+
+NOTHING_MADE = VariableUpdate(  # of nothing that there is, so that it is nobody's
+    Operation("", ""), None, None, MadeOperations((), TakenNames((), (), (), True)), (), {}, ()
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +62,15 @@ class UpdateRecord:
     by_variable: Mapping[str, VariableUpdate]
     last: MadeOperations
     initial: Mapping[str, np.ndarray]
+    apart: bool | None = None
+
+    def are_apart(self, variables: Collection[str]) -> bool:
+        """Whether none of these, and of those that were updated then, lies in a scope that is
+        called as another: then the update of the one would lie in the scope of the other's."""
+        known = self.by_variable.keys()
+        if self.apart and known >= {*variables}:
+            return True
+        return not _are_nested({*known, *variables})
 
     def rebuild(self, base: Graph, name: str) -> Rebuilder | None:
         """A builder that goes on from these, upon what their base is now, in a scope `name`; None
@@ -71,9 +85,8 @@ class UpdateRecord:
         return builder
 
 
-def are_nested(variables: Iterable[str]) -> bool:
-    """Whether one lies in a scope that is called as another: then the update of the one lies in the
-    scope of the other's."""
+def _are_nested(variables: Iterable[str]) -> bool:
+    """Whether one lies in a scope that is called as another."""
     names = {*map(str.lower, variables)}
     scopes = {name.rpartition("/")[0] for name in names}
     return not names.isdisjoint(scopes.union(*map(parents, scopes)))

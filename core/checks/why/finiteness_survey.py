@@ -10,8 +10,10 @@ import math
 import time
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress, repeat
+from operator import is_not
 from typing import Any, Literal
 
 import numpy as np
@@ -28,6 +30,8 @@ from gradstep.core.protocol.vocabulary import NonFinite
 
 _AT_ONCE = 64  # values between two looks at the clock
 _KEPT = 8  # runs of which it is remembered what was found
+_FIRST_RUN = (0,)  # its rank
+_UNKNOWN = object()
 _NUMBERS = frozenset(dtype for dtype in DType if dtype.is_floating or dtype.is_complex)
 
 
@@ -67,11 +71,14 @@ class Survey:
 
 
 class Surveyor:
-    """Looks through the runs of one session."""
+    """Looks through the runs of one session. before: who looked through those of the program before
+    an edit."""
 
-    def __init__(self, session: DebugSession) -> None:
+    def __init__(self, session: DebugSession, before: Surveyor | None = None) -> None:
         self.session, self._again = session, Again(session)
-        self._made = _numbers_made(session.plan)
+        self._made = _NumbersMade(session.plan)
+        known: Mapping[str, object] = {} if before is None else before._starts.known
+        self._starts: _SoundStarts = _SoundStarts(session, known)
         self._looks: OrderedDict[int, _Look] = OrderedDict()
 
     def look(self, number: int, seconds: float) -> Survey:
@@ -79,7 +86,7 @@ class Surveyor:
         run = Recorded(self.session).run(number)
         look = self._looks.pop(number, None)
         if look is None or look.found.looked > run.done:
-            look = _Look(self._again, self._made, run)
+            look = _Look(self._again, self._made, self._starts, run)
         self._looks[number] = look
         if len(self._looks) > _KEPT:
             self._looks.popitem(last=False)
@@ -87,31 +94,73 @@ class Surveyor:
         return look.found
 
 
-def _numbers_made(plan: Plan) -> Sequence[tuple[int, int]]:
-    """Step and value of each number that is computed anew in every run."""
-    return [
-        (number, index)
-        for number, step in enumerate(plan.steps)
-        if step.reads
-        for index in step.writes
-        if plan.values[index].type.dtype in _NUMBERS
-    ]
+class _NumbersMade:
+    """Step and value of each number that a plan computes anew in every run, in order."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._found: list[tuple[int, int]] = []
+        self._done = 0
+
+    def up_to(self, step: int) -> Sequence[tuple[int, int]]:
+        """Those of the first so many steps at least: early in a long run these are few."""
+        steps, values = self._plan.steps, self._plan.values
+        for number in range(self._done, step):
+            if (made := steps[number]).reads:
+                numbers = (i for i in made.writes if values[i].type.dtype in _NUMBERS)
+                self._found += [(number, index) for index in numbers]
+        self._done = max(self._done, step)
+        return self._found
+
+
+class _SoundStarts:
+    """The arrays with which variables begin before run 0, by the variables' names, of which it is
+    known that they are finite. Nobody writes to these, and an edit leaves most of them as they
+    are."""
+
+    def __init__(self, session: DebugSession, known: Mapping[str, object]) -> None:
+        self._session = session
+        self.known = known
+
+    def unknown(self, run: WholeRun) -> list[int]:
+        """The first versions of variables of which something may have to be found out."""
+        names, firsts = self._variables(run)
+        if run.rank != _FIRST_RUN or not run.is_own:
+            return firsts
+        held = map(self._session.timeline.start.get, names)
+        others = map(is_not, held, map(self.known.get, names, repeat(_UNKNOWN)))
+        return [*compress(firsts, others)]
+
+    def note(self, run: WholeRun, bad: Container[int]) -> None:
+        """All but `bad` of what that run began with were found to be finite."""
+        if run.rank != _FIRST_RUN or not run.is_own:
+            return
+        start = self._session.timeline.start
+        known = zip(*self._variables(run), strict=True)
+        self.known = {n: start[n] for n, index in known if index not in bad and n in start}
+
+    def _variables(self, run: WholeRun) -> tuple[list[str], list[int]]:
+        """Their names, and what they begin a run with."""
+        versions = run.plan.versions
+        return [*versions], [each[0] for each in versions.values()]
 
 
 class _Look:
     """The state of looking through one run. bad: the values that are not finite -> whether they
     hold a NaN."""
 
-    def __init__(self, again: Again, made: Sequence[tuple[int, int]], run: WholeRun) -> None:
+    def __init__(
+        self, again: Again, made: _NumbersMade, starts: _SoundStarts, run: WholeRun
+    ) -> None:
         self.found = Survey()
         self._again, self._made = again, made
         self._bad: dict[int, bool] = {}
         self._next = 0
-        self._look_at_beginning(run)
+        self._look_at_beginning(run, starts)
 
     def go_on(self, run: WholeRun, until: float) -> None:
         """Look at what has been executed since, until it is that late."""
-        found, made = self.found, self._made
+        found, made = self.found, self._made.up_to(run.done)
         if found.complete and found.done == run.done and found.done:
             return
         value, found.done = run.values(), run.done
@@ -128,18 +177,19 @@ class _Look:
         found.looked = run.done if self._next == end else made[self._next][0]
         found.reached = found.first is not None and self._has_reached(run)
 
-    def _look_at_beginning(self, run: WholeRun) -> None:
+    def _look_at_beginning(self, run: WholeRun, starts: _SoundStarts) -> None:
         """Feeds, and what variables begin with: infinities there are meant."""
-        values = run.plan.values
-        there = [*run.plan.fed, *(versions[0] for versions in run.plan.versions.values())]
-        for index in there:
-            held = run.held(index) if values[index].type.dtype in _NUMBERS else None
+        values, first = run.plan.values, run.beginning()
+        for index in (*run.plan.fed, *starts.unknown(run)):
+            held = first(index) if values[index].type.dtype in _NUMBERS else None
             kind = "" if held is None or self._is_finite(held) else self._kind(held)
+            if not kind:
+                continue
+            self._bad[index] = kind == "nan"
             op = run.plan.graph.operations.get(run.tensor(index).op)
-            if kind:
-                self._bad[index] = kind == "nan"
             if kind == "nan" and op is not None:
                 self._note(First(op, run.tensor(index), kind, -1))
+        starts.note(run, self._bad)
 
     def _look_at(self, run: WholeRun, number: int, index: int, held: Any) -> None:
         """A value whose sum of squares is not finite."""

@@ -173,6 +173,16 @@ class WholeRun(Ran):
         """Likewise `held`, quicker, of steps that are done; without what others changed."""
         return self._timeline.values(self._number)
 
+    @property
+    def is_own(self) -> bool:
+        """Whether nobody else, a thread or a user, has given any of its values, or may do so."""
+        link = self._timeline.link
+        return not link.names and not any(True for _ in link.seen.of(self._number))
+
+    def beginning(self) -> Callable[[int], Any]:
+        """Likewise `held`, of what was there when the run began: quicker, where that can be."""
+        return self.values() if self.is_own else self.held
+
     def earliest(self, value: int, holds: Holds) -> RecordedValue | Given:
         """Looks at few runs, since those that were dropped have to be repeated."""
         first, last, stride = self._timeline.first, self._number, 1

@@ -119,7 +119,7 @@ class Timeline:
         self.link.reset()
         self._loops.reckon()
         self._feed_anew(0)
-        self._live.begin(self.start)
+        self._live.begin_first(self.start)
 
     @property
     def nbytes_at_rest(self) -> int:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from gradstep.core.engine.loops.loop_run import LoopRun
     from gradstep.core.engine.loops.trace_retention import Retention
 
+_OTHER = object()
 _NONE: Mapping[int, Any] = MappingProxyType({})
 
 
@@ -50,6 +51,8 @@ class Recording(Binding):
         layout: RecordLayout | None = None,
         before: Recording | None = None,
     ) -> None:
+        # First versions of variables -> the arrays that they were copied from, and still are like.
+        self._begun_with: dict[int, Any] = {}
         super().__init__(plan, backend, functions, layout, before, Recording)
         first = {name: variable.first for name, variable in plan.variables.items()}
         self._first = {name: put(backend, x) for name, x in first.items() if x is not None}
@@ -112,11 +115,19 @@ class Recording(Binding):
 
     def begin(self, variables: Mapping[str, Any]) -> None:
         """Start a run from these values (device arrays) of the variables; absent ones have none."""
+        self._begin(variables)
+
+    def begin_first(self, variables: Mapping[str, Any]) -> None:
+        """The same from arrays that nobody ever writes to: nothing is done where the very same were
+        taken before, and have stayed what they were."""
+        self._begin(variables, stay=True)
+
+    def _begin(self, variables: Mapping[str, Any], stay: bool = False) -> None:
         if self._loops:
             for loop in self._both_ways():
                 loop.close()
         starting: Iterable[tuple[str, Sequence[int]]] = self.plan.versions.items()
-        if self._goes_on(variables):
+        if not stay and self._goes_on(variables):
             self._turn()
             if self._are(variables, self._turning[1]):
                 starting = self._not_turning
@@ -124,10 +135,13 @@ class Recording(Binding):
         empty: set[int] = set()
         names, firsts = [name for name, _ in starting], [versions[0] for _, versions in starting]
         arrays = [*map(variables.get, names, map(self._first.get, names))]
-        there = map(self._cells.__getitem__, firsts)
         # Nobody writes to those that are there already: nearly all, and nothing is done for them.
+        there = map(self._cells.__getitem__, firsts)
+        if stay:
+            there = map(self._begun_with.get, firsts, repeat(_OTHER))
         for place in compress(count(), map(is_not, arrays, there)):
             self._start(firsts[place], arrays[place])
+        self._begun_with = dict(zip(firsts, arrays, strict=True)) if stay else {}
         empty.update(compress(firsts, map(is_, arrays, repeat(None))))
         for index in self._made_by_reference:
             self._cells[index] = None
@@ -146,6 +160,7 @@ class Recording(Binding):
         if self._carrying is None or self._carrying[0] is not carried:
             self._carrying = carried, *self._moved(carried)
         _, moves, loose = self._carrying
+        self._begun_with = {}
         values = [self._cells[value] for _, value in loose]
         if loose and any(value is None for value in values):
             return False
@@ -167,6 +182,7 @@ class Recording(Binding):
         if cannot or self._loops or self.stopwatch is not None:
             return None
         copies, loose = self._moved(carried)
+        self._begun_with = {}
         return None if loose else copies
 
     def are_apart(self, some: Sequence[int], others: Iterable[int]) -> bool:
@@ -211,6 +227,7 @@ class Recording(Binding):
     def replace(self, version: int, value: Any) -> None:
         """Others have changed a variable: `version`, the newest by now, is `value`."""
         was_empty = self._cells[version] is None
+        self._begun_with.pop(version, None)
         self._start(version, value)
         if was_empty:
             self._empty = (self._empty or set()) - {version}
@@ -356,6 +373,7 @@ class Recording(Binding):
                     assert place is not None  # it could not change places
                     cells[index] = self._arena.view(place)
             self._aside = cells, StepCalls(), None, {}
+        self._begun_with = {}
         now = self._cells, self._calls, self._empty, self._loops
         self._cells, self._calls, self._empty, self._loops = self._aside
         self._aside, self._turned = now, not self._turned
@@ -386,4 +404,6 @@ class Recording(Binding):
     def _take_over(self, before: Binding) -> None:
         if isinstance(before, Recording) and before._turned:
             before._turn()
+        if isinstance(before, Recording):
+            self._begun_with = before._begun_with
         super()._take_over(before)

@@ -59,6 +59,12 @@ class Rebuilder(GraphBuilder):
         self._dropped.update(names)
 
     @property
+    def retyped(self) -> Set[str]:
+        """Operations, those that were made here among them, of whose outputs something else may be
+        known than of those of the same names in what was built before."""
+        return {*self._retyped, *self._touched, *self._made}
+
+    @property
     def new_names(self) -> set[str]:
         """Those of operations and scopes that the base may not have had, in small letters."""
         there = self._base.operations
