@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_SELDOM = 50_000  # objects made and not let go of; Python's own number is 700
+_SELDOM = 250_000  # objects made and not let go of; Python's own number is 700
 _FEW = 1_000_000  # blocks of memory of a process whose objects are looked at in some 20 ms
 
 

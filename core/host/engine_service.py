@@ -26,6 +26,7 @@ from gradstep.core.checks.why.finiteness_survey import Surveyor
 from gradstep.core.checks.why.why_answers import Explainer
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.session_registry import Sessions
+from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.breakpoint_specs import breakpoint_of
 from gradstep.core.document.document import CodeKind, Document
@@ -76,6 +77,7 @@ from gradstep.core.program import sandbox
 from gradstep.core.program.derive import compile_functions, derive, of_kind
 from gradstep.core.program.gradient_context import Situation, situation_about, situation_of
 from gradstep.core.program.questions.loaded_document import Loaded as WithFunctions
+from gradstep.core.program.recent_programs import Derived, RecentPrograms
 from gradstep.core.program.runnable_part import drop_unfinished
 from gradstep.core.program.user_code import Function
 from gradstep.core.progress import progress_to
@@ -126,7 +128,7 @@ class EngineService:
         self._emit = emit
         self._collect = collect
         self._loaded: Loaded | None = None
-        self._told = ToldProgram()
+        self._told, self._recent = ToldProgram(), RecentPrograms()
         self._surveyor: Surveyor | None = None
         self._interrupted = threading.Event()
         self._told_at = 0.0  # when progress was, or nothing yet of this request
@@ -181,6 +183,7 @@ class EngineService:
         back."""
         self._loaded = self._surveyor = None
         self._told.forget()
+        self._recent.forget()
         forget_memos()
         self._collect()
 
@@ -204,11 +207,11 @@ class EngineService:
         backend = self._devices.open_backend(request.device)
         functions, problems = _compiled(document, request)
         edited = None if self._loaded is None else self._loaded.whole.threads.program
-        program = derive(document, functions, previous=edited)
-        program = drop_unfinished(program)
+        document, program = self._derived(document, functions, edited)
         base, resting = (None, None) if before is None else before.base_of(program)
         rest = resting is not None and resting is base
-        program = replace(program, problems=(*problems, *program.problems))
+        if problems:
+            program = replace(program, problems=(*problems, *program.problems))
 
         def make(before: Scheduler | None = None) -> Scheduler:
             with self._cancellable():  # initial operations run here
@@ -230,6 +233,17 @@ class EngineService:
         except GradstepError as error:
             refused = [info_of_problem(Problem.of(error, error.kind))]
         return refused, course_bytes.written(courses_of(sessions))
+
+    def _derived(
+        self, document: Document, functions: Mapping[str, Function], edited: Program | None
+    ) -> Derived:
+        """What runs of a document. edited: the program before the edit."""
+        found = None if edited is None else self._recent.find(document, edited)
+        if found is None:
+            program = drop_unfinished(derive(document, functions, previous=edited))
+            found = Derived(document, program)
+        self._recent.keep(*found)
+        return found
 
     def _control(self, request: m.Control, buffers: Sequence[Buffer]) -> Answer:
         threads = self._threads

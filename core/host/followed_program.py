@@ -1,4 +1,4 @@
-"""The program that the engine told of last, put together of what it says."""
+"""The programs that the engine told of last, put together of what it says."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from gradstep.core.protocol.messages import (
     SessionList,
     Stopped,
 )
-from gradstep.core.protocol.program_change import OtherProgramError, apply_change
+from gradstep.core.protocol.program_change import HELD, OtherProgramError, apply_change
 
 
 class FollowedProgram:
     """Is to see every reply of an engine that may tell of a program, in their order."""
 
     def __init__(self) -> None:
-        self._last: ProgramInfo | None = None
+        self._held: list[ProgramInfo] = []  # the latest first
 
     def complete(self, reply: Message) -> Message:
         """`reply`, with the whole program where it says what changed of that. Raises
         OtherProgramError where that is not known."""
         if isinstance(reply, Edited):
-            if self._last is None:
+            base = next((p for p in self._held if p.number == reply.change.base), None)
+            if base is None:
                 raise OtherProgramError
-            reply = Opened(program=apply_change(self._last, reply.change), stopped=reply.stopped)
+            reply = Opened(program=apply_change(base, reply.change), stopped=reply.stopped)
         told = reply.stopped if isinstance(reply, SessionList) else reply
         if isinstance(told, Opened | Stopped) and told.program is not None:
-            self._last = told.program
+            self._held = [told.program, *self._held][:HELD]
         return reply

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from copy import copy
 from itertools import compress, count, repeat
 from operator import is_
 from typing import Any, Generic, TypeVar
@@ -83,6 +84,12 @@ class Told:
         self._said: dict[Hashable, tuple[object, Any]] = {}
         self._steps: Sequence[Step] = ()
         self.ends: tuple[int, int] | None = None
+
+    def copy(self) -> Told:
+        """The same, for who goes on from here, while others may go on from here, too."""
+        other = copy(self)
+        other._now = {name: copy(column) for name, column in self._now.items()}
+        return other
 
     def begin(self) -> None:
         """From now on it is another program; what that does not ask for is forgotten."""

@@ -23,6 +23,7 @@ from gradstep.core.protocol.message_parts import (
 
 T = TypeVar("T")
 Entry = tuple[str, str]
+HELD = 2  # so many of the programs that were told last may be the base of a change
 
 
 class Rearranged(msgspec.Struct, Generic[T], frozen=True, array_like=True):

@@ -18,6 +18,7 @@ from gradstep.core.engine.plan.fed_types import RunTypes
 from gradstep.core.engine.plan.incremental import IncrementalResolver
 from gradstep.core.engine.plan.loop_body import compile_body
 from gradstep.core.engine.plan.pruning import Needed
+from gradstep.core.engine.plan.resumed_plan import remember_before, resume_plan
 from gradstep.core.engine.plan.step_builder import Resolver
 from gradstep.core.errors import GradstepError
 from gradstep.core.garbage_collection import collector_paused
@@ -47,7 +48,9 @@ def compile_plan(
     and for a cycle.
     """
     start = time.perf_counter()
-    plan = _compiled(graph, fetches, targets, _fed_types(graph, fed), previous)
+    types = _fed_types(graph, fed)
+    plan = None if previous is None else resume_plan(previous, graph, fetches, targets, types)
+    plan = plan or _compiled(graph, fetches, targets, types, previous)
     if _LOG.isEnabledFor(logging.DEBUG):
         _log_plan(plan, previous, time.perf_counter() - start)
     return plan
@@ -108,7 +111,9 @@ def _continued(
     """The plan of what is needed, with what it can have of the one before an edit."""
     taken = IncrementalResolver(previous, compile_body)
     taken.take(needed)
-    return assemble(graph, needed, taken, fetches, targets, taken.retired, taken.touched)
+    plan = assemble(graph, needed, taken, fetches, targets, taken.retired, taken.touched)
+    remember_before(plan, previous)
+    return plan
 
 
 def _computed(fetches: Sequence[TensorRef], fed: Collection[TensorRef]) -> Iterator[str]:

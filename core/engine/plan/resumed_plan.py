@@ -1,0 +1,104 @@
+"""The plan before an edit, gone on with once the edit is undone.
+
+A plan after an edit has all values of the one before it, under the same numbers, and those that
+the edit brought. So the earlier one's steps are right again as they are: they only have to know of
+the values that they do not use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gradstep.core.engine.plan.touched_steps import Exchanged
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.graph.model import Graph, TensorRef
+
+if TYPE_CHECKING:
+    from gradstep.core.engine.plan.execution_plan import Plan
+    from gradstep.core.engine.plan.steps import Step
+
+_BEFORE = "before the edit"  # of a plan; no more than one edit back
+_NOTHING: frozenset[str] = frozenset()
+# What follows from a plan's steps, and is worked out once.
+_OF_STEPS = (
+    *("groups", "wholes", "boundaries", "step_of", "whereabouts", "users", "is_plain"),
+    *("loops", "overtaken", "per_run"),
+)
+
+
+def remember_before(plan: Plan, before: Plan) -> None:
+    """Let `plan` be gone back from to `before`, of which it was made; from that nobody goes back
+    any more."""
+    before.__dict__.pop(_BEFORE, None)
+    plan.__dict__[_BEFORE] = before
+
+
+def resume_plan(
+    last: Plan,
+    graph: Graph,
+    fetches: Sequence[TensorRef],
+    targets: Sequence[str],
+    fed: Mapping[TensorRef, TensorType],
+) -> Plan | None:
+    """The plan of what is asked for where that is what `last` was made of, or the one before it,
+    for who goes on from `last`; else None."""
+    asked = graph, tuple(fetches), tuple(targets), fed
+    for plan in _candidates(last):
+        is_plain = not plan.kernels and not plan.blocked
+        if is_plain and (plan.graph, plan.fetches, plan.targets, plan.types.fed) == asked:
+            return _resumed(plan, last)
+    return None
+
+
+def _candidates(last: Plan) -> Iterator[Plan]:
+    yield last
+    before: Plan | None = last.__dict__.get(_BEFORE)
+    known = last.exchanged
+    if before is not None and known is not None and known.before is before.steps:
+        yield before
+
+
+def _resumed(plan: Plan, last: Plan) -> Plan | None:
+    """`plan` as what comes after `last`; None where that has too many values that it does not
+    use."""
+    exchanged = _same(plan) if plan is last else _turned(last)
+    found = replace(
+        plan, values=last.values, exchanged=exchanged, retired=_retired(plan, last, exchanged)
+    )
+    known = plan.__dict__
+    found.__dict__.update({name: known[name] for name in _OF_STEPS if name in known})
+    if "made_by" in known:
+        found.__dict__["made_by"] = [*known["made_by"], *_unmade(plan, last)]
+    if not found.is_dense:
+        return None
+    if plan is not last:
+        remember_before(found, last)
+    return found
+
+
+def _unmade(plan: Plan, last: Plan) -> Sequence[int]:
+    return [-1] * (len(last.values) - len(plan.values))
+
+
+def _same(plan: Plan) -> Exchanged:
+    none: frozenset[Step] = frozenset()
+    return Exchanged(none, none, _NOTHING, plan.versions, plan.steps, len(plan.steps), 0, _NOTHING)
+
+
+def _turned(last: Plan) -> Exchanged:
+    """How the plan before differs from `last`."""
+    known = last.exchanged
+    assert known is not None
+    other = known.new, known.gone, known.opened, last.versions, last.steps
+    return Exchanged(*other, known.first, known.last, known.moved)
+
+
+def _retired(plan: Plan, last: Plan, exchanged: Exchanged) -> Mapping[str, Step]:
+    """The steps of all plans before that have no part in `plan`."""
+    found = dict(last.retired)
+    for step in exchanged.new:
+        found.pop(step.op.name, None)
+    found.update((s.op.name, s) for s in exchanged.gone if s.op.name not in plan.step_of)
+    return found

@@ -1,0 +1,47 @@
+"""The programs of the last documents: who undoes an edit finds what there was before it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.document.document import Document
+from gradstep.core.io.native.document_diff import differences
+
+_KEPT = 2  # the last one, and the one before the edit that led to it
+# What no program is derived from.
+_BESIDE = ("view", "breakpoints", "watches", "expectations", "branches")
+
+
+class Derived(NamedTuple):
+    """A program, and the document that it was derived from."""
+
+    document: Document
+    program: Program
+
+
+class RecentPrograms:
+    """Those of documents without Python, which may give something else each time."""
+
+    def __init__(self) -> None:
+        self._kept: list[Derived] = []
+
+    def find(self, document: Document, last: Program) -> Derived | None:
+        """The program of `document`, and the document as it is in terms of that one, its very same
+        operations among it; None where it has to be derived. last: the program that is open, which
+        has the data that is."""
+        for held in self._kept:
+            if held.program.batches is last.batches:
+                known = held.document.with_(**{n: getattr(document, n) for n in _BESIDE})
+                if not document.code and not differences(known, document):
+                    return Derived(known, held.program)
+        return None
+
+    def keep(self, document: Document, program: Program) -> None:
+        """The program that is open from now on."""
+        others = [held for held in self._kept if held.program is not program]
+        self._kept = [Derived(document, program), *others][:_KEPT]
+
+    def forget(self) -> None:
+        """Another document is opened."""
+        self._kept = []
