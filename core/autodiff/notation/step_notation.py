@@ -8,16 +8,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gradstep.core.autodiff.notation.control_sentences import ControlSentences
 from gradstep.core.autodiff.notation.formula_notation import render
 from gradstep.core.autodiff.notation.gradient_owners import GradientOwners
+from gradstep.core.autodiff.notation.loop_symbols import LoopSymbols
+from gradstep.core.autodiff.notation.passed_values import PassedValues
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, Edge, Graph, Operation, Phase, TensorRef
 from gradstep.core.ops.build.variable import variable_read_by
-from gradstep.core.ops.declare.table import OpDef, find
+from gradstep.core.ops.declare.table import OpDef, branch_of, find
 from gradstep.core.ops.typing.inference import infer_declared
 
-_PASSED = frozenset({"_Arg", "LoopCond"})  # known by their own names, wherever they come from
+_PASSED = frozenset({"_Arg"})  # known by their own names, wherever they come from
 _Gradients = Mapping[TensorRef, TensorRef]
 _DEPTH = 4  # levels of inlined operations before a name is used instead
 
@@ -61,6 +64,9 @@ class Notation:
         for other in others:
             loss = self._loss(other.of) if several else self.numerator
             self._owners.append(GradientOwners(graph, loss, other.gradients, other.edges))
+        self._symbols = LoopSymbols(graph)
+        self._passed = PassedValues(self._symbols)
+        self._control = ControlSentences(self._symbols, self._passed, self)
 
     def _loss(self, of: Sequence[TensorRef]) -> str:
         return f"∂{self._last(of[0])}" if len(of) == 1 else "∂ΣL"
@@ -85,6 +91,8 @@ class Notation:
     def _step(self, op: Operation) -> str:
         if not op.inputs:
             return self._source(op)
+        if told := self._control.sentence(op):
+            return told
         if _writes(op):
             return self._update(op)
         if variable := variable_read_by(self.graph, op.name):
@@ -92,7 +100,56 @@ class Notation:
         right = self._formula(op, self._depth)
         if op.phase is Phase.BACKWARD:
             return self._backward(op, right)
-        return f"{self._tensor(op.output())} = {right}"
+        return f"{self.own_name_of(op.output())} = {right}"
+
+    # -- what sentences about control flow are made of -----------------------------------------
+
+    def name_of(self, ref: TensorRef) -> str:
+        """What an operand is called, a gradient as a gradient."""
+        return self._operand(ref, 1)
+
+    def own_name_of(self, ref: TensorRef) -> str:
+        """What a tensor is called that is made: itself, not the loop variable that it passes on."""
+        if ref in self._symbols.round:
+            return self._tensor(ref)
+        text = self._names.get(ref) or self._short(ref)
+        known = self._named.setdefault(text, ref)
+        if known != ref:
+            self._alike.add(text)
+        return self._say(ref.short if text in self._alike and ref not in self._names else text, ref)
+
+    def inlined(self, ref: TensorRef, depth: int) -> str:
+        """How a tensor is made in a loop or a cond, so many operations within each other."""
+        return self._inline(ref, depth)
+
+    def gradient_name_of(self, ref: TensorRef) -> str:
+        """`∂L/∂x`, if a tensor is a gradient, or flows back over a wire; else ""."""
+        found = self._arriving(ref) or self._owner(ref)
+        return "" if found is None else self._derivative(ref, *found)
+
+    def _arriving(self, contribution: TensorRef) -> tuple[TensorRef, str] | None:
+        """The tensor to which something comes back over a wire, and of which loss."""
+        flows = (
+            (tensor, one.loss)
+            for one in self._owners[::-1]
+            if (tensor := one.flows_to(contribution))
+        )
+        return next(flows, None)
+
+    def _inline(self, ref: TensorRef, depth: int) -> str:
+        origin = self._passed.origin(ref)
+        op = self.graph.operations.get(origin.op)
+        made = op is not None and origin not in self._symbols.round and origin.index == 0
+        if op is None or not made or not op.inputs or depth < 1 or self._owner(ref) is not None:
+            return self._operand(ref, 1)
+        if op.type in ("NextIteration", "LoopCond", "Identity"):
+            source = op.inputs[0]
+            return self._operand(ref, 1) if source is None else self._inline(source, depth)
+        if not _is_written_small(op):
+            return self._operand(ref, 1)
+        return self._formula(op, depth, self._inline)
+
+    # ------------------------------------------------------------------------------------------
 
     def gradient_of(self, tensor: TensorRef, gradient: TensorRef) -> str:
         """`∂L/∂e = d ⊙ ∂L/∂a`: how the gradient of `tensor` is made."""
@@ -106,20 +163,17 @@ class Notation:
         if self._alike:
             self._said = {}
             text = write()
-        return Sentence(text, self._said)
+        return Sentence(text, {words: ref for words, ref in self._said.items() if words in text})
 
     def _backward(self, op: Operation, right: str) -> str:
         result = op.output()
-        flows = (
-            (tensor, one.loss) for one in self._owners[::-1] if (tensor := one.flows_to(result))
-        )
-        target, owner = next(flows, None), self._owner(result)
+        target, owner = self._arriving(result), self._owner(result)
         if target is not None:
             sign = "+=" if any(one.is_summand(result) for one in self._owners) else "="
-            return f"{self._derivative(result, *target)} {sign} {right}"
+            return _equation(self._derivative(result, *target), sign, right)
         if owner is not None:
-            return f"{self._derivative(result, *owner)} = {right}"
-        return f"{self._tensor(result)} = {right}"
+            return _equation(self._derivative(result, *owner), "=", right)
+        return _equation(self.own_name_of(result), "=", right)
 
     def _owner(self, gradient: TensorRef) -> tuple[TensorRef, str] | None:
         """The tensor whose gradient it is, and of which loss."""
@@ -153,21 +207,22 @@ class Notation:
             return self._derivative(ref, *owner)
         if ref in self._names:
             return self._names[ref]
-        if ref.op not in self.graph:
-            return self._last(ref)  # a wire from nowhere: the step will fail, and may be shown
-        op = self.graph[ref.op]
+        origin = self._passed.origin(ref)
+        if origin != ref and (owner := self._owner(origin)) is not None:
+            return self._derivative(ref, *owner)
+        if origin.op not in self.graph:
+            return self._last(origin)  # a wire from nowhere: the step will fail, and may be shown
+        op = self.graph[origin.op]
         if op.type == "Const":
-            return self._constant(op) or self._tensor(ref)
-        if op.type in _PASSED:
-            return self._tensor(ref)
-        if op.type == "IterationValue" and "tensor" in op.attrs:
-            return self._tensor(TensorRef.parse(op.attrs["tensor"]), ref)
+            return self._constant(op) or self._tensor(origin, ref)
+        if op.type in _PASSED or origin in self._symbols.round:
+            return self._tensor(origin, ref)
         if not op.inputs:
-            self._name(ref)
+            self._name(origin)
             return self._say(op.name, ref)  # a variable, or a slot of one: `c/Adam` says whose
         if op.phase is Phase.FORWARD:
-            return self._tensor(ref)
-        return self._made(ref, depth - 1) if depth > 1 else self._tensor(ref)
+            return self._tensor(origin, ref)
+        return self._made(origin, depth - 1) if depth > 1 else self._tensor(origin, ref)
 
     def _made(self, ref: TensorRef, depth: int) -> str:
         """How a tensor is made. A formula gives its operation's output 0; another one is told by
@@ -175,14 +230,22 @@ class Notation:
         op = self.graph[ref.op]
         if ref.index == 0:
             return self._formula(op, depth)
+        if told := self._control.choice(op):
+            return told
         operands = [self._operand(source, depth) for source in op.inputs if source is not None]
         return f"{op.type}({', '.join(operands)})[{ref.index}]"
 
-    def _formula(self, op: Operation, depth: int) -> str:
-        definition = find(op.type)
-        operands = [self._operand(ref, depth) for ref in op.inputs if ref is not None]
+    def _formula(
+        self, op: Operation, depth: int, operand: Callable[[TensorRef, int], str] | None = None
+    ) -> str:
+        """operand: how its inputs are written, if not as in all other sentences."""
+        if told := self._control.formula(op):
+            return told
+        definition, write = find(op.type), operand or self._operand
+        deeper = depth if operand is None else depth - 1
+        operands = [write(ref, deeper) for ref in op.inputs if ref is not None]
         if op.type == "AddN":
-            return " + ".join(operands)
+            return " + ".join(f"({text})" if " if " in text else text for text in operands)
         if definition is None or not definition.formula or len(operands) < len(op.inputs):
             return f"{op.type}({', '.join(operands)})"
         attrs = {name: definition.attr(op, name) for name in definition.attrs}
@@ -209,6 +272,7 @@ class Notation:
         """The last part of a tensor's name, or all of it where the sentence has another tensor
         whose name ends alike."""
         text = self._last(ref)
+        ref = self._symbols.same.get(ref, ref)
         if self._named.setdefault(text, ref) != ref:
             self._alike.add(text)
         return ref.short if text in self._alike and ref not in self._names else text
@@ -216,8 +280,36 @@ class Notation:
     def _last(self, ref: TensorRef) -> str:
         """What the tensor is called, or the last part of its name: `gradients/a_grad/Mul_1` is
         `Mul_1`."""
+        if ref in self._names:
+            return self._names[ref]
+        if symbol := self._symbols.round.get(self._symbols.same.get(ref, ref)):
+            return symbol
+        if ref.op in self._symbols.captured and ref.index == 0:
+            return self._copied(ref)
+        return self._branched(ref) or self._short(ref)
+
+    def _short(self, ref: TensorRef) -> str:
         short = (variable_read_by(self.graph, ref.op) or ref.op).rpartition("/")[2]
-        return self._names.get(ref, short if ref.index == 0 else f"{short}:{ref.index}")
+        return short if ref.index == 0 else f"{short}:{ref.index}"
+
+    def _copied(self, ref: TensorRef) -> str:
+        """What a loop reads from outside, as one iteration has it: the gradient of `x⁽ᵗ⁾` is that
+        of `x` by what the iteration makes of it."""
+        origin = self._passed.origin(ref)
+        text = self._short(ref) if origin == ref else self._last(origin)
+        return text if "⁽" in text else f"{text}{self._symbols.when(ref)}"
+
+    def _branched(self, ref: TensorRef) -> str:
+        """What a cond reads from outside, as one branch has it: `x|p`."""
+        op = self.graph.operations.get(ref.op)
+        if op is None or branch_of(op.type) != "switch" or None in op.inputs:
+            return ""
+        data, predicate = (x for x in op.inputs if x is not None)
+        if op.phase is Phase.BACKWARD:
+            return ""
+        side = self._passed.decided(predicate, ref.index == 1)
+        sign = "" if side[1] else "¬"
+        return f"{self._last(data)}|{sign}{self._last(side[0])}"
 
     @staticmethod
     def _constant(op: Operation) -> str:
@@ -247,6 +339,20 @@ def _arguments(definition: OpDef, operands: Sequence[str]) -> dict[str, str]:
             many = [text for name, text in named.items() if name.startswith(f"{spec.name}[")]
             named[spec.name] = f"[{', '.join(many)}]"
     return named
+
+
+def _equation(left: str, sign: str, right: str) -> str:
+    """Names for one thing on both sides are not said twice."""
+    return (
+        f"{left} goes back as it is" if left == right and sign == "=" else f"{left} {sign} {right}"
+    )
+
+
+def _is_written_small(op: Operation) -> bool:
+    """Whether an operation is a sign, or a function with few arguments."""
+    definition = find(op.type)
+    formula = "" if definition is None else definition.formula
+    return bool(formula) and len(op.inputs) <= 2 and len(formula) <= 24
 
 
 def _writes(op: Operation) -> tuple[int, ...]:

@@ -50,7 +50,7 @@ def with_numbers(step: StepInfo, workspace: Workspace) -> str:
         return _written(found)
 
     # A symbol begins and ends where a name does: `c` is not in `conj`, nor `loss` in `loss:1`.
-    filled = re.sub(rf"(?<![\w/:.∂])(?:{symbols})(?![\w/:(]|\.\w)", value, right)
+    filled = re.sub(rf"(?<![\w/:.∂])(?:{symbols})(?![\w/:(⁽|]|\.\w)", value, right)
     return told if missing or filled == right else f"{told} = {filled}"
 
 
