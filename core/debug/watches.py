@@ -50,7 +50,7 @@ def _evaluate(session: DebugSession, text: str) -> Any:
     mentions = find_mentions(text)
     for _, ref in mentions:
         find_tensor(session.program, ref.short)
-    value = parse(text).evaluate(Scope(session.frame()))
+    value = parse(text).evaluate(Scope(session.view()))
     if value is None and not (mentions or parse(text).recorded):
         raise GradstepError(
             f"'{text}' does not say of which tensor",

@@ -120,6 +120,15 @@ def anywhere(graph: Graph, name: str) -> Operation:
     return graph_around(graph, name)[name]
 
 
+def require_loop(graph: Graph, name: str) -> Operation:
+    """The operation `name`, inside a loop perhaps, which runs a loop. Raises GradstepError where
+    there is none."""
+    loops = [op.name for op in within(graph) if loop_of(op) is not None]
+    if name not in loops:
+        raise unknown_name(name, loops)
+    return anywhere(graph, name)
+
+
 def loops_around(graph: Graph, name: str) -> tuple[str, ...]:
     """The names of the Whiles around operation `name`, the outermost first."""
     return tuple(op.name for op in way_to(graph, name) or ())

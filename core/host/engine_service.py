@@ -255,6 +255,8 @@ class EngineService:
         before = threads.current
         if request.command == "thread":
             threads.switch(request.target)
+        elif request.command == "iteration":
+            threads.choose_iteration(request.target)
         else:
             threads.command(request.command, request.target)
         said = report_stop(threads)
@@ -336,7 +338,7 @@ class EngineService:
     def _read(self, request: m.Read, buffers: Sequence[Buffer]) -> Answer:
         session = self._session
         run, step = (None if n < 0 else n for n in (request.run, request.step))
-        frame = session.frame(run, step)
+        frame = session.view() if run is step is None else session.frame(run, step)
         return read(request, known_in(session.program.graph), frame)
 
     def _look_at_batch(self, request: m.LookAtBatch, buffers: Sequence[Buffer]) -> Answer:
@@ -364,7 +366,8 @@ class EngineService:
     def _place(self, of: m.TensorSlice) -> Place:
         session = self._session
         run, step = (None if n < 0 else n for n in (of.run, of.step))
-        return Place(known_in(session.program.graph), session.frame(run, step))
+        frame = session.view() if run is step is None else session.frame(run, step)
+        return Place(known_in(session.program.graph), frame)
 
     def _check_gradients(self, request: m.CheckGradients, buffers: Sequence[Buffer]) -> Answer:
         here = self._situation()

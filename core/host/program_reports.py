@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from itertools import islice
 from operator import itemgetter
 
 from gradstep.core.checks.why.finiteness_survey import Surveyor
@@ -12,7 +13,9 @@ from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.thread_state import ThreadState
 from gradstep.core.debug.history.batches import Batches
 from gradstep.core.debug.history.branch_record import Branch
+from gradstep.core.debug.history.frame import Frame
 from gradstep.core.debug.history.frozen_program import Program, named
+from gradstep.core.debug.history.loop_iterations import LoopView
 from gradstep.core.debug.motion.branches import Branches
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.loop_place import Place
@@ -36,6 +39,7 @@ from gradstep.core.protocol.messages import (
     EdgeGradient,
     LoopInfo,
     LoopPlace,
+    LoopShown,
     LossInfo,
     ProgramInfo,
     StepInfo,
@@ -43,6 +47,7 @@ from gradstep.core.protocol.messages import (
     ThreadInfo,
 )
 
+_LOOPS = 200  # of which is told which iteration is looked at
 _OPERATION = itemgetter(0)  # of a TensorRef
 
 
@@ -208,6 +213,35 @@ def report_stop(threads: Scheduler) -> Stopped:
         threads=[] if len(states) == 1 else [_thread_info(state) for state in states],
         batch=stop.batch,
         branches=branch_infos(session.branches),
+        loops=[*islice(_shown(session, session.view(), session.plan), _LOOPS)],
+    )
+
+
+def _shown(
+    session: DebugSession, view: Frame, plan: Plan, around: tuple[Operation, ...] = ()
+) -> Iterator[LoopShown]:
+    """Which iterations are looked at, of the loops of a plan and of those inside them."""
+    for number in plan.loops:
+        step = plan.steps[number]
+        if step.iteration is None:
+            continue
+        way = (*around, step.op)
+        yield _loop_shown(step.op, view.view_of(way), step.op.name in session.chosen.numbers)
+        yield from _shown(session, view, step.iteration.plan, way)
+
+
+def _loop_shown(op: Operation, found: LoopView | None, chosen: bool) -> LoopShown:
+    if found is None:
+        return LoopShown(loop=op.name, chosen=chosen)
+    count = found.loop.count
+    reached = found.loop.reached[0] + 1 if count is None else count
+    taking_place = -1 if count is None else count
+    return LoopShown(
+        loop=op.name,
+        iteration=found.number,
+        reached=reached,
+        iterations=taking_place,
+        chosen=chosen,
     )
 
 

@@ -21,7 +21,7 @@ def see(sessions: Sessions, look: Look, survey: Survey) -> tuple[Seen, tuple[Buf
     infinity in the run after so many seconds more. Raises GradstepError."""
     session = sessions.session.session
     request, until = Read(refs=look.refs, limit=look.limit), time.monotonic() + BLINK
-    values, buffers = read(request, known_in(session.program.graph), session.frame(), until)
+    values, buffers = read(request, known_in(session.program.graph), session.view(), until)
     listed = infos(sessions) if look.sessions else None
     broken = survey(look.survey) if look.survey else None
     hits = [*session.hit_counts]

@@ -187,6 +187,18 @@ class LoopPlace(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""  # "while/While, iteration 2 of 3", for people
 
 
+class LoopShown(msgspec.Struct, frozen=True, kw_only=True):
+    """Which iteration of a loop values are shown of, counted from 0; -1 where there is none yet.
+    reached: how many have begun; iterations: how many take place, -1 while that is not known;
+    chosen: whether somebody has chosen it."""
+
+    loop: str
+    iteration: int = -1
+    reached: int = 0
+    iterations: int = -1
+    chosen: bool = False
+
+
 class ThreadInfo(msgspec.Struct, frozen=True, kw_only=True):
     """One thread of a program. text: what it waits for, or why it ended; current: commands move
     it."""

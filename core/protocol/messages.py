@@ -41,6 +41,7 @@ from gradstep.core.protocol.message_parts import (
     Look,
     LoopInfo,
     LoopPlace,
+    LoopShown,
     LossInfo,
     ProblemInfo,
     ProgramInfo,
@@ -167,6 +168,7 @@ class Stopped(Reply, frozen=True, kw_only=True):
     program has, if it has more than its own. program: that of the thread which is the current one
     now, where it was another before. seen: what was asked for with the command. batch: what the run
     is fed of the document's data, as of BatchSeen. branches: where there are several.
+    loops: which iterations are looked at, of the first loops.
     """
 
     reason: StopReason
@@ -187,6 +189,7 @@ class Stopped(Reply, frozen=True, kw_only=True):
     seen: Seen | None = None
     batch: str = ""
     branches: list[BranchInfo] = []
+    loops: list[LoopShown] = []
 
 
 # -- requests and their replies ----------------------------------------------------------------
@@ -265,8 +268,8 @@ class OtherRevision(Reply, frozen=True, kw_only=True):
 class Control(Request, frozen=True, kw_only=True):
     """A debugger command: a move by its name in `core/debug/motion/move_table.py` (target: what its
     record says has to be said with it); or "pause"; or "thread": let commands move the thread
-    named by target. look: what is to be said of the place where that leads. Replied to with
-    Stopped."""
+    named by target; or "iteration": look at one of a loop, target: "while/While 3". look: what is
+    to be said of the place where that leads. Replied to with Stopped."""
 
     command: str
     target: str = ""
@@ -533,6 +536,7 @@ __all__ = [
     "LookAtBatch",
     "LoopInfo",
     "LoopPlace",
+    "LoopShown",
     "LossInfo",
     "ManageBranches",
     "ManageSessions",

@@ -12,6 +12,7 @@ from gradstep.core.cli.console.branch_commands import BRANCH_COMMANDS
 from gradstep.core.cli.console.breakpoint_commands import BREAKPOINT_COMMANDS
 from gradstep.core.cli.console.console_acts import ConsoleActs, OwnActs
 from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
+from gradstep.core.cli.console.loop_commands import LOOP_COMMANDS
 from gradstep.core.cli.console.move_commands import move_commands
 from gradstep.core.cli.console.query_commands import QUERY_COMMANDS
 from gradstep.core.cli.console.session_commands import SESSION_COMMANDS
@@ -188,6 +189,7 @@ def console_commands() -> Iterator[ConsoleCommand]:
         *BREAKPOINT_COMMANDS,
         *VALUE_COMMANDS,
         *BRANCH_COMMANDS,
+        *LOOP_COMMANDS,
         *WATCH_COMMANDS,
         *QUERY_COMMANDS,
         *_LOOKING,

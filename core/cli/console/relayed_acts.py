@@ -49,6 +49,10 @@ class RelayedActs:
     def switch_thread(self, name: str) -> Reply:
         return self.move("thread", name)
 
+    def choose_iteration(self, target: str, told: Told) -> Reply:
+        control = m.Control(command="iteration", target=target)
+        return self._leave(m.LineDone(control=control, then="iteration"))
+
     def set_breakpoints(self, breakpoints: Sequence[Breakpoint], told: Told) -> Reply:
         CompiledBreakpoints(self._console.session.plan, breakpoints, HitCounts())  # can be read
         specs = [spec_of(b) for b in breakpoints]

@@ -78,7 +78,7 @@ def _tensor(console: Console, name: str, command: str) -> TensorRef:
 
 def _reply(console: Console, name: str, ref: TensorRef) -> Reply:
     """What is known of a tensor, under this name."""
-    frame = console.session.frame()
+    frame = console.session.view()
     state = frame.state(ref)
     if state is not None:  # of a queue
         return Reply(f"{name}  {state}", {"name": name, "value": tensor_object(state.said())})

@@ -157,6 +157,24 @@ class Scheduler:
         self._remember(name, target)
         return self.stop
 
+    def choose_iteration(self, target: str) -> None:
+        """Look at an iteration of a loop of the current thread's: "while/While 3" counts from 1,
+        "while/While" and "while/While last" are where it stands, or the last. Raises GradstepError
+        for what is neither."""
+        loop, _, number = target.strip().rpartition(" ")
+        if number.isdecimal() and loop and int(number) > 0:
+            self.session.choose_iteration(loop, int(number[:18]) - 1)
+            return
+        if number == "last" and loop:
+            number = loop
+        elif loop:
+            raise GradstepError(
+                f"'{number}' is no iteration",
+                kind="ValueError",
+                hint="iterations are counted from 1; last is the one that was the last",
+            )
+        self.session.choose_iteration(number, None)
+
     def train(self, wish: Wish) -> Training:
         """Run after run of the program; see `gradstep.core.debug.motion.training`. Raises
         GradstepError where threads fill its queues: their turns are what runs would hang on."""

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
 
-from gradstep.core.debug.history.loop_iterations import LoopView, last_view, trace_of
+from gradstep.core.debug.history.chosen_iterations import ChosenIterations
+from gradstep.core.debug.history.loop_iterations import (
+    NONE_CHOSEN,
+    LoopView,
+    last_view,
+    trace_of,
+)
 from gradstep.core.debug.history.timeline import Timeline
 from gradstep.core.engine.device_transfer import get
 from gradstep.core.engine.plan.execution_plan import Plan
@@ -38,7 +45,8 @@ class Frame:
     debugger came there.
 
     gradients: tensor -> the tensor that holds its gradient; losses: the same of each thing that is
-    differentiated, by its name. loops: iterations that it looks into, the innermost first.
+    differentiated, by its name. loops: iterations that it looks into, the innermost first; chosen:
+    those of other loops, of which it else looks at the last.
     """
 
     timeline: Timeline
@@ -47,6 +55,7 @@ class Frame:
     step: int
     loops: tuple[LoopView, ...] = ()
     losses: Losses = field(default_factory=dict)
+    chosen: ChosenIterations = NONE_CHOSEN
 
     def value(self, ref: TensorRef | str) -> np.ndarray | None:
         """A copy of the tensor's value on the host, or None when it is not computed yet, or dead.
@@ -121,17 +130,42 @@ class Frame:
             return None
         return self._behind(self.timeline.held(self.run, where, done))
 
+    def looking_at(self, chosen: ChosenIterations) -> Frame:
+        """The same, but of loops the iterations that were chosen."""
+        if not chosen:
+            return self
+        kept: list[LoopView] = []
+        for view in reversed(self.loops):
+            other = view.chosen(chosen)
+            kept.insert(0, other or view)
+            if other is not None:
+                break  # what is further inside was another iteration's
+        return replace(self, loops=tuple(kept), chosen=chosen)
+
+    def view_of(self, around: Sequence[Operation]) -> LoopView | None:
+        """The iteration that it looks at of the last of the loops `around` something, the outermost
+        first; None where that has not run."""
+        found = self._last_view(around)
+        return None if found is None or found.loop.name != around[-1].name else found
+
     def _last_view(self, around: Sequence[Operation]) -> LoopView | None:
-        """The last iteration of a loop, once it has run. around: the loop, the outermost first
-        where they are nested."""
+        """The iteration of a loop that it looks into, else the one that was chosen, or the last
+        once it has run. around: the loop, the outermost first where they are nested."""
         if not around or self.run >= self.timeline.runs:
             return None
+        known = [*reversed(self.loops)]
+        pairs = zip(known, around, strict=False)
+        inside = [*takewhile(lambda pair: pair[0].loop.name == pair[1].name, pairs)]
+        if inside:
+            view, rest = inside[-1][0], around[len(inside) :]
+            return view.inner(rest, self.chosen) if rest else view
         plan, done = self.timeline.plan, min(self.step, self.timeline.done(self.run))
         first = plan.step_of.get(around[0].name)
         if first is None or first >= done:
             return None
         step = plan.steps[first]
-        return last_view(step, self.timeline.held(self.run, trace_of(step), done), around[1:])
+        held = self.timeline.held(self.run, trace_of(step), done)
+        return last_view(step, held, around[1:], self.chosen)
 
     def _behind(self, held: Any) -> Any:
         """What `held` leads to where it is the handle of a tensor array or a stack, as of the

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from gradstep.core.debug.history.chosen_iterations import ChosenIterations
 from gradstep.core.engine.loops.iteration_trace import LoopTrace
 from gradstep.core.engine.loops.loop_run import LoopRun
 from gradstep.core.engine.plan.liveness_conditions import Condition, holds, predicates
@@ -14,6 +15,8 @@ from gradstep.core.engine.plan.steps import Step
 from gradstep.core.engine.plan.why_dead import Untaken, why_dead
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Operation, TensorRef
+
+NONE_CHOSEN = ChosenIterations()
 
 
 class LoopIterations:
@@ -25,7 +28,7 @@ class LoopIterations:
 
     def __init__(self, step: Step, trace: LoopTrace, run: LoopRun | None = None) -> None:
         assert step.iteration is not None
-        self.name = step.op.name
+        self.op, self.name = step.op, step.op.name
         self.plan = step.iteration.plan
         self._split = step.iteration.split
         self._trace = trace
@@ -156,6 +159,28 @@ class LoopView:
         """Whether the tensor is one of an iteration, or a variable that iterations deal with."""
         return ref in self.loop.plan.tensors or self.loop.variable(ref) is not None
 
+    def chosen(self, iterations: ChosenIterations) -> LoopView | None:
+        """What the iteration that was chosen has come to; None where none was, or this one."""
+        made, last = self.loop.reached[0], self.loop.count
+        count = made + 1 if last is None else last
+        number = iterations.number(self.loop.op, count)
+        if number is None or number == self.number:
+            return None
+        under_way = self.loop.under_way(number)
+        step = self.loop.length_of(number) if under_way is None else under_way.step
+        return LoopView(self.loop, number, step)
+
+    def inner(self, around: Sequence[Operation], iterations: ChosenIterations) -> LoopView | None:
+        """What is looked at of the loops `around` something, which are in this one; None where the
+        first of them has not run by then."""
+        plan = self.loop.plan
+        at = plan.step_of.get(around[0].name)
+        if at is None or at >= self.step or self.loop.skips(around[0].name, self.number):
+            return None
+        step = plan.steps[at]
+        held = self.loop.held(trace_of(step), self.number)
+        return last_view(step, held, around[1:], iterations)
+
     def value(self, ref: TensorRef) -> Any:
         return self.loop.value(ref, self.number, self.step)
 
@@ -187,15 +212,22 @@ def trace_of(step: Step) -> int:
     return step.writes[len(step.iteration.loop.variables)]
 
 
-def last_view(step: Step, trace: Any, inside: Sequence[Operation]) -> LoopView | None:
-    """What the last iteration of the loop that `step` has run came to, or that of the loops
-    `inside` it, as far in as is kept; None where it has not run."""
+def last_view(
+    step: Step,
+    trace: Any,
+    inside: Sequence[Operation],
+    chosen: ChosenIterations = NONE_CHOSEN,
+) -> LoopView | None:
+    """What the last iteration of the loop that `step` has run came to, or the chosen one, or those
+    of the loops `inside` it, as far in as is kept; None where it has not run."""
     if not isinstance(trace, LoopTrace):
         return None
     loop, number = LoopIterations(step, trace), max(trace.iterations - 1, 0)
+    asked = chosen.number(step.op, trace.iterations)
+    number = number if asked is None else asked
     if inside:
         inner = loop.plan.steps[loop.plan.step_of[inside[0].name]]
-        within = last_view(inner, loop.held(trace_of(inner), number), inside[1:])
+        within = last_view(inner, loop.held(trace_of(inner), number), inside[1:], chosen)
         if within is not None:
             return within
     return LoopView(loop, number, loop.length_of(number))

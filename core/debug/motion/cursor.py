@@ -11,6 +11,7 @@ from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.breaks.compiled_breakpoints import CompiledBreakpoints
 from gradstep.core.debug.breaks.hit_counts import HitCounts, Path
 from gradstep.core.debug.breaks.loop_breakpoints import LoopBreakpoints
+from gradstep.core.debug.history.chosen_iterations import ChosenIterations
 from gradstep.core.debug.history.frame import Frame, Losses
 from gradstep.core.debug.history.loop_iterations import LoopIterations, LoopView
 from gradstep.core.debug.history.timeline import Timeline
@@ -49,6 +50,7 @@ class Cursor:
         self.error: GradstepError | None = None
         self.hit = ""
         self.resuming = False
+        self.chosen = ChosenIterations()
 
     # -- where it stands -----------------------------------------------------------------------
 
@@ -93,6 +95,10 @@ class Cursor:
         run = here.number if run is None else run
         step = here.step if step is None else step
         return Frame(self.timeline, self._gradients, run, step, loops, self._losses)
+
+    def view(self) -> Frame:
+        """What is looked at from here: of loops the iterations that were chosen."""
+        return self.frame().looking_at(self.chosen)
 
     # -- going in and out ----------------------------------------------------------------------
 

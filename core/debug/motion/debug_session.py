@@ -14,6 +14,7 @@ from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.breaks.curves import Curves, Holders
 from gradstep.core.debug.concurrency.shared_variables import SharedVariables
 from gradstep.core.debug.history.branching_timeline import BranchingTimeline
+from gradstep.core.debug.history.chosen_iterations import ChosenIterations
 from gradstep.core.debug.history.first_variables import first_variables
 from gradstep.core.debug.history.frame import Frame
 from gradstep.core.debug.history.frozen_program import Program
@@ -39,7 +40,8 @@ from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.step_groups import owner
 from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
 from gradstep.core.garbage_collection import collector_paused
-from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.graph.loop import require_loop, way_to
+from gradstep.core.graph.model import Operation, Phase, TensorRef
 
 
 class DebugSession(Moves[Stop]):
@@ -176,6 +178,26 @@ class DebugSession(Moves[Stop]):
         """The values as of a step; by default, where the session stands, in loops too."""
         return self._cursor.frame(run, step)
 
+    def view(self) -> Frame:
+        """The same of where the session stands, but of loops the iterations that were chosen."""
+        return self._cursor.view()
+
+    def choose_iteration(self, loop: str, number: int | None) -> None:
+        """Look at iteration `number` of a loop, counted from 0, until a move goes into that loop;
+        None: at where the session stands, or the last. Raises GradstepError for no loop."""
+        around = require_loop(self.plan.graph, loop)
+        if number is not None and around.phase is Phase.BACKWARD and around.origin:
+            view = self.view().view_of((*(way_to(self.plan.graph, loop) or ()), around))
+            count = None if view is None else view.loop.count
+            if count is not None:  # by the iteration that it goes back through
+                loop, number = around.origin, max(count - 1 - number, 0)
+        self._cursor.chosen = self._cursor.chosen.with_(loop, number)
+
+    @property
+    def chosen(self) -> ChosenIterations:
+        """The iterations that somebody has chosen."""
+        return self._cursor.chosen
+
     @property
     def changes(self) -> Sequence[Assignment]:
         """What variables were given by hand, in the order in which they were."""
@@ -205,6 +227,7 @@ class DebugSession(Moves[Stop]):
             reason = Reason.END
         elif reason is Reason.STEP and cursor.run.step == 0 and not cursor.is_inside:
             reason = Reason.ENTRY
+        cursor.chosen = cursor.chosen.without(place.loop for place in cursor.places)
         op = cursor.next_op
         self.stop = Stop(
             reason=reason,

@@ -99,7 +99,7 @@ def place_of(other: OtherTensor, here: Place, sessions: Sessions) -> Place:
     """Raises GradstepError for a session or a run that is not there."""
     if other.session and other.session != sessions.current:
         session = sessions[other.session].session
-        place = Place(known_in(session.program.graph), session.frame())
+        place = Place(known_in(session.program.graph), session.view())
         return _moved(other, place, session.frame)
     return _moved(other, here, sessions.session.session.frame)
 

@@ -1,0 +1,39 @@
+"""Which iterations of loops are looked at, where somebody has chosen some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from gradstep.core.graph.model import Operation, Phase
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenIterations:
+    """numbers: loop -> the iteration that is looked at, counted from 0. A loop on the way back is
+    looked at in the iteration that goes back through the one that was chosen on the way there."""
+
+    numbers: Mapping[str, int] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.numbers)
+
+    def number(self, loop: Operation, count: int) -> int | None:
+        """The iteration of `loop` that was chosen, of `count`; the last of fewer. None for none."""
+        if loop.name in self.numbers:
+            return max(min(self.numbers[loop.name], count - 1), 0)
+        if loop.phase is Phase.BACKWARD and loop.origin in self.numbers:
+            return max(count - 1 - self.numbers[loop.origin], 0)
+        return None
+
+    def with_(self, loop: str, number: int | None) -> ChosenIterations:
+        """With another choice; None: where the debugger stands, or the last."""
+        kept = {name: at for name, at in self.numbers.items() if name != loop}
+        return ChosenIterations(kept if number is None else {**kept, loop: number})
+
+    def without(self, loops: Iterable[str]) -> ChosenIterations:
+        """Without those of the loops that the debugger has gone into."""
+        gone = {*loops}
+        if gone.isdisjoint(self.numbers):
+            return self
+        return ChosenIterations({n: at for n, at in self.numbers.items() if n not in gone})

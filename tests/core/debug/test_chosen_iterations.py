@@ -1,0 +1,165 @@
+"""Iterations that are looked at: of each loop one, chosen from all that have begun."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gradstep.core.autodiff.reverse.differentiate import differentiate
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.debug.concurrency.scheduler import Scheduler
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.loop import within
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.host.program_reports import report_stop
+from gradstep.core.ops.build.builder import GraphBuilder
+from tests.support import looping
+
+
+def shown(session: DebugSession, name: str) -> float | None:
+    value = session.view().value(name)
+    return None if value is None else float(value)
+
+
+def test_a_loop_that_has_run_shows_the_iteration_that_was_chosen() -> None:
+    session = looping.session(n=4)
+    session.continue_()
+    assert shown(session, "while/times") == 16, "the last one"
+    for number in range(4):
+        session.choose_iteration("while/While", number)
+        assert shown(session, "while/times") == 2 ** (number + 1)
+        assert looping.seen(session, "while/times") == [16], "the position's own stays"
+    session.choose_iteration("while/While", 99)
+    assert shown(session, "while/times") == 16
+    session.choose_iteration("while/While", None)
+    assert shown(session, "while/times") == 16
+
+
+def test_while_it_stands_in_the_loop_earlier_iterations_can_be_looked_at() -> None:
+    session = looping.session(n=5)
+    session.run_to("while/While")
+    session.step_into()
+    while session.stop.inside[0].iteration < 3:
+        session.step()
+    session.choose_iteration("while/While", 1)
+    assert shown(session, "while/times") == 4
+    session.choose_iteration("while/While", 3)
+    assert shown(session, "while/times") is None, "that is where it stands"
+    session.choose_iteration("while/While", 50)
+    assert shown(session, "while/times") is None, "no later one has begun"
+
+
+def test_a_move_into_the_loop_shows_where_that_leads() -> None:
+    session = looping.session(n=4)
+    session.continue_()
+    session.choose_iteration("while/While", 0)
+    session.step_back()
+    assert shown(session, "while/times") == 2, "a move elsewhere leaves the choice"
+    session.run_to("0:0")
+    assert shown(session, "while/times") is None
+    session.run_to("while/While")
+    session.step_into()
+    assert not session.chosen
+    session.run_to("while/times")
+    session.step()
+    assert shown(session, "while/times") == 2
+
+
+def nested(n: int = 4) -> DebugSession:
+    session = looping.session(looping.nested, n=n)
+    session.continue_()
+    return session
+
+
+def loops_of(session: DebugSession) -> list[str]:
+    return [op.name for op in within(session.plan.graph) if op.type == "While"]
+
+
+@pytest.mark.parametrize("outer", range(4))
+def test_an_inner_loop_is_looked_at_within_the_outer_ones_iteration(outer: int) -> None:
+    session = nested()
+    around, inner = loops_of(session)
+    plus = next(op.name for op in within(session.plan.graph) if op.name.endswith("/plus"))
+    session.choose_iteration(around, outer)
+    assert shown(session, plus) == (2 * outer or None), "the last of as many iterations"
+    for number in range(outer):
+        session.choose_iteration(inner, number)
+        assert shown(session, plus) == 2 * (number + 1)
+    told = {each.loop: each for each in report_stop(Scheduler(session.program)).loops}
+    assert {*told} == {around, inner}
+
+
+def backward(n: int = 4) -> DebugSession:
+    builder = GraphBuilder()
+    with builder.as_default():
+        y = looping.power(builder)
+    graph = builder.build()
+    derived = differentiate(graph, GradientRequest.to(y.ref.op, "x"))
+    feeds = {TensorRef("x"): np.float32(3), TensorRef("n"): np.int32(n)}
+    program = Program(
+        derived.graph,
+        graph,
+        fetches=(y.ref, derived.gradients[TensorRef("x")]),
+        feeds=feeds,
+        gradients=derived.gradients,
+    )
+    session = DebugSession(program)
+    session.continue_()
+    return session
+
+
+def test_the_way_back_is_looked_at_where_it_goes_through_that_iteration() -> None:
+    session = backward(n=4)
+    for number in range(4):
+        session.choose_iteration("while/While", number)
+        assert session.view().gradient("while/times") == 3 ** (3 - number)
+    back = next(name for name in loops_of(session) if name.startswith("gradients/"))
+    session.choose_iteration(back, 0)
+    assert dict(session.chosen.numbers) == {"while/While": 3}
+    assert session.view().gradient("while/times") == 1
+
+
+def test_breakpoints_do_not_see_what_is_looked_at() -> None:
+    session = looping.session(n=4)
+    session.continue_()
+    session.choose_iteration("while/While", 0)
+    assert session.frame().value("while/times") == 16
+    assert session.view().value("while/times") == 2
+
+
+def test_what_is_told_of_a_loop() -> None:
+    session = looping.session(n=4)
+    threads = Scheduler(session.program)
+    (told,) = report_stop(threads).loops
+    assert (told.iteration, told.iterations, told.chosen) == (-1, -1, False)
+    threads.command("run_to", "while/While")
+    threads.command("step_into")
+    (told,) = report_stop(threads).loops
+    assert (told.iteration, told.reached, told.iterations) == (0, 1, -1)
+    threads.command("step_out")
+    (told,) = report_stop(threads).loops
+    assert (told.iteration, told.reached, told.iterations) == (3, 4, 4)
+    threads.choose_iteration("while/While 2")
+    (told,) = report_stop(threads).loops
+    assert (told.iteration, told.chosen) == (1, True)
+    threads.choose_iteration("while/While last")
+    (told,) = report_stop(threads).loops
+    assert (told.iteration, told.chosen) == (3, False)
+
+
+@pytest.mark.parametrize("target", ["while/While 0", "while/While x", "while/While -1", "y 1", "1"])
+def test_what_is_no_iteration_is_refused_and_changes_nothing(target: str) -> None:
+    session = looping.session(n=4)
+    threads = Scheduler(session.program)
+    with pytest.raises(GradstepError):
+        threads.choose_iteration(target)
+    assert not threads.session.chosen
+
+
+def test_a_loop_without_an_iteration_has_none_to_show() -> None:
+    session = looping.session(n=0)
+    session.continue_()
+    session.choose_iteration("while/While", 2)
+    assert shown(session, "while/times") is None
