@@ -29,6 +29,8 @@ FORMATS = (
     Format("compressed", "compressed",
            signs.begins(b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf"),
            general=True, todo=_UNPACK),
+    Format("cut_zip", "a zip archive, as documents, traces and .pt2 are, that is cut off",
+           signs.is_cut_zip, general=True, todo="use another copy of the file"),
     Format("zip", "a zip archive", signs.is_zip, general=True, todo=_UNPACK),
     Format("tar", "a tar archive", lambda sample: sample.head[257:262] == b"ustar", general=True,
            todo=_UNPACK),

@@ -15,19 +15,14 @@ if TYPE_CHECKING:
     from gradstep.core.io.disk.memory_budget import Budget
 
 WRITE_GRAPH = "tf.io.write_graph({}, '.', 'graph.pb', as_text=False)"
-_FREEZE = (
-    "from tensorflow.python.framework.convert_to_constants import "
-    "convert_variables_to_constants_v2 as freeze; "
-)
 _CHECKPOINT = (
     "it has the values of variables and no graph: open the .meta beside it, or the folder of the "
     "SavedModel that it is in, and they are there; or open the graph that was trained, and Graph > "
     "Restore variables takes them (--restore {path})"
 )
 _KERAS = (
-    "write it in TensorFlow: " + _FREEZE + "m = tf.keras.models.load_model({file}); "
-    "f = tf.function(m).get_concrete_function(tf.TensorSpec(m.inputs[0].shape, m.inputs[0].dtype))"
-    "; " + WRITE_GRAPH.format("freeze(f).graph")
+    "write a SavedModel of it, with Keras, and open that folder: "
+    "tf.keras.models.load_model({file}).export('saved_model')"
 )
 
 

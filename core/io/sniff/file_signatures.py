@@ -48,6 +48,11 @@ def is_zip(sample: Sample) -> bool:
     return sample.head.startswith((b"PK\x03\x04", b"PK\x05\x06"))
 
 
+def is_cut_zip(sample: Sample) -> bool:
+    """One whose table of contents, which comes last, is not there."""
+    return sample.head.startswith(b"PK\x03\x04") and not sample.members
+
+
 def packs(*patterns: str) -> Sign:
     """A zip with a member for each of these regular expressions."""
     compiled = [re.compile(pattern) for pattern in patterns]

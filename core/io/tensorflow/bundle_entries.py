@@ -11,10 +11,10 @@ from typing import Any
 from gradstep.core.graph.dtypes import MAX_RANK
 from gradstep.core.io.tensorflow.graphdef_proto import message, parse
 from gradstep.core.io.tensorflow.ordered_code import Extent
+from gradstep.core.io.tensorflow.reader_versions import CHECKPOINT, require_readable
 from gradstep.core.io.tensorflow.sorted_table import damaged
 
 HEADER = b""  # the key of what is said of all
-_VERSION = 1  # that is written, and read
 _ALL = -1  # an axis in whole
 _LONGEST = 1 << 20  # bytes of an entry: thousands of slices
 
@@ -38,11 +38,7 @@ def read_header(data: bytes) -> int:
     """How many files of data there are. Raises GradstepError (FileError)."""
     header = message("BundleHeaderProto")()
     parse(header, data)
-    version = header.version
-    if version.min_consumer > _VERSION or _VERSION in version.bad_consumers:
-        raise damaged(
-            f"is for readers of version {version.min_consumer}, and this program is {_VERSION}"
-        )
+    require_readable(header.version, CHECKPOINT, "it")
     if header.endianness:
         raise damaged("was written by a machine that has the highest byte first")
     if not 0 < header.num_shards <= 99_999:
@@ -53,7 +49,7 @@ def read_header(data: bytes) -> int:
 def header_bytes() -> bytes:
     """Of one file of data."""
     header = message("BundleHeaderProto")(num_shards=1)
-    header.version.producer = _VERSION
+    header.version.producer = CHECKPOINT
     return bytes(header.SerializeToString(deterministic=True))
 
 

@@ -32,6 +32,7 @@ from gradstep.core.io.tensorflow.graphdef_proto import message
 from gradstep.core.io.tensorflow.graphdef_run_targets import run_targets
 from gradstep.core.io.tensorflow.graphdef_stream import GraphDefParts
 from gradstep.core.io.tensorflow.graphdef_training_phases import with_training
+from gradstep.core.io.tensorflow.reader_versions import GRAPH, require_readable
 
 
 class FlatGraphDef(NamedTuple):
@@ -56,6 +57,10 @@ def from_pb(data: bytes, name: str = "", budget: Budget | None = None) -> Docume
     except GradstepError as error:
         what = _what_it_is(data, name)
         raise _bad(name, f"{what} ({error.message})", error.hint) from None
+    try:
+        require_readable(found.versions, GRAPH, "is a GraphDef that")
+    except GradstepError as error:
+        raise _bad(name, error.message, error.hint) from None
     if not found.node:
         raise _bad(name, _what_it_is(data, name), _HINT)
     return to_document(found, name, budget)

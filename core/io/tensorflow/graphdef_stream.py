@@ -14,16 +14,18 @@ from gradstep.core.io.message_weight import Place, fields, weigh
 from gradstep.core.io.tensorflow.graphdef_proto import message, parse
 from gradstep.core.io.tensorflow.graphdef_tensors import tensor_bytes
 
-_NODE, _LIBRARY = 1, 2  # fields of a GraphDef
+_NODE, _LIBRARY, _VERSIONS = 1, 2, 4  # fields of a GraphDef
+_FEW = 1 << 16  # bytes of versions: thousands of readers that may not read it
 _OPERATION, _ATTRIBUTE, _ITEM = 500, 200, 100  # bytes that these take, without their tensors
 
 
 class GraphDefParts:
-    """node: its NodeDefs, each parsed when it is come to; library: its functions."""
+    """node: its NodeDefs, each parsed when it is come to; library: its functions; versions: a
+    VersionDef, of which readers it is for."""
 
     def __init__(self, data: bytes, budget: Budget) -> None:
         """Raises GradstepError (FileError) for what is no GraphDef, and OverBudgetError."""
-        self.library = message("FunctionDefLibrary")()
+        self.library, self.versions = message("FunctionDefLibrary")(), message("VersionDef")()
         node = Nodes(data)
         for number, start, end in fields(data, (0, len(data)), "GraphDef"):
             if number == _NODE and start >= 0:
@@ -35,6 +37,8 @@ class GraphDefParts:
                 part = message("FunctionDefLibrary")()
                 parse(part, data[start:end])
                 self.library.MergeFrom(part)
+            elif number == _VERSIONS and 0 <= start < end <= start + _FEW:
+                parse(self.versions, data[start:end])
         self.node = node
         _weigh_nodes(data, node, budget)
 

@@ -63,7 +63,9 @@ def tensor_bytes(proto: Any) -> int:
         return 0
     if not proto.tensor_content and listed <= 1 + dtype.is_complex:
         return 0
-    return math.prod(shape) * max(dtype.numpy.itemsize, 1)
+    whole: int = math.prod(shape) * max(dtype.numpy.itemsize, 1)
+    held = len(proto.tensor_content)
+    return held if held and held != whole else whole  # of what is not there, `read_tensor` says so
 
 
 def read_tensor(proto: Any) -> np.ndarray:

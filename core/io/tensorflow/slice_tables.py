@@ -27,6 +27,7 @@ from gradstep.core.io.tensorflow.graphdef_proto import message, parse
 from gradstep.core.io.tensorflow.joined_slices import Extents, join_slices, misfit
 from gradstep.core.io.tensorflow.ordered_code import slice_key
 from gradstep.core.io.tensorflow.packed_values import packed_values
+from gradstep.core.io.tensorflow.reader_versions import CHECKPOINT, require_readable
 from gradstep.core.io.tensorflow.sorted_table import FOOTER, MAGIC, damaged, read_table
 from gradstep.core.io.tensorflow.tensor_bundle import numpy_type, tensor_size
 from gradstep.core.ops.formats.protobuf import length_fields
@@ -147,6 +148,7 @@ def _described(data: bytes) -> Iterator[tuple[str, _Saved]]:
         raise damaged("does not say what it holds")
     proto = message("SavedTensorSlices")()
     parse(proto, data)
+    require_readable(proto.meta.versions, CHECKPOINT, "it")
     for tensor in proto.meta.tensor:
         slices = tuple(map(read_extents, tensor.slice))
         yield tensor.name, _Saved(tensor.type, read_sizes(tensor.shape), slices)

@@ -145,6 +145,13 @@ class TensorBundle:
                 if entry.offset + entry.size > file.size:
                     raise damaged(f"says that '{name}' lies behind the end of {Path(path).name}")
                 return file.at(entry.offset, entry.size)
+        except FileNotFoundError:
+            count = "one file" if self._shards == 1 else f"{self._shards} files"
+            raise GradstepError(
+                f"cannot open {path}: there is no such file, and the checkpoint has {count}",
+                kind="FileError",
+                hint=f"put it beside {Path(self.path).name}, or use another copy of the checkpoint",
+            ) from None
         except (OSError, ValueError) as error:
             raise unreadable(path, error) from None
 

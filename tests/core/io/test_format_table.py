@@ -106,6 +106,7 @@ OTHERS = {
     "gzip": gzip.compress(b"graph"),
     "compressed": b"BZh91AY&SY",
     "zip": _zip(readme=b"here"),
+    "cut_zip": _zip(readme=b"here" * 99)[:-9],
     "trace": _zip(**{"graph.json": b"{}"}),
     "tar": bytes(257) + b"ustar\0" + bytes(250),
     "lfs_pointer": b"version https://git-lfs.github.com/spec/v1\noid sha256:12\nsize 4\n",

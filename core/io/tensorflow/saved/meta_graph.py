@@ -10,6 +10,7 @@ from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.message_weight import Place, fields, weigh
 from gradstep.core.io.tensorflow.graphdef_proto import message, parse
 from gradstep.core.io.tensorflow.graphdef_stream import GraphDefParts
+from gradstep.core.io.tensorflow.reader_versions import GRAPH, require_readable
 from gradstep.core.ops.formats.protobuf import bytes_field
 
 # Field -> the message in it, and what that is for people.
@@ -93,7 +94,9 @@ def read_meta_graph(data: bytes, place: Place, budget: Budget) -> MetaGraph:
             part = message("MetaGraphDef")()
             parse(part, bytes_field(number, data[start:end]))
             _merge(about, part)
-    return MetaGraph(GraphDefParts(graph, budget), about)
+    parts = GraphDefParts(graph, budget)
+    require_readable(parts.versions, GRAPH, "its graph")
+    return MetaGraph(parts, about)
 
 
 def _parse(into: Any, data: bytes, place: Place, what: str, budget: Budget) -> None:

@@ -237,7 +237,7 @@ BIG = Entry(1, (1 << 40,), 0, 0, 1 << 42)
         ({b"w": entry_bytes(replace(PART, number=20))}, "holds 'w' as DT_RESOURCE"),
         ({b"w": entry_bytes(BIG)}, "it takes 4,096 GiB of memory"),
         ({b"w": with_slices((1 << 40,), ((0, -1),))}, "it takes 4,096 GiB of memory"),
-        ({b"": b"\x08\x01\x1a\x04\x08\x02\x10\x02"}, "for readers of version 2"),
+        ({b"": b"\x08\x01\x1a\x04\x08\x02\x10\x02"}, "wants a reader of version 2"),
         ({b"": b"\x08\x01\x10\x01\x1a\x02\x08\x01"}, "the highest byte first"),
         ({b"": b""}, "there are 0 files of data"),
         ({b"": b"\xff"}, "cut off, or not a BundleHeaderProto"),
