@@ -63,18 +63,23 @@ def tasks(only: Sequence[str]) -> list[str]:
     return [task for task in found if not only or any(_is_named(task, word) for word in only)]
 
 
+def _quick(task: str) -> str:
+    return f"{task}|quick" if task.startswith("op|") else task
+
+
 def _is_named(task: str, word: str) -> bool:
     return word in (task.split("|")[2] or task.split("|")[0], task.split("|")[0])
 
 
 def _verify(options: Any, device: str, known: dict[str, Any], until: float) -> bool:
     journal = Journal(options.out / "verify.jsonl", known)
-    wanted = tasks(options.only)
+    wanted = [_quick(task) if options.quick else task for task in tasks(options.only)]
     _try(options, device, journal, wanted, until)
     left = sum(1 for task in wanted if task not in journal.results)
     found = summary.summary(known, journal.results, left)
     if options.recount and device == "host":
         host_counts.write(found["example_runs"])
+        host_counts.write(found["counted"], host_counts.OPS_KNOWN)
     text = json.dumps(found, indent=1, ensure_ascii=False)
     (options.out / "verify.json").write_text(text + "\n", encoding="utf-8")
     sys.stdout.write((text if options.json else summary.readable(found)) + "\n")
@@ -114,6 +119,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seconds", type=float, default=0, metavar="N", help="a task may take")
     parser.add_argument("--workers", type=int, default=8, metavar="N", help="processes at a time")
     parser.add_argument("--only", nargs="*", default=[], metavar="NAME", help="these alone")
+    parser.add_argument("--quick", action="store_true", help="operations in float32 alone")
     parser.add_argument("--recount", action="store_true", help="keep what --host counted")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     return parser

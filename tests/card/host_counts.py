@@ -1,4 +1,5 @@
-"""How often a run of each example launches, waits and copies: what is known, and what is more now.
+"""How often a run of each example, and each operation, launches, waits and copies: what is known,
+and what is more now.
 
 Only the host's device counts, and what it counts is the same on every machine.
 """
@@ -12,12 +13,14 @@ from typing import Any
 
 from tests.card.device import COUNTED
 
-KNOWN = Path(__file__).parents[1] / "data" / "gpu" / "host_counts.json"
+_FOLDER = Path(__file__).parents[1] / "data" / "gpu"
+KNOWN = _FOLDER / "host_counts.json"  # of examples
+OPS_KNOWN = _FOLDER / "host_op_counts.json"  # of the sample that takes most
 
 
-def more(found: Mapping[str, list[int]]) -> list[list[Any]]:
-    """Example, what, how often it is known to be, and how often it was; of those in the table."""
-    known: dict[str, list[int]] = json.loads(KNOWN.read_text(encoding="utf-8"))
+def more(found: Mapping[str, list[int]], table: Path = KNOWN) -> list[list[Any]]:
+    """Name, what, how often it is known to be, and how often it was; of those in the table."""
+    known: dict[str, list[int]] = json.loads(table.read_text(encoding="utf-8"))
     return [
         [name, what, before, now]
         for name, counts in found.items()
@@ -26,8 +29,8 @@ def more(found: Mapping[str, list[int]]) -> list[list[Any]]:
     ]
 
 
-def write(found: Mapping[str, list[int]]) -> None:
+def write(found: Mapping[str, list[int]], table: Path = KNOWN) -> None:
     """Put what was found into the table; what was not run stays as it is known."""
-    known = {**json.loads(KNOWN.read_text(encoding="utf-8")), **found}
+    known = {**json.loads(table.read_text(encoding="utf-8")), **found}
     rows = (f" {json.dumps(name)}: {json.dumps(known[name])}" for name in sorted(known))
-    KNOWN.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
+    table.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")

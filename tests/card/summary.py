@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.card.device import COUNTED
 from tests.card.excuses import EXCUSES, RUNS
-from tests.card.host_counts import more
+from tests.card.host_counts import OPS_KNOWN, more
 
 Row = Mapping[str, Any]
 
@@ -16,10 +16,10 @@ Row = Mapping[str, Any]
 def summary(facts: Row, results: Mapping[str, Any], left: int) -> dict[str, Any]:
     """ops, samples, out_forms: how many were tried. refused: what fails on the device alone;
     differ: what is farther from NumPy than the comparison allows; excused: where that is known, and
-    no fault. ulp: op type -> the largest
-    99th percentile over its samples, where it is not 0. counted: op type -> launches, waits and
-    copies of all its samples; example_runs: example -> those of its second run; more: where they
-    are more than they are known to be. left: tasks that there was no time for."""
+    no fault. ulp: op type -> the largest 99th percentile over its samples, where it is not 0.
+    counted: op type -> the most launches, waits and copies of a sample in float32; example_runs:
+    example -> those of its second run; more: where they are more than they are known to be. left:
+    tasks that there was no time for."""
     ops = {_item(t): r for t, r in results.items() if t.startswith("op|")}
     examples = {_item(t): r for t, r in results.items() if t.startswith("example|")}
     rows = {
@@ -27,6 +27,7 @@ def summary(facts: Row, results: Mapping[str, Any], left: int) -> dict[str, Any]
         for name, result in ops.items()
     }
     runs = {n: [r[k] for k in COUNTED] for n, r in examples.items() if "waits" in r}
+    counted = {name: found for name, each in rows.items() if (found := _counted(each))}
     plain = [row for each in rows.values() for row in each if "form" not in row]
     return {
         "facts": facts,
@@ -47,9 +48,9 @@ def summary(facts: Row, results: Mapping[str, Any], left: int) -> dict[str, Any]
             t: r for t, r in results.items() if t.startswith(("memory|", "assert|", "stand-in|"))
         },
         "ulp": {name: ulp for name, each in rows.items() if (ulp := _ulp(each))},
-        "counted": {name: found for name, each in rows.items() if (found := _counted(each))},
+        "counted": counted,
         "example_runs": runs,
-        "more": more(runs),
+        "more": [*more(runs), *more(counted, OPS_KNOWN)],
         "left": left,
     }
 
@@ -114,5 +115,8 @@ def _ulp(rows: Iterable[Row]) -> float:
 
 
 def _counted(rows: Iterable[Row]) -> list[int]:
+    """Of each sample in float32, or in whatever comes first where it is of one type alone."""
     have = [row for row in rows if "waits" in row]
-    return [sum(row[name] for row in have) for name in COUNTED] if have else []
+    of = {row["sample"]: row for row in reversed(have)}
+    of |= {row["sample"]: row for row in have if row["dtype"] == "float32"}
+    return [max(row[name] for row in of.values()) for name in COUNTED] if have else []

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradstep.core.ops.declare.table import all_ops
 from tests.card import (
     cast_rows,
     example_trials,
@@ -179,6 +180,27 @@ def test_a_run_of_a_network_waits_for_nothing() -> None:
     for name in ("batch_norm_updates", "softmax_digits", "cnn_digits", "tutorial"):
         assert waits[name] == 0, name
     assert waits["lstm"] <= 12
+
+
+def op_counts() -> dict[str, list[int]]:
+    known: dict[str, list[int]] = json.loads(host_counts.OPS_KNOWN.read_text(encoding="utf-8"))
+    return known
+
+
+def test_no_operation_takes_more_than_40_launches_and_every_step_of_an_optimizer_one() -> None:
+    launches = {name: counts[COUNTED.index("launches")] for name, counts in op_counts().items()}
+    assert [name for name, n in launches.items() if n > 40] == []
+    assert launches.keys() >= {*op_trials.types()}
+    fused = [d.type for d in all_ops() if d.kernel.fused and d.type in launches]
+    assert {"ApplyAdam", "ResourceApplyAdam", "Erf", "Betainc"} <= {*fused}
+    assert {launches[name] for name in fused} == {1}
+
+
+def test_an_operation_that_waits_says_what_for() -> None:
+    waits = {name: counts[COUNTED.index("waits")] for name, counts in op_counts().items()}
+    asking = {d.type for d in all_ops() if d.kernel.asks}
+    assert [name for name, n in waits.items() if n and name not in asking] == []
+    assert max(waits.values()) == 1
 
 
 def test_a_wait_more_than_is_known_is_told() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from gradstep.core.ops.declare.table import all_ops
 from gradstep.gpu.corner_cases import Corner, all_corners
 from gradstep.gpu.emulated_systems import PROFILES
 from gradstep.gpu.rule_statuses import Cell, cells, status_of
@@ -65,6 +66,15 @@ operation, a feed or a first value that is another one than there is refused by 
 the device would give for that nobody knows. What PyTorch gives for the examples on a processor \
 comes with Gradstep.
 """
+_AWAITED = """\
+## What a card is waited for
+
+A card answers when it has done all that it was given to do, so nothing is asked of it on the way \
+that the host can know: sizes, axes, counters and what is made of them lie on the host. What is \
+left are questions about the data. An operation that asks one waits for its answer, once; and \
+what reads an input on the host (Print, summaries, PyFunc, the weights of a draw) waits for that \
+where a card computes it.
+"""
 _HELD = """\
 ## How it is held to the libraries
 
@@ -83,7 +93,18 @@ def page() -> str:
     for profile in PROFILES:
         parts += [f"## {profile}\n", f"`emulate:{profile}`. {PROFILES[profile].source}.\n"]
         parts += [*_table(profile), ""]
-    return "\n".join([*parts, _held()])
+    return "\n".join([*parts, _AWAITED, *_awaited(), "", _held()])
+
+
+def _awaited() -> Iterator[str]:
+    asked: dict[str, list[str]] = {}
+    for definition in all_ops():
+        if definition.kernel.asks:
+            asked.setdefault(definition.kernel.asks, []).append(definition.type)
+    yield "| what is asked | by |"
+    yield "|---|---|"
+    for what, types in asked.items():
+        yield f"| {what} | {', '.join(types)} |"
 
 
 def _counts() -> Iterator[str]:

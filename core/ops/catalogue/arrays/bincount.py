@@ -10,6 +10,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import INDEX, DType, Shape, TensorType
 from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.host_arrays import integer
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.shape_rules import brackets, one_dtype
 from gradstep.core.ops.declare.table import InferContext, Sample, op
@@ -17,6 +18,7 @@ from gradstep.core.ops.declare.type_rules import want_rank, wrong_type
 from gradstep.core.ops.numerics.index_bounds import want_indices
 from gradstep.core.ops.numerics.row_updates import sum_rows
 
+_ASKS = "whether a number is negative"
 _COUNTED = (DType.INT32, DType.INT64, DType.FLOAT32, DType.FLOAT64)
 
 
@@ -84,7 +86,7 @@ op(
     type_attrs={"T": "weights"},
     formula="counts(arr.ravel(), size, weights)",
     infer=_bins,
-    kernel=_bincount,
+    kernel=Kernels(_bincount, asks=_ASKS),
     samples=lambda rng: [
         Sample((ints(1, 2, 2, 5), np.int32(4), rng.normal(size=4))),
         Sample((np.array([[1, 2], [1, 0]], np.int32), np.int32(3), np.zeros(0))),
@@ -127,7 +129,7 @@ op(
     type_attrs={"Tidx": "input", "T": "weights"},
     formula="minimum(counts(input, size, weights), 1 if binary_output else inf)",
     infer=_dense_bins,
-    kernel=_dense_bincount,
+    kernel=Kernels(_dense_bincount, asks=_ASKS),
     samples=lambda rng: [
         Sample((ints(1, 2, 2, 5), np.int32(4), rng.normal(size=4))),
         Sample((ints([1, 2], [1, 1]), np.int32(3), rng.uniform(1, 2, (2, 2)))),
@@ -189,7 +191,7 @@ op(
     type_attrs={"T": "values"},
     formula="histogram(values, value_range, nbins, dtype)",
     infer=_histogram_type,
-    kernel=_histogram,
+    kernel=Kernels(_histogram, asks="whether there is NaN"),
     gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [
         Sample((rng.normal(size=(3, 4)), np.array([-1.0, 1.5]), np.int32(5))),

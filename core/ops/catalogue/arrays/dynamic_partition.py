@@ -9,6 +9,7 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call, call_many
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.shape_rules import brackets, one_dtype, starts_with
 from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
@@ -49,7 +50,13 @@ def _partition(
         check(xp, outside, lambda place: _no_such_part(partitions, place, num_partitions))
     rows = data.reshape((partitions.size, *data.shape[partitions.ndim :]))
     flat = partitions.reshape(-1)
-    return tuple(rows[flat == number] for number in range(num_partitions))
+    if xp is np:
+        return tuple(rows[flat == number] for number in range(num_partitions))
+    order = xp.argsort(flat, kind="stable")
+    edges = xp.arange(num_partitions + 1).astype(flat.dtype)
+    ends = xp.searchsorted(xp.take(flat, order), edges).tolist()
+    in_order = xp.take(rows, order, axis=0)
+    return tuple(in_order[ends[n] : ends[n + 1]] for n in range(num_partitions))
 
 
 def _no_such_part(partitions: Any, place: tuple[int, ...], number: int) -> GradstepError:
@@ -87,7 +94,7 @@ op(
     type_attrs={"T": "data"},
     formula="data[partitions == 0]",
     infer=_parts,
-    kernel=_partition,
+    kernel=Kernels(_partition, asks="how many there are"),
     gradient=_put_back,
     samples=lambda rng: [
         Sample((rng.normal(size=shape), np.array(parts, np.int32)), {"num_partitions": number})
@@ -214,7 +221,7 @@ for _type, _doc in (
         type_attrs={"T": "data", "N": "len(data)"},
         formula="stitched(indices, data)",
         infer=_stitched,
-        kernel=_stitch,
+        kernel=Kernels(_stitch, asks="which index is the largest"),
         gradient=_dealt_out,
         samples=_stitch_samples,
         arithmetic="exact",

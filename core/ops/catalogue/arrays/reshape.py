@@ -12,6 +12,7 @@ from gradstep.core.graph.dtypes import UNKNOWN, Shape, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
 from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.result_memory import View
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.table import InferContext, Sample, op
@@ -170,7 +171,7 @@ op(
     type_attrs={"T": "x"},
     formula="argsort(x)",
     infer=_permutation,
-    kernel=_inverse,
+    kernel=Kernels(_inverse, asks="whether it is a permutation"),
     gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [Sample((ints(2, 0, 1),))],
     python="invert_permutation",

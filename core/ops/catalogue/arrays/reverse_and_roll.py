@@ -11,6 +11,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.shape_rules import brackets
 from gradstep.core.ops.declare.table import InferContext, Sample, op
@@ -161,7 +162,7 @@ op(
     type_attrs={"T": "input", "Tlen": "seq_lengths"},
     formula="reverse_sequence(input, seq_lengths, seq_dim, batch_dim)",
     infer=_sequences,
-    kernel=_reverse_sequence,
+    kernel=Kernels(_reverse_sequence, asks="whether a length is beyond the axis"),
     gradient=_sequences_back,
     samples=lambda rng: [
         Sample(

@@ -16,6 +16,7 @@ from gradstep.core.ops.catalogue.arrays.segment_gradients import (
     taken,
 )
 from gradstep.core.ops.catalogue.arrays.unsorted_segments import NAN_WINS, combined
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.shape_rules import starts_with
 from gradstep.core.ops.declare.table import InferContext, Sample, op
@@ -161,7 +162,7 @@ def _declare(
         type_attrs={"T": "data", "Tindices": "segment_ids"},
         formula=f"segments(data, segment_ids, last(segment_ids), {formula})",
         infer=infer(_segmented),
-        kernel=kernel,
+        kernel=Kernels(kernel, asks="the last segment id, and whether ids ascend"),
         gradient=gradient,
         samples=_samples,
         arithmetic="exact" if name in ("Max", "Min") else "reducing",

@@ -12,6 +12,7 @@ from gradstep.core.graph.dtypes import Shape, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.catalogue.arrays.sorted_segments import count_segments
 from gradstep.core.ops.declare.host_arrays import integer
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
 from gradstep.core.ops.declare.table import Infer, InferContext, Sample, op
@@ -212,6 +213,9 @@ _WORDS = {
 _DIFFERS = "the gradient is dense even if sparse_gradient asks for rows"
 
 
+_ASKS = "the last segment id, and whether ids ascend"
+
+
 def _declare(name: str) -> None:
     reduce, words = _WORDS[name]
     rule = real if name == "Sum" else _of_floats
@@ -224,7 +228,7 @@ def _declare(name: str) -> None:
             type_attrs={**_TYPES, "Tnumsegments": "num_segments"} if numbered else _TYPES,
             formula=f"segments(take(data, indices, 0), segment_ids, {count}, {reduce}, 0)",
             infer=rule(_bags),
-            kernel=_kernel(_WEIGHTS[name]),
+            kernel=Kernels(_kernel(_WEIGHTS[name]), asks=_ASKS),
             gradient=_spread(name),
             samples=_samples(5 if numbered else None),
             arithmetic="reducing",
@@ -238,7 +242,7 @@ def _declare(name: str) -> None:
         type_attrs={**_TYPES, "T": "grad"},
         formula=f"spread_rows(grad, indices, segment_ids, output_dim0, '{name}')",
         infer=_of_floats(_back_type),
-        kernel=_back(_WEIGHTS[name]),
+        kernel=Kernels(_back(_WEIGHTS[name]), asks="whether ids and indices are inside"),
         samples=_back_samples,
         arithmetic="reducing",
         doc=f"The gradient of SparseSegment{name}: each row's share, added up where it came from.",

@@ -10,6 +10,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import INDEX, UNKNOWN, DType, Shape, TensorType
 from gradstep.core.ops.catalogue.arrays.where_and_unique import distinct_groups, in_order
 from gradstep.core.ops.declare.host_arrays import home, integers
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import want_rank, wrong_type
@@ -101,7 +102,7 @@ for _type, _outputs, _kernel, _doc in (
         type_attrs={"T": "x", "Taxis": "axis"},
         formula="distinct_slices(x, axis)",
         infer=_distinct,
-        kernel=_kernel,
+        kernel=Kernels(_kernel, asks="how many there are"),
         samples=_samples,
         arithmetic="exact",
         doc=f"The distinct slices along an axis in the order in which they {_doc}",

@@ -12,6 +12,7 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import INDEX, DType, Shape, TensorType
 from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.shape_rules import one_dtype
 from gradstep.core.ops.declare.table import InferContext, Sample, op
@@ -50,7 +51,7 @@ op(
     type_attrs={"T": "input"},
     formula="argwhere(input)",
     infer=_found,
-    kernel=_where,
+    kernel=Kernels(_where, asks="how many there are"),
     gradient=NOT_DIFFERENTIABLE,
     samples=lambda rng: [
         Sample((rng.random((2, 3)) < 0.5,)),
@@ -150,7 +151,7 @@ op(
     type_attrs={"T": "x"},
     formula="distinct(x)",
     infer=_distinct,
-    kernel=_unique,
+    kernel=Kernels(_unique, asks="how many there are"),
     samples=_unique_samples,
     arithmetic="exact",
     doc="The distinct values in the order in which they first occur, and which one each is.",
@@ -165,7 +166,7 @@ op(
     type_attrs={"T": "x"},
     formula="distinct(x)",
     infer=_distinct,
-    kernel=_unique_with_counts,
+    kernel=Kernels(_unique_with_counts, asks="how many there are"),
     samples=_unique_samples,
     arithmetic="exact",
     doc="The distinct values in order of appearance, which one each is, and how often they occur.",
@@ -199,7 +200,7 @@ op(
     type_attrs={"T": "x"},
     formula="x[~isin(x, y)]",
     infer=_left,
-    kernel=_difference,
+    kernel=Kernels(_difference, asks="how many there are"),
     samples=lambda rng: [
         Sample((ints(1, 2, 3, 4, 2), ints(2, 5))),
         Sample((np.array([0.5, np.nan, 1.0]), np.array([np.nan, 1.0]))),

@@ -11,6 +11,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.op_state import Counter, Stateful
 from gradstep.core.ops.declare.samples import unary
 from gradstep.core.ops.declare.shape_rules import brackets
@@ -56,7 +57,7 @@ for _type, _doc in (
         type_attrs={"T": "tensor"},
         formula="tensor",
         infer=real_floating(unref),
-        kernel=_check,
+        kernel=Kernels(_check, asks="whether there is NaN or an infinity"),
         gradient=_checked_gradient,
         state=Stateful(),
         samples=lambda rng: [Sample(s.inputs, {"message": "it"}) for s in unary()(rng)],

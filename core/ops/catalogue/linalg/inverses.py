@@ -19,6 +19,7 @@ from gradstep.core.ops.catalogue.linalg.matrix_shape_rules import (
     squares,
 )
 from gradstep.core.ops.catalogue.linalg.regular_matrices import regular, well_conditioned
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 
 
@@ -51,7 +52,7 @@ op(
     type_attrs={"T": "input"},
     formula="adjoint_if(adjoint, linalg.inv(input))",
     infer=only((*FLOATS, *COMPLEX), square_type),
-    kernel=_inverse,
+    kernel=Kernels(_inverse, asks="whether a matrix is singular"),
     gradient=_inverse_gradient,
     samples=_inverse_samples,
     doc="The inverse of each matrix, or its adjoint.",

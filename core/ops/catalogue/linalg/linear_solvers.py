@@ -24,6 +24,7 @@ from gradstep.core.ops.catalogue.linalg.matrix_shape_rules import (
     squares,
 )
 from gradstep.core.ops.catalogue.linalg.regular_matrices import regular, well_conditioned
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.shape_rules import brackets, one_dtype
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 
@@ -92,7 +93,7 @@ op(
     type_attrs={"T": "matrix"},
     formula="linalg.solve(adjoint_if(adjoint, matrix), rhs)",
     infer=only(PRECISE, _solution_type),
-    kernel=_solve,
+    kernel=Kernels(_solve, asks="whether a matrix is singular"),
     gradient=_solve_gradient,
     samples=_solve_samples,
     doc="What each matrix, or its adjoint, must be multiplied with to give the right-hand side.",

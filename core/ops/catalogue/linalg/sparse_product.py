@@ -10,6 +10,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import Shape, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
 from gradstep.core.ops.declare.host_arrays import integers
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import numeric, want_rank
 from gradstep.core.ops.numerics.index_bounds import check
@@ -128,7 +129,7 @@ op(
     attrs={"adjoint_a": False, "adjoint_b": False},
     type_attrs={"T": "a_values", "Tindices": "a_indices"},
     infer=numeric(_product),
-    kernel=_kernel,
+    kernel=Kernels(_kernel, asks="whether indices are inside"),
     gradient=_gradient,
     samples=_samples,
     doc="The product of a sparse matrix (places [n, 2], values [n], its shape) and a dense one.",

@@ -19,6 +19,7 @@ from gradstep.core.ops.catalogue.neural.pooling_rules import check_pool
 from gradstep.core.ops.catalogue.neural.pooling_windows import RANK, Pool
 from gradstep.core.ops.catalogue.neural.sliding_windows import known_sizes
 from gradstep.core.ops.catalogue.neural.window_attributes import PADDINGS
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import wrong_type
@@ -168,7 +169,7 @@ op(
     choices={"padding": PADDINGS},
     formula="pool_max_back(input, grad, slide)",
     infer=_back_type,
-    kernel=_back,
+    kernel=Kernels(_back, asks="whether indices are inside"),
     gradient=_back_gradient,
     samples=_back_samples,
     arithmetic="reducing",

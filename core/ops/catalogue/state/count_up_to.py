@@ -9,6 +9,7 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import INDEX, DType, Shape, TensorType
 from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.op_state import Writes
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import want_rank, wrong_type
@@ -48,7 +49,7 @@ for _type, _input, _extra, _doc in (
         choices=dict.fromkeys(_extra, INDEX),
         formula=_input.strip("&").partition(":")[0],
         infer=_counted,
-        kernel=_count,
+        kernel=Kernels(_count, asks="whether the limit is reached"),
         state=Writes((0,)),
         gradient=NOT_DIFFERENTIABLE,
         samples=lambda rng, _extra=_extra: [  # type: ignore[misc]

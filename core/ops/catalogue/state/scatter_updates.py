@@ -11,6 +11,7 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
 from gradstep.core.ops.declare.declared_gradient import NOT_DIFFERENTIABLE
+from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.op_state import Writes
 from gradstep.core.ops.declare.samples import ints
 from gradstep.core.ops.declare.shape_rules import brackets
@@ -137,6 +138,8 @@ _KINDS = {
     "Max": (scatter.larger, "maximum(old, new)", False, "Make rows of a variable no smaller"),
 }
 
+_ASKS = "whether a divisor is 0"
+
 for _kind, (_combine, _rule, _declared, _doc) in _KINDS.items():
     op(
         f"Scatter{_kind}",
@@ -146,7 +149,7 @@ for _kind, (_combine, _rule, _declared, _doc) in _KINDS.items():
         type_attrs={"T": "updates", "Tindices": "indices"},
         formula=f"row_by_row('{_rule}', ref, indices, updates)",
         infer=partial(_scattered, numbers=_kind != "Update"),
-        kernel=_kernel(_combine, resource=False),
+        kernel=Kernels(_kernel(_combine, resource=False), asks=_ASKS if _kind == "Div" else ""),
         state=Writes((0,)),
         gradient=NOT_DIFFERENTIABLE if _declared else None,
         samples=_samples,
@@ -162,7 +165,7 @@ for _kind, (_combine, _rule, _declared, _doc) in _KINDS.items():
         type_attrs={"Tindices": "indices"},
         formula=f"row_by_row('{_rule}', resource, indices, updates)",
         infer=partial(_scattered, numbers=_kind != "Update"),
-        kernel=_kernel(_combine, resource=True),
+        kernel=Kernels(_kernel(_combine, resource=True), asks=_ASKS if _kind == "Div" else ""),
         state=Writes((0,)),
         gradient=NOT_DIFFERENTIABLE,
         samples=_samples,
