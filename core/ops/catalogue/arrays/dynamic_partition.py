@@ -45,16 +45,22 @@ def _partition(
     xp: Any, data: Any, partitions: Any, *, num_partitions: int, rules: Rules = TF_CPU
 ) -> Any:
     _check_start(Shape(data.shape), Shape(partitions.shape))
-    if rules.scatter == "raise":
-        outside = (partitions < 0) | (partitions >= num_partitions)
-        check(xp, outside, lambda place: _no_such_part(partitions, place, num_partitions))
     rows = data.reshape((partitions.size, *data.shape[partitions.ndim :]))
     flat = partitions.reshape(-1)
+
+    def refuse_outside() -> None:
+        if rules.scatter == "raise":
+            outside = (partitions < 0) | (partitions >= num_partitions)
+            check(xp, outside, lambda place: _no_such_part(partitions, place, num_partitions))
+
     if xp is np:
+        refuse_outside()
         return tuple(rows[flat == number] for number in range(num_partitions))
     order = xp.argsort(flat, kind="stable")
     edges = xp.arange(num_partitions + 1).astype(flat.dtype)
     ends = xp.searchsorted(xp.take(flat, order), edges).tolist()
+    if ends[-1] - ends[0] < partitions.size:
+        refuse_outside()
     in_order = xp.take(rows, order, axis=0)
     return tuple(in_order[ends[n] : ends[n + 1]] for n in range(num_partitions))
 
