@@ -12,10 +12,10 @@ from gradstep.gpu.devices import Devices
 from gradstep.gpu.lockstep import begun
 from gradstep.gpu.recorded_track import require_same
 from gradstep.gpu.recording_file import from_bytes
-from tests.devices.record_examples import FOLDER, place_of, program_of
+from tests.devices.record_examples import FOLDER, HOSTED, place_of, program_of
 
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.gradstep"))
-SHIPPED = ("torch:cpu",)
+SHIPPED = {"torch:cpu": "PyTorch 2", HOSTED: "CuPy 14.2.0 without a card"}
 
 
 def test_there_is_one_of_each_and_no_other() -> None:
@@ -32,14 +32,24 @@ def example(name: str) -> Program:
 def test_it_fits_its_example(name: str, device: str) -> None:
     recording = from_bytes(place_of(name, device).read_bytes())
     assert recording.device == device
+    assert recording.text.startswith(SHIPPED[device])
     assert recording.measured
     require_same(*begun(example(name), NumpyBackend()), recording)
 
 
+@pytest.mark.parametrize("device", SHIPPED)
 @pytest.mark.parametrize("name", ["tutorial", "softmax_digits", "lstm"])
-def test_nothing_differs_from_pytorch(name: str) -> None:
-    file = place_of(name, "torch:cpu")
+def test_nothing_differs(name: str, device: str) -> None:
+    file = place_of(name, device)
     found = Devices().compare_recording(example(name), "cpu", file.read_bytes(), file.name)
     assert {node.verdict for node in found.nodes} <= {"equal", "close"}
     assert found.first_divergence is None
-    assert "PyTorch" in found.source
+    assert SHIPPED[device] in found.source
+
+
+def test_without_a_card_an_index_outside_gives_what_a_card_gives() -> None:
+    file = place_of("gather", HOSTED)
+    found = Devices().compare_recording(example("gather"), "cpu", file.read_bytes(), file.name)
+    (first,) = (node for node in found.nodes if node.name == found.first_divergence)
+    assert first.left.status == "raised"
+    assert first.right.status == "ok"
