@@ -6,6 +6,7 @@ give, one after the other.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 from gradstep.gpu.fusion.element import Element
 from gradstep.gpu.fusion.kernel_text import KernelText
 
+_NO_WORD = re.compile(r"\W")  # of which no kernel may be called: a lambda is
 _OPTIONS = ("--fmad=false",)
 
 
@@ -49,7 +51,7 @@ class FusedKernels:
             takes,
             gives,
             "\n".join(text.lines),
-            f"gradstep_{function.__name__}",
+            _NO_WORD.sub("", f"gradstep_{function.__name__}"),
             options=_OPTIONS,
             preamble="\n".join(text.tables),
         )

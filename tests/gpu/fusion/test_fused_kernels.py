@@ -62,7 +62,8 @@ def noted() -> dict[str, tuple[Callable[..., Any], Given, tuple[Any, ...]]]:
         keywords = definition.keywords(case.operation, given)
         with np.errstate(all="ignore"):
             definition.kernel.plain(xp, *map(np.asarray, case.inputs), **keywords)
-        (found[name],) = xp.noted
+        if not any(np.iscomplexobj(x) for x in case.inputs):
+            (found[name],) = xp.noted
     return found
 
 
@@ -160,6 +161,13 @@ def test_a_kernel_is_made_once_for_each_type_and_launched_once() -> None:
     make(halved, x, by=3.0)  # a number is a part of the text
     assert len(module.asked) == 3
     assert module.asked[0][-1]["options"] == ("--fmad=false",)
+    assert module.asked[0][3] == "gradstep_halved"
+
+
+def test_a_function_without_a_name_has_a_kernel_with_one() -> None:
+    module = Making()
+    FusedKernels(module)(lambda xp, x: x + 1.0, np.ones(2))
+    assert module.asked[0][3].isidentifier()
 
 
 def test_a_kernel_writes_where_it_is_told_to() -> None:

@@ -15,6 +15,7 @@ from gradstep.core.ops.declare.samples import binary, with_complex
 from gradstep.core.ops.declare.shape_rules import broadcast
 from gradstep.core.ops.declare.table import op
 from gradstep.core.ops.declare.type_rules import numbers, only, real_numbers, require_floating
+from gradstep.core.ops.numerics.fused_functions import fused
 from gradstep.core.ops.numerics.integer_division import truncate_divide
 from gradstep.core.ops.typing.static_values import conj
 
@@ -78,6 +79,7 @@ op(
 )
 
 
+@fused
 def _divide_no_nan(xp: Any, x: Any, y: Any) -> Any:
     zero = y == 0
     return xp.where(zero, xp.zeros_like(y), x / xp.where(zero, xp.ones_like(y), y))

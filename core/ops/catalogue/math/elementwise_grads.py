@@ -19,6 +19,7 @@ from gradstep.core.ops.declare.samples import equal_shapes, with_complex
 from gradstep.core.ops.declare.table import op
 from gradstep.core.ops.declare.type_rules import real, require_floating, same_shape
 from gradstep.core.ops.declare.ufunc import Calls
+from gradstep.core.ops.numerics.fused_functions import fused
 from gradstep.core.ops.numerics.scalar_operands import number, one
 from gradstep.core.ops.typing.static_values import conj, zeros_like
 
@@ -46,7 +47,7 @@ op(
     type_attrs={"T": "y"},
     formula="dy * (1 - y * y)",
     infer=floats,
-    kernel=Kernels(lambda xp, y, dy: dy * (1.0 - y * y), calls=_tanh_grad_calls),
+    kernel=Kernels(fused(lambda xp, y, dy: dy * (1.0 - y * y)), calls=_tanh_grad_calls),
     gradient=_tanh_second,
     samples=with_complex(equal_shapes(2)),
     memory=Elementwise("y dy"),
@@ -74,7 +75,7 @@ op(
     type_attrs={"T": "y"},
     formula="dy * y * (1 - y)",
     infer=floats,
-    kernel=Kernels(lambda xp, y, dy: dy * y * (1.0 - y), calls=_sigmoid_grad_calls),
+    kernel=Kernels(fused(lambda xp, y, dy: dy * y * (1.0 - y)), calls=_sigmoid_grad_calls),
     gradient=_sigmoid_second,
     samples=with_complex(equal_shapes(2)),
     memory=Elementwise("y dy"),
@@ -96,7 +97,8 @@ op(
     formula="gradients * (features > 0)",
     infer=real(same_shape),
     kernel=Kernels(
-        lambda xp, gradients, features: gradients * (features > 0), calls=_relu_grad_calls
+        fused(lambda xp, gradients, features: gradients * (features > 0)),
+        calls=_relu_grad_calls,
     ),
     gradient=lambda op, g: (call("ReluGrad", g, op.inputs[1]), zeros_like(op.inputs[1])),
     samples=equal_shapes(2),
@@ -121,6 +123,7 @@ def _sqrt_second(op: OpView, g: Tensor) -> Pair:
     return -conj(scaled) * op.outputs[0], 0.5 * scaled
 
 
+@fused
 def _sqrt_grad(xp: Any, y: Any, dy: Any) -> Any:
     return _unless_zero(xp, dy, 0.5 * dy / _conjugate(xp, y))
 
@@ -146,6 +149,7 @@ def _rsqrt_second(op: OpView, g: Tensor) -> Pair:
     return -1.5 * conj(g) * dy * call("Square", y), call("RsqrtGrad", y, g)
 
 
+@fused
 def _rsqrt_grad(xp: Any, y: Any, dy: Any) -> Any:
     y = _conjugate(xp, y)
     return _unless_zero(xp, dy, -0.5 * (dy * y) * (y * y))
@@ -171,6 +175,7 @@ def _reciprocal_second(op: OpView, g: Tensor) -> Pair:
     return conj(g) * -2.0 * dy * y, call("ReciprocalGrad", y, g)
 
 
+@fused
 def _reciprocal_grad(xp: Any, y: Any, dy: Any) -> Any:
     y = _conjugate(xp, y)
     return _unless_zero(xp, dy, -y * y * dy)

@@ -16,6 +16,7 @@ from gradstep.core.ops.declare.shape_rules import broadcast
 from gradstep.core.ops.declare.table import op
 from gradstep.core.ops.declare.type_rules import floats, require_floating
 from gradstep.core.ops.declare.ufunc import Calls
+from gradstep.core.ops.numerics.fused_functions import fused
 from gradstep.core.ops.numerics.scalar_operands import one
 from gradstep.core.ops.typing.static_values import conj, zeros_like
 
@@ -79,6 +80,7 @@ op(
 )
 
 
+@fused
 def _sigmoid(xp: Any, x: Any) -> Any:
     if x.dtype == np.float16:
         return _sigmoid_of_half(xp, x)

@@ -16,6 +16,7 @@ from gradstep.core.ops.declare.samples import equal_shapes
 from gradstep.core.ops.declare.table import Sample, op
 from gradstep.core.ops.declare.type_rules import real, real_floating, same_shape
 from gradstep.core.ops.declare.ufunc import Calls
+from gradstep.core.ops.numerics.fused_functions import fused
 from gradstep.core.ops.numerics.scalar_operands import number
 from gradstep.core.ops.typing.static_values import select, zeros_like
 
@@ -30,6 +31,7 @@ def _either_side(rng: np.random.Generator) -> list[Sample]:
     return [*equal_shapes(2)(rng), *equal_shapes(2, -0.9, -0.5)(rng)]
 
 
+@fused
 def _relu6_grad(xp: Any, gradients: Any, features: Any) -> Any:
     return gradients * ((features > 0) & (features < 6))
 
@@ -49,6 +51,7 @@ op(
 )
 
 
+@fused
 def _leaky_grad(xp: Any, gradients: Any, features: Any, *, alpha: float) -> Any:
     return xp.where(features > 0, gradients, gradients * single(alpha))
 
@@ -99,6 +102,7 @@ def _below(op: OpView, g: Tensor) -> Tensor:
     return select(call("Less", outputs, zeros), g * gradients, zeros)
 
 
+@fused
 def _elu_grad(xp: Any, gradients: Any, outputs: Any) -> Any:
     return xp.where(outputs < 0, (outputs + 1.0) * gradients, gradients)
 
@@ -117,6 +121,7 @@ op(
 )
 
 
+@fused
 def _selu_grad(xp: Any, gradients: Any, outputs: Any) -> Any:
     below = gradients * (outputs + SELU_SCALE_ALPHA)
     return xp.where(outputs < 0, below, gradients * SELU_SCALE)
@@ -150,13 +155,14 @@ op(
     type_attrs=TYPES,
     formula="gradients / (exp(-features) + 1)",
     infer=floats,
-    kernel=lambda xp, gradients, features: gradients / (xp.exp(-features) + 1.0),
+    kernel=fused(lambda xp, gradients, features: gradients / (xp.exp(-features) + 1.0)),
     gradient=_softplus_second,
     samples=equal_shapes(2, -2.0),
     doc="The gradient of Softplus, from its features; TensorFlow's own rule uses Sigmoid instead.",
 )
 
 
+@fused
 def _softsign_grad(xp: Any, gradients: Any, features: Any) -> Any:
     return gradients / xp.square(xp.abs(features) + 1.0)
 

@@ -17,6 +17,7 @@ from gradstep.core.ops.declare.samples import unary
 from gradstep.core.ops.declare.table import Sample, op
 from gradstep.core.ops.declare.type_rules import real, real_floats, unref
 from gradstep.core.ops.declare.ufunc import Calls
+from gradstep.core.ops.numerics.fused_functions import fused
 from gradstep.core.ops.numerics.scalar_operands import number
 
 SELU_SCALE = 1.0507009873554805
@@ -42,7 +43,7 @@ op(
     type_attrs=TYPES,
     formula="minimum(maximum(features, 0), 6)",
     infer=real(unref),
-    kernel=lambda xp, features: xp.minimum(xp.maximum(features, 0), 6),
+    kernel=fused(lambda xp, features: xp.minimum(xp.maximum(features, 0), 6)),
     gradient=lambda op, g: call("Relu6Grad", g, op.outputs[0]),
     samples=_bent(0, 6),
     arithmetic="exact",
@@ -53,6 +54,7 @@ op(
 )
 
 
+@fused
 def _leaky(xp: Any, features: Any, *, alpha: float) -> Any:
     return xp.where(features > 0, features, features * single(alpha))
 
@@ -99,6 +101,7 @@ op(
 )
 
 
+@fused
 def _elu(xp: Any, features: Any) -> Any:
     return xp.where(features < 0, xp.exp(features) - 1.0, features)
 
@@ -120,6 +123,7 @@ op(
 )
 
 
+@fused
 def _selu(xp: Any, features: Any) -> Any:
     below = SELU_SCALE_ALPHA * (xp.exp(features) - 1.0)
     return xp.where(features < 0, below, SELU_SCALE * features)
@@ -143,6 +147,7 @@ op(
 )
 
 
+@fused
 def _softplus(xp: Any, features: Any) -> Any:
     # Beyond it, log(1 + e^x) is x (or e^x) to the last bit or so, and e^x may overflow.
     threshold = math.log(np.finfo(features.dtype).eps) + 2.0
@@ -176,7 +181,7 @@ op(
     type_attrs=TYPES,
     formula="features / (1 + abs(features))",
     infer=real_floats,
-    kernel=lambda xp, features: features / (xp.abs(features) + 1.0),
+    kernel=fused(lambda xp, features: features / (xp.abs(features) + 1.0)),
     gradient=lambda op, g: call("SoftsignGrad", g, op.inputs[0]),
     samples=unary(),
     python="softsign",
