@@ -94,4 +94,5 @@ def _computed(dtype: np.dtype) -> str:
 def _real(value: float) -> str:
     if np.isfinite(value):
         return f"({value!r})"
-    return "(0.0 / 0.0)" if np.isnan(value) else "(1.0 / 0.0)" if value > 0 else "(-1.0 / 0.0)"
+    bits = int(np.float32(value).view(np.uint32))  # there is no other word for them
+    return f"__int_as_float({bits:#x})"

@@ -17,7 +17,8 @@ from gradstep.gpu.fusion.element import Element
 from gradstep.gpu.fusion.kernel_text import KernelText
 
 _NO_WORD = re.compile(r"\W")  # of which no kernel may be called: a lambda is
-_OPTIONS = ("--fmad=false",)
+# As NVIDIA's compiler and AMD's have it.
+_NO_FUSED_MULTIPLICATION = ("--fmad=false", "-ffp-contract=off")
 
 
 class FusedKernels:
@@ -52,7 +53,7 @@ class FusedKernels:
             gives,
             "\n".join(text.lines),
             _NO_WORD.sub("", f"gradstep_{function.__name__}"),
-            options=_OPTIONS,
+            options=(_NO_FUSED_MULTIPLICATION[_is_hip(self._module)],),
             preamble="\n".join(text.tables),
         )
         names = [*arrays]
@@ -78,9 +79,12 @@ def written(
     made = _called(function, text, known)
     results = made if isinstance(made, tuple) else (made,)
     kinds = [x.dtype if isinstance(x, Element) else np.result_type(x) for x in results]
-    for n, (x, dtype) in enumerate(zip(results, kinds, strict=True)):
-        text.result(x, dtype, f"r{n}")
+    text.give([*zip(results, kinds, strict=True)])
     return text, kinds, isinstance(made, tuple)
+
+
+def _is_hip(module: Any) -> bool:
+    return bool(getattr(getattr(module.cuda, "runtime", None), "is_hip", False))
 
 
 def _one_by_one(

@@ -95,9 +95,11 @@ class KernelText:
         self.lines.append("}")
         return tuple(kept)
 
-    def result(self, value: Any, dtype: np.dtype, name: str) -> None:
-        """Have the kernel give a value by this name."""
-        self.lines.append(f"{name} = {self._operand(value, dtype)};")
+    def give(self, results: Sequence[tuple[Any, np.dtype]]) -> None:
+        """Have the kernel give these as r0, r1, …, once all are known: a place that it writes to
+        may be one that it reads."""
+        ready = [self._let(dtype, self._operand(x, dtype)) for x, dtype in results]
+        self.lines += [f"r{n} = {x.text};" for n, x in enumerate(ready)]
 
     def _columns(self, rows: Sequence[tuple[float, ...]]) -> tuple[int, list[str]]:
         """How many rows there are, and what the number in each column of row {at} is."""

@@ -15,7 +15,14 @@ from gradstep.gpu.fusion.c_expressions import TYPES
 from gradstep.gpu.fusion.kernel_text import KernelText
 
 HAS_COMPILER = shutil.which("g++") is not None
-_HEAD = "#include <cmath>\n#include <algorithm>\n#define __device__ static\nusing namespace std;\n"
+_HEAD = """
+#include <cmath>
+#include <cstring>
+#include <algorithm>
+#define __device__ static
+using namespace std;
+static float __int_as_float(unsigned bits) { float x; memcpy(&x, &bits, 4); return x; }
+"""
 
 
 class CompiledElements:
@@ -34,12 +41,14 @@ class CompiledElements:
         subprocess.run([*words, str(source), "-o", str(library)], check=True)
         self._library = ctypes.CDLL(str(library))
 
-    def __call__(self, name: str, *arrays: Any) -> list[np.ndarray]:
-        """What the kernel gives, with broadcasting."""
+    def __call__(
+        self, name: str, *arrays: Any, out: Sequence[np.ndarray] | None = None
+    ) -> Sequence[np.ndarray]:
+        """What the kernel gives, with broadcasting; in `out`, where it is given."""
         takes, gives = self._types[name]
         same = np.broadcast_arrays(*arrays)
         given = [np.ascontiguousarray(x, dtype=t) for x, t in zip(same, takes, strict=True)]
-        made = [np.empty(same[0].shape, dtype) for dtype in gives]
+        made = out or [np.empty(same[0].shape, dtype) for dtype in gives]
         pointers = [ctypes.c_void_p(x.ctypes.data) for x in (*given, *made)]
         self._library[name](ctypes.c_long(same[0].size), *pointers)
         return made

@@ -110,6 +110,18 @@ def weighted(xp: Any, x: Any) -> Any:
     return repeat(xp, lambda total, w, n: (total + w * n * x,), rows, xp.zeros_like(x))[0]
 
 
+def turned(xp: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    return b, a
+
+
+@pytest.mark.skipif(not HAS_COMPILER, reason="there is no g++")
+def test_a_place_that_is_read_may_be_written_to(tmp_path: Path) -> None:
+    a, b, both = np.array([1.0]), np.array([2.0]), [np.dtype(np.float64)] * 2
+    text, gives, _ = written(turned, {0: a, 1: b})
+    CompiledElements(tmp_path, {"turned": (text, both, gives)})("turned", a, b, out=(a, b))
+    assert (a.item(), b.item()) == (2.0, 1.0)
+
+
 @pytest.mark.skipif(not HAS_COMPILER, reason="there is no g++")
 def test_a_loop_goes_on_from_all_values_at_once(tmp_path: Path) -> None:
     x = np.array([1.0, 2.0])
