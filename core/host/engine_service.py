@@ -223,6 +223,8 @@ class EngineService:
             resting.rest()
         gradients = of_kind(document, functions, CodeKind.GRADIENT)
         self._loaded = Loaded(document, request.revision, sessions, make, gradients, resting)
+        if before is not None and before is not resting:
+            before.rest()  # it is over: whenever Python looks for garbage, this is no memory
         if courses is not None:
             follow_all(sessions, courses)
         elif before is None and document.branches:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from copy import copy
-from itertools import compress, count, repeat
+from itertools import chain, compress, count, repeat
 from operator import is_
 from typing import Any, Generic, TypeVar
 
 from gradstep.core.engine.plan.execution_plan import Plan, ends_of
 from gradstep.core.engine.plan.steps import Step
-from gradstep.core.graph.changes import common_ends
+from gradstep.core.graph.changes import changed_places, common_ends
 
 T = TypeVar("T")
 Column = Sequence[Any]
@@ -37,6 +37,11 @@ class Retold(Generic[T]):
         for what stays in line with the first or the last row. ends: how many rows do, where that is
         known."""
         old, told = self._columns or ([],) * len(columns), self._told
+        places = None if ends or not told else _few_places(old, columns)
+        if places is not None:
+            self._columns = columns
+            self._told = self._tell_places(make, old, columns, places) if places else told
+            return self._told
         first, last = ends or map(min, zip(*map(common_ends, old, columns), strict=True))
         self._columns = columns
         if first == len(told) == len(columns[0]):
@@ -45,6 +50,22 @@ class Retold(Generic[T]):
         entries = self._tell_rows(make, old, first, last, [c[middle] for c in columns])
         self._told = [*told[:first], *entries, *told[len(told) - last :]]
         return self._told
+
+    def _tell_places(
+        self,
+        make: Callable[..., T],
+        old: Sequence[Column],
+        columns: Sequence[Column],
+        places: Sequence[int],
+    ) -> list[T]:
+        """All, of which the rows in these places are others than there were."""
+        there, here = ([[c[p] for p in places] for c in each] for each in (old, columns))
+        told = [*self._told]
+        known = dict(zip(_rows(there), [told[p] for p in places], strict=True))
+        for place, row in zip(places, _rows(here), strict=True):
+            entry: Any = known.get(row, _NEW)
+            told[place] = make(*(c[place] for c in columns)) if entry is _NEW else entry
+        return told
 
     def _tell_rows(
         self,
@@ -63,6 +84,12 @@ class Retold(Generic[T]):
         for place in compress(count(), map(is_, entries, repeat(_NEW))):
             entries[place] = make(*(column[place] for column in columns))
         return entries
+
+
+def _few_places(old: Sequence[Column], columns: Sequence[Column]) -> list[int] | None:
+    """The few places in which rows are others; None where they are many, or rows come or go."""
+    found = [*map(changed_places, old, columns)]
+    return None if None in found else sorted({*chain.from_iterable(filter(None, found))})
 
 
 def _rows(columns: Iterable[Column]) -> Iterator[tuple[int, ...]]:

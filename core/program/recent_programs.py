@@ -6,11 +6,22 @@ from typing import NamedTuple
 
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.document import Document
+from gradstep.core.graph.changes import alike, find_others
+from gradstep.core.graph.model import Graph
 from gradstep.core.io.native.document_diff import differences
 
 _KEPT = 2  # the last one, and the one before the edit that led to it
 # What no program is derived from.
 _BESIDE = ("view", "breakpoints", "watches", "expectations", "branches")
+
+
+def _may_be(graph: Graph, other: Graph) -> bool:
+    """Whether two graphs may be the same, as far as the first operations tell that differ."""
+    if len(graph) != len(other):
+        return False
+    old, new = other.operations, graph.operations
+    first = next(find_others(old, new), None)
+    return first is None or (first in old and alike(new[first], old[first]))
 
 
 class Derived(NamedTuple):
@@ -31,7 +42,8 @@ class RecentPrograms:
         operations among it; None where it has to be derived. last: the program that is open, which
         has the data that is."""
         for held in self._kept:
-            if held.program.batches is last.batches:
+            same = held.program.batches is last.batches
+            if same and _may_be(document.graph, held.document.graph):
                 known = held.document.with_(**{n: getattr(document, n) for n in _BESIDE})
                 if not document.code and not differences(known, document):
                     return Derived(known, held.program)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import compress, count
+from itertools import compress, count, islice
 from operator import attrgetter, is_not, itemgetter
 from typing import Any, Generic, TypeVar
 
@@ -23,6 +23,7 @@ from gradstep.core.protocol.message_parts import (
 
 T = TypeVar("T")
 Entry = tuple[str, str]
+_FEW = 64  # places, which are looked at one by one
 HELD = 2  # so many of the programs that were told last may be the base of a change
 
 
@@ -159,6 +160,9 @@ def _rearranged(
     """None where the two are equal. key: finds the place that an entry had."""
     if old is new:
         return None
+    few = _few_others(old, new)
+    if few is not None:
+        return _exchanged(old, new, key, few)
     first = _common(old, new)
     if first == len(old) == len(new):
         return None
@@ -177,6 +181,35 @@ def _rearranged(
             runs.append([place, 1, 0])
     runs.append([len(old) - last, last, 0])
     return Rearranged([(start, kept, more) for start, kept, more in runs if kept or more], added)
+
+
+def _few_others(old: Sequence[T], new: Sequence[T]) -> list[int] | None:
+    """The few places in which two lists of one length have others; None where they are many."""
+    if len(old) != len(new):
+        return None
+    found = [*islice(compress(count(), map(is_not, old, new)), _FEW + 1)]
+    return None if len(found) > _FEW else [i for i in found if old[i] != new[i]]
+
+
+def _exchanged(
+    old: Sequence[T], new: Sequence[T], key: Callable[[T], object], places: Sequence[int]
+) -> Rearranged[T] | None:
+    """Of lists that differ in these places alone."""
+    if not places:
+        return None
+    there = {key(old[place]): place for place in places}
+    runs, added, done = [], [], 0
+    for place in places:
+        at = there.get(key(new[place]))
+        moved = at is not None and _alike(old[at], new[place])
+        runs.append((done, place - done, 0 if moved else 1))
+        if at is not None and moved:
+            runs.append((at, 1, 0))
+        else:
+            added.append(new[place])
+        done = place + 1
+    runs.append((done, len(old) - done, 0))
+    return Rearranged([run for run in runs if run[1] or run[2]], added)
 
 
 def _arrange(old: Sequence[T], change: Rearranged[T]) -> list[T]:

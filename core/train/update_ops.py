@@ -35,6 +35,7 @@ Pair = tuple[str, Gradient]  # variable, gradient of the loss with respect to it
 
 # Of a VariableUpdate.
 _DECLARED, _GRADIENT, _MADE, _DONE = map(attrgetter, ("declared", "gradient", "made", "done"))
+_SLOTS = attrgetter("slots")
 _INITIAL: Callable[[VariableUpdate], dict[str, np.ndarray]] = attrgetter("initial")
 _ASKED = attrgetter("made.taken.asked")
 _NO_TENSOR = object()
@@ -57,7 +58,6 @@ class Updates:
     made: Mapping[str, VariableUpdate]
     last: MadeOperations
     rate: TensorRef | None = None
-    are_apart: bool = False
 
     def record(self, graph: Graph, base: Graph) -> UpdateRecord | None:
         """For updates after an edit; None where a variable is updated twice. graph: what was built
@@ -66,8 +66,7 @@ class Updates:
             return None
         (scope,) = self.targets
         parts = self.first, self.made, self.last
-        apart = self.are_apart or None
-        return UpdateRecord(graph, base, scope, self.of, *parts, self.initial, apart)
+        return UpdateRecord(graph, base, scope, self.of, *parts, self.initial)
 
 
 class Update:
@@ -98,7 +97,6 @@ class Update:
         self._first = MadeOperations(tuple(builder.made_since(0)), builder.names.end_log())
         self._made: dict[str, VariableUpdate] = {}
         self._parts = [self._first]  # all that is made, in order
-        self._are_apart = False
         self._known: Mapping[str, VariableUpdate] = self._again.by_variable if self._again else {}
         self._new_names = builder.new_names if isinstance(builder, Rebuilder) else set()
         self._shared: list[Tensor] = []  # what the updates of all variables read
@@ -117,8 +115,7 @@ class Update:
         always has to: what all share is made with it."""
         builder, known = self.builder, self._known
         self._variables = tuple([variable for variable, _ in pairs])
-        self._are_apart = self._again is not None and self._again.are_apart(self._variables)
-        if known and not self._are_apart:
+        if known and self._again and not self._again.are_apart(self._variables):
             builder.names.met_kept = True
         for variable in known.keys() - self._variables:
             self._drop(variable)
@@ -398,10 +395,11 @@ class Update:
         made, builder = self._made, self.builder
         last = MadeOperations(tuple(builder.made_since(self._size)), builder.names.end_log())
         order = [*chain.from_iterable(part.names for part in (*self._parts, last))]
-        slots = {name: one.slots for name, one in made.items() if one.slots}
+        has_slots = [*map(_SLOTS, made.values())]
+        slots = dict(compress(zip(made, has_slots, strict=True), has_slots))
         new = map(_INITIAL, made.values())
         initial = dict(chain.from_iterable(map(dict.items, (*new, self.initial))))
-        given = self._of, self._first, made, last, self._rate, self._are_apart
+        given = self._of, self._first, made, last, self._rate
         return Updates((self._scope,), self._variables, slots, initial, order, *given)
 
     def _variable(self, name: str, value: np.ndarray, type: str = "VariableV2") -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -62,15 +63,16 @@ class UpdateRecord:
     by_variable: Mapping[str, VariableUpdate]
     last: MadeOperations
     initial: Mapping[str, np.ndarray]
-    apart: bool | None = None
 
     def are_apart(self, variables: Collection[str]) -> bool:
         """Whether none of these, and of those that were updated then, lies in a scope that is
         called as another: then the update of the one would lie in the scope of the other's."""
-        known = self.by_variable.keys()
-        if self.apart and known >= {*variables}:
-            return True
-        return not _are_nested({*known, *variables})
+        more = {*variables} - self.by_variable.keys()
+        return not _are_nested({*self.by_variable, *more}) if more else self._are_apart
+
+    @cached_property
+    def _are_apart(self) -> bool:
+        return not _are_nested(self.by_variable)
 
     def rebuild(self, base: Graph, name: str) -> Rebuilder | None:
         """A builder that goes on from these, upon what their base is now, in a scope `name`; None

@@ -10,7 +10,7 @@ import math
 import time
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress, repeat
 from operator import is_not
@@ -131,13 +131,17 @@ class _SoundStarts:
         others = map(is_not, held, map(self.known.get, names, repeat(_UNKNOWN)))
         return [*compress(firsts, others)]
 
-    def note(self, run: WholeRun, bad: Container[int]) -> None:
+    def note(self, run: WholeRun, bad: Mapping[int, bool]) -> None:
         """All but `bad` of what that run began with were found to be finite."""
         if run.rank != _FIRST_RUN or not run.is_own:
             return
         start = self._session.timeline.start
-        known = zip(*self._variables(run), strict=True)
-        self.known = {n: start[n] for n, index in known if index not in bad and n in start}
+        names, firsts = self._variables(run)
+        held = [*map(start.get, names)]
+        known = dict(compress(zip(names, held, strict=True), map(is_not, held, repeat(None))))
+        for name in compress(names, map(bad.__contains__, firsts)) if bad else ():
+            known.pop(name, None)
+        self.known = known
 
     def _variables(self, run: WholeRun) -> tuple[list[str], list[int]]:
         """Their names, and what they begin a run with."""

@@ -117,14 +117,25 @@ class CallRun:
 
 
 class StepCalls:
-    """The calls that each step of a plan consists of."""
+    """The calls that each step of a plan consists of. is_split: whether any of them is, where that
+    is known."""
 
-    def __init__(self, by_step: Sequence[tuple[Call, ...]] = ()) -> None:
+    def __init__(
+        self, by_step: Sequence[tuple[Call, ...]] = (), is_split: bool | None = None
+    ) -> None:
         self.by_step = by_step
-        self._calls = [*chain.from_iterable(by_step)]
-        # Of each step, and where all end.
-        self._starts = array("q", accumulate(map(len, by_step), initial=0))
         self._again: CallRun | None = None
+        if is_split is not None:
+            self.__dict__["is_split"] = is_split
+
+    @cached_property
+    def _calls(self) -> list[Call]:
+        return [*chain.from_iterable(self.by_step)]
+
+    @cached_property
+    def _starts(self) -> Sequence[int]:
+        """Of each step, and where all end."""
+        return array("q", accumulate(map(len, self.by_step), initial=0))
 
     def __iter__(self) -> Iterator[tuple[int, Call]]:
         """The step of each call, and the call."""
@@ -146,14 +157,20 @@ class StepCalls:
 
     def between(self, start: int, stop: int) -> Runner:
         """What makes those of steps `start` to `stop`."""
-        first, last = self._starts[start], self._starts[stop]
         if self._again is not None:
-            return self._again.between(first, last)
-        return _runner(_slice_of(self._calls, first, last), self._is_split)
+            return self._again.between(self._starts[start], self._starts[stop])
+        calls = [*chain.from_iterable(self.by_step[start:stop])]  # after an edit few of many
+        return _runner(partial(run_through, calls), self.is_split)
 
     @cached_property
-    def _is_split(self) -> bool:
-        return _is_split(self._calls)
+    def is_split(self) -> bool:
+        """Whether any call is."""
+        return _is_split(chain.from_iterable(self.by_step))
+
+    @property
+    def is_unsplit(self) -> bool:
+        """Whether it is known that none is."""
+        return self.__dict__.get("is_split") is False
 
     def step_at(self, start: int, done: int) -> int:
         """The step that comes next when so many of the calls from step `start` on are done."""

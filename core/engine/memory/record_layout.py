@@ -194,6 +194,8 @@ class RecordLayout:
         versions: Iterable[Sequence[int]] = plan.versions.values()
         if known is not None and plan.exchanged is not None:
             before, opened = plan.exchanged.versions, plan.exchanged.opened
+            if not opened:
+                return known.turns
             gone = {v for name in opened for v in before.get(name, ())}
             found = {v: other for v, other in known.turns.items() if v not in gone}
             versions = (plan.versions[name] for name in opened if name in plan.versions)

@@ -25,6 +25,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.changes import common_ends, find_others
 from gradstep.core.graph.model import Constant, Graph, TensorRef
 from gradstep.core.graph.tensor_dict import ByTensor
+from gradstep.core.ops.state.opaque_state import OpaqueState
 
 if TYPE_CHECKING:
     from gradstep.core.engine.kernels.kernel_alternative import Alternative
@@ -154,6 +155,12 @@ class Plan:
         return held.array if isinstance(held, Constant) else None
 
     @cached_property
+    def firsts(self) -> Mapping[str, np.ndarray | OpaqueState]:
+        """What variables hold before any run, those with which the user has nothing to do."""
+        found = ((name, variable.first) for name, variable in self.variables.items())
+        return {name: first for name, first in found if first is not None}
+
+    @cached_property
     def per_run(self) -> tuple[str, ...]:
         """The variables that belong to no operation, but to all of a run that name their class."""
         return tuple(name for name, variable in self.variables.items() if not variable.op)
@@ -225,11 +232,29 @@ def _carry_over(plan: Plan, touched: TouchedSteps) -> None:
     known.update(step_of=touched.places, users=touched.users, loops=())
     if plan.versions is before.versions:
         known["overtaken"] = before.overtaken
-    others = find_others(before.variables, plan.variables)
+    others = [*find_others(before.variables, plan.variables)]
+    if not others and len(plan.variables) == len(before.variables):
+        known["firsts"] = before.firsts
     own = _are_own((name, plan.variables[name]) for name in others)
     known["is_plain"] = own and not plan.failures  # the one before was
+    in_place = plan.needed.names is before.needed.names
+    if in_place and plan.exchanged is not None and "made_by" in before.__dict__:
+        known["made_by"] = _made_by_after(plan, before, plan.exchanged)
     if "whereabouts" in before.__dict__:
         known["whereabouts"] = _whereabouts_after(plan, touched)
+
+
+def _made_by_after(plan: Plan, before: Plan, exchanged: Exchanged) -> Sequence[int]:
+    """`made_by`, where all steps are in the places that they had."""
+    found = [*before.made_by]
+    found += [-1] * (len(plan.values) - len(found))
+    for step in exchanged.gone:
+        for value in step.writes:
+            found[value] = -1
+    for step in exchanged.new:
+        for value in step.writes:
+            found[value] = plan.step_of[step.op.name]
+    return found
 
 
 def ends_of(plan: Plan, before: Sequence[Step]) -> tuple[int, int]:

@@ -9,7 +9,8 @@ of the same type, so that its readers can stay, too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, count
+from itertools import chain, compress, count, filterfalse
+from operator import not_
 from typing import TYPE_CHECKING, Any
 
 from gradstep.core.engine.plan.fed_types import Outputs
@@ -17,7 +18,6 @@ from gradstep.core.engine.plan.pruning import Needed
 from gradstep.core.engine.plan.step_builder import CompileBody, Resolver, Whereabouts
 from gradstep.core.engine.plan.steps import PlanValue, Step, Variable, makes_constants
 from gradstep.core.engine.plan.touched_steps import TouchedSteps, Used, used_by
-from gradstep.core.graph.changes import common_ends, keep_sequence
 from gradstep.core.graph.loop import loop_of
 from gradstep.core.graph.model import Operation
 from gradstep.core.ops.declare.table import OpDef, find
@@ -66,7 +66,7 @@ class IncrementalResolver(Resolver):
             return False
         then = now = previous.step_of
         if names is not previous.needed.names:
-            if not keep_sequence(previous.needed.names, names):
+            if not _keep_sequence(previous.needed.names, needed):
                 return False
             now = dict(zip(names, count(), strict=False))
         self.touched = touched = TouchedSteps(now, previous)
@@ -80,24 +80,28 @@ class IncrementalResolver(Resolver):
             touched.note(name, step, None)
         self._retire(needed.left)
         touched.push(visited)
-        steps = self._in_place(names)
+        steps = self._in_place(needed)
         for place in touched:
             steps[place] = self._look_at(needed.graph[names[place]])
         self.steps = steps
         self._put_variables_in_order()
         return True
 
-    def _in_place(self, names: Sequence[str]) -> list[Step]:
-        """The steps of the plan before where operations of these names have theirs now; at those
-        that are new there is none yet."""
+    def _in_place(self, needed: Needed) -> list[Step]:
+        """The steps of the plan before where their operations have theirs now; at those that are
+        new there is none yet."""
         before, steps = self._previous.needed.names, self._previous.steps
-        if names is before:
+        if needed.names is before:
             return [*steps]
-        first, last = common_ends(before, names)
-        old, new = (slice(first, len(each) - last) for each in (before, names))
-        there = dict(zip(before[old], steps[old], strict=True))
-        middle: list[Any] = [*map(there.get, names[new])]
-        return [*steps[:first], *middle, *steps[len(steps) - last :]]
+        left, entered = needed.left, needed.entered
+        stay = [*compress(steps, map(not_, map(left.__contains__, before)))] if left else [*steps]
+        found, done = list[Any](), 0
+        for place in compress(count(), map(entered.__contains__, needed.names)) if entered else ():
+            more = place - len(found)
+            found += stay[done : done + more]
+            found.append(None)
+            done += more
+        return found + stay[done:]
 
     def _look_at(self, op: Operation) -> Step:
         """The step of an operation that may have been touched."""
@@ -316,6 +320,13 @@ def _has_plain_state(op: Operation) -> bool:
     definition = find(op.type)
     shared = definition is not None and definition.state.per_run is not None
     return loop_of(op) is None and not shared and not op.attrs.get("shared_name")
+
+
+def _keep_sequence(then: Sequence[str], needed: Needed) -> bool:
+    """Whether operations that were needed before come in the order in which they came."""
+    left, entered, now = needed.left, needed.entered, needed.names
+    stay = [*filterfalse(left.__contains__, then)] if left else then
+    return stay == ([*filterfalse(entered.__contains__, now)] if entered else now)
 
 
 def _equal(a: Step, b: Step) -> bool:

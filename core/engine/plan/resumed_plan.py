@@ -24,7 +24,7 @@ _NOTHING: frozenset[str] = frozenset()
 # What follows from a plan's steps, and is worked out once.
 _OF_STEPS = (
     *("groups", "wholes", "boundaries", "step_of", "whereabouts", "users", "is_plain"),
-    *("loops", "overtaken", "per_run"),
+    *("loops", "overtaken", "per_run", "firsts"),
 )
 
 

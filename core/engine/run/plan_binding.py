@@ -92,6 +92,7 @@ class Binding:
         self._fixed: list[bool] = []  # whether a value's cell is the same object in every run
         self._taken = TakenCalls()  # those of the recording that this one continues
         self._taken_empty: set[int] = set()
+        self._were_unsplit = False  # whether none of these is split
         self._passed_on = False
         self._loops: dict[Step, LoopCall] = {}
         self.on_host = HostCopies(backend, self.layout.constants - self.layout.apart)
@@ -105,13 +106,14 @@ class Binding:
             before._passed_on = True
         self._lay_out()
         self._make_constants()
-        _LOG.debug(
-            "laid out %d values in an arena of %d bytes on %s: %d calls taken over",
-            len(plan.values),
-            self._arena.nbytes,
-            backend.name,
-            len(self._taken),
-        )
+        if _LOG.isEnabledFor(logging.DEBUG):
+            _LOG.debug(
+                "laid out %d values in an arena of %d bytes on %s: %d calls taken over",
+                len(plan.values),
+                self._arena.nbytes,
+                backend.name,
+                len(self._taken),
+            )
         self._empty: set[int] | None = None  # the versions without a value it is bound for
         self._lacking: set[int] = set()  # and those that have none if what writes them is dead
         self._absent: set[int] = set()  # those of these that turned out to have none
@@ -131,7 +133,7 @@ class Binding:
     def _take_over(self, before: Binding) -> None:
         self._arena, self._room = before._arena, before._room
         self._cells, self._fixed = before._cells, before._fixed
-        taken = TakenCalls(before.plan.steps, before._calls.by_step)
+        taken = TakenCalls(before.plan.steps, before._calls.by_step, is_whole=True)
         bad = before._failures.keys() - before.plan.failures.keys()  # constants
         if bad:
             taken = taken.without(lambda step: step.op.name in bad)
@@ -140,6 +142,7 @@ class Binding:
         self._loops = before._loops
         before.on_host.hand_on(self.on_host)
         self._taken, self._taken_empty = taken, before._empty or set()
+        self._were_unsplit = before._calls.is_unsplit
 
     def _lay_out(self) -> None:
         """Give every value that has none yet its cell."""
@@ -169,7 +172,7 @@ class Binding:
             ) from None
 
     def _make_constants(self) -> None:
-        for step in self._taken.lack(self.layout.constant_steps):
+        for step in self._taken.lack(self.layout.constant_steps, self.plan):
             self._make_constant(step)
 
     @collector_paused()
@@ -183,11 +186,13 @@ class Binding:
             taken = TakenCalls()  # which versions may lack a value is found on the way
         elif other:
             taken = taken.without(lambda step: not other.isdisjoint(step.reads))
-        calls = taken.of(self.plan)
+        calls, made = taken.of(self.plan), list[Calls]()
         for place in compress(count(), map(is_, calls, repeat(None))):
             calls[place] = tuple(map(split_call, parts(self._call(steps[place]))))
-        self._taken = TakenCalls()
-        self._calls = StepCalls(calls)
+            made.append(calls[place])
+        unsplit = self._were_unsplit and not StepCalls(made).is_split
+        self._taken, self._were_unsplit = TakenCalls(), False
+        self._calls = StepCalls(calls, is_split=False if unsplit else None)
         loops = (steps[number] for number in self.plan.loops)
         self._loops = {step: self._loops[step] for step in loops if step in self._loops}
         for call in self._loops.values():

@@ -54,8 +54,7 @@ class Recording(Binding):
         # First versions of variables -> the arrays that they were copied from, and still are like.
         self._begun_with: dict[int, Any] = {}
         super().__init__(plan, backend, functions, layout, before, Recording)
-        first = {name: variable.first for name, variable in plan.variables.items()}
-        self._first = {name: put(backend, x) for name, x in first.items() if x is not None}
+        self._first = {name: put(backend, x) for name, x in plan.firsts.items()}
         self._turned = False
         self._carrying: tuple[Sequence[tuple[int, int]], list[Call], list[Any]] | None = None
         self._aside: Any = None  # cells and calls for the other way round

@@ -16,10 +16,17 @@ Calls = tuple[Call, ...]
 
 class TakenCalls:
     """steps: of the plan before; calls: of each, None where they cannot be taken over, and nothing
-    at all where the recording never began."""
+    at all where the recording never began. is_whole: whether there is none that cannot be."""
 
-    def __init__(self, steps: Sequence[Step] = (), calls: Sequence[Calls | None] = ()) -> None:
-        self._steps, self._calls = (steps, calls) if len(calls) == len(steps) else ((), ())
+    def __init__(
+        self,
+        steps: Sequence[Step] = (),
+        calls: Sequence[Calls | None] = (),
+        is_whole: bool = False,
+    ) -> None:
+        fits = len(calls) == len(steps)
+        self._steps, self._calls = (steps, calls) if fits else ((), ())
+        self._is_whole = is_whole and fits
 
     def __len__(self) -> int:
         return len(self._calls) - self._calls.count(None)
@@ -29,8 +36,10 @@ class TakenCalls:
         pairs = zip(self._steps, self._calls, strict=True)
         return TakenCalls(self._steps, [None if is_other(s) else calls for s, calls in pairs])
 
-    def lack(self, steps: frozenset[Step]) -> frozenset[Step]:
-        """Those of these steps that have none."""
+    def lack(self, steps: frozenset[Step], plan: Plan) -> frozenset[Step]:
+        """Those of these steps of a plan that have none."""
+        if self._is_whole and (known := plan.exchanged) and known.before is self._steps:
+            return steps & known.new
         return steps.difference(compress(self._steps, map(is_not, self._calls, repeat(None))))
 
     def of(self, plan: Plan) -> list[Any]:

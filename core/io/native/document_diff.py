@@ -16,7 +16,8 @@ from msgspec import field
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document.document import Document, View
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.changes import alike, find_others, keep_sequence
+from gradstep.core.graph.carry_over import remember_edit
+from gradstep.core.graph.changes import Changes, alike, find_others, keep_sequence
 from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.native import file_schema, npy
@@ -210,19 +211,39 @@ def _keep_order(
 
 
 def _graph(before: Graph, record: DifferenceRecord, put: Mapping[str, Operation]) -> Graph:
+    old = before.operations
+    put = {n: op for n, op in put.items() if n not in old or not alike(op, old[n])}
     if not (put or record.removed or record.order):
         return before
     merged = _merged(before.operations, record.removed, put)
     order = record.order or (_woven(merged, record.inserted) if record.inserted else merged)
     if order is merged:
-        return Graph(merged)
+        return _edited(before, merged, put, record.removed)
     try:
         operations = {name: merged[name] for name in order}
     except KeyError as error:
         raise _misfit(f"there is no operation {error.args[0]!r}") from None
     if len(operations) != len(merged):
         raise _misfit("an operation has no place")
-    return Graph(operations)
+    return _edited(before, operations, put, record.removed)
+
+
+def _edited(
+    before: Graph,
+    operations: Mapping[str, Operation],
+    put: Mapping[str, Operation],
+    removed: Iterable[str],
+) -> Graph:
+    """The graph of these, which goes on from `before` with what is known of that. put: those that
+    are others there, or not there at all."""
+    old, graph = before.operations, Graph(operations)
+    changes = Changes(
+        added=frozenset(name for name in put if name not in old),
+        removed=frozenset(name for name in removed if name not in operations),
+        changed=frozenset(name for name in put if name in old),
+    )
+    remember_edit(graph, before, changes)
+    return graph
 
 
 def _woven(merged: Iterable[str], inserted: Mapping[str, list[str]]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain, filterfalse
 from typing import TYPE_CHECKING, Protocol
 
 from gradstep.core.graph.model import Phase
@@ -114,4 +115,4 @@ def _merge(outer: Sequence[str], own: Sequence[str], inputs: Sequence[Tensor]) -
     if not outer and not own:
         return ()
     data = {t.ref.op for t in inputs}
-    return tuple(dict.fromkeys(n for n in (*outer, *own) if n not in data))
+    return tuple(dict.fromkeys(filterfalse(data.__contains__, chain(outer, own))))
