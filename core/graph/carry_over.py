@@ -54,7 +54,7 @@ def remember_edit(graph: Graph, before: Graph, changes: Changes) -> None:
     edit = there[_EDIT] = Edit(weak(before), changes, 4 * changes.size > len(graph))
     if edit.is_large:
         return
-    ranks = _Ranks(before, graph)
+    ranks = _Ranks(before, graph, changes)
     if "order" in known and "order" not in there and _stays_ordered(graph, before, changes, ranks):
         there["order"] = tuple(graph.operations)
     if "readers" in known and "readers" not in there:
@@ -76,9 +76,10 @@ def remember_edit(graph: Graph, before: Graph, changes: Changes) -> None:
 class _Ranks:
     """The places of operations in the order of their creation, before an edit and after it."""
 
-    def __init__(self, before: Graph, after: Graph) -> None:
+    def __init__(self, before: Graph, after: Graph, changes: Changes) -> None:
         self._before, self._after = before, after
-        self.same = list(before.operations) == list(after.operations)
+        others = changes.added or changes.removed
+        self.same = not others and list(before.operations) == list(after.operations)
         if self.same and "places" in before.__dict__:
             after.__dict__["places"] = before.places
 

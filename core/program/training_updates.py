@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from operator import itemgetter
 from typing import TypeVar
 
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
@@ -276,14 +277,17 @@ def _pairs(
 
     Raises GradstepError when none has, in TensorFlow's words."""
     variables = _trainable(document, optimizer)
-    pairs = [
-        (ref.op, _scaled(builder, _gradient(builder, derived, ref), optimizer, ref.op))
-        for ref in variables
-        if ref in derived.gradients
-    ]
+    held = zip(variables, map(derived.gradients.get, variables), strict=True)
+    if derived.slices or optimizer.scales:
+        pairs: list[Pair] = [
+            (ref.op, _scaled(builder, _gradient(builder, derived, ref), optimizer, ref.op))
+            for ref, gradient in held
+            if gradient is not None
+        ]
+    else:
+        pairs = [(ref.op, Tensor(builder, gradient)) for ref, gradient in held if gradient]
     if pairs:
-        for variable, _ in pairs:
-            _require_floating(document.graph[variable])
+        _require_floating(map(document.graph.operations.__getitem__, map(itemgetter(0), pairs)))
         return pairs
     names = ", ".join(f"'{ref.op}'" for ref in variables)
     losses = ", ".join(ref.short for ref in derived.of)
@@ -312,19 +316,20 @@ def _trainable(document: Document, optimizer: Optimizer) -> list[TensorRef]:
     return found
 
 
-def _require_floating(op: Operation) -> None:
+def _require_floating(variables: Iterable[Operation]) -> None:
     """Raise GradstepError, in TensorFlow's words, for a variable that no optimizer can move."""
-    if op.attrs.get("dtype") in _FLOATING:  # nearly always so
-        return
-    dtype = attribute(op, "dtype", DType)
-    if not dtype.is_floating:
-        raise GradstepError(
-            f"Invalid type tf.{dtype.value} for {op.output()}, expected: [tf.float16, tf.float32, "
-            "tf.float64].",
-            kind="ValueError",
-            node=op.name,
-            hint="give the variable floating-point numbers, or leave it out of the optimizer's",
-        )
+    for op in variables:
+        if op.attrs.get("dtype") in _FLOATING:  # nearly always so
+            continue
+        dtype = attribute(op, "dtype", DType)
+        if not dtype.is_floating:
+            raise GradstepError(
+                f"Invalid type tf.{dtype.value} for {op.output()}, expected: [tf.float16, "
+                "tf.float32, tf.float64].",
+                kind="ValueError",
+                node=op.name,
+                hint="give the variable floating-point numbers, or leave it out of the optimizer's",
+            )
 
 
 def _gradient(builder: GraphBuilder, derived: Differentiation, ref: TensorRef) -> Gradient:

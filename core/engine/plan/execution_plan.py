@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import compress, count
-from operator import attrgetter, itemgetter
+from itertools import chain, compress, count, repeat
+from operator import attrgetter, itemgetter, not_
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -138,9 +139,9 @@ class Plan:
     def made_by(self) -> Sequence[int]:
         """For each value, the step that makes it; -1: it is there when the run starts."""
         found = [-1] * len(self.values)
-        for index, step in enumerate(self.steps):
-            for value in step.writes:
-                found[value] = index
+        writes = [*map(_WRITES, self.steps)]
+        places = chain.from_iterable(map(repeat, count(), map(len, writes)))
+        deque(map(found.__setitem__, chain.from_iterable(writes), places), maxlen=0)  # in C
         return found
 
     def maker(self, value: int) -> Step | None:
@@ -288,12 +289,10 @@ def _new_fetches(
     if touched is None:
         return fetches
     before, moved = touched.previous.fetches, touched.moved(where)
-    first, last = (len(fetches), 0) if before is fetches else common_ends(before, fetches)
+    known = {*map(id, before)}  # those that stay are mostly the very same
+    others = () if before is fetches else map(not_, map(known.__contains__, map(id, fetches)))
     names = map(_OP, fetches if moved else ())
-    places = {
-        *range(first, len(fetches) - last),
-        *compress(count(), map(moved.__contains__, names)),
-    }
+    places = {*compress(count(), others), *compress(count(), map(moved.__contains__, names))}
     return [fetches[place] for place in sorted(places)]
 
 

@@ -25,6 +25,7 @@ from gradstep.core.ops.declare.table import OpDef, find
 if TYPE_CHECKING:
     from gradstep.core.engine.plan.execution_plan import Plan
 
+_FEW = 64  # of which each is taken out by itself
 MOST_TOUCHED = 0.25  # of the steps; beyond that all are looked at, one after the other
 
 
@@ -94,14 +95,15 @@ class IncrementalResolver(Resolver):
         if needed.names is before:
             return [*steps]
         left, entered = needed.left, needed.entered
-        stay = [*compress(steps, map(not_, map(left.__contains__, before)))] if left else [*steps]
-        found, done = list[Any](), 0
+        if len(left) > _FEW:
+            found: list[Any] = [*compress(steps, map(not_, map(left.__contains__, before)))]
+        else:
+            found, places = [*steps], self._previous.step_of
+            for place in sorted(map(places.__getitem__, left), reverse=True):
+                del found[place]
         for place in compress(count(), map(entered.__contains__, needed.names)) if entered else ():
-            more = place - len(found)
-            found += stay[done : done + more]
-            found.append(None)
-            done += more
-        return found + stay[done:]
+            found.insert(place, None)
+        return found
 
     def _look_at(self, op: Operation) -> Step:
         """The step of an operation that may have been touched."""

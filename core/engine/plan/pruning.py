@@ -13,11 +13,16 @@ from gradstep.core.graph.changes import Changes, common_ends
 from gradstep.core.graph.model import Graph, Operation, TensorRef
 
 
-def _differing(then: Sequence[str], now: Sequence[str]) -> tuple[Counter[str], Counter[str]]:
-    """Of two lists what is neither in line with their first entries nor with their last."""
+def _exchanged(then: Sequence[str], now: Sequence[str]) -> tuple[Iterable[str], Iterable[str]]:
+    """What the one list has more than the other, as often as it has more of it; and the other way
+    round. Only what lies between the first and the last that differ is looked at."""
     first, last = (len(then), 0) if then is now else common_ends(then, now)
-    old, new = (Counter(each[first : len(each) - last]) for each in (then, now))
-    return old, new
+    old, new = (each[first : len(each) - last] for each in (then, now))
+    gone, came = {*old}, {*new}
+    if len(gone) == len(old) and len(came) == len(new):  # nothing is there twice
+        return gone - came, came - gone
+    less, more = Counter(old), Counter(new)
+    return (less - more).elements(), (more - less).elements()
 
 
 class Needed:
@@ -74,14 +79,14 @@ class Needed:
         other.wanted = wanted
         same = wanted is self.wanted
         other._wanted = self._wanted if same else self._not_replaced(wanted)
-        then, now = _differing(self._wanted, other._wanted)
+        gone, came = _exchanged(self._wanted, other._wanted)
         other.changed = frozenset(changed)
         for name in changed:
             other._ask(other.asked_by(name))
-        other._ask((now - then).elements())
+        other._ask(came)
         for name in changed:
             other._drop(self.asked_by(name))
-        other._drop((then - now).elements())
+        other._drop(gone)
         other.entered = {n for n in other.entered if n in other.counts and n not in self.counts}
         left = (n for n in other.left if n in self.counts and n not in other.counts)
         other.left = {*filter(old.__contains__, left)}  # what was missing had no step

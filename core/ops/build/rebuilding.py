@@ -14,7 +14,7 @@ from weakref import ref as weak
 from gradstep.core.graph.carry_over import edit_before, remember_edit
 from gradstep.core.graph.changes import Changes, find_others
 from gradstep.core.graph.loop import within
-from gradstep.core.graph.model import Graph
+from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.graph.scopes import parents
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.build.used_names import Names, keep_names, names_again
@@ -75,7 +75,7 @@ class Rebuilder(GraphBuilder):
         order = (*self._base.order, *made)
         self._forget(self._dropped.difference(made, self._base.operations), order)
         if tuple(self._operations) != order:
-            self._operations = _part(self._operations, order)
+            self._operations = self._in_line(made, order)
         changes = self._find_changes()
         if not changes and order == self._built.order:
             return self._built
@@ -121,6 +121,15 @@ class Rebuilder(GraphBuilder):
         for name in gone:
             self._operations.pop(name, None)
             self._inferrer.forget(name)
+
+    def _in_line(self, made: Sequence[str], order: Sequence[str]) -> dict[str, Operation]:
+        """The operations in order: those of the base, and what was made."""
+        base = self._base.operations
+        if len(base) + len(made) != len(order) or tuple(base) != self._base.order:
+            return _part(self._operations, order)
+        found = dict(base)  # which is copied as it lies
+        found.update(zip(made, map(self._operations.__getitem__, made), strict=True))
+        return found
 
     def _find_changes(self) -> Changes:
         then, now = self._built.operations, self._operations
