@@ -301,7 +301,15 @@ class Graph:
         return seen
 
     def descendants(self, *names: str) -> set[str]:
-        """`names` and all that needs one of them, through data and control inputs."""
+        """`names` and all that needs one of them, through data and control inputs. It is not to be
+        added to: who asks for the same again, as several do of an unfinished graph, is given it."""
+        asked = frozenset(names)
+        known: tuple[frozenset[str], set[str]] | None = self.__dict__.get("behind")
+        if known is None or known[0] != asked:
+            known = self.__dict__["behind"] = asked, self._find_descendants(asked)
+        return known[1]
+
+    def _find_descendants(self, names: frozenset[str]) -> set[str]:
         found, order = {*names}, self.order
         first = next(compress(count(), map(found.__contains__, order)), len(order))
         for other in order[first:]:

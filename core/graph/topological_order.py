@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gradstep.core.errors import GradstepError
@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from gradstep.core.graph.model import Operation
 
 
-def predecessors(op: Operation) -> Iterator[str]:
+def predecessors(op: Operation) -> Sequence[str]:
     """Names of the operations that must run before `op`."""
-    yield from (ref.op for ref in op.inputs if ref is not None)
-    yield from op.control_inputs
+    found = [ref.op for ref in op.inputs if ref is not None]
+    found += op.control_inputs
+    return found
 
 
 def successors(operations: Mapping[str, Operation]) -> dict[str, set[str]]:

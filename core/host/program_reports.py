@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from itertools import islice
-from operator import itemgetter
+from itertools import islice, repeat
+from operator import is_, itemgetter
 
 from gradstep.core.checks.why.finiteness_survey import Surveyor
 from gradstep.core.data.opened_data import OpenedData
@@ -138,7 +138,7 @@ def _edges(
 def _anywhere(held: Iterable[TensorRef], plan: Plan) -> list[Whereabouts | None]:
     """Likewise, in the iterations of loops as well."""
     found = _tensors(refs := [*held], plan)
-    if all(at is not None for at in found):
+    if not any(map(is_, found, repeat(None))):
         return found
     inside: dict[str, Whereabouts] = {}
     for each in loop_plans(plan):

@@ -84,15 +84,15 @@ def _derived(
     asked: Sequence[GradientRequest],
 ) -> tuple[list[Differentiation], list[Problem]]:
     """Each request's gradients beside those of the others, on the forward graph alone."""
-    last = program.remembered
+    last, holds = program.remembered, [_what_holds(request, broken) for request in asked]
+    if None not in holds:
+        waiting = zip(asked, filter(None, holds), strict=True)
+        return [], [_waits(request, held) for request, held in waiting]
     sound = _continued(_without(program.graph, broken), last)
     derived: list[Differentiation] = []
     problems: list[Problem] = []
     for number, (request, scope) in enumerate(zip(asked, _scopes(sound), strict=False)):
-        held = next(
-            (b for r in request.of if (b := broken.get(r.op)) and b.code in UNFINISHED), None
-        )
-        if held is not None:
+        if (held := holds[number]) is not None:
             problems.append(_waits(request, held))
             continue
         request = _of_what_is_finished(request, broken)
@@ -105,6 +105,12 @@ def _derived(
         except GradstepError as error:
             problems.append(Problem.of(error, "gradient"))
     return derived, problems
+
+
+def _what_holds(request: GradientRequest, broken: Mapping[str, Problem]) -> Problem | None:
+    """What has to be finished before there is a gradient of what is asked for, if anything."""
+    blames = (broken.get(ref.op) for ref in request.of)
+    return next((b for b in blames if b is not None and b.code in UNFINISHED), None)
 
 
 def _waits(request: GradientRequest, held: Problem) -> Problem:

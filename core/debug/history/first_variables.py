@@ -57,12 +57,11 @@ class FirstVariables:
         """Whether all variables that `init` has to do with start as they did."""
         now, then, init = self._program, before._program, self._init
         assert init is not None
-        needed = {storage_name(now.graph[name]) for name in init.needs}
         names = {*now.initial, *then.initial}
         others = [name for name in names if now.initial.get(name) is not then.initial.get(name)]
         graphs = now.graph.operations, then.graph.operations
         found = (graph[name] for name in others for graph in graphs if name in graph)
-        return needed.isdisjoint(map(storage_name, found))
+        return init.storages.isdisjoint(map(storage_name, found))
 
     def _given_over(self, before: FirstVariables) -> VariableStore:
         """The program's own values, over what `init` made before, and would make again."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import filterfalse
 from operator import itemgetter
 
 from gradstep.core.engine.plan.execution_plan import Plan, assemble
@@ -70,9 +71,8 @@ def _compiled(
             if plan.is_dense:
                 return plan
     fetched = [*map(_OP, fetches)]
-    for name in (*targets, *fetched) if not graph.operations.keys() >= {*targets, *fetched} else ():
-        if name not in graph:
-            raise unknown_name(name, graph.operations)
+    for name in filterfalse(graph.operations.__contains__, (*targets, *fetched)):
+        raise unknown_name(name, graph.operations)
     cut = {ref.op for ref in types}
     wanted = (*targets, *(fetched if cut.isdisjoint(fetched) else _computed(fetches, types)))
     if previous is not None and previous.types.fed == types:

@@ -289,10 +289,14 @@ def _new_fetches(
     if touched is None:
         return fetches
     before, moved = touched.previous.fetches, touched.moved(where)
-    known = {*map(id, before)}  # those that stay are mostly the very same
-    others = () if before is fetches else map(not_, map(known.__contains__, map(id, fetches)))
+    first, last = (len(fetches), 0) if before is fetches else common_ends(before, fetches)
+    known = {*map(id, before[first : len(before) - last])}  # which stay are mostly the very same
+    middle = map(id, fetches[first : len(fetches) - last])
     names = map(_OP, fetches if moved else ())
-    places = {*compress(count(), others), *compress(count(), map(moved.__contains__, names))}
+    places = {
+        *compress(count(first), map(not_, map(known.__contains__, middle))),
+        *compress(count(), map(moved.__contains__, names)),
+    }
     return [fetches[place] for place in sorted(places)]
 
 

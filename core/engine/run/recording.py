@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import compress, count, repeat
-from operator import is_, is_not
+from operator import is_, is_not, itemgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -125,14 +125,14 @@ class Recording(Binding):
         if self._loops:
             for loop in self._both_ways():
                 loop.close()
-        starting: Iterable[tuple[str, Sequence[int]]] = self.plan.versions.items()
+        starting: Mapping[str, Sequence[int]] = self.plan.versions
         if not stay and self._goes_on(variables):
             self._turn()
             if self._are(variables, self._turning[1]):
                 starting = self._not_turning
         self._absent.clear()
         empty: set[int] = set()
-        names, firsts = [name for name, _ in starting], [versions[0] for _, versions in starting]
+        names, firsts = [*starting], [*map(itemgetter(0), starting.values())]
         arrays = [*map(variables.get, names, map(self._first.get, names))]
         # Nobody writes to those that are there already: nearly all, and nothing is done for them.
         there = map(self._cells.__getitem__, firsts)
@@ -355,10 +355,10 @@ class Recording(Binding):
         return [*found], [v[0] for v in found.values()], [v[-1] for v in found.values()]
 
     @cached_property
-    def _not_turning(self) -> Sequence[tuple[str, Sequence[int]]]:
+    def _not_turning(self) -> Mapping[str, Sequence[int]]:
         """The other variables, and their versions."""
         turning = set(self._turning[0])
-        return [(n, v) for n, v in self.plan.versions.items() if n not in turning]
+        return {n: v for n, v in self.plan.versions.items() if n not in turning}
 
     def _turn(self) -> None:
         """Take each variable's last version for the first, and write the next last one over what

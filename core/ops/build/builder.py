@@ -236,7 +236,7 @@ class GraphBuilder(Surroundings):
         self._names.take(name)
         if (loop := loop_of(operation)) is not None:
             self._names.take_all([o.name for o in within(loop.graph) if o.name not in self._inside])
-        if waits and not self._operations.keys() >= {*waits}:
+        if waits and not all(map(self._operations.__contains__, waits)):
             self._in_order = False
         self._operations[name] = operation
         self._made.append(name)
