@@ -23,6 +23,7 @@ from gradstep.gui.canvas.interact.canvas_requests import Answers
 from gradstep.gui.canvas.interact.context_menu import ContextMenu
 from gradstep.gui.canvas.interact.current_gesture import Gestures
 from gradstep.gui.canvas.interact.flash_marker import Revealer
+from gradstep.gui.canvas.interact.iteration_chooser import IterationChoosers
 from gradstep.gui.canvas.interact.keyboard_editing import KeyboardEditing
 from gradstep.gui.canvas.interact.mouse import DoubleClicks, Presses
 from gradstep.gui.canvas.interact.node_adding import NodeAdding
@@ -223,6 +224,9 @@ class GraphView(QGraphicsView):
         painters = layers.painter, layers.runtime
         self.minimap = Minimap(workspace, stage, self.camera, *painters, parent=self)
         self.legend = Legend(workspace, stage, parent=self)
+        self.iterations = IterationChoosers(
+            workspace, stage, self.camera, self.overlay, parent=self
+        )
 
     def _build_hands(self) -> None:
         """What mouse and keys do."""

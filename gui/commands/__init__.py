@@ -65,6 +65,7 @@ from gradstep.gui.commands.lint_commands import (
     mend_finding,
     show_example,
 )
+from gradstep.gui.commands.loop_commands import choose_iteration, shown_iterations
 from gradstep.gui.commands.node_commands import (
     add_block,
     add_control,
@@ -190,6 +191,7 @@ __all__ = [
     "change_name",
     "check_gradients",
     "check_node",
+    "choose_iteration",
     "clear_override",
     "colour_by",
     "comparable_devices",
@@ -295,6 +297,7 @@ __all__ = [
     "show_example",
     "show_path",
     "show_row",
+    "shown_iterations",
     "source_names",
     "start_sweep",
     "switch_branch",

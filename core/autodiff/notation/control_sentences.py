@@ -100,6 +100,11 @@ class ControlSentences:
         side = self._passed.side(op) if branch_of(op.type) == "merge" else None
         return "" if side is None else f"[{self._said(side)}]"
 
+    def condition_of(self, loop: Operation) -> str:
+        """While what a loop goes on; "" for what is none."""
+        found = loop_of(loop)
+        return "" if found is None else self._condition(found.cond)
+
     # -- loops ---------------------------------------------------------------------------------
 
     def _loop(self, op: Operation) -> str:

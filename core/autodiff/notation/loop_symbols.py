@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from gradstep.core.graph.loop import Loop, loop_of
+from gradstep.core.graph.loop import LOOP, Loop, loop_of
 from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
 from gradstep.core.ops.declare.table import branch_of, find
 
@@ -33,12 +33,13 @@ class LoopSymbols:
         self.captured: dict[str, str] = {}  # an argument that stays the same -> the iteration
         self.conditions: dict[str, TensorRef] = {}  # of each loop variable's argument, and While
         self.counters: dict[str, str] = {}  # the counter of a loop on the way back -> its loop
-        loops = {op.name: loop for op in graph if (loop := loop_of(op)) is not None}
+        runs = (op for op in graph.operations.values() if LOOP in op.attrs)
+        loops = {op.name: loop for op in runs if (loop := loop_of(op)) is not None}
         self._depth = _depths(loops)
         for name, loop in loops.items():
             self._note(graph[name], loop)
-        if loops:
-            self._note_passing()
+            self._note_inside(loop)
+            self._note_exits(name)
 
     def variable(self, ref: TensorRef) -> TensorRef | None:
         """The loop variable that a tensor is, at the start of its iteration."""
@@ -70,19 +71,26 @@ class LoopSymbols:
             if source is not None and self._is(source, "Enter"):
                 self.round.setdefault(source, f"{name}⁽{counted}⁰⁾")
 
-    def _note_passing(self) -> None:
-        """What passes a loop variable on: its Switch, and the Identity behind that; the Exit."""
-        for op in self.graph:
+    def _note_inside(self, loop: Loop) -> None:
+        """What passes a loop variable on: its Switch, and the Identities behind that."""
+        for op in loop.graph:
             source = op.inputs[0] if op.inputs else None
-            if source is None:
+            if source is None or branch_of(op.type) != "switch" or source.op not in self.carried:
                 continue
-            if branch_of(op.type) == "switch" and source.op in self.carried:
-                for index in (0, 1):
-                    self.same[op.output(index)] = TensorRef(source.op)
-            elif op.type == "Identity" and source in self.same and source.index == 1:
-                self.same[op.output()] = self.same[source]
-            elif op.type in ("Exit", "RefExit") and source in self.round:
-                self.same[op.output()] = source
+            for index in (0, 1):
+                self.same[op.output(index)] = TensorRef(source.op)
+            for edge in loop.graph.consumers[op.name]:
+                inside = loop.graph.source(edge) == op.output(1)
+                if inside and loop.graph[edge.op].type == "Identity":
+                    self.same[TensorRef(edge.op)] = TensorRef(source.op)
+
+    def _note_exits(self, loop: str) -> None:
+        """What has a loop variable's value behind the loop."""
+        for edge in self.graph.consumers[loop]:
+            source = self.graph.source(edge)
+            leaves = self.graph[edge.op].type in ("Exit", "RefExit")
+            if source is not None and leaves and source in self.round:
+                self.same[TensorRef(edge.op)] = source
 
     def _is(self, ref: TensorRef, type: str) -> bool:
         return ref.op in self.graph and self.graph[ref.op].type == type

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -22,6 +23,7 @@ from gradstep.core.ops.typing.inference import infer_declared
 
 _PASSED = frozenset({"_Arg"})  # known by their own names, wherever they come from
 _Gradients = Mapping[TensorRef, TensorRef]
+_ROUND = re.compile(r"⁽[ᵗˢʳᵘ]⁾")
 _DEPTH = 4  # levels of inlined operations before a name is used instead
 
 
@@ -101,6 +103,12 @@ class Notation:
         if op.phase is Phase.BACKWARD:
             return self._backward(op, right)
         return f"{self.own_name_of(op.output())} = {right}"
+
+    def condition(self, loop: Operation) -> str:
+        """`i < n`: while what a loop goes on, without saying in which iteration, unless it is of
+        several loops' iterations."""
+        text = self._sentence(lambda: self._control.condition_of(loop)).text
+        return _ROUND.sub("", text) if len({*_ROUND.findall(text)}) == 1 else text
 
     # -- what sentences about control flow are made of -----------------------------------------
 

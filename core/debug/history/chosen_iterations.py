@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gradstep.core.graph.model import Operation, Phase
 
@@ -11,12 +11,14 @@ from gradstep.core.graph.model import Operation, Phase
 @dataclass(frozen=True, slots=True)
 class ChosenIterations:
     """numbers: loop -> the iteration that is looked at, counted from 0. A loop on the way back is
-    looked at in the iteration that goes back through the one that was chosen on the way there."""
+    looked at in the iteration that goes back through the one that was chosen on the way there;
+    paired: where none was, through the last, which is looked at then."""
 
     numbers: Mapping[str, int] = field(default_factory=dict)
+    paired: bool = False
 
     def __bool__(self) -> bool:
-        return bool(self.numbers)
+        return bool(self.numbers) or self.paired
 
     def number(self, loop: Operation, count: int) -> int | None:
         """The iteration of `loop` that was chosen, of `count`; the last of fewer. None for none."""
@@ -26,14 +28,22 @@ class ChosenIterations:
             return max(count - 1 - self.numbers[loop.origin], 0)
         return None
 
+    def shown(self, loop: Operation, count: int) -> int:
+        """The iteration that is looked at of a loop that has made `count`."""
+        chosen = self.number(loop, count)
+        if chosen is not None:
+            return chosen
+        back = self.paired and loop.phase is Phase.BACKWARD and loop.origin
+        return 0 if back else max(count - 1, 0)
+
     def with_(self, loop: str, number: int | None) -> ChosenIterations:
         """With another choice; None: where the debugger stands, or the last."""
         kept = {name: at for name, at in self.numbers.items() if name != loop}
-        return ChosenIterations(kept if number is None else {**kept, loop: number})
+        return replace(self, numbers=kept if number is None else {**kept, loop: number})
 
     def without(self, loops: Iterable[str]) -> ChosenIterations:
         """Without those of the loops that the debugger has gone into."""
         gone = {*loops}
         if gone.isdisjoint(self.numbers):
             return self
-        return ChosenIterations({n: at for n, at in self.numbers.items() if n not in gone})
+        return replace(self, numbers={n: at for n, at in self.numbers.items() if n not in gone})

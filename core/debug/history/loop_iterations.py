@@ -222,9 +222,7 @@ def last_view(
     of the loops `inside` it, as far in as is kept; None where it has not run."""
     if not isinstance(trace, LoopTrace):
         return None
-    loop, number = LoopIterations(step, trace), max(trace.iterations - 1, 0)
-    asked = chosen.number(step.op, trace.iterations)
-    number = number if asked is None else asked
+    loop, number = LoopIterations(step, trace), chosen.shown(step.op, trace.iterations)
     if inside:
         inner = loop.plan.steps[loop.plan.step_of[inside[0].name]]
         within = last_view(inner, loop.held(trace_of(inner), number), inside[1:], chosen)

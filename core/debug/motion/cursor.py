@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from operator import attrgetter
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
@@ -19,7 +20,8 @@ from gradstep.core.debug.motion.level import Level
 from gradstep.core.debug.motion.loop_place import Place
 from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.graph.loop import graph_around, way_to
+from gradstep.core.graph.model import Operation, Phase, TensorRef
 from gradstep.core.ops.state.queue import WouldBlockError
 
 _PLACE = attrgetter("place")
@@ -97,8 +99,29 @@ class Cursor:
         return Frame(self.timeline, self._gradients, run, step, loops, self._losses)
 
     def view(self) -> Frame:
-        """What is looked at from here: of loops the iterations that were chosen."""
-        return self.frame().looking_at(self.chosen)
+        """What is looked at from here: of loops the iterations that were chosen; where it goes back
+        through a loop, the one on the way there; else the last."""
+        frame, chosen = self.frame(), replace(self.chosen, paired=bool(self.timeline.plan.loops))
+        return frame.looking_at(self._with_way_there(frame, chosen)) if chosen else frame
+
+    def _with_way_there(self, frame: Frame, chosen: ChosenIterations) -> ChosenIterations:
+        """With the iterations that the loops on the way back in which it stands go back through."""
+        way: list[Operation] = []
+        for back in reversed(frame.loops):
+            op = back.loop.op
+            forward = self._forward(op.origin) if op.phase is Phase.BACKWARD else None
+            if forward is None or forward.name in chosen.numbers:
+                continue
+            way.append(forward)
+            there = frame.looking_at(chosen).view_of(way)
+            if there is not None and there.loop.count is not None:
+                chosen = chosen.with_(forward.name, max(there.loop.count - 1 - back.number, 0))
+        return chosen
+
+    def _forward(self, name: str) -> Operation | None:
+        """The loop of that name."""
+        around = way_to(self.timeline.plan.graph, name)
+        return None if around is None else graph_around(self.timeline.plan.graph, name)[name]
 
     # -- going in and out ----------------------------------------------------------------------
 

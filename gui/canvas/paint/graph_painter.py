@@ -14,8 +14,10 @@ from gradstep.core.layout.nested_scopes import SIDE, TITLE
 from gradstep.gui.canvas.paint import batch_drawing
 from gradstep.gui.canvas.paint.hub_painter import HubPainter
 from gradstep.gui.canvas.paint.link_painter import LinkPainter
+from gradstep.gui.canvas.paint.loop_painter import LoopPainter
 from gradstep.gui.canvas.paint.node_cards import Cards
 from gradstep.gui.canvas.paint.text_cache import Labels
+from gradstep.gui.canvas.scene.drawn_loops import CHOOSER, chooser_room
 from gradstep.gui.canvas.scene.level_of_detail import MOST_FAR_LINKS, Detail, text_size
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.canvas.scene.scene_boxes import KINDS
@@ -86,6 +88,8 @@ class GraphPainter:
                 painter.setPen(pen)
                 painter.setBrush(fade(self.theme.text, FRAME))
                 painter.drawRoundedRect(area, SIDE / 2, SIDE / 2)
+                if frame.loop and Detail.at(scale) > Detail.DOTS:
+                    LoopPainter(self.theme, self.arrays).draw(painter, frame, scale)
                 if titles:
                     self._frame_title(painter, frame, scale)
 
@@ -102,6 +106,8 @@ class GraphPainter:
             size = TITLE_FAR / (labels.height(font) * scale)
             at = QPointF(x, y - TITLE_FAR / scale)
         room = x + width - at.x()
+        if frame.loop and width * scale >= chooser_room():
+            room -= CHOOSER / scale  # that stands over the other end of the edge
         labels.draw(painter, at, frame.title, font, self.theme.muted, room, size=size)
 
     def background(self, painter: QPainter, rect: QRectF, scale: float) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 
 import numpy as np
 
@@ -13,20 +14,22 @@ from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.graph.scopes import parents
 from gradstep.core.layout.nested_scopes import SIDE, TITLE
 
-MOST = 200  # of more, the outermost are drawn
+MOST = 200  # of more, those of loops are drawn, and the outermost
 _ITERATION = " iteration"  # after a While's name: no operation is called so
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
     """title: for people; scope: what it frames, "" for a loop's iteration; boxes: bool[n], those
-    inside; rect: x, y, width and height, scene units; outer: it is in no other."""
+    inside; rect: x, y, width and height, scene units; outer: it is in no other; loop: the While of
+    which it frames an iteration."""
 
     title: str
     scope: str
     boxes: np.ndarray
     rect: tuple[float, float, float, float]
     outer: bool
+    loop: str = ""
 
 
 def titled(found: Sequence[Frame], x: float, y: float) -> Frame | None:
@@ -60,19 +63,24 @@ def _note_loops(
     outer: tuple[str, ...],
     found: dict[str, tuple[str, ...]],
 ) -> None:
-    """Note what is around the operations of each loop."""
+    """Note what is around the operations of each loop. Those inside another one, which stand beside
+    it where loops are flattened, are noted with that."""
     for op in operations:
         loop: Loop | None = loop_of(op)
-        if loop is not None:
+        if loop is not None and (outer or op.name not in found):
             scopes = (scope for scope in parents(op.name) if scope not in outer)
             around = (*outer, *scopes, op.name + _ITERATION)
             found.update((inner.name, around) for inner in loop.graph)
             _note_loops(graph, loop.graph, around, found)
 
 
-def frames(homes: Sequence[tuple[str, ...]], rects: np.ndarray) -> tuple[Frame, ...]:
+def frames(
+    homes: Sequence[tuple[str, ...]],
+    rects: np.ndarray,
+    titles: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[Frame, ...]:
     """Those of several boxes that no other box and no other frame reaches into, the outer ones
-    first. homes: what is around each box; rects: float64[n, 4]."""
+    first. homes: what is around each box; rects: float64[n, 4]; titles: of loops, by the While."""
     members = _members(homes)
     if not members:
         return ()
@@ -90,15 +98,19 @@ def frames(homes: Sequence[tuple[str, ...]], rects: np.ndarray) -> tuple[Frame, 
             inside = np.zeros(len(rects), dtype=bool)
             inside[boxes] = True
             around = names[outer[number][-1]] if outer[number] else ""
-            found.append(_frame(name, around, inside, bounds[number]))
+            found.append(_frame(name, around, inside, bounds[number], titles))
     return tuple(found)
 
 
-def _frame(name: str, outside: str, boxes: np.ndarray, rect: np.ndarray) -> Frame:
+def _frame(
+    name: str, outside: str, boxes: np.ndarray, rect: np.ndarray, titles: Mapping[str, str]
+) -> Frame:
     """outside: what the next frame around it frames, or ""."""
     x, y, width, height = rect.tolist()
-    scope = "" if name.endswith(_ITERATION) else name
-    return Frame(_title(name, outside), scope, boxes, (x, y, width, height), not outside)
+    loop = name.removesuffix(_ITERATION) if name.endswith(_ITERATION) else ""
+    title = titles.get(loop) or _title(name, outside)
+    scope = "" if loop else name
+    return Frame(title, scope, boxes, (x, y, width, height), not outside, loop)
 
 
 def _members(homes: Sequence[tuple[str, ...]]) -> dict[str, list[int]]:
@@ -113,7 +125,8 @@ def _members(homes: Sequence[tuple[str, ...]]) -> dict[str, list[int]]:
     names = sorted(found, key=lambda name: depth[name])
     inmost = {tuple(found[name]): name for name in names}
     several = [n for n in names if len(found[n]) > 1 and inmost[tuple(found[n])] == n]
-    return {name: found[name] for name in several[:MOST]}
+    first = {*sorted(several, key=lambda name: not name.endswith(_ITERATION))[:MOST]}
+    return {name: found[name] for name in several if name in first}
 
 
 def _outer(

@@ -17,6 +17,7 @@ from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.graph.scopes import parents
 from gradstep.core.graph.stacked_blocks import stacks_in
 from gradstep.core.ops.typing.inference import Inference
+from gradstep.gui.canvas.scene.drawn_loops import DrawnLoop, drawn_loops
 from gradstep.gui.canvas.scene.hubs import Hubs, find_hubs
 from gradstep.gui.canvas.scene.scene_boxes import Box, Boxes, scope_box
 from gradstep.gui.canvas.scene.scope_frames import surroundings
@@ -136,6 +137,16 @@ class VisibleGraph:
         """The scopes and iterations around each box, the outermost first."""
         graph = self.source.graph if self.source is not None else Graph()
         return surroundings(graph, [(box.id, box.members[0]) for box in self.boxes])
+
+    @cached_property
+    def loops(self) -> tuple[DrawnLoop, ...]:
+        """Those whose iterations are shown."""
+        return () if self.source is None else drawn_loops(self.source.graph, self.box_of)
+
+    @cached_property
+    def loop_titles(self) -> Mapping[str, str]:
+        """Of each of them, by its While: `while i < n`."""
+        return {loop.name: loop.title for loop in self.loops}
 
     @classmethod
     def of(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gradstep.core.debug.history.recorded_run import RecordedIterations
 from gradstep.core.graph.loop import loops_around
 from gradstep.core.graph.model import Constant, Operation
+from gradstep.gui import commands
 from gradstep.gui.model.value_cache import HEAD
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.node_flow import Flow
@@ -37,13 +36,13 @@ class RecordedFlow(QWidget):
         value = None if run is None else run.values.get(ref)
         gradient = None if run is None else run.gradients.get(ref)
         series = None if run is None else run.iterations.get(ref)
-        which = ("", "")
+        which = ""
         if series is not None:
-            forward, back = self._times(op, series)
-            value, gradient = _at(series.values, forward), _at(series.gradients, back)
-            which = _words(series, forward), _words(series, back)
-        _show(self.value, self.tr("Recorded"), value, self._source(which[0]))
-        again = which[1] if value is not None else self._source(which[1])
+            time = self._time(op, series)
+            value, gradient = _at(series.values, time), _at(series.gradients, time)
+            which = _words(series, time)
+        _show(self.value, self.tr("Recorded"), value, self._source(which))
+        again = which if value is not None else self._source(which)
         _show(self.gradient, self.tr("Recorded gradient"), gradient, again)
         self.setVisible(value is not None or gradient is not None)
 
@@ -51,38 +50,16 @@ class RecordedFlow(QWidget):
         run = self._workspace.document.recorded
         return " · ".join(filter(None, (iteration, "" if run is None else run.source)))
 
-    def _times(self, op: Operation, series: RecordedIterations) -> tuple[int | None, int | None]:
-        """Which time the value, and which the gradient, is of: that of the loops that the debugger
-        stands in; where it does not, of the last iteration, and on the way back of the first, which
-        it comes to last."""
-        around = loops_around(self._workspace.document.graph, op.name)
+    def _time(self, op: Operation, series: RecordedIterations) -> int | None:
+        """Which time it is of: that of the iterations whose values are shown; the last where there
+        is none yet, as that is what a loop shows that has run."""
         count = len(series.places.array)
         if not count:
-            return None, None
-        there = series.time(self._forward(around)) if self._forward(around) else count - 1
-        back = self._back(around, series) or self._forward(around)
-        return there, series.time(back) if back else 0
-
-    def _forward(self, around: Sequence[str]) -> list[int]:
-        """The iterations of these loops that it stands in; none where it does not."""
-        stop = self._workspace.stop
-        inside = [] if stop is None else stop.inside[: len(around)]
-        there = [place.loop for place in inside] == [*around]
-        return [place.iteration for place in inside] if there else []
-
-    def _back(self, around: Sequence[str], series: RecordedIterations) -> list[int]:
-        """The iterations that it goes back through."""
-        stop, steps = self._workspace.stop, self._workspace.debugger.index.steps
-        inside = [] if stop is None else stop.inside[: len(around)]
-        made = [steps.get(place.loop) for place in inside]
-        origins = [step.origin for step in made if step is not None and step.phase == "backward"]
-        if origins != [*around]:
-            return []
-        rows, found = series.places.array, list[int]()
-        for depth, place in enumerate(inside):
-            found.append(int(rows[:, depth].max(initial=0)) - place.iteration)
-            rows = rows[rows[:, depth] == found[-1]]
-        return found
+            return None
+        shown = commands.shown_iterations(self._workspace)
+        around = [shown.get(loop) for loop in loops_around(self._workspace.document.graph, op.name)]
+        places = [each.iteration for each in around if each is not None and each.iteration >= 0]
+        return series.time(places) if len(places) == len(around) else count - 1
 
 
 def _at(held: Constant | None, time: int | None) -> Constant | None:

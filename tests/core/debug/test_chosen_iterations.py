@@ -163,3 +163,24 @@ def test_a_loop_without_an_iteration_has_none_to_show() -> None:
     session.continue_()
     session.choose_iteration("while/While", 2)
     assert shown(session, "while/times") is None
+
+
+def test_without_a_choice_value_and_gradient_are_of_one_iteration() -> None:
+    session = backward(n=4)
+    assert shown(session, "while/times") == 3**4
+    assert session.view().gradient("while/times") == 1, "not what the way back came to last"
+
+
+def test_who_stands_on_the_way_back_sees_what_was_there_on_the_way_there() -> None:
+    session = backward(n=4)
+    session.run_to("0:0")
+    back = next(name for name in loops_of(session) if name.startswith("gradients/"))
+    session.run_to(back)
+    session.step_into()
+    seen = []
+    while session.stop.inside and session.stop.inside[0].iteration < 4:
+        seen.append(shown(session, "while/times"))
+        iteration = session.stop.inside[0].iteration
+        while session.stop.inside and session.stop.inside[0].iteration == iteration:
+            session.step()
+    assert seen == [81, 27, 9, 3]

@@ -10,6 +10,7 @@ import pytest
 
 from gradstep.core.document.document import Document
 from gradstep.core.io.open_document import read
+from gradstep.gui import commands
 from gradstep.gui.panels.inspector.inspector_panel import InspectorPanel
 from tests.traces.trace_archive import traces
 
@@ -71,7 +72,7 @@ def test_in_a_loop_it_is_of_the_iteration_that_one_stands_in(
     assert remarks(panel) == ("iteration 3 · torch 2.13.0+cpu", "iteration 3")
 
 
-def test_behind_it_it_is_of_the_last_and_the_gradient_of_the_first(
+def test_behind_it_value_and_gradient_are_of_the_last(
     bench: Any, show: Callable[..., Any], qtbot: Any, looped: Document
 ) -> None:
     """As the values and gradients beside it are."""
@@ -82,14 +83,35 @@ def test_behind_it_it_is_of_the_last_and_the_gradient_of_the_first(
     assert looped.recorded is not None
     kept = looped.recorded.iterations[f"{TANH}:0"]
     assert kept.gradients is not None
-    assert remarks(panel) == ("iteration 4 · torch 2.13.0+cpu", "iteration 1")
+    assert remarks(panel) == ("iteration 4 · torch 2.13.0+cpu", "iteration 4")
     for ref in (bench.space.value, bench.space.gradient):
         wait(lambda ref=ref: getattr(ref(f"{TANH}:0"), "state", "") == "known")
     panel.refresh()
     value, gradient = (shown(flow) for flow in (panel.value, panel.gradient))
     assert np.allclose(value, shown(panel.recorded.value), atol=1e-6)
     assert np.allclose(gradient, shown(panel.recorded.gradient), atol=1e-6)
-    assert np.array_equal(shown(panel.recorded.gradient), kept.gradients.array[0])
+    assert np.array_equal(shown(panel.recorded.gradient), kept.gradients.array[3])
+
+
+def test_it_is_of_the_iteration_that_was_chosen(
+    bench: Any, show: Callable[..., Any], qtbot: Any, looped: Document
+) -> None:
+    panel = opened(bench, show, looped, TANH)
+    bench.run("continue_")
+    for number in (1, 0):
+        commands.choose_iteration(bench.space, "while_loop/While", number)
+        assert bench.space.stop.loops[0].iteration == number
+        ref = f"{TANH}:0"
+        for ask in (bench.space.value, bench.space.gradient):
+            qtbot.waitUntil(lambda ask=ask, ref=ref: getattr(ask(ref), "state", "") == "known")
+        panel.refresh()
+        words = f"iteration {number + 1}"
+        assert remarks(panel) == (f"{words} · torch 2.13.0+cpu", words)
+        for here, there in (
+            (panel.value, panel.recorded.value),
+            (panel.gradient, panel.recorded.gradient),
+        ):
+            assert np.allclose(shown(here), shown(there), atol=1e-6)
 
 
 @pytest.mark.slow
