@@ -18,9 +18,11 @@ from gradstep.core.cli.arguments.document_args import as_it_stands, load
 from gradstep.core.cli.arguments.shared_arguments import require_with
 from gradstep.core.cli.command_line import verb_parser
 from gradstep.core.cli.output.check_text import text
+from gradstep.core.cli.output.jacobian_text import jacobian_object, jacobian_text
 from gradstep.core.cli.output.problem_json import problem_object
 from gradstep.core.cli.runs.check_campaign import check_folder
 from gradstep.core.cli.runs.checked_lints import find_lints
+from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import CodeKind
 from gradstep.core.document.requests import main_request
 from gradstep.core.document.required_python import Asked
@@ -28,6 +30,7 @@ from gradstep.core.engine.backend import Backend
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.problems import Problem
 from gradstep.core.host.device_services import DeviceServices
+from gradstep.core.host.jacobian_answers import find_jacobian
 from gradstep.core.host.workers.work_link import link
 from gradstep.core.io.format_table import is_main_file
 from gradstep.core.program.derive import derive
@@ -47,7 +50,23 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         return check_folder(args, check_document)
     about_folders = ["workers", "lines"]
     require_with(args, "a folder", about_folders, "name a folder of documents, or leave it away")
-    return _check(args, app)
+    return _jacobian(args, app) if args.jacobian else _check(args, app)
+
+
+def _jacobian(args: argparse.Namespace, app: Application) -> Answer:
+    """Of one operation, as the first run leaves it."""
+    if not args.node:
+        raise GradstepError(
+            "--jacobian is of one operation", kind="ValueError", hint="name it with --node"
+        )
+    loaded = load(args)
+    program = derive(loaded.document, loaded.functions)
+    session = DebugSession(program, app.devices().open_backend(args.device))
+    session.continue_()
+    found, buffers = find_jacobian(session, args.node)
+    wrong = any(block.wrong for block in found.blocks)
+    data = {"passed": not wrong, **jacobian_object(found, buffers)}
+    return Answer(data, jacobian_text(found, buffers), 1 if wrong else 0)
 
 
 def check_document(file: str, words: list[str]) -> Any:

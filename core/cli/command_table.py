@@ -108,6 +108,11 @@ def _check(parser: argparse.ArgumentParser) -> None:
         help="check the gradient of one operation alone, on the way to --of or not",
     )
     parser.add_argument(
+        "--jacobian",
+        action="store_true",
+        help="of --node each element of its outputs by each of its inputs, and which are wrong",
+    )
+    parser.add_argument(
         "--second-order", action="store_true", help="check the gradients of gradients, too"
     )
     parser.add_argument(

@@ -50,6 +50,7 @@ from gradstep.core.host.held_document import (
     opened_document,
     sent_document,
 )
+from gradstep.core.host.jacobian_answers import find_jacobian
 from gradstep.core.host.lint_answers import diagnosed
 from gradstep.core.host.moment_answers import compare_moments
 from gradstep.core.host.precision_answers import examine_precision
@@ -455,6 +456,12 @@ class EngineService:
         of = request.of or loss_for(here, request.wrt, losses)
         return find_bottlenecks(self._asking(of), of, request.wrt), ()
 
+    def _find_jacobian(self, request: m.FindJacobian, buffers: Sequence[Buffer]) -> Answer:
+        def tell(done: int, total: int) -> None:
+            self._tell_progress(f"Jacobian of {request.node}", done, total)
+
+        return find_jacobian(self._session, request.node, tell)
+
     def _find_repeats(self, request: m.FindRepeats, buffers: Sequence[Buffer]) -> Answer:
         graph = flatten_loops(self._session.program.forward)
         scopes = {*(found := blocks_around(graph, request.names))}
@@ -522,6 +529,7 @@ class EngineService:
         m.Why: _why,
         m.Diagnose: _diagnose,
         m.FindBottlenecks: _find_bottlenecks,
+        m.FindJacobian: _find_jacobian,
         m.FindRepeats: _find_repeats,
         m.FindBroken: _find_broken,
         m.Compare: _compare,

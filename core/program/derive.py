@@ -80,6 +80,7 @@ def derive(
         functions=of_kind(document, functions, CodeKind.PYFUNC),
         threads=sound,
         recorded=document.recorded,
+        rules=rules,
     )
     program, more = with_training(program, document, broken, rules, previous)
     problems += more

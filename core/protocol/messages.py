@@ -30,6 +30,7 @@ from gradstep.core.protocol.class_queries import (
     WorstRow,
 )
 from gradstep.core.protocol.data_queries import BatchSeen, ColumnSeen, LookAtBatch
+from gradstep.core.protocol.jacobian_queries import FindJacobian, Jacobian, JacobianBlock
 from gradstep.core.protocol.message_base import Event, Message, Reply, Request
 from gradstep.core.protocol.message_parts import (
     BlockedEdge,
@@ -517,6 +518,7 @@ __all__ = [
     "FindBottlenecks",
     "FindBroken",
     "FindElement",
+    "FindJacobian",
     "FindMoments",
     "FindRepeats",
     "FindSmallest",
@@ -526,6 +528,8 @@ __all__ = [
     "GradientVariants",
     "History",
     "Inject",
+    "Jacobian",
+    "JacobianBlock",
     "KeepBranches",
     "LayerChange",
     "LeaveOut",

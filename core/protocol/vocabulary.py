@@ -7,7 +7,7 @@ The debugger's moves are names out of a table, as op types are, and no words of 
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from gradstep.core.graph.problems import Severity
 
@@ -34,6 +34,7 @@ RunMode = Literal["recorded", "fast"]  # the layout that the debugger runs, or t
 
 # "kink": one-sided differences part; "TensorFlow's": a known defect of its own.
 CheckVerdict = Literal["ok", "kink", "float32 limit", "TensorFlow's", "wrong"]
+VERDICTS: tuple[CheckVerdict, ...] = get_args(CheckVerdict)  # in order of concern
 Supported = Literal["native", "override", "both", "neither"]
 # Of one gradient, side by side: see gradstep.core.checks.gradients.request_variants.
 VariantName = Literal[

@@ -92,18 +92,18 @@ def check_operation(
     held = None if vjp is None else {holes[i]: ref for i, ref in vjp.gradients.items()}
     found = examine(evaluate, graph, local, point, functions, most, held)
     name = gradient_name(op, request.overrides) if vjp is None else vjp.name
-    check = _check(op, name, _settled(op, request, {i: found[holes[i]] for i in floats}))
+    check = _check(op, name, attribute_defects(op, request, {i: found[holes[i]] for i in floats}))
     if not second_order:
         return check
     question, asked = request_second_order(graph, local, functions)
     if not asked.of:
         return check
     again = examine(evaluate, question, asked, point, functions, most)
-    twice = _settled(op, request, {i: again[holes[i]] for i in floats}, order=2)
+    twice = attribute_defects(op, request, {i: again[holes[i]] for i in floats}, order=2)
     return replace(check, second={i: e.finding for i, e in twice.items()})
 
 
-def _settled(
+def attribute_defects(
     op: Operation, request: GradientRequest, found: Mapping[int, Examined], order: int = 1
 ) -> dict[int, Examined]:
     """By input, with what is a defect of TensorFlow's own said to be that."""

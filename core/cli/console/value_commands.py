@@ -9,6 +9,7 @@ import numpy as np
 
 from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
 from gradstep.core.cli.output.command_output import tensor_object, tensor_text
+from gradstep.core.cli.output.jacobian_text import jacobian_object, jacobian_text
 from gradstep.core.data.array_files import Reading
 from gradstep.core.data.value_text import typed_value
 from gradstep.core.debug.history.program_tensors import find_gradients, find_tensor
@@ -18,6 +19,7 @@ from gradstep.core.engine.run.variable_map import variables
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import TensorRef, unknown_name
+from gradstep.core.host.jacobian_answers import find_jacobian
 
 if TYPE_CHECKING:
     from gradstep.core.cli.console.console import Console
@@ -111,6 +113,17 @@ def assign(console: Console, rest: str) -> Reply:
     return console.acts.assign(name, value, lambda: print_value(console, name))
 
 
+def jacobian(console: Console, name: str) -> Reply:
+    """`jacobian NODE`: each element of its outputs by each of its inputs, by its rule and beside
+    it by finite differences."""
+    if not name:
+        raise GradstepError(
+            "jacobian needs the name of an operation", kind="ValueError", hint="jacobian NODE"
+        )
+    found, buffers = find_jacobian(console.session, name)
+    return Reply(jacobian_text(found, buffers), jacobian_object(found, buffers))
+
+
 VALUE_COMMANDS = (
     ConsoleCommand("print", print_value, "NAME or EXPRESSION: its value as of now", ("p",)),
     ConsoleCommand(
@@ -118,6 +131,11 @@ VALUE_COMMANDS = (
         gradient,
         "NAME [of LOSS]: the gradient with respect to it as of now",
         ("g", "grad"),
+    ),
+    ConsoleCommand(
+        "jacobian",
+        jacobian,
+        "NODE: each of its outputs by each of its inputs, and whether it is so",
     ),
     ConsoleCommand("set", assign, "VARIABLE VALUE: what it has from here on, such as [1, 2]"),
 )

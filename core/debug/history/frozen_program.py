@@ -43,6 +43,7 @@ class Program:
     init:      operation executed once before run 0; "" for none.
     slots:     variable -> its optimizer slot variables.
     functions: token -> Python function, for PyFunc.
+    rules:     name -> Python function, for gradients that are overridden.
     threads:   what runs beside the main program.
     problems:  what is wrong with the document, said at its nodes.
     derived:   how the gradients came about, one for each thing that was differentiated, and last
@@ -81,6 +82,7 @@ class Program:
     is_cut: bool = False
     rates: tuple[TensorRef, ...] = ()
     recorded: RecordedRun | None = None
+    rules: Mapping[str, Callable[..., Any]] = field(default_factory=_nothing)
 
     @property
     def losses(self) -> Losses:
