@@ -16,6 +16,7 @@ from gradstep.core.autodiff.check.check_result import Verdict
 from gradstep.core.autodiff.check.frozen_values import Evaluate, Point, add_draws, evaluate_all
 from gradstep.core.autodiff.check.op_gradcheck import attribute_defects
 from gradstep.core.autodiff.check.tensor_gradcheck import examine
+from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
 from gradstep.core.cancellation import check_cancelled
@@ -161,6 +162,7 @@ class _Rows:
     ) -> None:
         self._evaluate, self._alone, self._functions = evaluate, alone, functions
         self._measured = measured
+        self._known: dict[int, Differentiation] = {}
         wrt = tuple(alone.holes[i] for i in alone.floats)
         self._request = replace(
             request, wrt=wrt, stops=frozenset(), stopped_edges=frozenset(), grad_ys=()
@@ -170,7 +172,9 @@ class _Rows:
         alone = self._alone
         asked = replace(self._request, of=(TensorRef(f"jacobian/y{output}"),))
         point = {**alone.point, **self._weights(output, element)}
-        return self._examined(asked, point) if self._measured else self._derived(asked, point)
+        if self._measured:
+            return self._examined(asked, point)
+        return self._derived(asked, point, output)
 
     def _weights(self, output: int, element: int) -> dict[TensorRef, np.ndarray]:
         """1 for the element, 0 for all others, those of other outputs too."""
@@ -198,10 +202,16 @@ class _Rows:
             )
         return rows
 
-    def _derived(self, asked: GradientRequest, point: Point) -> _Row:
+    def _derived(self, asked: GradientRequest, point: Point, output: int) -> _Row:
+        """By one differentiation for all rows of an output."""
         alone = self._alone
         point = add_draws(self._evaluate, alone.graph, asked, point)
-        found = evaluate_gradients(self._evaluate, alone.graph, asked, point, self._functions)
+        if output not in self._known:
+            self._known[output] = differentiate(alone.graph, asked, self._functions)
+        made = self._known[output]
+        found = evaluate_gradients(
+            self._evaluate, made.graph, asked, point, self._functions, made.gradients
+        )
         return {
             i: (_flat(found[alone.holes[i]], point[alone.holes[i]]), None, None)
             for i in alone.floats

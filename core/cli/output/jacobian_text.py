@@ -9,23 +9,12 @@ import numpy as np
 
 from gradstep.core.cli.output.command_output import table
 from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.jacobian_bytes import matrices
 from gradstep.core.protocol.messages import Jacobian, JacobianBlock
-from gradstep.core.protocol.tensor_bytes import elements
 from gradstep.core.protocol.vocabulary import VERDICTS
 
 _ROWS, _COLUMNS = 16, 8  # that are printed; of larger ones the first
 _WRONG = VERDICTS.index("wrong")
-
-
-def matrices(block: JacobianBlock, buffers: Sequence[Buffer]) -> dict[str, np.ndarray]:
-    """What there is of "rule", "numeric" and "verdicts", each [m, n]."""
-    kinds = {"rule": np.float64, "numeric": np.float64, "verdicts": np.int8}
-    size = int(np.prod(block.input_shape, dtype=np.int64))
-    return {
-        name: elements(buffers[getattr(block, name)], np.dtype(kind)).reshape(-1, size)
-        for name, kind in kinds.items()
-        if getattr(block, name) >= 0
-    }
 
 
 def jacobian_text(found: Jacobian, buffers: Sequence[Buffer]) -> str:

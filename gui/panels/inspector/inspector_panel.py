@@ -17,6 +17,7 @@ from gradstep.gui.panels.inspector.inspected_node import inspected_name
 from gradstep.gui.panels.inspector.node_facts import NodeFacts
 from gradstep.gui.panels.inspector.node_flow import ChangeFlow, GradientFlow, ValueFlow
 from gradstep.gui.panels.inspector.node_gradcheck import NodeVerdict
+from gradstep.gui.panels.inspector.node_jacobian import NodeJacobian
 from gradstep.gui.panels.inspector.nonfinite_reasons import Reasons
 from gradstep.gui.panels.inspector.recorded_flow import RecordedFlow
 from gradstep.gui.panels.inspector.source_lines import SourceLines
@@ -46,6 +47,7 @@ class InspectorPanel(Panel):
         self.check = OverrideCheck(workspace)
         self.gradient = GradientFlow(workspace)
         self.verdict = NodeVerdict(workspace)
+        self.jacobian = NodeJacobian(workspace)
         self.value = ValueFlow(workspace)
         self.recorded = RecordedFlow(workspace)
         self.change = ChangeFlow(workspace)
@@ -71,8 +73,8 @@ class InspectorPanel(Panel):
         column.setSpacing(GRID // 2)
         self._sections: tuple[QWidget, ...] = (
             self.blocks, self.facts, self.step, self.wire, self.source, self.attributes, self.error,
-            self.code, self.check, self.reasons, self.gradient, self.verdict, self.value,
-            self.recorded, self.change, self.note,
+            self.code, self.check, self.reasons, self.gradient, self.verdict, self.jacobian,
+            self.value, self.recorded, self.change, self.note,
         )  # fmt: skip
         for section in self._sections:
             column.addWidget(section)
@@ -157,6 +159,7 @@ class InspectorPanel(Panel):
         self.check.show_node(op.name)
         self.gradient.show_node(op)
         self.verdict.show_node(op)
+        self.jacobian.show_node(op)
         self.value.show_node(op)
         self.recorded.show_node(op)
         self.change.show_change(self.workspace.value(f"{op.name}:0"))

@@ -47,9 +47,7 @@ class NodeVerdict(QWidget):
     def show_node(self, op: Operation) -> None:
         """Show what the last check found; hidden for a node that computes nothing."""
         self._name = op.name
-        self.setVisible(
-            self._workspace.program is not None and _can_be_checked(self._workspace, op)
-        )
+        self.setVisible(self._workspace.program is not None and can_be_checked(self._workspace, op))
         check = self._last(op.name)
         self.rows.clear()
         self.rows.setVisible(check is not None)
@@ -93,7 +91,7 @@ def _caption(tensor: CheckedTensor) -> str:
     return f"by {tensor.name}" + (" twice" if tensor.order == 2 else "")
 
 
-def _can_be_checked(workspace: Workspace, op: Operation) -> bool:
+def can_be_checked(workspace: Workspace, op: Operation) -> bool:
     """Whether it takes and gives floating-point tensors."""
     types = workspace.inference.types
     kinds = [types.get(ref) for ref in op.inputs if ref is not None]

@@ -146,6 +146,11 @@ class Wrapped(Label):
     def text(self) -> str:
         return super().text().replace(BREAK, "")
 
+    def set_tone(self, tone: Tone) -> None:
+        """In another colour."""
+        self._tone = tone
+        self.restyle()
+
     def restyle(self) -> None:
         """Take the colour from the theme anew."""
         palette = self.palette()

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from gradstep.core.cli.console.console import Console
-from gradstep.core.cli.output.jacobian_text import matrices
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.jacobian_answers import find_jacobian
+from gradstep.core.protocol.jacobian_bytes import matrices
 from tests.support import looping
 
 
