@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isqrt, prod
+
+from msgspec import structs
 
 from gradstep.core.graph.model import Operation
 from gradstep.core.host.tensors.axis_layout import channel_axis, is_kernel
@@ -53,6 +55,25 @@ def wish_for(op: Operation, value: TensorValue) -> PictureWish | None:
     if len(shape) == 4 and shape[1] == shape[2] >= _LEAST:  # features of a convolution
         return _viewed(value, "heat_map", "[:1]")
     return None
+
+
+def gradient_wish(op: Operation, value: TensorValue, gradient: TensorValue) -> PictureWish | None:
+    """What is to be drawn of the gradient of an operation's value, so that it can be laid beside
+    that value, drawn as `input_wish` says."""
+    wish = input_wish(op, value)
+    if wish is None or gradient.state != "known" or gradient.shape != value.shape:
+        return None
+    part = structs.replace(wish.part, ref=gradient.ref)
+    return replace(wish, part=part, is_image=False)
+
+
+def input_wish(op: Operation, value: TensorValue) -> PictureWish | None:
+    """What is to be drawn of a value beside its gradient: a picture, or a matrix."""
+    found = wish_for(op, value)
+    is_matrix = len(value.shape) == 2 and min(value.shape) >= _LEAST
+    if found is not None or value.state != "known" or not is_number(value.dtype) or not is_matrix:
+        return found
+    return None if value.dtype.startswith("complex") else _viewed(value, "heat_map", "")
 
 
 def _holds_digits(value: TensorValue) -> bool:

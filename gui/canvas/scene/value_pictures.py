@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -66,13 +67,17 @@ class ValuePictures(QObject):
     def of(self, op: Operation) -> ValuePicture | None:
         """The picture of an operation's value as of now: until it has come, the one before it."""
         value = self._workspace.value(str(op.output())) if self.are_shown else None
-        if value is None:
-            return None
+        return None if value is None else self.picture(value, partial(wish_for, op, value))
+
+    def picture(
+        self, value: TensorValue, wished: Callable[[], PictureWish | None]
+    ) -> ValuePicture | None:
+        """The same of a value. wished: tells what is to be drawn of it, if anything."""
         found = self._kept.get(value)
         if found is not None:
             self._kept.move_to_end(value)
             return found
-        wish = wish_for(op, value)
+        wish = wished()
         if wish is None:
             return None
         if value not in self._asked and len(self._wanted) < AT_ONCE:
@@ -109,7 +114,7 @@ class ValuePictures(QObject):
         kinds = np.where(np.isfinite(values), FINITE, NAN).astype(np.uint8)
         finite = values[np.isfinite(values)]
         ends = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
-        self._keep(value, ValuePicture(values, kinds, *ends, True, value.dtype))
+        self._keep(value, ValuePicture(values, kinds, *ends, wish.is_image, value.dtype))
 
     def _drawn(
         self,

@@ -13,6 +13,7 @@ from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.attribute_rows import Attributes
 from gradstep.gui.panels.inspector.block_comparison import BlockComparison
 from gradstep.gui.panels.inspector.gradient_code import GradientCode
+from gradstep.gui.panels.inspector.gradient_picture import GradientPicture
 from gradstep.gui.panels.inspector.inspected_node import inspected_name
 from gradstep.gui.panels.inspector.node_facts import NodeFacts
 from gradstep.gui.panels.inspector.node_flow import ChangeFlow, GradientFlow, ValueFlow
@@ -46,6 +47,7 @@ class InspectorPanel(Panel):
         self.code = GradientCode(workspace)
         self.check = OverrideCheck(workspace)
         self.gradient = GradientFlow(workspace)
+        self.saliency = GradientPicture(workspace)
         self.verdict = NodeVerdict(workspace)
         self.jacobian = NodeJacobian(workspace)
         self.value = ValueFlow(workspace)
@@ -73,8 +75,8 @@ class InspectorPanel(Panel):
         column.setSpacing(GRID // 2)
         self._sections: tuple[QWidget, ...] = (
             self.blocks, self.facts, self.step, self.wire, self.source, self.attributes, self.error,
-            self.code, self.check, self.reasons, self.gradient, self.verdict, self.jacobian,
-            self.value, self.recorded, self.change, self.note,
+            self.code, self.check, self.reasons, self.gradient, self.saliency, self.verdict,
+            self.jacobian, self.value, self.recorded, self.change, self.note,
         )  # fmt: skip
         for section in self._sections:
             column.addWidget(section)
@@ -158,6 +160,7 @@ class InspectorPanel(Panel):
         self.error.show_node(op.name)
         self.check.show_node(op.name)
         self.gradient.show_node(op)
+        self.saliency.show_node(op)
         self.verdict.show_node(op)
         self.jacobian.show_node(op)
         self.value.show_node(op)
