@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from gradstep.core.cli.console import watch_commands
+from gradstep.core.cli.console.attribution_commands import ATTRIBUTION_COMMANDS
 from gradstep.core.cli.console.branch_commands import BRANCH_COMMANDS
 from gradstep.core.cli.console.breakpoint_commands import BREAKPOINT_COMMANDS
 from gradstep.core.cli.console.console_acts import ConsoleActs, OwnActs
@@ -192,6 +193,7 @@ def console_commands() -> Iterator[ConsoleCommand]:
         *LOOP_COMMANDS,
         *WATCH_COMMANDS,
         *QUERY_COMMANDS,
+        *ATTRIBUTION_COMMANDS,
         *_LOOKING,
         *SESSION_COMMANDS,
         *_LAST,
