@@ -76,7 +76,7 @@ def program_info(session: DebugSession, told: Told | None = None) -> ProgramInfo
     waits = telling.part("what waits", partial(find_waiting, program.graph, program.feeds)) or {}
     races = telling.part("which races there are", partial(problems_of, session))
     listed = telling.listed
-    loops = listed("what loops do", partial(_loops, plan, told))
+    loops = listed("what loops do", partial(_loops, program, plan, told))
     held = listed("what gradients wait for", partial(held_up, program.gradients, waits))
     edges = listed("what wires wait for", partial(held_up, program.edges, waits))
     losses = listed("what is differentiated", partial(_losses, program, plan, told))
@@ -300,14 +300,20 @@ def _place(place: Place) -> LoopPlace:
     )
 
 
-def _loops(plan: Plan, told: Told, around: str = "") -> Iterator[LoopInfo]:
+def _loops(program: Program, plan: Plan, told: Told, around: str = "") -> Iterator[LoopInfo]:
     """The loops of a plan, each followed by those in it."""
     for step in map(plan.steps.__getitem__, plan.loops):
         if step.iteration is not None:
             inner, name = step.iteration.plan, step.op.name
             split = step.iteration.split
-            yield LoopInfo(loop=name, around=around, split=split, steps=_steps(inner, told, name))
-            yield from _loops(inner, told, name)
+            yield LoopInfo(
+                loop=name,
+                around=around,
+                split=split,
+                steps=_steps(inner, told, name),
+                condition=Telling().condition(program, step.op),
+            )
+            yield from _loops(program, inner, told, name)
 
 
 def _steps(plan: Plan, told: Told, loop: str = "") -> list[StepInfo]:

@@ -34,6 +34,11 @@ class Telling:
         told = self.part(f"what {op.type} does", lambda: _notation(program).sentence(op), op.name)
         return told or Sentence(f"{op.type} {op.name}", {})
 
+    def condition(self, program: Program, loop: Operation) -> str:
+        """While what a loop goes on; "" where that cannot be told."""
+        about = "what a loop goes on by"
+        return self.part(about, lambda: _notation(program).condition(loop), loop.name) or ""
+
     def listed(self, what: str, tell: Callable[[], Iterable[T]]) -> list[T]:
         """What `tell` tells as a list; nothing where it cannot."""
         return self.part(what, lambda: [*tell()]) or []

@@ -167,12 +167,13 @@ class ProgramInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 class LoopInfo(msgspec.Struct, frozen=True, kw_only=True):
     """A loop of the program. around: the loop that it is in; steps: of one iteration, of which the
-    first `split` find out whether it takes place."""
+    first `split` find out whether it takes place. condition: while what it goes on, in words."""
 
     loop: str
     around: str = ""
     split: int
     steps: list[StepInfo]
+    condition: str = ""
 
 
 class LoopPlace(msgspec.Struct, frozen=True, kw_only=True):

@@ -206,7 +206,8 @@ class IterationChoosers(QObject):
             if loop not in self.shown:
                 self.shown[loop] = self._made(loop)
             self.shown[loop].show_loop(known[loop])
-            self.shown[loop].show_title(frames[loop].title)
+            title = self._stage.facts.loop_titles.get(loop, frames[loop].title)
+            self.shown[loop].show_title(title)
         self._place()
 
     def _made(self, loop: str) -> IterationChooser:

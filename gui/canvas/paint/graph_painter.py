@@ -6,6 +6,8 @@ it culls arrays, draws in batches, and leaves out what a scale is too small for.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen
@@ -40,6 +42,7 @@ class GraphPainter:
         self.labels = Labels()
         self.arrays = EMPTY
         self.lifted: np.ndarray | None = None
+        self.titles: Mapping[str, str] = {}  # of the frames of loops, by their While
         self.most_far_links = MOST_FAR_LINKS
 
     def paint(self, painter: QPainter, rect: QRectF, scale: float) -> None:
@@ -108,7 +111,8 @@ class GraphPainter:
         room = x + width - at.x()
         if frame.loop and width * scale >= chooser_room():
             room -= CHOOSER / scale  # that stands over the other end of the edge
-        labels.draw(painter, at, frame.title, font, self.theme.muted, room, size=size)
+        title = self.titles.get(frame.loop, frame.title)
+        labels.draw(painter, at, title, font, self.theme.muted, room, size=size)
 
     def background(self, painter: QPainter, rect: QRectF, scale: float) -> None:
         """The canvas colour and its dots."""

@@ -56,6 +56,9 @@ class Layers:
         """Only what is said of the graph changed. Where that is seen: pixels of the viewport."""
         self._rest.invalidate()
         view, parts = self._camera.pixels, self._find_changed()
+        if self.painter.titles != self._stage.facts.loop_titles:
+            self._structure.invalidate()
+            parts = None
         if parts is None:
             self._facts.invalidate()
             return QRegion(QRect(QPoint(), view.size()))
@@ -114,6 +117,7 @@ class Layers:
         painter.restore()
 
     def _paint_structure(self, painter: QPainter, rect: QRectF, scale: float) -> None:
+        self.painter.titles = self._stage.facts.loop_titles
         self.painter.background(painter, rect, scale)
         self.painter.paint(painter, rect, scale)
 
@@ -123,6 +127,7 @@ class Layers:
         paint_order.paint_facts(painter, arrays, self.runtime, facts, boxes, links, scale)
 
     def _paint_rest(self, painter: QPainter, rect: QRectF, scale: float) -> None:
+        self.painter.titles = self._stage.facts.loop_titles
         self.painter.background(painter, rect, scale)
         self.painter.paint_frames(painter, rect, scale)
         self._paint_both(painter, *self.painter.standing(rect), scale)

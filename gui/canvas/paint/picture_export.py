@@ -86,6 +86,7 @@ def _paint(
 ) -> None:
     structure = GraphPainter(theme)
     structure.arrays, structure.most_far_links = arrays, len(arrays.routes)
+    structure.titles = facts.loop_titles
     painter.fillRect(area, theme.background)
     structure.paint_frames(painter, area, scale)
     boxes, links = np.ones(len(arrays), dtype=bool), np.ones(len(arrays.routes), dtype=bool)

@@ -18,6 +18,7 @@ from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 from gradstep.core.protocol.messages import BrokenNumbers
 from gradstep.gui.canvas.paint.heat_by_cost import Shares, shares_of
 from gradstep.gui.canvas.paint.heat_by_difference import DIFFERENCE, differences_of
+from gradstep.gui.canvas.scene.drawn_loops import loop_titles
 from gradstep.gui.canvas.scene.node_values import ROOM, NodeValues, gradient, value
 from gradstep.gui.canvas.scene.override_badges import find_badges
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
@@ -233,6 +234,11 @@ class OverlayState:
         """Whether no output of an operation is alive."""
         types = self._workspace.inference.types
         return all(x in self._dead for x in outputs_of(self._graph, types, name))
+
+    @cached_property
+    def loop_titles(self) -> dict[str, str]:
+        """Of the frames of loops."""
+        return loop_titles(self._workspace.program)
 
     @cached_property
     def selected(self) -> frozenset[int]:

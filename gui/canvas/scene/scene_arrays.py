@@ -81,15 +81,13 @@ class SceneArrays:
         """Around boxes that belong together, the outer ones first."""
         if self.base is not None:
             return self.base.frames
-        return frames(self.visible.surroundings, self.rects, self.visible.loop_titles)
+        return frames(self.visible.surroundings, self.rects)
 
     def _keep_frames(self, before: SceneArrays) -> None:
         """Those of a scene whose boxes stand in the same places of the same scopes."""
         same = self.visible.surroundings is before.visible.surroundings
         if same and "frames" in before.__dict__ and np.array_equal(self.rects, before.rects):
-            titles = {frame.loop: frame.title for frame in before.frames if frame.loop}
-            if all(self.visible.loop_titles.get(loop) == titles[loop] for loop in titles):
-                self.__dict__["frames"] = before.frames
+            self.__dict__["frames"] = before.frames
 
     @cached_property
     def scopes(self) -> list[str]:

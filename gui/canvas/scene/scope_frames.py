@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from types import MappingProxyType
 
 import numpy as np
 
@@ -74,13 +73,9 @@ def _note_loops(
             _note_loops(graph, loop.graph, around, found)
 
 
-def frames(
-    homes: Sequence[tuple[str, ...]],
-    rects: np.ndarray,
-    titles: Mapping[str, str] = MappingProxyType({}),
-) -> tuple[Frame, ...]:
+def frames(homes: Sequence[tuple[str, ...]], rects: np.ndarray) -> tuple[Frame, ...]:
     """Those of several boxes that no other box and no other frame reaches into, the outer ones
-    first. homes: what is around each box; rects: float64[n, 4]; titles: of loops, by the While."""
+    first. homes: what is around each box; rects: float64[n, 4]."""
     members = _members(homes)
     if not members:
         return ()
@@ -98,19 +93,16 @@ def frames(
             inside = np.zeros(len(rects), dtype=bool)
             inside[boxes] = True
             around = names[outer[number][-1]] if outer[number] else ""
-            found.append(_frame(name, around, inside, bounds[number], titles))
+            found.append(_frame(name, around, inside, bounds[number]))
     return tuple(found)
 
 
-def _frame(
-    name: str, outside: str, boxes: np.ndarray, rect: np.ndarray, titles: Mapping[str, str]
-) -> Frame:
+def _frame(name: str, outside: str, boxes: np.ndarray, rect: np.ndarray) -> Frame:
     """outside: what the next frame around it frames, or ""."""
     x, y, width, height = rect.tolist()
     loop = name.removesuffix(_ITERATION) if name.endswith(_ITERATION) else ""
-    title = titles.get(loop) or _title(name, outside)
     scope = "" if loop else name
-    return Frame(title, scope, boxes, (x, y, width, height), not outside, loop)
+    return Frame(_title(name, outside), scope, boxes, (x, y, width, height), not outside, loop)
 
 
 def _members(homes: Sequence[tuple[str, ...]]) -> dict[str, list[int]]:

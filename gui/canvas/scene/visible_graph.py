@@ -143,11 +143,6 @@ class VisibleGraph:
         """Those whose iterations are shown."""
         return () if self.source is None else drawn_loops(self.source.graph, self.box_of)
 
-    @cached_property
-    def loop_titles(self) -> Mapping[str, str]:
-        """Of each of them, by its While: `while i < n`."""
-        return {loop.name: loop.title for loop in self.loops}
-
     @classmethod
     def of(
         cls,

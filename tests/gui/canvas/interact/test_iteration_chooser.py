@@ -58,7 +58,8 @@ def values(canvas: Any, qtbot: Any, name: str = "while/times") -> tuple[float, f
 def test_before_a_loop_has_run_there_is_nothing_to_choose(looped: Any) -> None:
     assert not looped.view.iterations.shown
     (frame,) = [frame for frame in looped.view.arrays.frames if frame.loop]
-    assert frame.title == "while v₀ < 3"
+    assert frame.title == "every iteration of While"
+    assert looped.view.stage.facts.loop_titles[LOOP] == "while v₀ < 3"
 
 
 def test_buttons_go_from_iteration_to_iteration(done: Any, qtbot: Any) -> None:
@@ -137,8 +138,10 @@ def test_an_inner_loop_is_chosen_within_the_outer_ones_iteration(canvas: Any) ->
     canvas.view.fit()
     shown = canvas.view.iterations.shown
     outer, inner = sorted(shown, key=len)
-    titles = {f.loop: f.title for f in canvas.view.arrays.frames if f.loop}
-    assert titles == {outer: "while v₀ < n", inner: "while v₀⁽ˢ⁾ < v₀⁽ᵗ⁾"}
+    assert canvas.view.stage.facts.loop_titles == {
+        outer: "while v₀ < n",
+        inner: "while v₀⁽ˢ⁾ < v₀⁽ᵗ⁾",
+    }
     assert shown[inner].of.text() == "of 3"
     QTest.mouseClick(shown[outer].back, LEFT)
     assert shown[inner].of.text() == "of 2"
