@@ -11,16 +11,14 @@ from gradstep.core.protocol.messages import LoopShown
 from gradstep.gui import commands
 from gradstep.gui.canvas.interact.camera import Camera
 from gradstep.gui.canvas.interact.overlay import Overlay
-from gradstep.gui.canvas.scene.drawn_loops import CHOOSER, chooser_room
 from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.canvas.scene.scope_frames import Frame
 from gradstep.gui.look import icons
 from gradstep.gui.look.plain_text import Label, plain
-from gradstep.gui.look.theme import SMALL, fade, mono, sans
+from gradstep.gui.look.theme import SMALL, mono, sans
 from gradstep.gui.model.workspace import Workspace
 
 HEIGHT = 22  # pixels
-LEAST = 0.22  # scale below which numbers on a frame would be larger than what it frames
 MOST = 60  # frames that have one
 _STEPS = {
     Qt.Key.Key_Up: 1,
@@ -40,7 +38,7 @@ class IterationChooser(QWidget):
         super().__init__(parent)
         self.setObjectName(f"canvas.iteration.{loop}")
         self._workspace, self._loop = workspace, loop
-        self._shown = LoopShown(loop=loop)
+        self._shown, self._title = LoopShown(loop=loop), ""
         self.back, self.on, self.drop = QToolButton(), QToolButton(), QToolButton()
         self.field, self.of = _Number(self), Label()
         self.word = Label(self.tr("iteration"))
@@ -66,9 +64,26 @@ class IterationChooser(QWidget):
         self.update()
 
     def show_title(self, title: str) -> None:
-        """What the loop is called, which is not to be read from afar."""
+        """While what the loop goes on."""
+        self._title = title
         words = self.tr("of which iteration the values in this loop are")
         self.setToolTip(plain(f"{title}: {words}"))
+
+    def fit(self, room: int) -> bool:
+        """Be so wide at most, with as much of the title as fits; whether the rest does."""
+        word = self.tr("iteration")
+        self.word.setText(word)
+        self.adjustSize()
+        left = room - self.width()
+        metrics = self.word.fontMetrics()
+        between = " · "
+        title = metrics.elidedText(
+            self._title, Qt.TextElideMode.ElideRight, left - metrics.horizontalAdvance(between)
+        )
+        if len(title) > 1:  # more than the dots
+            self.word.setText(f"{title}{between}{word}")
+            self.adjustSize()
+        return left >= 0
 
     def tint(self) -> None:
         """In the theme's colours."""
@@ -100,7 +115,7 @@ class IterationChooser(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         edge = theme.selection if self._shown.chosen else theme.line
         painter.setPen(QPen(edge, 1))
-        painter.setBrush(fade(theme.panel, 0.94))
+        painter.setBrush(theme.panel)  # nothing shines through of the title below
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 5, 5)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -224,7 +239,7 @@ class IterationChoosers(QObject):
             chooser.tint()
 
     def _place(self) -> None:
-        """At the right end of the upper edge of each frame, as long as that has room."""
+        """Over the title of each frame, as long as that has room."""
         if not self.shown:
             return
         for frame in self._stage.arrays.frames:
@@ -232,12 +247,11 @@ class IterationChoosers(QObject):
                 self._put(self.shown[frame.loop], frame)
 
     def _put(self, chooser: IterationChooser, frame: Frame) -> None:
-        x, y, width, _ = frame.rect
+        x, y, width, height = frame.rect
         scale = self._camera.scale
-        room = width * scale >= chooser_room() and scale >= LEAST
-        corner = self._camera.to_pixel(QRectF(x, y, width, TITLE).bottomRight())
-        chooser.adjustSize()
-        wide = min(chooser.width(), CHOOSER)
+        corner = self._camera.to_pixel(QRectF(x, y, width, TITLE).bottomLeft())
+        side = round(SIDE * scale / 2)
+        fits = chooser.fit(round(width * scale) - 2 * side)
         up = max(round((TITLE * scale - HEIGHT) / 2), 0)
-        chooser.move(corner + QPoint(-wide - round(SIDE / 2 * scale), -HEIGHT - up))
-        chooser.setVisible(room)
+        chooser.move(corner + QPoint(side, -HEIGHT - up))
+        chooser.setVisible(fits and height * scale >= 2 * HEIGHT)

@@ -19,7 +19,6 @@ from gradstep.gui.canvas.paint.link_painter import LinkPainter
 from gradstep.gui.canvas.paint.loop_painter import LoopPainter
 from gradstep.gui.canvas.paint.node_cards import Cards
 from gradstep.gui.canvas.paint.text_cache import Labels
-from gradstep.gui.canvas.scene.drawn_loops import CHOOSER, chooser_room
 from gradstep.gui.canvas.scene.level_of_detail import MOST_FAR_LINKS, Detail, text_size
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.canvas.scene.scene_boxes import KINDS
@@ -109,8 +108,6 @@ class GraphPainter:
             size = TITLE_FAR / (labels.height(font) * scale)
             at = QPointF(x, y - TITLE_FAR / scale)
         room = x + width - at.x()
-        if frame.loop and width * scale >= chooser_room():
-            room -= CHOOSER / scale  # that stands over the other end of the edge
         title = self.titles.get(frame.loop, frame.title)
         labels.draw(painter, at, title, font, self.theme.muted, room, size=size)
 

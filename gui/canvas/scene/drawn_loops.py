@@ -9,9 +9,6 @@ from gradstep.core.graph.loop import LOOP, Loop, loop_of
 from gradstep.core.graph.model import Graph
 from gradstep.core.protocol.messages import ProgramInfo
 
-CHOOSER = 204  # pixels, width of what an iteration is chosen with
-_TITLE = 72  # pixels that a title needs beside it at least
-
 
 @dataclass(frozen=True, slots=True)
 class DrawnLoop:
@@ -20,11 +17,6 @@ class DrawnLoop:
 
     name: str
     rounds: tuple[tuple[int, int], ...]
-
-
-def chooser_room() -> int:
-    """Pixels that a frame has to be wide for its iteration to be chosen there."""
-    return CHOOSER + _TITLE
 
 
 def drawn_loops(graph: Graph, box_of: Mapping[str, int]) -> tuple[DrawnLoop, ...]:

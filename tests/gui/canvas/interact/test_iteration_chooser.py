@@ -108,9 +108,10 @@ def test_the_debugger_stays_where_it_is(done: Any) -> None:
 def test_it_stands_in_the_upper_edge_of_its_frame(done: Any) -> None:
     (frame,) = [frame for frame in done.view.arrays.frames if frame.loop]
     done.view.camera.pan(QPoint(-7, 11))
-    found, corner = chooser(done), done.pixel((frame.rect[0] + frame.rect[2], frame.rect[1]))
-    assert 0 <= corner.x() - found.geometry().right() <= 20
+    found, corner = chooser(done), done.pixel((frame.rect[0], frame.rect[1]))
+    assert 0 <= found.geometry().left() - corner.x() <= 20
     assert 0 <= found.geometry().top() - corner.y() <= 10
+    assert found.word.text() == "while v₀ < 3 · iteration"
     done.view.camera.zoom_to(0.1)
     assert not found.isVisible(), "from afar it would be larger than what it is about"
 
