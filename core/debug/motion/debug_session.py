@@ -89,6 +89,8 @@ class DebugSession(Moves[Stop]):
             batches,
         )
         self._cursor = Cursor(self.timeline, program.gradients, program.losses)
+        if before is not None:
+            self._cursor.chosen = before.chosen
         self._stepper = Stepper(self._cursor)
         self._log = MoveLog(self.timeline)
         self.branches = Branches(self, self._cursor)

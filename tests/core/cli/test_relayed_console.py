@@ -11,6 +11,7 @@ from gradstep.core.cli.console.console import Console
 from gradstep.core.cli.console.line_completion import complete
 from gradstep.core.cli.console.relayed_acts import answer_line
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.session_registry import FIRST, Sessions
 from gradstep.core.document.breakpoint_specs import breakpoint_of, spec_of
 from gradstep.core.engine.numpy_backend import NumpyBackend
@@ -20,6 +21,7 @@ from gradstep.core.io.open_document import read
 from gradstep.core.program.derive import derive
 from gradstep.core.protocol import messages as m
 from tests.examples.build import FOLDER
+from tests.support import looping
 
 
 @pytest.fixture
@@ -65,6 +67,15 @@ def test_what_changes_something_is_left_to_the_window(sessions: Sessions) -> Non
     threads = sessions.session
     assert (threads.stop.step, sessions.current) == (0, FIRST)
     assert threads.session.frame().value("c").tolist() != [1, 2]  # type: ignore[union-attr]
+
+
+def test_an_iteration_is_chosen_by_the_window() -> None:
+    program = looping.session(n=3).program
+    there = Sessions({FIRST: Scheduler(program)})
+    done = said(there, "iteration 2")
+    assert done.control == m.Control(command="iteration", target="while/While 2")
+    assert done.then == "iteration"
+    assert not there.session.session.chosen
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -184,3 +186,13 @@ def test_who_stands_on_the_way_back_sees_what_was_there_on_the_way_there() -> No
         while session.stop.inside and session.stop.inside[0].iteration == iteration:
             session.step()
     assert seen == [81, 27, 9, 3]
+
+
+def test_a_choice_stays_over_an_edit() -> None:
+    session = looping.session(n=4)
+    session.continue_()
+    session.choose_iteration("while/While", 1)
+    edited = replace(session.program, fetches=(*session.program.fetches, TensorRef("x")))
+    again = DebugSession(edited, before=session)
+    again.continue_()
+    assert shown(again, "while/times") == 4

@@ -16,11 +16,14 @@ from gradstep.core.document.document import Document
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
 from gradstep.core.host.tensors.aggregate import NAN, ZERO
+from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.protocol.messages import DescribeTensor, DrawTensor, ReadTable
+from gradstep.gui import commands
 from gradstep.gui.panels.tensor import tensor_saving
 from gradstep.gui.panels.tensor.element_grid import ElementGrid
 from gradstep.gui.panels.tensor.table_pages import Rectangle
 from gradstep.gui.panels.tensor.tensor_panel import TensorPanel
+from tests.support import looping
 
 NAN_AND_INF = np.array([1, np.nan, np.inf], np.float32)
 
@@ -580,3 +583,22 @@ def test_a_picture_is_saved_as_it_is_shown(
     press(qtbot, panel, "save")
     qtbot.waitUntil(lambda: panel.explorer.said.text().startswith("saved"))
     assert (tmp_path / "y.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_in_a_loop_it_is_the_iteration_that_was_chosen(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    builder = GraphBuilder()
+    with builder.as_default():
+        looping.power(builder)
+    feeds = {"x:0": Constant(np.float32(2)), "n:0": Constant(np.int32(5))}
+    fetches = (TensorRef("y"),)
+    bench.space.open_document(Document(builder.build(), feeds=feeds, fetches=fetches))
+    bench.space.debugger.flush()
+    bench.run("continue_")
+    bench.space.select(["while/times"])
+    panel = show(TensorPanel(bench.space), 900, 400)
+    qtbot.waitUntil(lambda: table(panel) == [["32"]])
+    for number, wanted in ((0, "2"), (3, "16"), (None, "32")):
+        commands.choose_iteration(bench.space, "while/While", number)
+        qtbot.waitUntil(lambda wanted=wanted: table(panel) == [[wanted]])
