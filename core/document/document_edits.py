@@ -18,6 +18,7 @@ from gradstep.core.document.packed_rows import used_rows
 from gradstep.core.document.placeholder_substitution import with_placeholders
 from gradstep.core.document.queue_threads import threads_without
 from gradstep.core.document.request_edits import (
+    asking,
     clear_override,
     set_optimizers,
     set_override,
@@ -307,6 +308,7 @@ def _still(edge: Edge, document: Document, gone: set[str]) -> bool:
 __all__ = [
     "add_control",
     "add_operation",
+    "asking",
     "clear_override",
     "connect",
     "disconnect",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from gradstep.core.debug.history.branch_record import Branch
+from gradstep.core.debug.history.branch_record import Branch, BranchEdit
 from gradstep.core.debug.history.manual_assignments import Assignment
+from gradstep.core.document.edit_names import rename_in_edit
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant, TensorRef
 
@@ -25,8 +26,20 @@ class KeptChange:
 
 
 @dataclass(frozen=True)
+class KeptEdit:
+    """See BranchEdit."""
+
+    run: int
+    step: int
+    op: str
+    kind: str
+    names: tuple[str, ...] = ()
+    words: str = ""
+
+
+@dataclass(frozen=True)
 class KeptBranch:
-    """See Branch."""
+    """See Branch. edits: its own, behind those of its parent."""
 
     name: str
     parent: str
@@ -36,6 +49,7 @@ class KeptBranch:
     changes: tuple[KeptChange, ...] = ()
     inherited: int = 0
     place: tuple[int, int] = (0, 0)
+    edits: tuple[KeptEdit, ...] = ()
 
 
 def keep(branches: Iterable[Branch]) -> tuple[KeptBranch, ...]:
@@ -46,7 +60,10 @@ def keep(branches: Iterable[Branch]) -> tuple[KeptBranch, ...]:
 
 def begin(kept: Iterable[KeptBranch]) -> tuple[Branch, ...]:
     """The inverse of `keep`, with the first one before anything ran."""
-    return tuple(_begun(b) if b.parent else Branch(b.name) for b in kept)
+    found = dict[str, Branch]()
+    for b in kept:
+        found[b.name] = _begun(b, found[b.parent].edits) if b.parent else Branch(b.name)
+    return (*found.values(),)
 
 
 def require_tree(kept: tuple[KeptBranch, ...]) -> None:
@@ -79,7 +96,16 @@ def relabel_branch(branch: KeptBranch, name_of: Names) -> KeptBranch:
         )
         for change in branch.changes
     )
-    return replace(branch, op=name_of(branch.op) if branch.op else "", changes=changes)
+    edits = tuple(
+        replace(
+            edit,
+            op=name_of(edit.op) if edit.op else "",
+            names=(*rename_in_edit(edit.kind, edit.names, name_of),),
+        )
+        for edit in branch.edits
+    )
+    op = name_of(branch.op) if branch.op else ""
+    return replace(branch, op=op, changes=changes, edits=edits)
 
 
 _COUNTER = ":counter"  # of what an operation draws
@@ -90,14 +116,23 @@ def _kept(branch: Branch) -> KeptBranch:
         KeptChange(c.run, c.step, c.op, {n: Constant(v) for n, v in c.values.items()}, c.words)
         for c in branch.changes
     )
+    own = branch.edits[branch.edits_inherited :]
+    edits = tuple(KeptEdit(e.run, e.step, e.op, e.kind, e.names, e.words) for e in own)
     where = branch.run, branch.step, branch.op
-    return KeptBranch(branch.name, branch.parent, *where, changes, branch.inherited, branch.place)
+    rest = branch.inherited, branch.place, edits
+    return KeptBranch(branch.name, branch.parent, *where, changes, *rest)
 
 
-def _begun(branch: KeptBranch) -> Branch:
+def _begun(branch: KeptBranch, before: tuple[BranchEdit, ...]) -> Branch:
+    """before: the edits of its parent."""
     changes = tuple(
         Assignment(c.run, c.step, c.op, {n: v.array for n, v in c.values.items()}, c.words)
         for c in branch.changes
     )
+    own = (BranchEdit(e.run, e.step, e.op, e.kind, e.names, e.words) for e in branch.edits)
     where = branch.run, branch.step, branch.op
-    return Branch(branch.name, branch.parent, *where, changes, branch.inherited, branch.place)
+    return Branch(
+        *(branch.name, branch.parent, *where, changes, branch.inherited, branch.place),
+        edits=(*before, *own),
+        edits_inherited=len(before),
+    )

@@ -67,11 +67,11 @@ def toggle_stop(document: Document, edge: Edge) -> Document:
     edge = original_edge(document.graph, edge)
     if tensor_carried(document.graph, edge) is None:
         raise GradstepError("this input carries no wire", kind="ValueError", node=edge.op)
-    request = _asking(document)
+    request = asking(document)
     return replace(document, request=replace(request, stopped_edges=request.stopped_edges ^ {edge}))
 
 
-def _asking(document: Document) -> GradientRequest:
+def asking(document: Document) -> GradientRequest:
     """The document's request, with something to bend: where nothing is asked for, but the graph has
     gradients of its own, these are derived anew. In the graph they are as they are."""
     if requests(document) or not document.imported:
@@ -83,8 +83,8 @@ def _asking(document: Document) -> GradientRequest:
 def set_override(document: Document, override: Override) -> Document:
     """Override a gradient; an override of the same target is replaced."""
     others = [o for o in document.request.overrides if _target(o) != _target(override)]
-    asking = replace(document, request=_asking(document))
-    return _with_overrides(asking, (*others, override))
+    bent = replace(document, request=asking(document))
+    return _with_overrides(bent, (*others, override))
 
 
 def clear_override(document: Document, kind: OverrideKind, target: str) -> Document:

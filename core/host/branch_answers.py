@@ -10,6 +10,7 @@ from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.session_registry import Sessions
 from gradstep.core.debug.history.program_tensors import find_tensor
 from gradstep.core.debug.history.random_streams import seeded
+from gradstep.core.document.named_edits import words_of
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import TensorRef
@@ -38,7 +39,7 @@ def inject(threads: Scheduler, name: str, value: np.ndarray, at: str = "", branc
         words = f"{TensorRef.parse(name).short}{at} = {brief(value).removesuffix('.')}"
         values = {name: _whole(threads, name, value, at)}
     threads.inject(values, branch, words)
-    return f"{words} from here on, on branch {threads.session.branches.current}"
+    return f"{words} from here on, on branch {branch_of(threads)}"
 
 
 def _reseeded(threads: Scheduler, value: np.ndarray) -> dict[str, np.ndarray]:
@@ -60,11 +61,20 @@ def manage(threads: Scheduler, request: ManageBranches) -> str:
     if request.command == "switch":
         threads.switch_branch(name)
         return f"branch {name}"
+    if request.command == "edit":
+        words = words_of(request.kind, request.edited)
+        threads.edit(request.kind, request.edited, name, words)
+        return f"{words} from run {threads.stop.run + 1} on, on branch {branch_of(threads)}"
     if request.command == "rename":
         threads.session.branches.rename(name, request.to)
         return f"branch {name} is {request.to.strip()}"
     threads.drop_branch(name)
     return f"branch {name} is gone"
+
+
+def branch_of(threads: Scheduler) -> str:
+    """The branch that is shown."""
+    return threads.session.branches.current
 
 
 def _whole(threads: Scheduler, name: str, value: np.ndarray, at: str) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.concurrency.session_registry import FIRST
-from gradstep.core.debug.history.branch_record import FIRST_BRANCH, Branch
+from gradstep.core.debug.history.branch_record import FIRST_BRANCH, Branch, BranchEdit
 from gradstep.core.debug.history.manual_assignments import Assignment
 from gradstep.core.debug.motion.loop_place import Place
 from gradstep.core.errors import GradstepError
@@ -34,6 +34,15 @@ class _Change(msgspec.Struct, array_like=True):
     words: str = ""
 
 
+class _Edit(msgspec.Struct, array_like=True):
+    run: int
+    step: int
+    op: str
+    kind: str
+    names: list[str]
+    words: str = ""
+
+
 class _Branch(msgspec.Struct, array_like=True):
     name: str
     parent: str
@@ -43,6 +52,8 @@ class _Branch(msgspec.Struct, array_like=True):
     changes: list[_Change]
     inherited: int
     place: tuple[int, int]
+    edits: list[int] = []  # by their numbers: branches have some in common
+    edits_inherited: int = 0
 
 
 class _Command(msgspec.Struct, array_like=True):
@@ -62,6 +73,7 @@ class _Course(msgspec.Struct, array_like=True):
     changes: list[_Change]
     history: list[_Command]
     branches: list[_Branch] = []
+    edits: list[_Edit] = []
     branch: str = FIRST_BRANCH
 
 
@@ -84,7 +96,7 @@ def read(buffer: Buffer) -> Courses:
     try:
         record = msgspec.msgpack.decode(buffer, type=_Courses)
         by_name = {name: _put_together(course) for name, course in record.by_name.items()}
-    except (msgspec.DecodeError, ValueError) as error:
+    except (msgspec.DecodeError, ValueError, IndexError) as error:
         raise GradstepError(
             f"sessions that cannot be understood: {error}", kind="ProtocolError"
         ) from None
@@ -93,24 +105,34 @@ def read(buffer: Buffer) -> Courses:
 
 def _taken_apart(course: Course) -> _Course:
     history = [_command(name, what) for name, what in course.history]
+    edits = {each: None for b in course.branches for each in b.edits}
+    numbers = {each: number for number, each in enumerate(edits)}
     return _Course(
         *(course.run, course.step, course.op, [*course.inside], _written(course.changes), history),
         branches=[
             _Branch(
-                b.name, b.parent, b.run, b.step, b.op, _written(b.changes), b.inherited, b.place
+                *(b.name, b.parent, b.run, b.step, b.op, _written(b.changes), b.inherited, b.place),
+                [numbers[each] for each in b.edits],
+                b.edits_inherited,
             )
             for b in course.branches
         ],
+        edits=[_Edit(e.run, e.step, e.op, e.kind, [*e.names], e.words) for e in edits],
         branch=course.branch,
     )
 
 
 def _put_together(course: _Course) -> Course:
     history = tuple((each.name, _what(each)) for each in course.history)
+    edits = [BranchEdit(e.run, e.step, e.op, e.kind, (*e.names,), e.words) for e in course.edits]
     return Course(
         *(course.run, course.step, course.op, tuple(course.inside), _read(course.changes), history),
         branches=tuple(
-            Branch(b.name, b.parent, b.run, b.step, b.op, _read(b.changes), b.inherited, b.place)
+            Branch(
+                *(b.name, b.parent, b.run, b.step, b.op, _read(b.changes), b.inherited, b.place),
+                tuple(edits[number] for number in b.edits),
+                b.edits_inherited,
+            )
             for b in course.branches
         ),
         branch=course.branch,

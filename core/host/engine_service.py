@@ -263,7 +263,7 @@ class EngineService:
         else:
             threads.command(request.command, request.target)
         said = report_stop(threads)
-        if threads.current != before:
+        if threads.current != before or self._told.is_other(threads.session):
             said = structs.replace(said, program=self._told.whole(threads.session))
         return self._seen(said, request.look)
 
@@ -295,6 +295,7 @@ class EngineService:
     def _manage_sessions(self, request: m.ManageSessions, buffers: Sequence[Buffer]) -> Answer:
         loaded = self._open_document
         reply = manage_sessions(loaded.sessions, request, loaded.make, self._told.whole)
+        reply = structs.replace(reply, stopped=self._with_program(reply.stopped))
         if request.command == "list":
             return reply, ()
         return reply, course_bytes.written(courses_of(loaded.sessions))
@@ -319,11 +320,18 @@ class EngineService:
         members, told = differences(document, kept).to_buffers()
         return m.BranchesKept(count=len(branches) - 1, members=members), tuple(told)
 
+    def _with_program(self, stopped: m.Stopped) -> m.Stopped:
+        """With the program of the branch that is shown now, if it is not the one that was told."""
+        session = self._session
+        if stopped.program is not None or not self._told.is_other(session):
+            return stopped
+        return structs.replace(stopped, program=self._told.whole(session))
+
     def _branched(self, reply: m.SessionList, look: m.Look | None) -> Answer:
         """With what there is to see. What was found of the runs that were shown before is not so in
         these."""
         self._surveyor = None
-        stopped, values = self._seen(reply.stopped, look)
+        stopped, values = self._seen(self._with_program(reply.stopped), look)
         courses = course_bytes.written(courses_of(self._open_document.sessions))
         return structs.replace(reply, stopped=stopped), (*(courses or (b"",)), *values)
 

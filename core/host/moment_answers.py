@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import structs
 
 from gradstep.core.debug.concurrency.session_registry import Sessions
+from gradstep.core.debug.motion.branches import Branches
 from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.host.moment_values import session_of, take
 from gradstep.core.protocol.messages import CompareMoments, Comparison, Moment
@@ -31,11 +32,30 @@ def _at_one_place(sessions: Sessions, left: Moment, right: Moment) -> tuple[Mome
     if len(named) == 2:
         return left, right
     branches = session_of(sessions, left).branches
+    one, other = (branches[m.branch or branches.current] for m in (left, right))
+    if one.edits != other.edits:
+        return _in_one_run(branches, left, right)
     if named:
         run, step = named[0].run, named[0].step
     else:
         run, step = min(branches.reached(m.branch or branches.current) for m in (left, right))
     return structs.replace(left, run=run, step=step), structs.replace(right, run=run, step=step)
+
+
+def _in_one_run(branches: Branches, left: Moment, right: Moment) -> tuple[Moment, Moment]:
+    """Of branches that run other programs, whose steps have other numbers: as far as each has come
+    in the last run that both have reached, or in the one that is named."""
+    both = left, right
+    reached = [branches.reached(moment.branch or branches.current) for moment in both]
+    named = [moment.run for moment in both if moment.run >= 0]
+    run = named[0] if named else min(reached)[0]
+    first, second = (
+        structs.replace(m, run=run, step=step if last == run else branches.length(m.branch))
+        if m.run < 0
+        else m
+        for m, (last, step) in zip(both, reached, strict=True)
+    )
+    return first, second
 
 
 def _origin(sessions: Sessions, left: Moment, right: Moment) -> str:
@@ -47,7 +67,7 @@ def _origin(sessions: Sessions, left: Moment, right: Moment) -> str:
     for name, other in (names, reversed(names)):
         branch = branches[name]
         if branch.parent == other:
-            given = ", ".join(change.words for change in branch.own if change.words)
+            given = branch.words
             place = f"run {branch.run + 1}, step {branch.step + 1}"
             return f"{name} leaves {other} at {place}" + (f", with {given}." if given else ".")
     return ""

@@ -259,7 +259,7 @@ def _branch_info(branch: Branch, current: str) -> BranchInfo:
         run=branch.run,
         step=branch.step,
         op=branch.op,
-        text=", ".join(change.words for change in branch.own if change.words),
+        text=branch.words,
         at_run=run,
         at_step=step,
         current=branch.name == current,

@@ -135,6 +135,9 @@ def _go(threads: Scheduler, course: Course) -> None:
     session = threads.session
     if course.branches:
         session.branches.take_over(course.branches, course.branch)
+        if session.branches[course.branch].edits:
+            session.lead()
+            return
     for change in course.changes:
         if not repeat(change, session):
             return

@@ -46,6 +46,10 @@ class ToldProgram:
         """What was told is of another document."""
         self._recent = []
 
+    def is_other(self, session: DebugSession) -> bool:
+        """Whether the session runs another program than the one that was told last."""
+        return not self._recent or self._recent[0].program is not session.program
+
     def whole(self, session: DebugSession, problems: Sequence[ProblemInfo] = ()) -> ProgramInfo:
         """All that there is to tell. problems: beside those that the program knows of."""
         return self._tell(session, problems)[1]

@@ -21,6 +21,7 @@ from gradstep.core.ops.typing.missing_inputs import find_waiting
 from gradstep.core.program.acyclic_part import without_cycles
 from gradstep.core.program.data_feeds import find_batches, first_feeds, own_feeds
 from gradstep.core.program.default_targets import missing_names, run_targets, sound_threads
+from gradstep.core.program.edited_program import EditedPrograms
 from gradstep.core.program.feeds_and_initials import fit_feeds, fit_initial
 from gradstep.core.program.function_kinds import in_role
 from gradstep.core.program.imported_gradients import add_imported_gradients
@@ -50,6 +51,7 @@ def derive(
     problems: list[Problem] = []
     if functions is None:
         functions, problems = compile_functions(document, trusted, output)
+    edited = EditedPrograms(document, functions, derive)
     document = with_placeholders(document)
     if previous is not None:
         document = document.with_(graph=continue_graph(document.graph, previous.forward))
@@ -81,6 +83,7 @@ def derive(
         threads=sound,
         recorded=document.recorded,
         rules=rules,
+        edited=edited,
     )
     program, more = with_training(program, document, broken, rules, previous)
     problems += more

@@ -11,7 +11,7 @@ from gradstep.core.protocol.message_base import Reply, Request
 from gradstep.core.protocol.message_parts import Look
 
 SEED = ":seed"  # what is named where random numbers are to be others; no operation is called so
-BranchCommand = Literal["switch", "rename", "drop"]
+BranchCommand = Literal["switch", "rename", "drop", "edit"]
 
 
 class BranchInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,9 +94,14 @@ class Inject(Request, frozen=True, kw_only=True):
 
 class ManageBranches(Request, frozen=True, kw_only=True):
     """Show a branch, where it was left ("switch"); call it `to` ("rename"); or forget it ("drop").
-    look: as of Control. Replied to with SessionList, and the raw buffers of Inject."""
+    "edit": run an edited program from the beginning of this run on, on a branch of that name, ""
+    for the next that is free. kind, edited: which edit, of what; see
+    gradstep.core.document.named_edits. look: as of Control. Replied to with SessionList, and the
+    raw buffers of Inject; the program of `stopped` is told where it is another one now."""
 
     command: BranchCommand
-    name: str
+    name: str = ""
     to: str = ""
+    kind: str = ""
+    edited: list[str] = []  # noqa: RUF012
     look: Look | None = None

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import structs
 
+from gradstep.core.autodiff.reverse.gradient_request import OverrideKind
 from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
 from gradstep.core.cli.console.move_commands import needs
 from gradstep.core.cli.output.branch_table import branch_table
 from gradstep.core.data.array_files import Reading
 from gradstep.core.data.value_text import typed_value
+from gradstep.core.debug.history.frozen_program import NamedEdit
 from gradstep.core.debug.history.program_tensors import find_tensor
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.scopes import is_inside
 from gradstep.core.graph.suggestions import instead
 from gradstep.core.host.program_reports import branch_infos
 from gradstep.core.host.tensors.slice_syntax import parse_slice
@@ -57,11 +62,68 @@ def _value(console: Console, name: str, at: str, text: str) -> np.ndarray:
     return typed_value(text, kind, name + at, Reading())
 
 
+def fork(console: Console, rest: str) -> Reply:
+    """`fork stop NODE`, `fork stop NODE<0`, `fork override NODE RULE`, `fork native NODE`,
+    `fork set NODE.ATTR = VALUE`: the program is that from this run on, on a branch of its own."""
+    word, _, about = rest.strip().partition(" ")
+    reader = _FORKS.get(word)
+    edited = None if reader is None else reader(console, about.strip())
+    if reader is None or edited is None:
+        raise needs(
+            "fork",
+            "an edit: fork stop a, fork stop a<1, fork override a Identity, fork native a, "
+            "fork set a.alpha = 0.1",
+        )
+    kind, names = edited
+    request = ManageBranches(command="edit", kind=kind, edited=[*names])
+    return console.acts.branch(request, console.where)
+
+
+def _stop(console: Console, about: str) -> NamedEdit | None:
+    return ("stop", (about,)) if about and " " not in about else None
+
+
+def _unstop(console: Console, about: str) -> NamedEdit | None:
+    at = about if "<" in about or not about else str(TensorRef.parse(about))
+    return ("unstop", (at,)) if about and " " not in about else None
+
+
+def _override(console: Console, about: str) -> NamedEdit | None:
+    words = about.split()
+    if len(words) != 2:
+        return None
+    target, gradient = words
+    graph = console.session.program.forward
+    scope = any(is_inside(name, target.rstrip("/")) for name in graph.operations)
+    known = OverrideKind.OP if target in graph else None
+    kind = known or (OverrideKind.SCOPE if scope else OverrideKind.TYPE)
+    return "override", (gradient, target, kind.value)
+
+
+def _native(console: Console, about: str) -> NamedEdit | None:
+    return ("native", (about,)) if about and " " not in about else None
+
+
+def _set(console: Console, about: str) -> NamedEdit | None:
+    found = _ATTRIBUTE.fullmatch(about)
+    return None if found is None else ("set", (found[1], found[2], found[3].strip()))
+
+
+_ATTRIBUTE = re.compile(r"([^\s=]+)\.([A-Za-z_]\w*)\s*=(.+)", re.DOTALL)
+_FORKS: Mapping[str, Callable[[Console, str], NamedEdit | None]] = {
+    "stop": _stop,
+    "unstop": _unstop,
+    "override": _override,
+    "native": _native,
+    "set": _set,
+}
+
+
 def branches(console: Console, rest: str = "") -> Reply:
     """All of them: where each leaves another, what was given there, where it stands."""
     infos = branch_infos(console.session.branches)
     found = [msgspec.to_builtins(info) for info in infos]
-    text = branch_table(infos) if infos else "there is one branch: inject makes another"
+    text = branch_table(infos) if infos else "there is one branch: inject and fork make others"
     return Reply(text, {"branches": found, "branch": console.session.branches.current})
 
 
@@ -120,6 +182,12 @@ BRANCH_COMMANDS = (
         "inject",
         inject,
         "NAME = VALUE, NAME[0, :] = VALUE, seed = 7: what it is from here on, on a new branch",
+    ),
+    ConsoleCommand(
+        "fork",
+        fork,
+        "stop NODE, unstop NODE, override NODE RULE, native NODE, set NODE.ATTR = VALUE: the "
+        "program is that from this run on, on a new branch",
     ),
     ConsoleCommand("branches", branches, "all branches: where each leaves, what was given there"),
     ConsoleCommand("branch", branch, "NAME: the values are that branch's from now on"),

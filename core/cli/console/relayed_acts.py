@@ -74,7 +74,7 @@ class RelayedActs:
         return self._leave(m.LineDone(inject=asked, then=_HERE))
 
     def branch(self, request: m.ManageBranches, told: Told) -> Reply:
-        then = _HERE if request.command == "switch" else "branches"
+        then = _HERE if request.command in ("switch", "edit") else "branches"
         return self._leave(m.LineDone(branch=request, then=then))
 
     def compare(self, request: m.CompareMoments) -> Reply:

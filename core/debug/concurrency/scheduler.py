@@ -201,6 +201,12 @@ class Scheduler:
         self._require_alone()
         return self.session.inject(values, name, words)
 
+    def edit(self, kind: str, names: Sequence[str], name: str = "", words: str = "") -> Stop:
+        """Run an edited program from the beginning of this run on, on a branch of its own; see
+        `gradstep.core.debug.motion.branches`. Raises GradstepError where there are threads."""
+        self._require_alone()
+        return self.session.edit(kind, names, name, words)
+
     def switch_branch(self, name: str) -> Stop:
         """Show another branch, where it was left."""
         self._require_alone()

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
-from typing import Any
-
-import numpy as np
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from gradstep.core.debug.history.parked_runs import ParkedRuns
+from gradstep.core.debug.history.same_steps import Pairs
 from gradstep.core.debug.history.timeline import Timeline, go_through
 from gradstep.core.engine.memory.run_snapshot import RunSnapshot
 from gradstep.core.engine.plan.dependent_steps import dependent_steps
 from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.state.opaque_state import OpaqueState
+
+if TYPE_CHECKING:
+    from gradstep.core.debug.history.manual_assignments import Assignment
 
 
 class BranchingTimeline(Timeline):
@@ -91,10 +94,38 @@ class BranchingTimeline(Timeline):
                 return error
         return None
 
-    def feed_on(self, step: int, ref: TensorRef, value: np.ndarray) -> None:
-        """Behind `step` of the last run a feed, or a constant, is another one in all runs, unless
-        it is the data's."""
-        run = self.runs - 1
+    def start_of(self, run: int) -> VariableStore:
+        """The variables that a run began with, for runs of another program: a copy."""
+        self.require(run)
+        is_last = run == self.runs - 1
+        held = self._live_start() if is_last else self._before(run)
+        return VariableStore(self.backend, {**self.start, **held})
+
+    def begin_with(self, changes: Sequence[Assignment], feeds: Mapping[TensorRef, Any]) -> None:
+        """Before the first run: what was given by hand in the runs before that, which are another
+        program's, and which of it is fed to these."""
+        self.changes = [*changes]
+        for ref, value in feeds.items():
+            self.feed_on(0, ref, value, self.origin - 1)
+        self._feed_anew(self.origin)
+        self._live.begin(self.start)
+
+    def take(self, step: int, kept: Mapping[int, Pairs], value: Callable[[int], Any]) -> None:
+        """Do the steps of the last run up to `step`; of those that are `kept` take what they make
+        from `value`, which gives values of another plan by their numbers."""
+        for number in range(self._done, step):
+            values = [(index, value(there)) for index, there in kept.get(number, ())]
+            if values and all(_is_array(each) for _, each in values):
+                for index, array in values:
+                    self._live.give(index, array)
+                self._done = number + 1
+            elif self.reach(number + 1) is not None or self._done <= number:
+                return
+
+    def feed_on(self, step: int, ref: TensorRef, value: Any, run: int | None = None) -> None:
+        """Behind `step` of the last run, or of `run`, a feed, or a constant, is another one in all
+        runs, unless it is the data's."""
+        run = self.runs - 1 if run is None else run
         if ref not in self._feeds:
             self._constants[ref] = self.plan.graph[ref.op].attrs["value"].array
             self._feeds = {**self._feeds, **self._constants}
@@ -114,3 +145,8 @@ class BranchingTimeline(Timeline):
         self._live.begin(variables)
         go_through(self._live, self.link.seen, run, step)
         self._done = step
+
+
+def _is_array(value: Any) -> bool:
+    """Whether it is there, and a tensor."""
+    return value is not None and not isinstance(value, OpaqueState)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -17,6 +17,8 @@ from gradstep.core.debug.history.frame import Losses
 from gradstep.core.debug.history.recorded_run import RecordedRun
 from gradstep.core.graph.model import Edge, Graph, TensorRef
 from gradstep.core.graph.problems import Problem
+
+NamedEdit = tuple[str, tuple[str, ...]]  # its kind, and what it is about
 
 
 def _nothing() -> Mapping[Any, Any]:
@@ -56,6 +58,8 @@ class Program:
     is_cut:    whether it runs only a part of what it was asked for: the rest waits.
     rates:     the learning rates of the optimizers that every run executes.
     recorded:  what another framework computed of the forward graph.
+    edited:    the program after edits of the document that this one was derived from; raises
+               GradstepError for one that cannot be made. None where there is no document.
     """
 
     graph: Graph
@@ -83,6 +87,7 @@ class Program:
     rates: tuple[TensorRef, ...] = ()
     recorded: RecordedRun | None = None
     rules: Mapping[str, Callable[..., Any]] = field(default_factory=_nothing)
+    edited: Callable[[Program, Sequence[NamedEdit]], Program] | None = None
 
     @property
     def losses(self) -> Losses:

@@ -12,7 +12,7 @@ import numpy as np
 from gradstep.core.debug.history.injection_target import Target, find_target
 from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.engine.plan.steps import storage_name
-from gradstep.core.engine.run.variable_map import require_fitting, variables
+from gradstep.core.engine.run.variable_map import fits, require_fitting, variables
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Graph, Operation, unknown_name
 
@@ -128,7 +128,7 @@ def repeat(change: Assignment, session: DebugSession) -> bool:
 def fitting(graph: Graph, values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Those of `values` whose variables are there and can hold them."""
     there = variables(graph)
-    return {n: value for n, value in values.items() if n in there and _fits(there[n], value)}
+    return {n: value for n, value in values.items() if n in there and fits(there[n], value)}
 
 
 def require_outside(session: DebugSession) -> None:
@@ -151,11 +151,3 @@ def _require_newest(session: DebugSession) -> None:
             kind="FailedPreconditionError",
             hint="inject it, which makes a branch here, or continue to the newest step",
         )
-
-
-def _fits(variable: Operation, value: np.ndarray) -> bool:
-    try:
-        require_fitting(variable, value)
-    except GradstepError:
-        return False
-    return True

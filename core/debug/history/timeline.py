@@ -68,6 +68,7 @@ class Timeline:
     batches:     what is fed that is other in each run; `feeds` has that of run 0, too.
     before:      the timeline of a plan that `plan` continues. Its memory goes over to this one as
                  far as it can, and then it is over.
+    origin:      the first run, which `start` is before: those before it are another program's.
     """
 
     def __init__(
@@ -81,8 +82,10 @@ class Timeline:
         before: Timeline | None = None,
         shared: SharedVariables | None = None,
         batches: Batches | None = None,
+        origin: int = 0,
     ) -> None:
         self.plan = plan
+        self.origin = origin
         self.backend = backend
         self.start = start
         self.limit_bytes = limit_bytes
@@ -104,9 +107,9 @@ class Timeline:
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything and stand before run 0."""
-        self.runs = 1
-        self.first = 0
+        """Forget everything and stand before the first run."""
+        self.runs = self.origin + 1
+        self.first = self.origin
         self.changes: list[Assignment] = []
         self._feeds_from = []
         self._done = 0
@@ -114,11 +117,11 @@ class Timeline:
         self._kept_bytes = 0
         self._replayed: tuple[int, RunSnapshot] | None = None
         self.passing: dict[int, Recording | RunSnapshot] = {}  # see passing_runs
-        self.starts = RunStarts(0, self.start)
+        self.starts = RunStarts(self.origin, self.start)
         self._quick: dict[tuple[tuple[Fetch, ...], ...], FastRuns] = {}  # by what they give
         self.link.reset()
         self._loops.reckon()
-        self._feed_anew(0)
+        self._feed_anew(self.origin)
         self._live.begin_first(self.start)
 
     @property
@@ -133,7 +136,7 @@ class Timeline:
         self._fed_at.clear()
         self._quick.clear()
         self._kept_bytes, self._replayed, self._spare = 0, None, None
-        self.starts = RunStarts(0, self.start)
+        self.starts = RunStarts(self.origin, self.start)
 
     name, count = "", None  # it is no loop, and a run follows every other
 
@@ -507,6 +510,12 @@ class Timeline:
 
     def require(self, run: int) -> None:
         """Raises GradstepError for a run that cannot be looked at any more."""
+        if run < self.origin:
+            raise GradstepError(
+                f"run {run} is before this branch, which begins with run {self.origin}",
+                kind="FailedPreconditionError",
+                hint="show the branch that it leaves",
+            )
         if run < self.first:
             raise GradstepError(
                 f"run {run} is not kept any more: with what was changed from outside meanwhile, by "

@@ -1,28 +1,32 @@
-"""The branches of a session: forked where a value is given by hand, gone back to, renamed, dropped.
+"""The branches of a session: forked where a value is given or the program edited, gone back to,
+renamed, dropped.
 
 One is shown: its runs are the timeline's. Of the others the timeline keeps what there is room for;
-the rest is computed again from what was given by hand on the way.
+the rest is computed again from what was given by hand, and edited, on the way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradstep.core.cancellation import cancelled_when, check_cancelled
+from gradstep.core.cancellation import cancelled_when
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.breaks.hit_counts import Path
-from gradstep.core.debug.history.branch_record import FIRST_BRANCH, Branch
+from gradstep.core.debug.history.branch_record import FIRST_BRANCH, Branch, BranchEdit
 from gradstep.core.debug.history.manual_assignments import (
     find_fitting,
     give,
-    give_possible,
     require_outside,
 )
+from gradstep.core.debug.history.parked_runs import ParkedRuns
+from gradstep.core.debug.motion.branch_programs import BranchPrograms
+from gradstep.core.debug.motion.branch_replay import BranchReplay
+from gradstep.core.debug.motion.program_runs import ProgramRuns
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.suggestions import instead
 
@@ -37,8 +41,10 @@ class Branches:
     """By name, in the order in which they were made; `current` is the name of the one that is
     shown. Raises GradstepError for a name that there is not, or twice."""
 
-    def __init__(self, session: DebugSession, cursor: Cursor) -> None:
-        self._session, self._cursor = session, cursor
+    def __init__(self, session: DebugSession) -> None:
+        self._session = session
+        self.programs = BranchPrograms(session.runs)
+        self._replay = BranchReplay(session, self.programs)
         self._by_name = {FIRST_BRANCH: Branch(FIRST_BRANCH)}
         self._hits: dict[str, Hits] = {}  # of those that are not shown
         self._is_new = False  # whether nothing was done since the current one was made
@@ -66,8 +72,14 @@ class Branches:
         timeline = self._session.timeline
         if name == self.current:
             return timeline.runs - 1, timeline.done(timeline.runs - 1)
-        parked = timeline.parked.by_name.get(name)
+        parked = self._parked_with(name).get(name)
         return self[name].place if parked is None else (parked.runs - 1, parked.done)
+
+    def length(self, name: str) -> int:
+        """Steps of a run of a branch, "" for the one that is shown; -1 where its program is not
+        kept."""
+        runs = self.programs.of(self[name or self.current].edits)
+        return -1 if runs is None else runs.timeline.length
 
     def moved(self) -> None:
         """The session has moved: what is given now makes another branch."""
@@ -92,20 +104,58 @@ class Branches:
         self._note()
         return self[self.current]
 
+    def edit(self, kind: str, names: Sequence[str], name: str = "", words: str = "") -> Branch:
+        """Run the program after an edit, from the beginning of the run that the session stands in,
+        on a branch that leaves the current one here and is shown. What that run had done already
+        stays where it does not hang on the edit. kind, names: see BranchEdit; the rest as of
+        `inject`. Raises GradstepError, and changes nothing, for what cannot be."""
+        session = self._session
+        require_outside(session)
+        stop = session.stop
+        edit = BranchEdit(stop.run, stop.step, stop.op, kind, (*names,), words)
+        edits = *self[self.current].edits, edit
+        program = self.programs.program_after(edits)
+        name, left, before = self._free(name), self.current, session.runs
+        with self._elsewhere(name):
+            started = self._replay.started(before, stop.run)
+            runs = before.edited(program, stop.run, started)
+            place = self._replay.begin_edited(runs, before, edit)
+            self.programs.hold(edit, runs)
+        here, given = (stop.run, stop.step), len(runs.timeline.changes)
+        self._by_name[name] = Branch(
+            name, left, *here, stop.op, inherited=given, edits=edits, edits_inherited=len(edits) - 1
+        )
+        self._cursor.stand(*place)
+        self._settle()
+        return self[name]
+
     def switch(self, name: str) -> None:
         """Show another branch, where it was left. Raises GradstepError, and shows the one before,
         where its runs are to be computed again, and that fails or is cancelled."""
         if self[name].name == self.current:
             return
         with self._elsewhere(name):
-            parked = self._session.timeline.parked.by_name.pop(name, None)
+            parked = self._parked_with(name).pop(name, None)
             if parked is None:
-                self._make_again(self[name])
+                self._replay.make_again(self[name])
             else:
+                self._show(self[name])
                 self._session.timeline.resume(parked)
-            self._cursor.hits.hold(self._hits.pop(name, {}))
+        self._cursor.hits.hold(self._hits.pop(name, {}))
         self._cursor.stand(*self[name].place)
         self._is_new = False
+        self._settle()
+
+    def lead(self) -> None:
+        """To where the current branch, which `take_over` has told of, was left."""
+        branch, cursor = self[self.current], self._cursor
+        self._by_name[branch.name] = branch = self._with_possible(branch)
+        with cancelled_when(cursor.pausing):
+            self._replay.make_again(branch)
+        self._session.runs.cursor.follow(cursor)
+        run, step = branch.place
+        self._cursor.stand(run, min(step, self._session.timeline.done(run)))
+        self._settle()
 
     def rename(self, name: str, to: str) -> None:
         """Call a branch something else."""
@@ -121,9 +171,11 @@ class Branches:
             other(n): replace(b, name=other(n), parent=other(b.parent))
             for n, b in self._by_name.items()
         }
-        parked = self._session.timeline.parked.by_name
+        parked = self._parked_with(to)
         if name in parked:
-            parked[to], self._hits[to] = parked.pop(name), self._hits.pop(name, {})
+            parked[to] = parked.pop(name)
+        if name in self._hits:
+            self._hits[to] = self._hits.pop(name)
         self.current = other(self.current)
 
     def drop(self, name: str) -> None:
@@ -138,11 +190,12 @@ class Branches:
             )
         if name == self.current:
             self.switch(gone.parent)
+        self._parked_with(name).pop(name, None)
         del self._by_name[name]
         self._hits.pop(name, None)
-        self._session.timeline.parked.by_name.pop(name, None)
         for other in [b for b in self._by_name.values() if b.parent == name]:
             self._by_name[other.name] = self._moved_up(other, gone)
+        self._settle()
 
     @contextmanager
     def looking_at(self, name: str) -> Iterator[None]:
@@ -152,29 +205,29 @@ class Branches:
             yield
             return
         require_outside(self._session)
-        timeline, was = self._session.timeline, self.current
-        parked = timeline.parked.by_name
+        runs, was = self._session.runs, self.current
         self._leave()
-        there = parked.pop(name, None)
+        there = self._parked_with(name).pop(name, None)
         try:
-            with self._cursor.unheeded(), cancelled_when(self._cursor.pausing):
+            with runs.cursor.unheeded(), cancelled_when(runs.cursor.pausing):
                 if there is None:
-                    self._make_again(self[name])
-                    there = timeline.park()
+                    self._replay.make_again(self[name])
+                    there = self._session.timeline.park()
                 else:
-                    timeline.resume(there)
+                    self._show(self[name])
+                    self._session.timeline.resume(there)
             yield
         finally:
             if there is not None:
-                parked[name] = there
-            timeline.resume(parked.pop(was))
-            self._cursor.hits.hold(self._hits.pop(was))
+                self._parked_with(name)[name] = there
+            self._back_on(runs, was)
 
     def begin_again(self) -> None:
         """Before a restart: the first one begins anew, and the others stay as they are."""
         if self.current != self.first:
             self._leave()
-            self._session.timeline.parked.by_name.pop(self.first, None)
+            self._follow_on(self.programs.own)
+            self._parked_with(self.first).pop(self.first, None)
             self.current = self.first
         self._is_new = False
 
@@ -195,7 +248,9 @@ class Branches:
             inherited = len(timeline.changes)
             give(self._session, values, here, words)
         # Only now: what failed has made no branch.
-        branch = Branch(name, left, *here, stop.op, inherited=inherited, place=here)
+        edits = self[left].edits
+        branch = Branch(name, left, *here, stop.op, inherited=inherited, place=here, edits=edits)
+        branch = replace(branch, edits_inherited=len(edits))
         self._by_name[name] = branch
         self._cursor.stand(*here)
 
@@ -203,17 +258,49 @@ class Branches:
     def _elsewhere(self, name: str) -> Iterator[None]:
         """Leave the current branch: `name` is, once what is inside is done; if that fails, the
         session stands on the one before again."""
-        timeline, left = self._session.timeline, self.current
-        pausing = self._cursor.pausing
+        runs, left = self._session.runs, self.current
+        pausing = runs.cursor.pausing
         self._leave()
         try:
-            with self._cursor.unheeded(), cancelled_when(pausing):
+            with runs.cursor.unheeded(), cancelled_when(pausing):
                 yield
         except BaseException:
-            timeline.resume(timeline.parked.by_name.pop(left))
-            self._cursor.hits.hold(self._hits.pop(left))
+            self._back_on(runs, left)
             raise
         self.current = name
+        now, self._session.runs = self._session.runs, runs
+        self._follow_on(now)
+
+    def _back_on(self, runs: ProgramRuns, name: str) -> None:
+        """Show again what was shown before it was left."""
+        self._session.runs = runs
+        runs.timeline.resume(runs.timeline.parked.by_name.pop(name))
+        self._cursor.hits.hold(self._hits.pop(name))
+
+    def _show(self, branch: Branch) -> None:
+        """The program of that branch, which is kept."""
+        runs = self.programs.of(branch.edits)
+        assert runs is not None
+        self._session.runs = runs
+
+    def _follow_on(self, runs: ProgramRuns) -> None:
+        """Move along these from now on, as the ones that were shown were moved along."""
+        before, self._session.runs = self._session.runs, runs
+        if runs is not before:
+            runs.cursor.follow(before.cursor)
+
+    def _parked_with(self, name: str) -> dict[str, ParkedRuns]:
+        """What is kept of the branches that run the program of that one."""
+        return self.programs.parked(self[name])
+
+    def _settle(self) -> None:
+        """Branches have come or gone, or another program is shown."""
+        self._note()
+        self.programs.keep_only(self._by_name.values(), self._session.runs)
+
+    @property
+    def _cursor(self) -> Cursor:
+        return self._session.runs.cursor
 
     def _leave(self) -> None:
         """Put the current branch aside, as it is."""
@@ -227,37 +314,21 @@ class Branches:
         branch, changes = self[self.current], tuple(self._session.timeline.changes)
         self._by_name[branch.name] = replace(branch, changes=changes, place=(stop.run, stop.step))
 
-    def _make_again(self, branch: Branch) -> None:
-        """Compute the runs of a branch of which nothing is kept, up to where it was left."""
-        session, timeline = self._session, self._session.timeline
-        timeline.link.shared.reset()
-        timeline.reset()
-        for change in branch.changes:
-            at = change.run, change.step_in(session.plan)
-            self._go(*at)
-            give_possible(session, change, at)
-        self._go(*branch.place)
-
-    def _go(self, run: int, step: int) -> None:
-        timeline = self._session.timeline
-        while timeline.runs <= run:
-            check_cancelled()
-            self._reach(timeline.runs - 1, timeline.length)
-            error = timeline.advance(timeline.runs - 1)
-            if error is not None:
-                raise error
-        self._reach(run, min(step, timeline.length))
-
-    def _reach(self, run: int, step: int) -> None:
-        newest = self._session.timeline.under_way(run)
-        error = newest.reach(step) if newest is not None and step > newest.step else None
-        if error is not None:
-            raise error
+    def _with_possible(self, branch: Branch) -> Branch:
+        """The branch without edits that cannot be made any more."""
+        edits = (*self.programs.possible(branch.edits),)
+        gone = len(branch.edits) - len(edits)
+        return replace(branch, edits=edits, edits_inherited=max(branch.edits_inherited - gone, 0))
 
     def _moved_up(self, branch: Branch, gone: Branch) -> Branch:
         """A branch that leaves the parent of the one that it left."""
         moved = branch.at(gone.run, gone.step, gone.op)
-        return replace(moved, parent=gone.parent, inherited=gone.inherited)
+        return replace(
+            moved,
+            parent=gone.parent,
+            inherited=gone.inherited,
+            edits_inherited=gone.edits_inherited,
+        )
 
     def _free(self, name: str, must: bool = False) -> str:
         """The name, or the next that is free. Raises GradstepError for one that is taken."""

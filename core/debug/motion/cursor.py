@@ -182,6 +182,21 @@ class Cursor:
         self.loop_points, self._hits = LoopBreakpoints(breakpoints, hits), hits
         self._breakpoints = tuple(breakpoints)
 
+    def follow(self, other: Cursor) -> None:
+        """Be what moves in the place of `other`, whose program was another one: be paused as it
+        was, and stop where it would, as far as breakpoints can be read here."""
+        self._pausing, self.error, self.hit = other._pausing, None, ""
+        self.timeline.heed(self._pausing.is_set)
+        self.set_breakpoints([one for one in other._breakpoints if self._can_read(one)])
+        self._breakpoints = other._breakpoints
+
+    def _can_read(self, breakpoint: Breakpoint) -> bool:
+        try:
+            CompiledBreakpoints(self.timeline.plan, (breakpoint,), HitCounts())
+        except GradstepError:
+            return False
+        return True
+
     @property
     def hit_counts(self) -> tuple[int, ...]:
         """How often each breakpoint was hit, in the order in which they were set."""

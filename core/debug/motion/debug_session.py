@@ -15,7 +15,6 @@ from gradstep.core.debug.breaks.curves import Curves, Holders
 from gradstep.core.debug.concurrency.shared_variables import SharedVariables
 from gradstep.core.debug.history.branching_timeline import BranchingTimeline
 from gradstep.core.debug.history.chosen_iterations import ChosenIterations
-from gradstep.core.debug.history.first_variables import first_variables
 from gradstep.core.debug.history.frame import Frame
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import Assignment
@@ -30,28 +29,28 @@ from gradstep.core.debug.motion.legal_commands import (
 from gradstep.core.debug.motion.move_definition import DebuggerState
 from gradstep.core.debug.motion.move_logging import MoveLog
 from gradstep.core.debug.motion.move_table import Moves
+from gradstep.core.debug.motion.program_runs import ProgramRuns
 from gradstep.core.debug.motion.stepping import PastLoop, Stepper
 from gradstep.core.debug.motion.stopped_state import Reason, Stop
 from gradstep.core.debug.motion.training import Trainer, Training, Wish
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.numpy_backend import NumpyBackend
-from gradstep.core.engine.plan.compile_plan import compile_plan
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.step_groups import owner
-from gradstep.core.engine.run.feed_values import feed_arrays, infer_fed_types
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.loop import require_loop, way_to
 from gradstep.core.graph.model import Operation, Phase, TensorRef
 
 
 class DebugSession(Moves[Stop]):
-    """Drives one program. Not thread-safe, but for `pause`.
+    """Drives one program, and on branches of it edited ones. Not thread-safe, but for `pause`.
 
     limit_bytes: how much memory recorded runs may keep. before: a session of the program before an
     edit; what the edit left as it was is taken over from it, and it must not move any more.
     shared: what other sessions of the same graph work on as well; it has the first variables.
     Raises GradstepError when the program cannot start: a feed or initial value that does not fit,
     a failing `init`, a missing name.
+    runs: of the branch that is shown; `program`, `plan` and `timeline` are theirs.
     Every move, by `command` or the method of its name, returns the Stop that `stop` also holds, and
     raises GradstepError (IllegalMoveError) where `stop.legal` does not list it.
     """
@@ -65,36 +64,39 @@ class DebugSession(Moves[Stop]):
         before: DebugSession | None = None,
         shared: SharedVariables | None = None,
     ) -> None:
-        self.program = program
         self.backend: Backend = backend or NumpyBackend()
-        feeds, batches = feed_arrays(program.graph, program.feeds), program.batches
-        fed = infer_fed_types(feeds) | ({} if batches is None else {**batches.types})
-        self.plan: Plan = compile_plan(
-            program.graph,
-            program.fetches,
-            program.targets,
-            fed,
-            None if before is None else before.plan,
-        )
-        variables = first_variables(program, self.backend) if shared is None else shared.start
-        self.timeline: BranchingTimeline = BranchingTimeline(
-            self.plan,
-            self.backend,
-            program.functions,
-            feeds,
-            variables,
-            limit_bytes,
-            None if before is None else before.timeline,
-            shared,
-            batches,
-        )
-        self._cursor = Cursor(self.timeline, program.gradients, program.losses)
+        known = None if before is None else before.branches.programs.own
+        self.runs: ProgramRuns = ProgramRuns(program, self.backend, limit_bytes, known, shared)
         if before is not None:
             self._cursor.chosen = before.chosen
-        self._stepper = Stepper(self._cursor)
-        self._log = MoveLog(self.timeline)
-        self.branches = Branches(self, self._cursor)
+        self.branches: Branches = Branches(self)
         self.stop: Stop = self._arrive(Reason.ENTRY)
+
+    # -- of the branch that is shown -----------------------------------------------------------
+
+    @property
+    def program(self) -> Program:
+        return self.runs.program
+
+    @property
+    def plan(self) -> Plan:
+        return self.runs.plan
+
+    @property
+    def timeline(self) -> BranchingTimeline:
+        return self.runs.timeline
+
+    @property
+    def _cursor(self) -> Cursor:
+        return self.runs.cursor
+
+    @property
+    def _stepper(self) -> Stepper:
+        return self.runs.stepper
+
+    @property
+    def _log(self) -> MoveLog:
+        return self.runs.log
 
     # -- moving ------------------------------------------------------------------------------
 
@@ -106,6 +108,7 @@ class DebugSession(Moves[Stop]):
         self.branches.moved()
         if name == "restart":
             self.branches.begin_again()
+            self._cursor.ready()
         move = getattr(self._stepper, name)
         onward = move(target) if command.target else move()
         if isinstance(onward, int):
@@ -147,6 +150,18 @@ class DebugSession(Moves[Stop]):
         """Give variables and tensors other values here, on a branch of its own: see Branches."""
         self._cursor.ready()
         self.branches.inject(values, name, words)
+        return self._arrive(Reason.GOTO)
+
+    def edit(self, kind: str, names: Sequence[str], name: str = "", words: str = "") -> Stop:
+        """Run an edited program from the beginning of this run on, on a branch of its own: see
+        Branches."""
+        self._cursor.ready()
+        self.branches.edit(kind, names, name, words)
+        return self._arrive(Reason.GOTO)
+
+    def lead(self) -> Stop:
+        """To where the current branch was left, which others have begun."""
+        self.branches.lead()
         return self._arrive(Reason.GOTO)
 
     def switch_branch(self, name: str) -> Stop:

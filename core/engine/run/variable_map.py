@@ -61,6 +61,15 @@ def require_fitting(variable: Operation, value: np.ndarray) -> None:
         )
 
 
+def fits(variable: Operation, value: np.ndarray) -> bool:
+    """Whether `variable` can hold it."""
+    try:
+        require_fitting(variable, value)
+    except GradstepError:
+        return False
+    return True
+
+
 def _in_scope(source: Graph, target: Graph, start: str, end: str) -> dict[str, str]:
     end = end if end.endswith("/") else f"{end}/"
     inside = [name for name in variables(source) if name.startswith(start)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradstep.core.document.kept_branches import KeptBranch, KeptChange
+from gradstep.core.document.kept_branches import KeptBranch, KeptChange, KeptEdit
 from gradstep.core.io.native import file_schema
 from gradstep.core.io.native.attribute_records import TensorFiles, TensorSource, read_tensor
 
@@ -27,6 +27,12 @@ def write_branch(branch: KeptBranch, files: TensorFiles) -> file_schema.BranchRe
         changes=changes,
         inherited=branch.inherited,
         place=branch.place,
+        edits=[
+            file_schema.BranchEditRecord(
+                run=e.run, step=e.step, op=e.op, kind=e.kind, names=[*e.names], words=e.words
+            )
+            for e in branch.edits
+        ],
     )
 
 
@@ -42,5 +48,7 @@ def read_branch(record: file_schema.BranchRecord, members: TensorSource) -> Kept
         )
         for c in record.changes
     )
+    edits = tuple(KeptEdit(e.run, e.step, e.op, e.kind, (*e.names,), e.words) for e in record.edits)
     where = record.run, record.step, record.op
-    return KeptBranch(record.name, record.parent, *where, changes, record.inherited, record.place)
+    rest = record.inherited, record.place, edits
+    return KeptBranch(record.name, record.parent, *where, changes, *rest)

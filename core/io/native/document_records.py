@@ -92,7 +92,8 @@ def take_apart(document: Document, files: TensorFiles | None = None) -> Written:
     if document.packed:
         record.version = file_schema.PACKED
     if document.branches:
-        record.version = file_schema.BRANCHES
+        edits = any(branch.edits for branch in document.branches)
+        record.version = file_schema.EDITED_BRANCHES if edits else file_schema.BRANCHES
     return Written(record, _view_record(document.view), {**files.members, **sources, **lines})
 
 

@@ -18,8 +18,9 @@ from gradstep.core.graph.model import Phase
 # of it to test on; a recorded run (RecordedRecord). 5: watches. 6: breakpoints that
 # log, or are on what is written. 7: rows of the data are packed into it. Else files are as they
 # were, and are written as 1, which older versions of the program read. 8: branches of its runs.
-VERSION = 8
-SPLATS, DATA, TEST, RECORDED, WATCHES, LOGS, PACKED, BRANCHES = (
+# 9: branches of edited programs.
+VERSION = 9
+SPLATS, DATA, TEST, RECORDED, WATCHES, LOGS, PACKED, BRANCHES, EDITED_BRANCHES = (
     2,
     3,
     4,
@@ -28,6 +29,7 @@ SPLATS, DATA, TEST, RECORDED, WATCHES, LOGS, PACKED, BRANCHES = (
     6,
     7,
     8,
+    9,
 )  # since when there are these
 ALIKE = 1  # from this version on, these records read a file as it stands
 
@@ -263,6 +265,17 @@ class ChangeRecord(Record):
     words: str = ""
 
 
+class BranchEditRecord(Record):
+    """See gradstep.core.document.kept_branches.KeptEdit."""
+
+    run: Count
+    step: Count
+    kind: str
+    op: str = ""
+    names: list[str] = []
+    words: str = ""
+
+
 class BranchRecord(Record):
     """See gradstep.core.document.kept_branches.KeptBranch."""
 
@@ -274,6 +287,7 @@ class BranchRecord(Record):
     changes: list[ChangeRecord] = []
     inherited: Count = 0
     place: tuple[Count, Count] = (0, 0)
+    edits: list[BranchEditRecord] = []  # which older versions of the program do not know
 
 
 class DocumentRecord(Record):

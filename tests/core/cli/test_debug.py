@@ -335,6 +335,24 @@ def test_a_value_is_injected_on_a_branch_that_one_can_leave(cli: Cli) -> None:
     assert done[14]["stop"]["branch"] == "main"
 
 
+def test_a_program_is_edited_on_a_branch_that_one_can_leave(cli: Cli) -> None:
+    script = (
+        "continue; continue; gradient c; fork stop a<0; where; gradient c; gradient k; "
+        "fork stop e<0; branches; branch main; gradient c; drop b2; branches; "
+        "compare b1"
+    )
+    done = cli("debug", TUTORIAL, "--script", script, "--json").json["commands"]
+    native, stopped, other = (done[n]["value"]["data"] for n in (2, 5, 6))
+    assert stopped == pytest.approx(other)  # c has what k has: by e alone
+    assert native != pytest.approx(stopped)
+    assert (done[4]["stop"]["branch"], done[4]["stop"]["run"]) == ("b1", 1)
+    there = [(b["name"], b["parent"], b["text"]) for b in done[8]["branches"]]
+    assert there[1:] == [("b1", "main", "stop a<0"), ("b2", "b1", "stop e<0")]
+    assert done[10]["value"]["data"] == native
+    assert [b["name"] for b in done[12]["branches"]] == ["main", "b1"]
+    assert "with stop a<0" in done[13]["text"]
+
+
 @pytest.mark.parametrize(
     ("command", "why"),
     [
@@ -346,6 +364,11 @@ def test_a_value_is_injected_on_a_branch_that_one_can_leave(cli: Cli) -> None:
         ("inject d = [1, 2]", "'d' has no value here yet"),
         ("inject seed = 7", "draws random numbers"),
         ("inject seed = 0.5", "not a whole number"),
+        ("fork", "fork needs an edit"),
+        ("fork pray", "fork needs an edit"),
+        ("fork stop nowhere", "no operation named 'nowhere'"),
+        ("fork override a Nope", "'Nope', which is not registered"),
+        ("fork set a.alpha = 1", "has no attribute 'alpha'"),
         ("branch b", "there is no branch 'b'"),
         ("rename main", "rename needs"),
         ("drop", "drop needs"),

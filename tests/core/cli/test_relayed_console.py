@@ -62,6 +62,8 @@ def test_what_changes_something_is_left_to_the_window(sessions: Sessions) -> Non
     assert np.frombuffer(buffers[0], np.float32).tolist() == [3]
     asked = said(sessions, "rename main to mine")
     assert asked.branch == m.ManageBranches(command="rename", name="main", to="mine")
+    forked = m.ManageBranches(command="edit", kind="stop", edited=["a<0"])
+    assert said(sessions, "fork stop a<0").branch == forked
     held = said(sessions, "compare main 0:2").compare
     assert held == m.CompareMoments(left=m.Moment(branch="main"), right=m.Moment(run=0, step=2))
     threads = sessions.session

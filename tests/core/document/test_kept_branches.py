@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.document.document import Document
-from gradstep.core.document.kept_branches import KeptBranch, KeptChange, begin, require_tree
+from gradstep.core.document.kept_branches import (
+    KeptBranch,
+    KeptChange,
+    KeptEdit,
+    begin,
+    keep,
+    require_tree,
+)
 from gradstep.core.document.node_renaming import rename_node
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant
@@ -30,6 +37,17 @@ CHANGES = st.builds(
 )
 
 
+EDITS = st.builds(
+    KeptEdit,
+    run=NUMBERS,
+    step=NUMBERS,
+    op=st.sampled_from(["", "a"]),
+    kind=st.sampled_from(["stop", "override", "pray"]),
+    names=st.lists(st.sampled_from(["a", "b<1", "op"]), max_size=3).map(tuple),
+    words=st.text(max_size=4),
+)
+
+
 @st.composite
 def trees(draw: Any) -> tuple[KeptBranch, ...]:
     names = draw(st.lists(st.text("abc <>", min_size=1, max_size=3), min_size=2, unique=True))
@@ -38,7 +56,8 @@ def trees(draw: Any) -> tuple[KeptBranch, ...]:
         parent = names[draw(st.integers(0, number - 1))]
         changes = tuple(draw(st.lists(CHANGES, max_size=2)))
         place = draw(NUMBERS), draw(NUMBERS)
-        found.append(KeptBranch(name, parent, draw(NUMBERS), draw(NUMBERS), "a", changes, 0, place))
+        where, edits = (draw(NUMBERS), draw(NUMBERS), "a"), draw(st.lists(EDITS, max_size=2))
+        found.append(KeptBranch(name, parent, *where, changes, 0, place, tuple(edits)))
     return tuple(found)
 
 
@@ -49,7 +68,12 @@ def test_they_come_back_from_a_file_and_a_difference(
     document, before = Document(branches=tree), Document(branches=other)
     assert gradstep_file.from_bytes(gradstep_file.to_bytes(document)).branches == tree
     assert apply(before, differences(before, document)).branches == tree
-    assert [branch.name for branch in begin(tree)] == [branch.name for branch in tree]
+    begun = {branch.name: branch for branch in begin(tree)}
+    assert [*begun] == [branch.name for branch in tree]
+    for branch in begun.values():
+        if branch.parent:  # those of the branch that it leaves are the very same
+            assert branch.edits[: branch.edits_inherited] == begun[branch.parent].edits
+    assert keep(begun.values())[1:] == tree[1:]
 
 
 def test_names_follow_the_operations() -> None:
@@ -83,3 +107,22 @@ def test_what_is_no_tree_is_refused(tree: tuple[KeptBranch, ...], data: st.DataO
     )
     with pytest.raises(GradstepError, match="no tree"):
         require_tree(broken)
+
+
+def test_edits_follow_the_operations() -> None:
+    edits = (
+        KeptEdit(0, 1, "a", "stop", ("a<1",)),
+        KeptEdit(0, 1, "", "set", ("a", "a", "a")),
+        KeptEdit(0, 1, "", "override", ("a", "a", "op")),
+        KeptEdit(0, 1, "", "override", ("a", "a", "type")),
+        KeptEdit(0, 1, "", "stop", ("a:0",)),
+    )
+    kept = (KeptBranch("main", "", 0, 0, ""), KeptBranch("b", "main", 0, 0, "", edits=edits))
+    renamed = rename_node(Document(branches=kept), lambda name: "z" if name == "a" else name)
+    assert [(edit.op, *edit.names) for edit in renamed.branches[1].edits] == [
+        ("z", "z<1"),
+        ("", "z", "a", "a"),
+        ("", "a", "z", "op"),
+        ("", "a", "a", "type"),
+        ("", "z:0"),
+    ]

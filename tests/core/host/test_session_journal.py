@@ -15,7 +15,7 @@ from gradstep.core.document import document_edits
 from gradstep.core.document.document import Document
 from gradstep.core.engine.run.variable_map import variables
 from gradstep.core.graph.loop import within
-from gradstep.core.graph.model import Constant
+from gradstep.core.graph.model import Constant, Edge
 from gradstep.core.host.device_services import CpuOnly
 from gradstep.core.host.engine_document import EngineDocument
 from gradstep.core.host.engine_service import EngineService
@@ -121,6 +121,17 @@ class Sessions(RuleBasedStateMachine):
         names = [branch.name for branch in self.here.branches]
         name, to = (data.draw(st.sampled_from([*names, "x"])) for _ in range(2))
         reply = self.ask(m.ManageBranches(command=command, name=name, to=to))
+        if isinstance(reply, m.SessionList):
+            self.here = reply.stopped
+
+    @rule(data=st.data(), back=st.booleans())
+    def edit_on_a_branch(self, data: st.DataObject, back: bool) -> None:
+        """Stop a wire, on a branch that runs what that makes of the program."""
+        assert self.document is not None
+        wires = [str(Edge(op.name, 0)) for op in self.document.graph if op.inputs]
+        edited = [data.draw(st.sampled_from(wires))]
+        kind = "unstop" if back else "stop"
+        reply = self.ask(m.ManageBranches(command="edit", kind=kind, edited=edited))
         if isinstance(reply, m.SessionList):
             self.here = reply.stopped
 

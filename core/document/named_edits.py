@@ -1,0 +1,108 @@
+"""Edits of a document by a name and what they are about: as branches, `why` and lints make them.
+
+So an edit can be tried before it is made, kept with a branch, sent to the engine and made in the
+window, and is the same everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideKind
+from gradstep.core.document import document_edits
+from gradstep.core.document.attribute_text import read_attr
+from gradstep.core.document.document import Document
+from gradstep.core.document.lint_remedies import mend
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.loop import anywhere, tensor_carried
+from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.graph.suggestions import instead
+from gradstep.core.ops.declare.table import find
+from gradstep.core.ops.typing.flatten_loops import original_edge
+
+MakeEdit = Callable[[Document, Sequence[str]], Document]
+
+
+def edit_by_name(document: Document, kind: str, names: Sequence[str]) -> Document:
+    """The document after the edit; the same where there is nothing left to do. Raises GradstepError
+    for a kind that there is not, and for what cannot be."""
+    edit = _EDITS.get(kind)
+    try:
+        return mend(document, kind, names) if edit is None else edit(document, names)
+    except ValueError as error:  # of a list of names that is another edit's
+        raise GradstepError(
+            f"the edit '{kind}' is not about {', '.join(names)}", kind="ValueError"
+        ) from error
+
+
+def words_of(kind: str, names: Sequence[str]) -> str:
+    """What the edit does, in a few words, as a branch is told by it."""
+    words = _WORDS.get(kind)
+    return f"{kind} {' '.join(names)}" if words is None else words(*names)
+
+
+def _stop(document: Document, names: Sequence[str]) -> Document:
+    """At a tensor ("a:0", or "a" for its first output) or a wire ("a<1")."""
+    (at,) = names
+    request = document_edits.asking(document)
+    if "<" in at:
+        wire = original_edge(document.graph, Edge.parse(at))
+        if tensor_carried(document.graph, wire) is None:
+            raise GradstepError("this input carries no wire", kind="ValueError", node=wire.op)
+        wires = request.stopped_edges | {wire}
+        return document.with_(request=replace(request, stopped_edges=wires))
+    ref = TensorRef.parse(at)
+    anywhere(document.graph, ref.op)
+    return document.with_(request=replace(request, stops=request.stops | {ref}))
+
+
+def _override(document: Document, names: Sequence[str]) -> Document:
+    """A gradient's name, what it takes the place of, and which kind of thing that is."""
+    gradient, target, kind = names
+    if kind == OverrideKind.OP:
+        anywhere(document.graph, target)
+    return document_edits.set_override(document, Override(gradient, target, OverrideKind(kind)))
+
+
+def _native(document: Document, names: Sequence[str]) -> Document:
+    """Switches off what overrides the gradient of an operation."""
+    (name,) = names
+    op, request = anywhere(document.graph, name), document.request
+    overrides = tuple(
+        replace(one, enabled=one.enabled and not one.matches(op)) for one in request.overrides
+    )
+    return document.with_(request=replace(request, overrides=overrides))
+
+
+def _set(document: Document, names: Sequence[str]) -> Document:
+    """An operation, an attribute of it, and its value as text."""
+    name, key, text = names
+    op = anywhere(document.graph, name)
+    definition = find(op.type)
+    declared = {} if definition is None else definition.attrs
+    if key not in op.attrs and key not in declared:
+        raise GradstepError(
+            f"'{name}' ({op.type}) has no attribute '{key}'",
+            kind="KeyError",
+            node=name,
+            hint=instead(key, sorted({*op.attrs, *declared})),
+        )
+    like = op.attrs.get(key, declared.get(key))
+    return document_edits.set_attr(document, name, key, read_attr(text, like))
+
+
+_EDITS: Mapping[str, MakeEdit] = {
+    "stop": _stop,
+    "override": _override,
+    "native": _native,
+    "set": _set,
+}
+_WORDS: Mapping[str, Callable[..., str]] = {
+    "stop": lambda at: f"stop {at}",
+    "unstop": lambda at: f"no stop {at}",
+    "override": lambda gradient, target, kind: f"{target} by {gradient}",
+    "unbend": lambda gradient, target, kind: f"{target} not by {gradient}",
+    "native": lambda name: f"{name} native",
+    "set": lambda name, key, text: f"{name}.{key} = {text}",
+}
