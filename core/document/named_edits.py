@@ -99,8 +99,8 @@ _EDITS: Mapping[str, MakeEdit] = {
     "set": _set,
 }
 _WORDS: Mapping[str, Callable[..., str]] = {
-    "stop": lambda at: f"stop {at}",
-    "unstop": lambda at: f"no stop {at}",
+    "stop": lambda at: f"stop {at.removesuffix(':0')}",
+    "unstop": lambda at: f"no stop {at.removesuffix(':0')}",
     "override": lambda gradient, target, kind: f"{target} by {gradient}",
     "unbend": lambda gradient, target, kind: f"{target} not by {gradient}",
     "native": lambda name: f"{name} native",

@@ -263,6 +263,7 @@ def _branch_info(branch: Branch, current: str) -> BranchInfo:
         at_run=run,
         at_step=step,
         current=branch.name == current,
+        edits=[(edit.kind, [*edit.names]) for edit in branch.edits],
     )
 
 

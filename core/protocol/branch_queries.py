@@ -17,7 +17,8 @@ BranchCommand = Literal["switch", "rename", "drop", "edit"]
 class BranchInfo(msgspec.Struct, frozen=True, kw_only=True):
     """A branch of the session's runs. parent: the one that it leaves, before `op` ("" at the end of
     a run), after `step` steps of `run`; "" for the first. text: what was given there, in words.
-    at_run, at_step: where it stands, or was left. current: it is the one that is shown."""
+    at_run, at_step: where it stands, or was left. current: it is the one that is shown. edits: of
+    its program, those on the way to it included; each its kind and what it is about."""
 
     name: str
     parent: str = ""
@@ -28,6 +29,7 @@ class BranchInfo(msgspec.Struct, frozen=True, kw_only=True):
     at_run: int = 0
     at_step: int = 0
     current: bool = False
+    edits: list[tuple[str, list[str]]] = []
 
 
 def in_tree(

@@ -16,10 +16,13 @@ from gradstep.gui.commands.ask_why import (
 from gradstep.gui.commands.branch_commands import (
     compare_branch,
     drop_branch,
+    edit_on_branch,
     keep_branches,
     rename_branch,
     reseed,
     switch_branch,
+    take_edits,
+    try_stop,
 )
 from gradstep.gui.commands.copy_paste import copy_selection, cut_selection, paste
 from gradstep.gui.commands.data_commands import (
@@ -212,6 +215,7 @@ __all__ = [
     "drop_data",
     "duplicate_selection",
     "duplicate_session",
+    "edit_on_branch",
     "enter_value",
     "exempt_node",
     "expect_run",
@@ -303,6 +307,7 @@ __all__ = [
     "switch_branch",
     "switch_session",
     "switch_thread",
+    "take_edits",
     "to_pyfunc",
     "toggle_breakpoint",
     "toggle_line_breakpoint",
@@ -310,6 +315,7 @@ __all__ = [
     "toggle_stop",
     "train",
     "trust",
+    "try_stop",
     "use_device",
     "use_native_gradient",
     "watch_selected",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradstep.core.document.document import Document
+from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.core.io.native.document_diff import Difference, apply
 from gradstep.core.protocol.branch_queries import SEED
 from gradstep.core.protocol.framing import Buffer
@@ -16,6 +17,7 @@ from gradstep.core.protocol.messages import (
     Message,
     Moment,
 )
+from gradstep.gui.model.tried_document import tried
 from gradstep.gui.model.workspace import Workspace
 
 
@@ -34,6 +36,33 @@ def reseed(workspace: Workspace) -> None:
     stop = workspace.stop
     seed = 1 if stop is None else len(stop.branches) + 1
     workspace.sessions.inject(SEED, np.array(seed, np.int64))
+
+
+def edit_on_branch(workspace: Workspace, kind: str, *names: str) -> None:
+    """Run an edited program from the beginning of this run on, on a branch; the document stays as
+    it is. See gradstep.core.document.named_edits."""
+    asked = ManageBranches(command="edit", kind=kind, edited=[*names])
+    workspace.sessions.ask(asked)
+
+
+def try_stop(workspace: Workspace, edge: Edge | None = None) -> None:
+    """Stop the gradient on a branch, or let it through again: on a wire, the selected one, or where
+    none is, what the selected node gives."""
+    from gradstep.core.ops.typing.flatten_loops import original_edge  # not at the first paint
+
+    request, graph = tried(workspace).request, workspace.document.graph
+    wire = edge or workspace.selected_edge
+    if wire is not None:
+        stopped = original_edge(graph, wire) in request.stopped_edges
+        edit_on_branch(workspace, "unstop" if stopped else "stop", str(original_edge(graph, wire)))
+    elif workspace.selection:
+        ref = TensorRef(workspace.selection[0])
+        edit_on_branch(workspace, "unstop" if ref in request.stops else "stop", str(ref))
+
+
+def take_edits(workspace: Workspace, name: str) -> None:
+    """Make the edits of a branch's program in the document."""
+    workspace.edit(f"Take {name}", tried(workspace, name))
 
 
 def compare_branch(workspace: Workspace, name: str) -> None:

@@ -251,6 +251,13 @@ def can_stop_gradient(workspace: Workspace) -> bool:
     )
 
 
+@needs("select a wire or a node first; in a loop, or with threads, there are no branches")
+def can_try_stop(workspace: Workspace) -> bool:
+    """Whether a gradient could be stopped on a branch that leaves where the debugger stands."""
+    chosen = workspace.selected_edge is not None or len(workspace.selection) == 1
+    return chosen and is_beside_no_thread(workspace)
+
+
 @needs("choose of what to differentiate first (Graph > Differentiate)")
 def has_request(workspace: Workspace) -> bool:
     return bool(every_request(workspace.document))

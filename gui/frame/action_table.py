@@ -200,6 +200,10 @@ GRAPH = (
     Action("graph.stop_gradient", "Stop gradient", commands.toggle_stop,
            "Let no gradient through the selected wire, or let it through again", ("S",),
            "stop_gradient", when.can_stop_gradient, "Graph", 1, canvas=True),
+    Action("graph.try_stop", "Stop gradient on a branch", commands.try_stop,
+           "Let no gradient through the selected wire or node, from this run on, on a branch of "
+           "the runs that one can leave: the document stays as it is", (), "",
+           when.can_try_stop, "Graph", 1),
     Action("graph.native", "Use the native gradient",
            lambda w: commands.use_native_gradient(w, w.selection[0]),
            "Switch off what overrides the selected node's gradient", (), "",

@@ -42,7 +42,10 @@ NODE = (
     "edit.rename", "graph.value", "",
     "run.run_to", "run.breakpoint", "",
     "graph.stop_gradient", "graph.override",
-    Group("Gradient and function", ("graph.native", "run.check_node", "graph.pyfunc")),
+    Group(
+        "Gradient and function",
+        ("graph.try_stop", "graph.native", "run.check_node", "graph.pyfunc"),
+    ),
     "run.why_value", "run.why", "",
     Group("Connect", ("graph.wire", "graph.run_after")),
     Group("Select", ("edit.select_inputs", "edit.select_passes", "edit.select_repeats")),
@@ -57,7 +60,7 @@ SCOPE = (
     "edit.select_inputs", "edit.select_repeats", "view.outline", "view.fit_selection", "",
     "edit.cut", "edit.copy", "edit.duplicate", "edit.delete",
 )  # fmt: skip
-WIRE = ("graph.stop_gradient", "", "graph.wire_start", "graph.wire_end", "")
+WIRE = ("graph.stop_gradient", "graph.try_stop", "", "graph.wire_start", "graph.wire_end", "")
 NOTHING = (
     "edit.select_all", "edit.find", "",
     "view.arrange", "view.fit", "view.open_scopes", "view.collapse_scopes", "view.minimap",

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.graph.foreign_origin import operations_by_line
 from gradstep.core.graph.model import Edge, Operation, TensorRef
@@ -25,6 +26,7 @@ from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from gradstep.gui.model import variable_change
 from gradstep.gui.model.last_step import last_step
 from gradstep.gui.model.standing_node import standing_node
+from gradstep.gui.model.tried_document import tried
 from gradstep.gui.model.value_cache import TensorValue
 from gradstep.gui.model.variable_change import Change
 from gradstep.gui.model.workspace import Workspace
@@ -147,9 +149,14 @@ class OverlayState:
         return None if found is None or changed is None else (found, changed)
 
     @cached_property
+    def _request(self) -> GradientRequest:
+        """What is bent, on the branch that is shown."""
+        return tried(self._workspace).request
+
+    @cached_property
     def badges(self) -> Mapping[int, str]:
         """Box -> name of the gradient that replaces the native one of an operation in it."""
-        overrides, number = self._workspace.document.request.overrides, self._visible.box_of
+        overrides, number = self._request.overrides, self._visible.box_of
         find = partial(find_badges, self._graph, number, overrides)
         return self._keep("badges", find, self._graph, overrides)
 
@@ -298,12 +305,12 @@ class OverlayState:
     @cached_property
     def stopped_links(self) -> np.ndarray:
         """bool[m]: links with a wire that the user stopped, by itself or with its whole tensor."""
-        request = self._workspace.document.request
+        request = self._request
         stops = request.stopped_edges, request.stops
         return self._keep("stopped", self._find_stopped, self._graph, *stops)
 
     def _find_stopped(self) -> np.ndarray:
-        request, graph = self._workspace.document.request, self._graph
+        request, graph = self._request, self._graph
         wires = [wire for edge in request.stopped_edges for wire in shown_as(graph, edge)]
         for ref in request.stops:
             readers = graph.consumers[ref.op] if ref.op in graph else ()

@@ -20,6 +20,7 @@ from gradstep.core.ops.declare.table import all_ops
 from gradstep.gui import commands
 from gradstep.gui.frame.dialog_table import PYFUNC, open_dialog
 from gradstep.gui.look.plain_text import add_row, plain, without_mnemonic
+from gradstep.gui.model.tried_document import tried
 from gradstep.gui.model.workspace import Workspace
 
 
@@ -40,6 +41,7 @@ def fill_gradient_menu(menu: QMenu, workspace: Workspace, op: Operation) -> None
     menu.addSeparator()
     _fill(menu, workspace, Override("", op.name, OverrideKind.OP), name if own else "")
     _add_wider(menu, workspace, op)
+    _add_branch(menu, workspace, op)
     menu.addSeparator()
     if op.type not in PYTHON_OPS:
         menu.addAction("Replace with Python function…", lambda: _make_python(workspace, op.name))
@@ -83,6 +85,23 @@ def _add_wider(menu: QMenu, workspace: Workspace, op: Operation) -> None:
         one.menuAction().setToolTip(plain(title))
         _fill(one, workspace, Override("", target, kind), "")
     _add_switches(wider, workspace, op)
+
+
+def _add_branch(menu: QMenu, workspace: Workspace, op: Operation) -> None:
+    """The same for this run and those behind it, on a branch."""
+    if workspace.stop is None or workspace.stop.inside or workspace.stop.threads:
+        return
+    tries = menu.addMenu("Try on a branch")
+    tries.setObjectName("inspector.gradient.branch")
+    native = tries.addAction("Native gradient")
+    native.triggered.connect(lambda: commands.edit_on_branch(workspace, "native", op.name))
+    native.setEnabled(gradient_in_force(tried(workspace), op)[1])
+    for name in (*_functions(workspace.document), "Identity"):
+        row = add_row(tries, name)
+        names = name, op.name, OverrideKind.OP.value
+        row.triggered.connect(
+            lambda _=False, names=names: commands.edit_on_branch(workspace, "override", *names)
+        )
 
 
 def _add_switches(menu: QMenu, workspace: Workspace, op: Operation) -> None:

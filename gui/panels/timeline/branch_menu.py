@@ -32,6 +32,9 @@ class BranchMenu(QMenu):
         add_row(self, self.tr("Rename…")).triggered.connect(self._rename)
         keep = add_row(self, self.tr("Keep branches in the document"))
         keep.triggered.connect(lambda: commands.keep_branches(workspace))
+        if branch.edits:
+            take = add_row(self, self.tr("Make its edits in the document"))
+            take.triggered.connect(lambda: commands.take_edits(workspace, name))
         drop = add_row(self, self.tr("Drop"))
         drop.triggered.connect(lambda: commands.drop_branch(workspace, name))
         drop.setEnabled(bool(branch.parent))

@@ -19,7 +19,7 @@ from gradstep.gui.model.workspace import Workspace
 # Answered by a dialog of Qt's, by a question, or by the end of the window: tested elsewhere.
 ELSEWHERE = {
     "file.open", "file.save", "file.save_as", "file.export", "file.quit",
-    "graph.restore", "help.log", "run.events",
+    "graph.restore", "graph.try_stop", "help.log", "run.events",
 }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QMenu
+from PySide6.QtWidgets import QCheckBox, QComboBox, QInputDialog, QLineEdit, QMenu
 
 from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideKind
 from gradstep.core.document.document import Document, Optimizer
@@ -170,6 +170,28 @@ def menu_of(qtbot: Any, panel: InspectorPanel) -> QMenu:
     menu: QMenu = link.findChild(QMenu)
     menu.hide()
     return menu
+
+
+def test_gradients_and_attributes_are_tried_on_a_branch(
+    bench: Any, show: Callable[..., Any], qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = bench.open("floor_ceil_cast")
+    floor = next(op.name for op in document.graph if op.type == "Floor")
+    panel = opened(bench, show, "floor_ceil_cast", floor)
+    before = bench.space.document
+    entry(menu_of(qtbot, panel), "Try on a branch", "Identity").trigger()
+    assert bench.space.stop.branches[1].text == f"{floor} by Identity"
+    entry(menu_of(qtbot, panel), "Try on a branch", "Native gradient").trigger()
+    assert bench.space.stop.branches[2].text == f"{floor} native"
+    assert bench.space.document is before
+    bench.open("wrong_shape")
+    node = next(op.name for op in bench.space.shown if op.type == "Mean")
+    bench.space.select([node])
+    link = find(qtbot, panel, Link, "inspector.attr.branch")
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("true", True))
+    link.findChild(QMenu).actions()[0].trigger()
+    assert bench.space.stop.branches[1].text == f"{node}.keep_dims = true"
+    assert not bench.space.document.graph[node].attrs.get("keep_dims")
 
 
 @pytest.mark.slow

@@ -14,13 +14,16 @@ from PySide6.QtWidgets import QApplication, QInputDialog, QMenu
 
 from gradstep.core.document.document import Document
 from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Edge
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.protocol.messages import BranchInfo
 from gradstep.gui import commands
+from gradstep.gui.frame.action_table import BY_ID
 from gradstep.gui.frame.status_bar import place_words
 from gradstep.gui.look.branch_colors import branch_colors
 from gradstep.gui.look.theme import DARK, LIGHT
+from gradstep.gui.model.tried_document import tried
 from gradstep.gui.panels.tensor.tensor_panel import TensorPanel
 from gradstep.gui.panels.timeline.branch_tree import tip_of
 from gradstep.gui.panels.timeline.timeline_panel import TimelinePanel
@@ -147,6 +150,38 @@ def test_the_tree_goes_to_branches_renames_and_drops_them(
     assert [row[:2] for row in _branches(bench)] == [("main", ""), ("b2", "main")]
     commands.drop_branch(bench.space, "b2")
     assert tree.isHidden()
+
+
+def test_a_stop_is_tried_on_a_branch_and_taken(bench: Any, show: Callable[..., Any]) -> None:
+    panel = show(TimelinePanel(bench.space), 900, 300)
+    bench.open("tutorial")
+    bench.run("continue_", "continue_", "run_to@1:10")
+    space, action = bench.space, BY_ID["graph.try_stop"]
+    before, native = space.document, space.program.gradients["c:0"]
+    space.select([], Edge("a", 0))
+    assert action.enabled(space)
+    action.run(space)
+    assert _branches(bench)[1] == ("b1", "main", "stop a<0", True)
+    assert space.document is before
+    assert tried(space).request.stopped_edges == {Edge("a", 0)}
+    assert space.program.gradients["c:0"] != native
+    assert ("a", 0) in [(end.op, end.index) for end in space.program.blocked]
+    action.run(space)
+    assert _branches(bench)[2] == ("b2", "b1", "no stop a<0", True)
+    assert space.program.gradients["c:0"] == native
+    commands.switch_branch(space, "b1")
+    bench.run("restart")
+    assert _branches(bench)[0][3]
+    assert space.program.gradients["c:0"] == native
+    menu = _menu(panel, 1)
+    [take] = [a for a in menu.actions() if a.text() == "Make its edits in the document"]
+    take.trigger()
+    menu.close()
+    space.debugger.flush()
+    assert space.document.request.stopped_edges == {Edge("a", 0)}
+    assert space.program.gradients["c:0"] != native
+    space.undo_stack.undo()
+    assert space.document.request == before.request
 
 
 def test_the_first_branch_is_not_dropped(bench: Any, show: Callable[..., Any]) -> None:
