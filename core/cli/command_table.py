@@ -79,6 +79,16 @@ def _why(parser: argparse.ArgumentParser) -> None:
         help="write the smallest graph that still shows the first of them that is not as it should "
         "be, as a document, a script (.py) or any other format by its suffix",
     )
+    parser.add_argument(
+        "--fix",
+        action="store_true",
+        help="try the edits that may mend it: the run with each of them, beside the run as it is",
+    )
+    parser.add_argument(
+        "--take",
+        metavar="OUT",
+        help="write the document with the first edit that mends each of them",
+    )
 
 
 def _query(parser: argparse.ArgumentParser) -> None:

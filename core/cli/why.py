@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -14,20 +15,26 @@ from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.arguments.request_args import require_request
 from gradstep.core.cli.output.bottleneck_text import bottleneck_text
+from gradstep.core.cli.output.command_output import table
 from gradstep.core.cli.output.source_text import source_line
 from gradstep.core.document.document import CodeKind, Document
+from gradstep.core.document.named_edits import edit_by_name
 from gradstep.core.document.requests import main_request
 from gradstep.core.engine.backend import Backend
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.host.edit_trials import try_remedy, with_remedies
 from gradstep.core.host.explained_runs import explainer_of_runs, explanation_text
 from gradstep.core.host.reductions import reduced
+from gradstep.core.host.whole_runs import make_runs
 from gradstep.core.io.export_document import write
 from gradstep.core.program.derive import derive
 from gradstep.core.program.questions.first_run_values import situation
 from gradstep.core.program.questions.loaded_document import Loaded
-from gradstep.core.protocol.messages import Explanation
+from gradstep.core.protocol.messages import Explanation, TryEdit
 
 Explanations = dict[str, Explanation]
+Asked = tuple[Explanation, TensorRef, TensorRef | None]
+Edit = tuple[str, tuple[str, ...]]
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
@@ -60,6 +67,15 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         for name, e in gradients.items()
     ]
     texts = [*said, *texts]
+    if args.fix or args.take:
+        wrong = [each for each in _asked(values, gradients, ends) if each[0].state != "ok"]
+        tried, document = _tried(loaded, backend, wrong, args.runs)
+        data["fixes"] = tried
+        texts += map(_fix_text, tried)
+        if args.take:
+            write(args.take, document, app.picture)
+            taken = dict.fromkeys(each["label"] for each in tried if each["taken"])
+            texts.append(f"{args.take}: {'; '.join(taken) or 'as it was, nothing mends it'}")
     if args.reduce:
         small = _reduced(args, loaded, backend, values, gradients, ends)
         write(args.reduce, small, app.picture)
@@ -78,12 +94,41 @@ def _reduced(
     ends: Mapping[TensorRef, TensorRef],
 ) -> Document:
     """Of the first value or gradient that is wrong."""
-    asked: list[tuple[Explanation, TensorRef, TensorRef | None]]
-    asked = [(e, TensorRef.parse(name), None) for name, e in values.items()]
-    asked += [(gradients[x.short], y, x) for x, y in ends.items()]
+    asked = _asked(values, gradients, ends)
     wrong = (each for each in asked if each[0].state != "ok")
     found, of, wrt = next(wrong, asked[0])
     return reduced(loaded, backend, found, of, wrt, args.runs)
+
+
+def _asked(
+    values: Explanations, gradients: Explanations, ends: Mapping[TensorRef, TensorRef]
+) -> list[Asked]:
+    asked: list[Asked] = [(e, TensorRef.parse(name), None) for name, e in values.items()]
+    return [*asked, *((gradients[x.short], y, x) for x, y in ends.items())]
+
+
+def _tried(
+    loaded: Loaded, backend: Backend, asked: Sequence[Asked], runs: int
+) -> tuple[list[dict[str, Any]], Document]:
+    """What each edit would do that may mend one of them; and the document with the first of each
+    that does, once those before it are made."""
+    found, document, taken = list[dict[str, Any]](), loaded.document, set[Edit]()
+    session = make_runs(derive(loaded.document, loaded.functions), backend, runs)
+    for explanation, of, wrt in asked:
+        mended = False
+        for one in with_remedies(loaded.document, explanation).remedies:
+            edit = one.kind, (*one.names,)
+            names = [] if wrt is None else [str(wrt)]
+            request = TryEdit(kind=one.kind, names=one.names, of=str(of), wrt=names)
+            tried = try_remedy(session, loaded.document, request)
+            takes = tried.mends and not mended
+            if takes and edit not in taken:
+                document = edit_by_name(document, *edit)
+                taken.add(edit)
+            mended = mended or takes
+            row = msgspec.to_builtins(tried)
+            found.append({**row, "kind": one.kind, "names": one.names, "taken": takes})
+    return found, document
 
 
 def _explainer(
@@ -95,6 +140,12 @@ def _explainer(
         return Explainer(situation(loaded, backend), functions, backend)
     program = derive(loaded.document, loaded.functions)
     return explainer_of_runs(loaded, program, backend, of, args.runs)
+
+
+def _fix_text(tried: Mapping[str, Any]) -> str:
+    rows = [[row["what"], row["before"], row["after"]] for row in tried["rows"]]
+    below = "\n".join(f"    {line}" for line in table(rows).splitlines())
+    return f"fix: {tried['label']}. {tried['text']}\n{below}"
 
 
 def _objects(found: Explanations, document: Document) -> dict[str, dict[str, object]]:

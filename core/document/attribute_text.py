@@ -55,6 +55,7 @@ def _read_elements(text: str, like: Any) -> np.ndarray[Any, Any]:
     """Numbers in nested lists, of the type that `like` has. Raises ValueError."""
     dtype = like.array.dtype if isinstance(like, Constant) else np.dtype(np.float32)
     named = re.sub(r"\b(nan|inf)\b", r"'\1'", text)
+    named = re.sub(r"\b(true|false)\b", lambda word: word[0].title(), named)
     return np.array(ast.literal_eval(named), dtype)
 
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 # kind -> which of its names; every other kind has nothing else.
-_OTHERS: Mapping[str, tuple[int, ...]] = {"set": (0,), "override": (1,), "unbend": (1,)}
+_OTHERS: Mapping[str, tuple[int, ...]] = {
+    "set": (0,),
+    "override": (1,),
+    "unbend": (1,),
+    **dict.fromkeys(("add_epsilon", "keep_above", "keep_below", "feed", "draw", "scale"), (0,)),
+    "safe_where": (0, 1),
+}
 _OPERATION = "op"
 
 

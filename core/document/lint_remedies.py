@@ -11,7 +11,9 @@ from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.unlinted import UNLINTED, with_exempt
 
-RemedyKind = Literal["run", "unwait", "unstop", "unbend"]
+RemedyKind = Literal[
+    "run", "unwait", "unstop", "unbend", "rewire", "log_softmax", "cast_first", "leak", "scale"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +21,8 @@ class Remedy:
     """kind: let every run execute operations, take a wait away, take a stop off a tensor or a wire,
     switch an override off. names: of "run" all operations that runs are to execute; of "unwait"
     what is waited for and who waits; of "unstop" a tensor ("a:0") or a wire ("a<1"); of "unbend"
-    the gradient, the target and the kind of target."""
+    the gradient, the target and the kind of target. The others, and `edit_by_name`, which makes
+    all of them, are in gradstep.core.document.named_edits."""
 
     kind: RemedyKind
     names: tuple[str, ...]

@@ -13,7 +13,8 @@ from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideKi
 from gradstep.core.document import document_edits
 from gradstep.core.document.attribute_text import read_attr
 from gradstep.core.document.document import Document
-from gradstep.core.document.lint_remedies import mend
+from gradstep.core.document.lint_remedies import LABELS, mend
+from gradstep.core.document.repairs import REPAIR_WORDS, REPAIRS
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.loop import anywhere, tensor_carried
 from gradstep.core.graph.model import Edge, TensorRef
@@ -40,6 +41,22 @@ def words_of(kind: str, names: Sequence[str]) -> str:
     """What the edit does, in a few words, as a branch is told by it."""
     words = _WORDS.get(kind)
     return f"{kind} {' '.join(names)}" if words is None else words(*names)
+
+
+def label_of(kind: str, names: Sequence[str]) -> str:
+    """What the edit does, as a button and an undo step say it."""
+    if kind in LABELS:
+        return LABELS[kind]
+    said = _LABELS.get(kind)
+    return words_of(kind, names) if said is None else said(*names)
+
+
+_LABELS: Mapping[str, Callable[..., str]] = {
+    "override": lambda gradient, target, _: f"Let {target} have the gradient of {gradient}",
+    "native": lambda name: f"Give {name} its own gradient",
+    "set": lambda name, key, text: f"Set {name}.{key} to {text}",
+    "stop": lambda at: f"Stop the gradient at {at}",
+}
 
 
 def _stop(document: Document, names: Sequence[str]) -> Document:
@@ -97,6 +114,7 @@ _EDITS: Mapping[str, MakeEdit] = {
     "override": _override,
     "native": _native,
     "set": _set,
+    **REPAIRS,
 }
 _WORDS: Mapping[str, Callable[..., str]] = {
     "stop": lambda at: f"stop {at.removesuffix(':0')}",
@@ -105,4 +123,5 @@ _WORDS: Mapping[str, Callable[..., str]] = {
     "unbend": lambda gradient, target, kind: f"{target} not by {gradient}",
     "native": lambda name: f"{name} native",
     "set": lambda name, key, text: f"{name}.{key} = {text}",
+    **REPAIR_WORDS,
 }

@@ -42,6 +42,7 @@ from gradstep.core.host.branch_answers import inject_value, manage_branches
 from gradstep.core.host.class_answers import classify
 from gradstep.core.host.comparison_answers import compare_devices, record_device
 from gradstep.core.host.device_services import DeviceServices
+from gradstep.core.host.edit_trials import try_remedy, with_remedies
 from gradstep.core.host.held_document import (
     NO_REVISION,
     Loaded,
@@ -424,7 +425,11 @@ class EngineService:
         return find_moments(self._session, request), ()
 
     def _why(self, request: m.Why, buffers: Sequence[Buffer]) -> Answer:
-        return m.Explained(explanation=self._explained(request)), ()
+        found = self._explained(request)
+        return m.Explained(explanation=with_remedies(self._open_document.document, found)), ()
+
+    def _try_edit(self, request: m.TryEdit, buffers: Sequence[Buffer]) -> Answer:
+        return try_remedy(self._session, self._open_document.document, request), ()
 
     def _explained(self, request: m.Why | m.FindSmallest) -> m.Explanation:
         session = self._session
@@ -524,6 +529,7 @@ class EngineService:
         m.ExaminePrecision: _examine_precision,
         m.RecordDevice: _record_device,
         m.FindSmallest: _find_smallest,
+        m.TryEdit: _try_edit,
         m.Classify: _classify,
         **dict.fromkeys(ANSWERS, _look_at_slice),
         m.ReadHistory: _read_history,

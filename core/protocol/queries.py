@@ -20,6 +20,7 @@ from gradstep.core.protocol.result_rows import (
     NodeCheck,
     PassInfo,
     ProfileRow,
+    TriedRow,
     UncheckedNode,
     VariantRow,
     WatchRow,
@@ -148,6 +149,26 @@ class Why(Request, frozen=True, kw_only=True):
 
 class Explained(Reply, frozen=True, kw_only=True):
     explanation: Explanation
+
+
+class TryEdit(Request, frozen=True, kw_only=True):
+    """What would the current run be with an edit of the document, beside what it is? kind, names:
+    as of RemedyInfo. of: what is looked at, and with `wrt` its gradients; "" for what is
+    differentiated, with respect to all that it is. Replied to with Tried; nothing is changed."""
+
+    kind: str
+    names: list[str]
+    of: str = ""
+    wrt: list[str] = []
+
+
+class Tried(Reply, frozen=True, kw_only=True):
+    """text: the effect, in a sentence; mends: whether nothing is broken any more that was."""
+
+    label: str
+    text: str
+    mends: bool
+    rows: list[TriedRow]
 
 
 class FindSmallest(Request, frozen=True, kw_only=True):

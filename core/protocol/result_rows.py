@@ -195,6 +195,23 @@ class CauseLink(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
+class RemedyInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """An edit that may mend something, of gradstep.core.document.named_edits: its kind, and what it
+    is about. label: what it does, as a button says it."""
+
+    kind: str
+    names: list[str]
+    label: str
+
+
+class TriedRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One measure of an edit's effect: without it, and with it."""
+
+    what: str
+    before: str
+    after: str
+
+
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """As in `gradstep why --json`; see
     gradstep.core.autodiff.explain.missing_gradient.Explanation."""
@@ -206,6 +223,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     path: list[str]
     text: str
     chain: list[CauseLink] = []
+    remedies: list[RemedyInfo] = []  # the best first; of what is to be trained, to be tried
 
 
 class SideResult(msgspec.Struct, frozen=True, kw_only=True):

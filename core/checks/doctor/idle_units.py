@@ -10,6 +10,7 @@ from gradstep.core.checks.doctor.examined_document import Examined
 from gradstep.core.checks.doctor.finding_words import share
 from gradstep.core.checks.doctor.lint import Finding
 from gradstep.core.checks.doctor.recorded_tensors import RecordedTensors, recorded
+from gradstep.core.document.lint_remedies import Remedy
 from gradstep.core.graph.model import Operation
 
 _ROWS = 8  # fewer say nothing of a unit
@@ -35,7 +36,8 @@ def find_dead_units(x: Examined) -> Iterator[Finding]:
             "them stay as they are"
         )
         fix = "a lower learning rate, weights drawn as He does, a bias above 0, or a leaky ReLU"
-        yield Finding(op.name, text, fix)
+        remedy = Remedy("leak", (op.name,)) if op.type == "Relu" else None
+        yield Finding(op.name, text, fix, remedy=remedy)
 
 
 def find_saturated_units(x: Examined) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from gradstep.core.checks.doctor.examined_document import Examined
 from gradstep.core.checks.doctor.lint import Finding
+from gradstep.core.document.lint_remedies import Remedy
 from gradstep.core.graph.model import Operation
 
 _DIVISIONS = frozenset({"Div", "FloorDiv", "TruncateDiv"})
@@ -45,4 +46,5 @@ def _said(cast: Operation, op: Operation, a: int, b: int) -> Finding:
         f"when {cast.name} makes it floating-point for the loss"
     )
     fix = f"cast {names[0]} and {names[1]} first, and divide then (RealDiv)"
-    return Finding(op.name, text, fix)
+    remedy = Remedy("cast_first", (op.name, cast.name))
+    return Finding(op.name, text, fix, remedy=remedy)

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from gradstep.core.checks.doctor.examined_document import Examined
 from gradstep.core.checks.doctor.lint import Finding
+from gradstep.core.document.lint_remedies import Remedy
 from gradstep.core.graph.dtypes import Shape
-from gradstep.core.graph.model import Operation
+from gradstep.core.graph.model import Edge, Operation
 from gradstep.core.program.classifier import find_logistic
 
 _ENTROPIES = ("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
@@ -47,7 +48,11 @@ def _twice(x: Examined, op: Operation, source: Operation) -> Finding:
     )
     reads = source.inputs[0]
     fix = f"give it {'the logits' if reads is None else reads.short}, and keep {source.name} for "
-    return Finding(op.name, text, fix + "predictions")
+    at = next((k for k, ref in enumerate(op.inputs) if ref == source.output()), None)
+    remedy = None
+    if reads is not None and at is not None:
+        remedy = Remedy("rewire", (str(Edge(op.name, at)), str(reads)))
+    return Finding(op.name, text, fix + "predictions", remedy=remedy)
 
 
 def _least(classes: int | None) -> str:
@@ -104,4 +109,6 @@ def _by_hand(op: Operation, source: Operation, guarded: bool) -> Finding:
     logits = source.inputs[0]
     of = "" if logits is None else f" of {logits.short}"
     fix = f"use {fused}{of}, or a cross-entropy with logits"
-    return Finding(op.name, text, fix, "info" if guarded else "warning")
+    direct = source.type == "Softmax" and op.inputs[0] == source.output()
+    remedy = Remedy("log_softmax", (op.name, source.name)) if direct else None
+    return Finding(op.name, text, fix, "info" if guarded else "warning", remedy)

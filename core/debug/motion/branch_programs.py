@@ -49,6 +49,11 @@ class BranchPrograms:
             )
         return make(self.own.program, [_named(edit) for edit in edits])
 
+    def program_after_all(self, edits: Sequence[BranchEdit], last: NamedEdit) -> Program:
+        """The same after one more, which is no branch's."""
+        kind, names = last
+        return self.program_after([*edits, BranchEdit(0, 0, "", kind, names)])
+
     def possible(self, edits: Iterable[BranchEdit]) -> list[BranchEdit]:
         """Those that can be made: an edit of the document may have made others impossible."""
         found = list[BranchEdit]()

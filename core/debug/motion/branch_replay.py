@@ -9,6 +9,7 @@ import numpy as np
 
 from gradstep.core.cancellation import check_cancelled
 from gradstep.core.debug.history.branch_record import Branch, BranchEdit
+from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import Assignment, give_possible
 from gradstep.core.debug.motion.branch_programs import BranchPrograms, kept_steps
 from gradstep.core.debug.motion.program_runs import ProgramRuns
@@ -52,7 +53,14 @@ class BranchReplay:
         self._session.runs = runs
         runs.timeline.link.shared.reset()
         runs.timeline.reset()
-        self._give_before(changes)
+        _give_before(runs, changes)
+
+    def beside(self, program: Program, run: int) -> ProgramRuns:
+        """Runs of a program that begin as run `run` of what is shown did; nothing else is there."""
+        before = self._session.runs
+        runs = before.edited(program, run, self.started(before, run))
+        _give_before(runs, before.timeline.changes)
+        return runs
 
     def _edited_again(
         self, edits: Sequence[BranchEdit], changes: Sequence[Assignment]
@@ -88,26 +96,13 @@ class BranchReplay:
         to: a step may fail on the way."""
         changes = [c for c in before.timeline.changes if (c.run, c.step) <= (edit.run, edit.step)]
         self._session.runs = runs
-        self._give_before(changes)
+        _give_before(runs, changes)
         mine = [change for change in changes if change.run == edit.run]
         step = _step_in(edit, runs)
         self._repeat(mine)
         kept = {} if mine else kept_steps(runs, before, edit.run, step)
         runs.timeline.take(step, kept, before.timeline.values(edit.run))
         return edit.run, min(step, runs.timeline.done(edit.run))
-
-    def _give_before(self, changes: Sequence[Assignment]) -> None:
-        """What was given in runs before the program's first one, as far as it is fed to all."""
-        timeline, plan = self._session.timeline, self._session.plan
-        earlier = [change for change in changes if change.run < timeline.origin]
-        if not earlier:
-            return
-        fed = dict[TensorRef, np.ndarray]()
-        for change in earlier:
-            for name, value in change.values.items():
-                if (ref := _lasting(plan, name)) is not None:
-                    fed[ref] = value
-        timeline.begin_with(earlier, fed)
 
     def _go(self, run: int, step: int) -> None:
         timeline = self._session.timeline
@@ -124,6 +119,20 @@ class BranchReplay:
         error = newest.reach(step) if newest is not None and step > newest.step else None
         if error is not None:
             raise error
+
+
+def _give_before(runs: ProgramRuns, changes: Sequence[Assignment]) -> None:
+    """What was given in runs before the program's first one, as far as it is fed to all."""
+    timeline, plan = runs.timeline, runs.plan
+    earlier = [change for change in changes if change.run < timeline.origin]
+    if not earlier:
+        return
+    fed = dict[TensorRef, np.ndarray]()
+    for change in earlier:
+        for name, value in change.values.items():
+            if (ref := _lasting(plan, name)) is not None:
+                fed[ref] = value
+    timeline.begin_with(earlier, fed)
 
 
 def _lasting(plan: Plan, name: str) -> TensorRef | None:

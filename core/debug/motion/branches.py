@@ -18,6 +18,7 @@ from gradstep.core.cancellation import cancelled_when
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.breaks.hit_counts import Path
 from gradstep.core.debug.history.branch_record import FIRST_BRANCH, Branch, BranchEdit
+from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import (
     find_fitting,
     give,
@@ -80,6 +81,11 @@ class Branches:
         kept."""
         runs = self.programs.of(self[name or self.current].edits)
         return -1 if runs is None else runs.timeline.length
+
+    def beside(self, program: Program, run: int) -> ProgramRuns:
+        """Runs of an edited program that begin as run `run` of the branch that is shown did, to be
+        looked at: no branch."""
+        return self._replay.beside(program, run)
 
     def moved(self) -> None:
         """The session has moved: what is given now makes another branch."""

@@ -1,0 +1,55 @@
+"""Edits that may mend what was explained: which there are, and what one of them would do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import structs
+
+from gradstep.core.checks.why.edit_trial import is_mended, try_edit
+from gradstep.core.checks.why.trial_words import rows_of, words_of_trial
+from gradstep.core.checks.why.why_remedies import find_remedies
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.document.document import Document
+from gradstep.core.document.named_edits import label_of
+from gradstep.core.document.requests import every_request
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.protocol.messages import Explanation, RemedyInfo, Tried, TriedRow, TryEdit
+
+
+def with_remedies(document: Document, found: Explanation) -> Explanation:
+    """With the edits that may mend it."""
+    edits = [] if found.state == "ok" and not found.cause else find_remedies(document, found)
+    infos = [RemedyInfo(kind=k, names=[*names], label=label_of(k, names)) for k, names in edits]
+    return structs.replace(found, remedies=infos)
+
+
+def try_remedy(session: DebugSession, document: Document, request: TryEdit) -> Tried:
+    """What the run in which the session stands would be. Raises GradstepError."""
+    of, wrt = _subject(document, request.of, request.wrt)
+    if of.op not in session.program.graph:
+        raise GradstepError(f"no operation named '{of.op}'", kind="KeyError", node=of.op)
+    trial = try_edit(session, (request.kind, (*request.names,)), of, wrt)
+    return Tried(
+        label=label_of(request.kind, request.names),
+        text=words_of_trial(trial),
+        mends=is_mended(trial.before, trial.after),
+        rows=[TriedRow(what=w, before=b, after=a) for w, b, a in rows_of(trial)],
+    )
+
+
+def _subject(
+    document: Document, of: str, wrt: Sequence[str]
+) -> tuple[TensorRef, Sequence[TensorRef]]:
+    """What is looked at. Raises GradstepError where nothing is named, or differentiated."""
+    if of:
+        return TensorRef.parse(of), [TensorRef.parse(name) for name in wrt]
+    asked = [request for request in every_request(document) if request.of]
+    if not asked:
+        raise GradstepError(
+            "nothing is differentiated, so an edit has no effect that could be measured",
+            kind="FailedPreconditionError",
+            hint="name a tensor, or choose a loss (Graph > Differentiate)",
+        )
+    return asked[0].of[0], asked[0].wrt
