@@ -33,7 +33,7 @@ EDITS: tuple[NamedEdit, ...] = (
     ("stop", ("y",)),
     ("unstop", ("r<0",)),
     ("override", ("Identity", "r", "op")),
-    ("override", ("Identity", "Mul", "type")),
+    ("override", ("Identity", "LeakyRelu", "type")),
     ("native", ("r",)),
     ("set", ("r", "alpha", "0.5")),
     ("set", ("r", "alpha", "-1")),
@@ -308,6 +308,15 @@ def test_what_was_fed_by_hand_in_an_earlier_run_is_fed_behind_an_edit() -> None:
     session.branches.programs._made.clear()
     session.switch_branch("b2")
     _compare(session, fresh)
+
+
+def test_a_gradient_that_does_not_fit_is_refused_and_makes_no_branch() -> None:
+    session = DebugSession(derive(_document()))
+    session.run_to("0:3")
+    with pytest.raises(GradstepError, match="do not match num inputs"):
+        session.edit("override", ("Identity", "Mul", "type"))
+    assert [branch.name for branch in session.branches.all] == ["main"]
+    assert (session.stop.run, session.stop.step) == (0, 3)
 
 
 def test_what_was_given_behind_an_edit_is_not_taken_over() -> None:
