@@ -27,7 +27,7 @@ def with_remedies(document: Document, found: Explanation) -> Explanation:
 
 def try_remedy(session: DebugSession, document: Document, request: TryEdit) -> Tried:
     """What the run in which the session stands would be. Raises GradstepError."""
-    of, wrt = _subject(document, request.of, request.wrt)
+    of, wrt = _subject(document, request.of, request.wrt, request.names)
     if of.op not in session.program.graph:
         raise GradstepError(f"no operation named '{of.op}'", kind="KeyError", node=of.op)
     trial = try_edit(session, (request.kind, (*request.names,)), of, wrt)
@@ -40,9 +40,10 @@ def try_remedy(session: DebugSession, document: Document, request: TryEdit) -> T
 
 
 def _subject(
-    document: Document, of: str, wrt: Sequence[str]
+    document: Document, of: str, wrt: Sequence[str], names: Sequence[str]
 ) -> tuple[TensorRef, Sequence[TensorRef]]:
-    """What is looked at. Raises GradstepError where nothing is named, or differentiated."""
+    """What is looked at; where nothing is named, the first loss that the edit has to do with.
+    Raises GradstepError where nothing is differentiated, either."""
     if of:
         return TensorRef.parse(of), [TensorRef.parse(name) for name in wrt]
     asked = [request for request in every_request(document) if request.of]
@@ -52,4 +53,15 @@ def _subject(
             kind="FailedPreconditionError",
             hint="name a tensor, or choose a loss (Graph > Differentiate)",
         )
+    graph, touched = document.graph, {_operation(name) for name in names}
+    for request in asked:
+        for y in request.of:
+            behind = graph.ancestors([y.op]) if y.op in graph else frozenset()
+            if not touched.isdisjoint({*behind, y.op}):
+                return y, [x for x in request.wrt if x.op in behind]
     return asked[0].of[0], asked[0].wrt
+
+
+def _operation(name: str) -> str:
+    """Of an operation, a tensor or a wire."""
+    return name.partition("<")[0].partition(":")[0]

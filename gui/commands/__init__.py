@@ -99,6 +99,13 @@ from gradstep.gui.commands.node_commands import (
     to_pyfunc,
 )
 from gradstep.gui.commands.query_commands import go_to_moment, who_wrote_selected
+from gradstep.gui.commands.repair_commands import (
+    branch_repair,
+    take_repair,
+    try_finding,
+    try_offered,
+    try_repairs,
+)
 from gradstep.gui.commands.restore_variables import is_checkpoint, restore_variables
 from gradstep.gui.commands.reveal import (
     open_scope,
@@ -189,6 +196,7 @@ __all__ = [
     "begin_block",
     "begin_data",
     "block_sources",
+    "branch_repair",
     "can_pack",
     "change_data",
     "change_name",
@@ -308,6 +316,7 @@ __all__ = [
     "switch_session",
     "switch_thread",
     "take_edits",
+    "take_repair",
     "to_pyfunc",
     "toggle_breakpoint",
     "toggle_line_breakpoint",
@@ -315,6 +324,9 @@ __all__ = [
     "toggle_stop",
     "train",
     "trust",
+    "try_finding",
+    "try_offered",
+    "try_repairs",
     "try_stop",
     "use_device",
     "use_native_gradient",

@@ -100,6 +100,8 @@ def _say(workspace: Workspace, *question: str) -> Then:
 
     def say(found: Explanation) -> None:
         workspace.say(found.text, "note")
+        of, wrt = (*question, "")[:2]
+        workspace.repairs.offer(found.text, found.remedies, of, wrt)
         workspace.explained.emit(found)
         if found.state != "ok" and found.cause and found.cause != "waiting":
             asked = " ".join(question)

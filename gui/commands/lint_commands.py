@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gradstep.core.document.lint_remedies import LABELS, exempt, mend
+from gradstep.core.document.lint_remedies import exempt
+from gradstep.core.document.named_edits import edit_by_name, label_of
 from gradstep.core.protocol.messages import LintFinding
 from gradstep.gui.commands.refusals import says_why
 from gradstep.gui.model.settings import settings
@@ -12,8 +13,8 @@ from gradstep.gui.model.workspace import Workspace
 @says_why
 def mend_finding(workspace: Workspace, finding: LintFinding) -> None:
     """Make the edit that mends it."""
-    document = mend(workspace.document, finding.remedy, finding.names)
-    workspace.edit(LABELS[finding.remedy], document)
+    document = edit_by_name(workspace.document, finding.remedy, finding.names)
+    workspace.edit(label_of(finding.remedy, finding.names), document)
 
 
 @says_why

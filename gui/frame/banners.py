@@ -67,6 +67,9 @@ class Banners(QObject):
         self._first = self.message.add_button(
             "Take me to the first one", "banner.message.first", lambda: self._go()
         )
+        self._try = self.message.add_button(
+            "Try what mends it…", "banner.message.try", lambda: commands.try_offered(workspace)
+        )
         self._run_fix: Callable[[], None] = lambda: None
         self._fix = self.message.add_button("Mend it", "banner.message.fix", self._mend)
         self.message.add_close()
@@ -85,6 +88,7 @@ class Banners(QObject):
     def say(self, level: StripLevel, text: str) -> None:
         """A note, a warning or an error, until the next thing that works."""
         self._first.hide()
+        self._try.hide()
         self._fix.hide()
         self.message.say(text, *LEVELS[level])
 
@@ -92,6 +96,7 @@ class Banners(QObject):
         """The way to what led to that which the message explains, beside it."""
         self._go = partial(commands.go_to_first, self._workspace, found)
         self._first.setVisible(commands.is_elsewhere(self._workspace, found))
+        self._try.setVisible(bool(found.remedies))
 
     def offer_fix(self, title: str, run: Callable[[], None]) -> None:
         """What mends that which the message complains of, beside it."""

@@ -232,9 +232,16 @@ ABOUT = DialogRecord(
     enabled=when.always,
 )
 
+REPAIRS = DialogRecord(
+    "repairs",
+    "gradstep.gui.dialogs.repairs_dialog",
+    "RepairsDialog",
+    "Try what mends it",
+)
+
 DIALOGS: tuple[DialogRecord, ...] = (
     NOTE, VALUE, VALUE_HERE, OVERRIDE, PYFUNC, TRUST, REQUEST, OPTIMIZERS, LINTS, SWEEP, FOLLOWED,
-    COPY_VALUES, SHORTCUTS, DOCTOR, TRUSTED, ABOUT,
+    REPAIRS, COPY_VALUES, SHORTCUTS, DOCTOR, TRUSTED, ABOUT,
 )  # fmt: skip
 
 

@@ -11,7 +11,9 @@ def words_of_trial(trial: Trial) -> str:
     if after.error and not before.error:
         return f"It does not run then: {after.error}."
     name = trial.of.short
-    said = [f"{name} is {_number(before.loss)} without it, and {_number(after.loss)} with it"]
+    values = _number(before.loss), _number(after.loss)
+    changed = f"is {values[0]} without it, and {values[1]} with it"
+    said = [f"{name} {f'stays {values[0]}' if values[0] == values[1] else changed}"]
     if before.elements or after.elements:
         said.append(f"its gradient {_gradient(before)} without, and {_gradient(after)} with it")
     whole = "; ".join(said)

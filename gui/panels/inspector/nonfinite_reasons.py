@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -68,6 +69,11 @@ class Reasons(QWidget):
         }
         text = self.tr("Looking for it…") if found is None else found.text
         links = [] if found is None else self._links(card.objectName(), found)
+        if found is not None and found.remedies:
+            act = partial(
+                commands.try_repairs, self._workspace, found.text, found.remedies, of.short, wrt
+            )
+            links.append((self.tr("Try what mends it…"), f"{card.objectName()}.try", act))
         card.say(titles[state].format(name), text, links, tone=_TONES[state])
 
     def _links(self, name: str, found: Explanation) -> list[LinkSpec]:

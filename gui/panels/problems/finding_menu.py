@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
-from gradstep.core.document.lint_remedies import LABELS
+from gradstep.core.document.named_edits import label_of
 from gradstep.core.protocol.messages import LintFinding
 from gradstep.gui import commands
 from gradstep.gui.frame.dialog_table import LINTS, open_dialog
@@ -25,8 +25,10 @@ def finding_menu(workspace: Workspace, finding: LintFinding, parent: QWidget) ->
     def row(text: str, run: Callable[[], object]) -> None:
         add_row(menu, text).triggered.connect(lambda: run())
 
-    if finding.remedy in LABELS:
-        row(LABELS[finding.remedy], lambda: commands.mend_finding(workspace, finding))
+    if finding.remedy:
+        label = label_of(finding.remedy, finding.names)
+        row(label, lambda: commands.mend_finding(workspace, finding))
+        row("Try that first…", lambda: commands.try_finding(workspace, finding))
     if finding.example:
         row("Show an example", lambda: commands.show_example(workspace, finding.example))
     if not menu.isEmpty():

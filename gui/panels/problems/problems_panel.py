@@ -224,6 +224,8 @@ class ProblemsPanel(Panel):
             self._go_to_first(row)
         elif link.kind == "mend":
             commands.mend_finding(self.workspace, finding)
+        elif link.kind == "try":
+            commands.try_finding(self.workspace, finding)
         elif link.kind == "example":
             commands.show_example(self.workspace, finding.example)
         else:

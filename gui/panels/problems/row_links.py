@@ -8,11 +8,11 @@ from typing import Literal
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QFontMetrics
 
-from gradstep.core.document.lint_remedies import LABELS
+from gradstep.core.document.named_edits import label_of
 from gradstep.gui.look.theme import GRID, sans
 from gradstep.gui.panels.problems.problem_rows import ProblemRow
 
-LinkKind = Literal["first", "mend", "example", "ignore"]
+LinkKind = Literal["first", "mend", "try", "example", "ignore"]
 _GAP = 2 * GRID
 
 
@@ -45,8 +45,9 @@ def _wanted(row: ProblemRow) -> list[tuple[LinkKind, str]]:
     if finding is None:
         return []
     found: list[tuple[LinkKind, str]] = []
-    if finding.remedy in LABELS:
-        found.append(("mend", LABELS[finding.remedy]))
+    if finding.remedy:
+        found.append(("mend", label_of(finding.remedy, finding.names)))
+        found.append(("try", "Try it first"))
     if finding.example:
         found.append(("example", "Show an example"))
     return [*found, ("ignore", "Ignore…")]

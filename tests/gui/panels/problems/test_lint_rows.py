@@ -96,12 +96,33 @@ def test_the_edit_that_mends_it_is_made_and_can_be_undone(
     bench: Any, panel: Callable[[str], ProblemsPanel], qtbot: Any
 ) -> None:
     shown = panel("batch_norm_updates")
-    assert texts(shown) == ["Let every run execute it", "Ignore…"]  # this is the example
+    words = ["Let every run execute it", "Try it first", "Ignore…"]  # this is the example
+    assert texts(shown) == words
     click(shown, "Let every run execute it", qtbot)
     assert "forgotten/bn/AssignMovingAvg" in bench.space.document.targets
     qtbot.waitUntil(lambda: codes(shown) == [], timeout=20_000)
     bench.space.undo_stack.undo()
     qtbot.waitUntil(lambda: codes(shown) == ["forgotten-average"], timeout=20_000)
+
+
+def test_the_edit_is_tried_before_it_is_made(
+    bench: Any, panel: Callable[[str], ProblemsPanel], qtbot: Any
+) -> None:
+    bench_asked: list[str] = []
+    shown = panel("softmax_by_hand")
+    bench.space.view_requested.connect(lambda what, _: bench_asked.append(what))
+    before = bench.space.document
+    click(shown, "Try it first", qtbot)
+    assert bench_asked == ["repairs"]
+    qtbot.waitUntil(lambda: None not in bench.space.repairs.found, timeout=20_000)
+    [tried] = bench.space.repairs.found  # of the loss that has to do with it
+    assert "In run 1, twice/loss is" in tried.text
+    assert "it is another gradient" in tried.text
+    assert bench.space.document is before
+    commands.take_repair(bench.space, bench.space.repairs.remedies[0])
+    assert bench.space.document is not before
+    bench.space.undo_stack.undo()
+    assert bench.space.document.graph == before.graph
 
 
 @pytest.mark.slow

@@ -1,0 +1,72 @@
+"""Edits that may mend something, each tried in the engine: what the run would be with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import Failed, Message, RemedyInfo, Tried, TryEdit
+
+if TYPE_CHECKING:
+    from gradstep.gui.model.workspace import Workspace
+
+Question = tuple[str, tuple[RemedyInfo, ...], str, str]
+
+
+class TriedRepairs(QObject):
+    """title: of what is to be mended; remedies: the edits; found: what came of each, or why it
+    cannot be tried, None while it is on its way."""
+
+    changed = Signal()
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._workspace = workspace
+        self._round = 0
+        self._offered: Question = ("", (), "", "")
+        self.title = ""
+        self.remedies: tuple[RemedyInfo, ...] = ()
+        self.found: list[Tried | str | None] = []
+        workspace.document_opened.connect(self.forget)
+
+    def offer(self, title: str, remedies: Sequence[RemedyInfo], of: str, wrt: str) -> None:
+        """What could be tried of that which was explained last."""
+        self._offered = title, tuple(remedies), of, wrt
+
+    def ask_offered(self) -> None:
+        """Try it."""
+        self.ask(*self._offered)
+
+    def forget(self) -> None:
+        """Nothing is to be tried."""
+        self._round += 1
+        self.title, self.remedies, self.found = "", (), []
+        self.changed.emit()
+
+    def ask(self, title: str, remedies: Sequence[RemedyInfo], of: str = "", wrt: str = "") -> None:
+        """Try them, one after the other, in the run that the debugger stands in; `changed` tells of
+        each. of, wrt: what is looked at, as of TryEdit."""
+        self.forget()
+        self.title, self.remedies = title, tuple(remedies)
+        self.found = [None] * len(self.remedies)
+        self.changed.emit()
+        for number, one in enumerate(self.remedies):
+            self._try(number, one, of, [wrt] if wrt else [])
+
+    def _try(self, number: int, one: RemedyInfo, of: str, wrt: list[str]) -> None:
+        mine = self._round
+
+        def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
+            if mine != self._round:
+                return
+            if isinstance(reply, Tried):
+                self.found[number] = reply
+            elif isinstance(reply, Failed):
+                self.found[number] = reply.error.message
+            self.changed.emit()
+
+        request = TryEdit(kind=one.kind, names=one.names, of=of, wrt=wrt)
+        self._workspace.request(request, (), answered)
