@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gradstep.core.checks.why.finiteness_survey import Survey, Surveyor
+from gradstep.core.checks.why.finiteness_survey import Survey, Surveyor, _Look
+from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.graph.model import TensorRef
@@ -241,3 +243,48 @@ def test_the_oldest_run_is_forgotten_first() -> None:
     assert [surveyor.look(n, 60) is found[n] for n in (9, 8, 2)] == [True] * 3
     assert surveyor.look(0, 60) is not found[0]
     assert surveyor.look(9, 60) is found[9]
+
+
+def _begins_with(b: GraphBuilder) -> None:
+    w = b.variable("w", shape=[2])
+    v = b.variable("v", shape=[2])
+    b.one("AssignAdd", w, tf.multiply(v, v), name="update")
+    tf.multiply(w, v, name="y")
+
+
+def test_after_an_edit_only_what_begins_otherwise_is_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[Any] = []
+    is_finite = _Look._is_finite
+    monkeypatch.setattr(
+        _Look, "_is_finite", lambda self, held: seen.append(held) or is_finite(self, held)
+    )
+    program = session_of(_begins_with, {}, {"w": [1, 2], "v": [3, 4]}).program
+    threads = Scheduler(program)
+    surveyor = Surveyor(threads.session)
+    assert surveyor.look(0, 60).first is None
+    assert len(seen) == 2
+    for w, count, found in ((None, 0, None), ([np.nan, 2], 1, "w"), ([1, 2], 1, None)):
+        seen.clear()
+        if w is not None:
+            initial = {**program.initial, "w": np.array(w, np.float32)}
+            program = replace(program, initial=initial)
+        threads = Scheduler(program, before=threads)
+        surveyor = Surveyor(threads.session, surveyor)
+        made = surveyor.look(0, 60).first
+        assert (made and made.op.name) == found
+        assert len(seen) == count
+
+
+def test_what_was_given_by_hand_is_looked_at_after_an_edit() -> None:
+    """However much of what the first run begins with is known."""
+    program = session_of(_begins_with, {}, {"w": [1, 2], "v": [3, 4]}).program
+    threads = Scheduler(program)
+    surveyor = Surveyor(threads.session)
+    surveyor.look(0, 60)
+    threads = Scheduler(program, before=threads)
+    threads.assign({"w": np.array([np.nan, 0], np.float32)})
+    found = Surveyor(threads.session, surveyor).look(0, 60)
+    assert found.first is not None
+    assert found.first.op.name == "w"
