@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gradstep.core.autodiff.check.promote_float64 import widen, widen_array
 from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.checks.gradients.gradient_scale import GradientScales
@@ -42,8 +43,8 @@ class Verdict:
         return self.worst <= self.allowed and not self.one_sided
 
 
-def judge(path: Path) -> Verdict:
-    """The verdict on one trace."""
+def judge(path: Path, worst: float = WORST) -> Verdict:
+    """The verdict on one trace. worst: how far apart anything may be, relative to the largest."""
     document = read(path)
     recorded = document.recorded
     assert recorded is not None
@@ -52,7 +53,7 @@ def judge(path: Path) -> Verdict:
     session = Session(program.graph, initial=program.initial)
     feeds = {str(ref): array for ref, array in program.feeds.items()}
     found = dict(zip(wanted, session.run(list(wanted), feeds), strict=True))
-    allowed = max(WORST, 8 * recorded.epsilon)  # bfloat16 keeps two digits
+    allowed = max(worst, 8 * recorded.epsilon)  # bfloat16 keeps two digits
     values = {str(ref): apart(found[ref], wanted[ref]) for ref in wanted}
     gradients, one_sided = _gradients(document, program, feeds)
     for name, by in _in_loops(program):
@@ -107,6 +108,22 @@ def _in_loops(program: Program) -> Iterator[tuple[str, float]]:
         around = np.abs(kept.gradients.array).max(initial=0)
         for place, wanted in zip(kept.places.array.tolist(), kept.gradients.array, strict=True):
             yield f"∂{name} {place}", _off(own.value(holder, tuple(place)), wanted, around)
+
+
+def in_float64(document: Document, name: str) -> np.ndarray:
+    """A value, or a gradient ("∂h:0"), as it is without rounding to float32."""
+    program, ref = derive(document), TensorRef.parse(name.removeprefix("∂"))
+    graph, wanted = widen(program.forward), ref
+    if name.startswith("∂"):
+        request = GradientRequest(of=document.request.of, wrt=(ref,))
+        derived = differentiate(graph, request)
+        found = derived.gradients[ref]
+        assert found is not None
+        graph, wanted = derived.graph, found
+    initial = {k: widen_array(np.asarray(v)) for k, v in program.initial.items()}
+    feeds = {str(r): widen_array(np.asarray(v)) for r, v in program.feeds.items()}
+    value: np.ndarray = Session(graph, initial=initial).run([wanted], feeds)[0]
+    return value
 
 
 def _off(found: np.ndarray | None, wanted: np.ndarray, scale: float) -> float:
