@@ -1,5 +1,7 @@
-"""An element of an array, of which only the name is known: what a function does to it is written
-down."""
+"""An element of an array, of which only its name is known.
+
+What a function does to it is written down.
+"""
 
 from __future__ import annotations
 
