@@ -60,7 +60,7 @@ def _function(
     kinds = [(f"p{n}", TYPES[t.name]) for n, t in enumerate(takes)]
     results = [(f"r{n}", TYPES[t.name]) for n, t in enumerate(gives)]
     listed = ", ".join(f"{kind}* {x}_" for x, kind in (*kinds, *results))
-    inside = [f"const {kind} {x} = {x}_[element];" for x, kind in kinds]
+    inside = [f"const {kind}& {x} = {x}_[element];" for x, kind in kinds]  # as CuPy has it
     inside += [f"{kind}& {x} = {x}_[element];" for x, kind in results]
     loop = "for (long element = 0; element < elements; ++element) {"
     body = "\n".join((loop, *inside, *text.lines, "}"))
