@@ -92,6 +92,7 @@ ENVIRONMENTS = {
                         "cupy-cuda13x==14.2.0",
                         "nvidia-cuda-runtime>=13,<14",
                         "nvidia-cuda-crt>=13,<14",
+                        "nvidia-cuda-nvrtc>=13,<14",
                     ),
                     *("Cython>=3.2,<3.3", "setuptools>=80", "scipy==1.17.1", _NUMPY),
                     *(_ML_DTYPES, "networkx>=3.4,<4", "msgspec>=0.20,<0.23"),

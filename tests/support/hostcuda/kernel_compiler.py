@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.hostcuda.building import FOLDER, HERE, includes
+from tests.support.hostcuda.nvidia_compiler import refusal
 
 _FLAGS = ("-std=c++17", "-O0", "-fPIC", "-w", "-fpermissive", "-ffp-contract=off")
 _KERNEL = re.compile(r'extern\s+"C"\s+__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)')
@@ -37,6 +38,8 @@ def compile_kernel(
     prelude = _prelude()
     library = FOLDER / "kernels" / f"{_digest(text, defined)}.so"
     if not library.exists():
+        if said := refusal(source, options):
+            raise _refused(said, source, options)
         _compile(text, library, [*defined, f"-I{prelude.parent}"], source)
     return str(library).encode() + b"\0", mapping
 
@@ -68,10 +71,15 @@ def _compile(text: str, library: Path, options: list[str], source: str) -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     file.unlink()
     if done.returncode:
-        from cupy.cuda.compiler import CompileException
-
-        raise CompileException(done.stderr[:3000], source, str(file), tuple(options))
+        raise _refused(done.stderr, source, options)
     mine.rename(library)
+
+
+def _refused(said: str, source: str, options: Iterable[str]) -> Exception:
+    from cupy.cuda.compiler import CompileException
+
+    refused: Exception = CompileException(said[:3000], source, "kernel.cu", tuple(options))
+    return refused
 
 
 def _prelude() -> Path:
