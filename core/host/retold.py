@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from copy import copy
-from itertools import chain, compress, count, repeat
+from itertools import compress, count, repeat
 from operator import is_
 from typing import Any, Generic, TypeVar
 
@@ -88,8 +88,12 @@ class Retold(Generic[T]):
 
 def _few_places(old: Sequence[Column], columns: Sequence[Column]) -> list[int] | None:
     """The few places in which rows are others; None where they are many, or rows come or go."""
-    found = [*map(changed_places, old, columns)]
-    return None if None in found else sorted({*chain.from_iterable(filter(None, found))})
+    found = set[int]()
+    for places in map(changed_places, old, columns):
+        if places is None:
+            return None
+        found.update(places)
+    return sorted(found)
 
 
 def _rows(columns: Iterable[Column]) -> Iterator[tuple[int, ...]]:

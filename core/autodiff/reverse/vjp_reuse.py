@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
-from itertools import accumulate, islice
-from operator import attrgetter
+from itertools import accumulate, compress, count, islice, pairwise, repeat
+from operator import add, attrgetter, ne
 
 from gradstep.core.autodiff.reverse.backward_slice import BackwardSlice
 from gradstep.core.autodiff.reverse.contributions import Contribution
@@ -32,6 +32,7 @@ from gradstep.core.ops.build.used_names import names_of
 from gradstep.core.ops.typing.inference import agree, find_retyped, has_loops, infer_declared
 
 _MADE = attrgetter("made")
+_ANEW = -2  # the place of who was visited again: no other comes right behind it
 
 Seeds = Mapping[str, Sequence[tuple[int, Contribution]]]
 
@@ -159,8 +160,19 @@ class RepeatedPass:
                 now += self._made[name]
                 done = stop
             return now + made[done : before.starts[-1]]
-        for name in self.backward.slice.path:
-            now += self._made[name] if name in self._made else made[slice(*self._made_for(name))]
+        path, starts = [*self.backward.slice.path], before.starts
+        if not path:
+            return now
+        then = [*map(places.get, path, repeat(_ANEW))]
+        for name in self._made.keys() & self.backward.slice.places.keys():
+            then[self.backward.slice.places[name]] = _ANEW
+        # What stays comes in long runs that were runs before; what was made anew is one by itself.
+        heads = compress(count(1), map(ne, then[1:], map(add, then, repeat(1))))
+        for start, stop in pairwise((0, *heads, len(path))):
+            if then[start] == _ANEW:
+                now += self._made[path[start]]
+            else:
+                now += made[starts[then[start]] : starts[then[stop - 1] + 1]]
         return now
 
     def _made_for(self, name: str) -> tuple[int, int]:

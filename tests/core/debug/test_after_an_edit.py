@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.history.frozen_program import Program
-from gradstep.core.engine.calls.call_loop import StepCalls
 from gradstep.core.engine.run.recording import Recording
-from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support.edited_sessions import assert_as_new
 from tests.support.layouts import Case
@@ -24,14 +23,14 @@ def test_every_frame_is_that_of_a_new_session(case: Case, data: st.DataObject) -
     assert_as_new(case, data, lambda: None)
 
 
-def _counting(initial: float = 1.0, *, size: int = 2) -> Program:
+def _counting() -> Program:
     """`w` becomes twice of what it is in every run; `far` stays."""
     build = GraphBuilder()
-    w, far = (build.variable(name, shape=(size,)) for name in ("w", "far"))
+    w, far = (build.variable(name, shape=(2,)) for name in ("w", "far"))
     build.one("AssignAdd", w, build.one("Identity", w, name="read"), name="update")
     build.one("Mul", w, far, name="y")
     graph = build.build()
-    values = {"w": np.full(size, initial, np.float32), "far": np.ones(size, np.float32)}
+    values = {name: np.ones(2, np.float32) for name in ("w", "far")}
     return Program(graph, graph, fetches=(TensorRef("y"),), targets=("update",), initial=values)
 
 
@@ -69,14 +68,30 @@ def test_variables_begin_as_they_do_in_a_new_session(
 
 
 def test_whether_any_call_is_split_is_known_of_what_an_edit_brings() -> None:
-    small, large = _counting(), _counting(size=1 << 20)
-    threads = Scheduler(small)
-    assert not _calls(threads).is_split
-    assert _calls(Scheduler(small, before=threads)).is_unsplit
-    for program in (large, small, large):
-        threads = Scheduler(program, before=threads)
-        assert _calls(threads).is_split == _calls(Scheduler(program)).is_split
+    build = GraphBuilder()
+    w, far = (build.variable(name, shape=(1 << 20,)) for name in ("w", "far"))
+    build.one("Mul", w, far, name="large")
+    build.constant(np.ones(2, np.float32), name="two")
+    build.one("Neg", build.get("two:0"), name="small")
+    graph = build.build()
+    initial = {name: np.ones(1 << 20, np.float32) for name in ("w", "far")}
+    programs = [
+        Program(
+            kept := Graph.of(op for op in graph if with_large or op.name != "large"),
+            kept,
+            fetches=tuple(TensorRef(name) for name in ("small", "large") if name in kept),
+            targets=("w", "far"),
+            initial=initial,
+        )
+        for with_large in (False, True)
+    ]
+    threads = Scheduler(programs[0])
+    assert not _recording(threads)._calls.is_split
+    for number in (0, 1, 0, 1):
+        before, threads = threads, Scheduler(programs[number], before=threads)
+        assert _recording(threads)._arena is _recording(before)._arena
+        assert _recording(threads)._calls.is_split == bool(number)
 
 
-def _calls(threads: Scheduler) -> StepCalls:
-    return threads.session.timeline._live._calls
+def _recording(threads: Scheduler) -> Recording:
+    return threads.session.timeline._live

@@ -265,7 +265,8 @@ def test_after_an_edit_only_what_begins_otherwise_is_looked_at(
     surveyor = Surveyor(threads.session)
     assert surveyor.look(0, 60).first is None
     assert len(seen) == 2
-    for w, count, found in ((None, 0, None), ([np.nan, 2], 1, "w"), ([1, 2], 1, None)):
+    given = (None, 0, None), ([np.nan, 2], 1, "w"), (None, 1, "w"), ([1, 2], 1, None)
+    for w, count, found in given:
         seen.clear()
         if w is not None:
             initial = {**program.initial, "w": np.array(w, np.float32)}
