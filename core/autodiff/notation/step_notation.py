@@ -157,7 +157,7 @@ class Notation:
             return self._operand(ref, 1)
         return self._formula(op, depth, self._inline)
 
-    # ------------------------------------------------------------------------------------------
+    # -- sentences -----------------------------------------------------------------------------
 
     def gradient_of(self, tensor: TensorRef, gradient: TensorRef) -> str:
         """`∂L/∂e = d ⊙ ∂L/∂a`: how the gradient of `tensor` is made."""

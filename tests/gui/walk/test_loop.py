@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtCore import QRectF
 
 pytestmark = pytest.mark.xvfb
 
@@ -53,3 +54,23 @@ def test_into_the_iterations_of_a_loop_and_out(loop) -> None:
     assert (user.workspace.stop.node, user.workspace.stop.inside) == ("while/Exit", [])
     go_to(user, "y")
     assert "value 8" in user.says("while/Exit_1")
+
+
+def test_another_iteration_is_chosen_on_the_frame(loop) -> None:
+    user = loop
+    user.click("timeline.unfold")
+    user.key("F5")
+    assert "value 8" in user.says("while/Mul")
+    canvas = user.canvas
+    frame = next(frame for frame in canvas.arrays.frames if frame.loop)
+    canvas.camera.frame(QRectF(*frame.rect))
+    shown = canvas.iterations.shown["while/While"]
+    assert shown.word.text() == "while i < n · iteration"
+    for wanted in ("value 4", "value 2"):
+        user.click("canvas.iteration.while/While.back")
+        user.settle()
+        assert wanted in user.says("while/Mul")
+    user.take_picture("another-iteration")
+    user.click("canvas.iteration.while/While.drop")
+    user.settle()
+    assert "value 8" in user.says("while/Mul")
