@@ -68,7 +68,7 @@ from gradstep.gui.commands.lint_commands import (
     mend_finding,
     show_example,
 )
-from gradstep.gui.commands.loop_commands import choose_iteration, shown_iterations
+from gradstep.gui.commands.loop_commands import choose_iteration, iteration_words, shown_iterations
 from gradstep.gui.commands.node_commands import (
     add_block,
     add_control,
@@ -247,6 +247,7 @@ __all__ = [
     "insert_node",
     "is_checkpoint",
     "is_elsewhere",
+    "iteration_words",
     "keep_branches",
     "keep_recorded",
     "leave_out_lints",

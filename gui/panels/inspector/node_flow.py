@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from gradstep.core.document.requests import every_request
 from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.protocol.messages import StepInfo
+from gradstep.gui import commands
 from gradstep.gui.frame import action_record as when
 from gradstep.gui.frame.dialog_table import VALUE_HERE, open_dialog
 from gradstep.gui.look import number_text
@@ -90,7 +91,9 @@ class ValueFlow(Flow):
         shape = f"{value.dtype}[{', '.join(map(str, value.shape))}]" if value and known else ""
         marked = marked_indexes(self._workspace, op.name)
         self.set_here.setVisible(when.one_value_here(self._workspace))
-        self.show_tensor(self.tr("Value"), shape, value, text, marked)
+        which = commands.iteration_words(self._workspace, op.name) if known else ""
+        remark = " · ".join(filter(None, (shape, which)))
+        self.show_tensor(self.tr("Value"), remark, value, text, marked)
 
 
 class ChangeFlow(Flow):

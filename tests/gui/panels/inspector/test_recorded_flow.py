@@ -107,6 +107,7 @@ def test_it_is_of_the_iteration_that_was_chosen(
         panel.refresh()
         words = f"iteration {number + 1}"
         assert remarks(panel) == (f"{words} · torch 2.13.0+cpu", words)
+        assert panel.value.header.remark.text().endswith(f" · {words} of 4")
         for here, there in (
             (panel.value, panel.recorded.value),
             (panel.gradient, panel.recorded.gradient),
