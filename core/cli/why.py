@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import NamedTuple
 
 import msgspec
 
@@ -15,8 +15,8 @@ from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.arguments.request_args import require_request
 from gradstep.core.cli.output.bottleneck_text import bottleneck_text
-from gradstep.core.cli.output.command_output import table
 from gradstep.core.cli.output.source_text import source_line
+from gradstep.core.cli.output.trial_table import trial_text
 from gradstep.core.document.document import CodeKind, Document
 from gradstep.core.document.named_edits import edit_by_name
 from gradstep.core.document.requests import main_request
@@ -30,7 +30,22 @@ from gradstep.core.io.export_document import write
 from gradstep.core.program.derive import derive
 from gradstep.core.program.questions.first_run_values import situation
 from gradstep.core.program.questions.loaded_document import Loaded
-from gradstep.core.protocol.messages import Explanation, TryEdit
+from gradstep.core.protocol.messages import Explanation, RemedyInfo, Tried, TryEdit
+
+
+class _Fix(NamedTuple):
+    """An edit that was tried. taken: it is the one that the document is written with."""
+
+    remedy: RemedyInfo
+    tried: Tried
+    taken: bool
+
+    @property
+    def object(self) -> dict[str, object]:
+        """As JSON has it."""
+        said = msgspec.to_builtins(self.tried)
+        return {**said, "kind": self.remedy.kind, "names": self.remedy.names, "taken": self.taken}
+
 
 Explanations = dict[str, Explanation]
 Asked = tuple[Explanation, TensorRef, TensorRef | None]
@@ -70,11 +85,11 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     if args.fix or args.take:
         wrong = [each for each in _asked(values, gradients, ends) if each[0].state != "ok"]
         tried, document = _tried(loaded, backend, wrong, args.runs)
-        data["fixes"] = tried
-        texts += map(_fix_text, tried)
+        data["fixes"] = [each.object for each in tried]
+        texts += [f"fix: {trial_text(each.tried)}" for each in tried]
         if args.take:
             write(args.take, document, app.picture)
-            taken = dict.fromkeys(each["label"] for each in tried if each["taken"])
+            taken = dict.fromkeys(each.tried.label for each in tried if each.taken)
             texts.append(f"{args.take}: {'; '.join(taken) or 'as it was, nothing mends it'}")
     if args.reduce:
         small = _reduced(args, loaded, backend, values, gradients, ends)
@@ -109,10 +124,10 @@ def _asked(
 
 def _tried(
     loaded: Loaded, backend: Backend, asked: Sequence[Asked], runs: int
-) -> tuple[list[dict[str, Any]], Document]:
+) -> tuple[list[_Fix], Document]:
     """What each edit would do that may mend one of them; and the document with the first of each
     that does, once those before it are made."""
-    found, document, taken = list[dict[str, Any]](), loaded.document, set[Edit]()
+    found, document, taken = list[_Fix](), loaded.document, set[Edit]()
     session = make_runs(derive(loaded.document, loaded.functions), backend, runs)
     for explanation, of, wrt in asked:
         mended = False
@@ -126,8 +141,7 @@ def _tried(
                 document = edit_by_name(document, *edit)
                 taken.add(edit)
             mended = mended or takes
-            row = msgspec.to_builtins(tried)
-            found.append({**row, "kind": one.kind, "names": one.names, "taken": takes})
+            found.append(_Fix(one, tried, takes))
     return found, document
 
 
@@ -140,12 +154,6 @@ def _explainer(
         return Explainer(situation(loaded, backend), functions, backend)
     program = derive(loaded.document, loaded.functions)
     return explainer_of_runs(loaded, program, backend, of, args.runs)
-
-
-def _fix_text(tried: Mapping[str, Any]) -> str:
-    rows = [[row["what"], row["before"], row["after"]] for row in tried["rows"]]
-    below = "\n".join(f"    {line}" for line in table(rows).splitlines())
-    return f"fix: {tried['label']}. {tried['text']}\n{below}"
 
 
 def _objects(found: Explanations, document: Document) -> dict[str, dict[str, object]]:

@@ -11,7 +11,7 @@ from gradstep.core.checks.why.trial_words import rows_of, words_of_trial
 from gradstep.core.checks.why.why_remedies import find_remedies
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import Document
-from gradstep.core.document.named_edits import label_of
+from gradstep.core.document.named_edits import edit_by_name, label_of
 from gradstep.core.document.requests import every_request
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
@@ -27,7 +27,7 @@ def with_remedies(document: Document, found: Explanation) -> Explanation:
 
 def try_remedy(session: DebugSession, document: Document, request: TryEdit) -> Tried:
     """What the run in which the session stands would be. Raises GradstepError."""
-    of, wrt = _subject(document, request.of, request.wrt, request.names)
+    of, wrt = _subject(run_by(document, session), request.of, request.wrt, request.names)
     if of.op not in session.program.graph:
         raise GradstepError(f"no operation named '{of.op}'", kind="KeyError", node=of.op)
     trial = try_edit(session, (request.kind, (*request.names,)), of, wrt)
@@ -37,6 +37,14 @@ def try_remedy(session: DebugSession, document: Document, request: TryEdit) -> T
         mends=is_mended(trial.before, trial.after),
         rows=[TriedRow(what=w, before=b, after=a) for w, b, a in rows_of(trial)],
     )
+
+
+def run_by(document: Document, session: DebugSession) -> Document:
+    """The document as the branch that is shown runs it: with the edits that are tried there."""
+    branches = session.branches
+    for edit in branches.programs.possible(branches[branches.current].edits):
+        document = edit_by_name(document, edit.kind, edit.names)
+    return document
 
 
 def _subject(

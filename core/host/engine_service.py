@@ -42,7 +42,7 @@ from gradstep.core.host.branch_answers import inject_value, manage_branches
 from gradstep.core.host.class_answers import classify
 from gradstep.core.host.comparison_answers import compare_devices, record_device
 from gradstep.core.host.device_services import DeviceServices
-from gradstep.core.host.edit_trials import try_remedy, with_remedies
+from gradstep.core.host.edit_trials import run_by, try_remedy, with_remedies
 from gradstep.core.host.held_document import (
     NO_REVISION,
     Loaded,
@@ -426,7 +426,8 @@ class EngineService:
 
     def _why(self, request: m.Why, buffers: Sequence[Buffer]) -> Answer:
         found = self._explained(request)
-        return m.Explained(explanation=with_remedies(self._open_document.document, found)), ()
+        document = run_by(self._open_document.document, self._session)
+        return m.Explained(explanation=with_remedies(document, found)), ()
 
     def _try_edit(self, request: m.TryEdit, buffers: Sequence[Buffer]) -> Answer:
         return try_remedy(self._session, self._open_document.document, request), ()

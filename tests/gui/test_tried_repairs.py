@@ -67,5 +67,10 @@ def test_what_why_names_is_tried_and_taken_and_undone(driver: Driver, qtbot: Any
     assert gradient is not None
     assert gradient.stats is not None
     assert gradient.stats.nans == 0
+    commands.switch_branch(space, "b1")  # what was tried there is so everywhere
+    driver.settle()
+    assert [branch.current for branch in space.stop.branches] == [False, True]
     space.undo_stack.undo()
+    driver.settle()
+    assert space.stop.branches[1].edits[0][0] == "safe_where"
     assert space.document.graph == before.graph

@@ -58,7 +58,7 @@ def try_edit(
     Raises GradstepError for an edit that cannot be made. The session stays as it is."""
     programs, run = session.branches.programs, session.stop.run
     branch = session.branches[session.branches.current]
-    edited = programs.program_after_all([*branch.edits], edit)
+    edited = programs.program_after_all(programs.possible(branch.edits), edit)
     begins = edit[0] in FROM_THE_START and run < MOST_RUNS and not branch.edits
     first = 0 if begins else run
     sides = session.program, edited

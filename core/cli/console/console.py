@@ -19,6 +19,7 @@ from gradstep.core.cli.console.query_commands import QUERY_COMMANDS
 from gradstep.core.cli.console.session_commands import SESSION_COMMANDS
 from gradstep.core.cli.console.value_commands import VALUE_COMMANDS
 from gradstep.core.cli.console.watch_commands import WATCH_COMMANDS, watch_lines, watch_objects
+from gradstep.core.cli.console.why_commands import WHY_COMMANDS
 from gradstep.core.cli.output.command_output import error_object, table
 from gradstep.core.cli.output.thread_table import thread_objects, thread_table
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
@@ -191,6 +192,7 @@ def console_commands() -> Iterator[ConsoleCommand]:
         *VALUE_COMMANDS,
         *BRANCH_COMMANDS,
         *LOOP_COMMANDS,
+        *WHY_COMMANDS,
         *WATCH_COMMANDS,
         *QUERY_COMMANDS,
         *ATTRIBUTION_COMMANDS,

@@ -25,6 +25,7 @@ class Sessions:
 
     def __init__(self, by_name: Mapping[str, Scheduler], current: str = FIRST) -> None:
         self._by_name = dict(by_name)
+        self.question = ""  # that was asked of them last, for who asks on
         self._breakpoints: tuple[Breakpoint, ...] = ()
         self.current = current
         self._limit = sum(thread.timeline.limit_bytes for thread in self.session.sessions)

@@ -47,6 +47,9 @@ class BranchReplay:
     def _begin(self, edits: Sequence[BranchEdit], changes: Sequence[Assignment]) -> None:
         """Show the program after edits, before its first run, with what was given before that."""
         runs = self._programs.of(edits)
+        if runs is None:  # an edit of the document may have made some of them impossible
+            edits = self._programs.possible(edits)
+            runs = self._programs.of(edits)
         if runs is None:
             runs = self._edited_again(edits, changes)
             self._programs.hold(edits[-1], runs)

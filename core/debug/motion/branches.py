@@ -155,7 +155,6 @@ class Branches:
     def lead(self) -> None:
         """To where the current branch, which `take_over` has told of, was left."""
         branch, cursor = self[self.current], self._cursor
-        self._by_name[branch.name] = branch = self._with_possible(branch)
         with cancelled_when(cursor.pausing):
             self._replay.make_again(branch)
         self._session.runs.cursor.follow(cursor)
@@ -319,12 +318,6 @@ class Branches:
         stop = self._session.stop
         branch, changes = self[self.current], tuple(self._session.timeline.changes)
         self._by_name[branch.name] = replace(branch, changes=changes, place=(stop.run, stop.step))
-
-    def _with_possible(self, branch: Branch) -> Branch:
-        """The branch without edits that cannot be made any more."""
-        edits = (*self.programs.possible(branch.edits),)
-        gone = len(branch.edits) - len(edits)
-        return replace(branch, edits=edits, edits_inherited=max(branch.edits_inherited - gone, 0))
 
     def _moved_up(self, branch: Branch, gone: Branch) -> Branch:
         """A branch that leaves the parent of the one that it left."""

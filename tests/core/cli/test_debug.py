@@ -335,6 +335,38 @@ def test_a_value_is_injected_on_a_branch_that_one_can_leave(cli: Cli) -> None:
     assert done[14]["stop"]["branch"] == "main"
 
 
+NAN = str(FOLDER / "nan_gradient.gradstep")
+
+
+def test_why_names_edits_that_are_tried_and_taken_on_a_branch(cli: Cli) -> None:
+    script = "continue; why grad p; try 1; take 1; why grad p; branches; branch main; why loss"
+    done = cli("debug", NAN, "--script", script, "--json").json["commands"]
+    assert done[1]["remedies"][0]["kind"] == "safe_where"
+    assert (done[2]["mends"], done[2]["rows"][1]["before"]) == (True, "NaN")
+    assert done[3]["stop"]["branch"] == "b1"
+    assert (done[4]["state"], done[4]["remedies"]) == ("ok", [])
+    assert "safe number" in done[5]["branches"][1]["text"]
+    assert done[7]["state"] == "ok"
+    text = cli("debug", NAN, "--script", "continue; why grad p of loss; try 2").out
+    assert "take 1 makes it on a branch:" in text
+    assert "In run 1, loss stays -0.562335" in text
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("why", "why needs a tensor"),
+        ("try 1", "try needs a `why`"),
+        ("why loss; take 1", "names 0 edits now"),
+        ("why grad p; try x", "try needs a `why`"),
+        ("why grad nowhere", "nowhere"),
+    ],
+)
+def test_what_cannot_be_tried_says_why(cli: Cli, script: str, why: str) -> None:
+    result = cli("debug", NAN, "--script", f"continue; {script}", "--json")
+    assert why in result.json["error"]["message"]
+
+
 def test_a_program_is_edited_on_a_branch_that_one_can_leave(cli: Cli) -> None:
     script = (
         "continue; continue; gradient c; fork stop a<0; where; gradient c; gradient k; "

@@ -64,6 +64,7 @@ def test_what_changes_something_is_left_to_the_window(sessions: Sessions) -> Non
     assert asked.branch == m.ManageBranches(command="rename", name="main", to="mine")
     forked = m.ManageBranches(command="edit", kind="stop", edited=["a<0"])
     assert said(sessions, "fork stop a<0").branch == forked
+    said(sessions, "why grad c")
     held = said(sessions, "compare main 0:2").compare
     assert held == m.CompareMoments(left=m.Moment(branch="main"), right=m.Moment(run=0, step=2))
     threads = sessions.session
