@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from itertools import compress, count
 from types import MappingProxyType
 from weakref import WeakKeyDictionary
 
@@ -50,10 +51,13 @@ def _find(graph: Graph, fed: frozenset[TensorRef]) -> Mapping[str, Waiting]:
     if not owns:
         return MappingProxyType(owns)
     found = {name: owns[name] for name in filter(owns.__contains__, graph.operations)}
-    for name in filter(graph.descendants(*owns).__contains__, graph.order):
-        before = found.get(name) or _upstream(graph[name], found, fed)
-        if before is not None:
-            found[name] = before
+    operations, order = graph.operations, graph.order
+    first = next(compress(count(), map(owns.__contains__, order)))
+    for name in order[first + 1 :]:
+        if name not in found:
+            before = _upstream(operations[name], found, fed)
+            if before is not None:
+                found[name] = before
     return MappingProxyType(found)
 
 
@@ -86,4 +90,7 @@ def _upstream(
     for ref in op.inputs:
         if ref is not None and ref.op in found and ref not in fed:
             return found[ref.op]
-    return next((found[name] for name in op.control_inputs if name in found), None)
+    for name in op.control_inputs:
+        if name in found:
+            return found[name]
+    return None

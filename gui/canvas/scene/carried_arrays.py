@@ -7,9 +7,12 @@ from itertools import compress
 from operator import is_not
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gradstep.core.graph.loop import LOOP
 from gradstep.core.graph.model import Graph
 from gradstep.gui.canvas.scene.scope_frames import surroundings
+from gradstep.gui.canvas.scene.spliced_links import Spliced
 
 if TYPE_CHECKING:
     from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
@@ -17,11 +20,35 @@ if TYPE_CHECKING:
 _OF_JOINTS = ("_joints", "ends", "end_ports", "control", "hubs", "wire_counts")
 
 
-def carry_over(visible: VisibleGraph, before: VisibleGraph, changed: Sequence[int]) -> None:
-    """Take over what follows from boxes and links that are the same; both graphs have as many
-    boxes, which may differ in `changed`."""
-    _carry_boxes(visible, before, changed)
-    _carry_links(visible, before)
+def carry_over(
+    visible: VisibleGraph,
+    before: VisibleGraph,
+    changed: Sequence[int],
+    links: Spliced | None = None,
+) -> None:
+    """Take over what follows from boxes and links that are the same; boxes that both graphs have
+    may differ in `changed`. links: where those came from; None where there are as many."""
+    if len(visible.boxes) == len(before.boxes):
+        _carry_boxes(visible, before, changed)
+    if links is None:
+        _carry_links(visible, before)
+    else:
+        _carry_spliced(visible, before, links)
+
+
+def _carry_spliced(visible: VisibleGraph, before: VisibleGraph, links: Spliced) -> None:
+    """Where each wire is a link."""
+    known, there, numbers = before.__dict__, visible.__dict__, links.numbers
+    if len(numbers) == len(before.links) and np.array_equal(numbers, np.arange(len(numbers))):
+        there.update({name: known[name] for name in _OF_JOINTS if name in known})
+        return
+    if not len(before.links):
+        return
+    joints = before._joints[numbers]
+    for i in np.flatnonzero(numbers < 0).tolist():
+        joints[i] = visible.links[i][:4]
+    control = np.arange(len(numbers)) >= links.wired
+    there.update(_joints=joints, control=control, wire_counts=(~control).astype(np.int64))
 
 
 def _carry_boxes(visible: VisibleGraph, before: VisibleGraph, changed: Sequence[int]) -> None:
@@ -40,7 +67,8 @@ def _carry_boxes(visible: VisibleGraph, before: VisibleGraph, changed: Sequence[
     if "surroundings" in known and not any(LOOP in graph[boxes[i].id].attrs for i in changed):
         around = surroundings(graph, [(boxes[i].id, boxes[i].members[0]) for i in changed])
         if around == [before.surroundings[i] for i in changed]:
-            visible.__dict__["surroundings"] = before.surroundings
+            kept = ("surroundings", "framing")
+            visible.__dict__.update({name: known[name] for name in kept if name in known})
 
 
 def _carry_links(visible: VisibleGraph, before: VisibleGraph) -> None:

@@ -14,6 +14,7 @@ from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 if TYPE_CHECKING:
     from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 
+ASIDE = 64.0  # scene units; more than what a link keeps clear of boxes
 MANY = 64  # boxes that changed; if there are more, all links are routed anew
 
 
@@ -42,13 +43,19 @@ def rerouted(
         stale |= routes.concern(rect)
     anew = np.flatnonzero(stale)
     if len(anew):
-        routes.put(anew, routed(ports[anew], Obstacles(rects)))
+        routes.put(anew, routed(ports[anew], Obstacles(_between(ports[anew], rects))))
     return routes
+
+
+def _between(ports: np.ndarray, rects: np.ndarray) -> np.ndarray:
+    """The boxes that links may go around: none leaves the room between its ports, across."""
+    left, right = ports[..., 0].min() - ASIDE, ports[..., 0].max() + ASIDE
+    return np.asarray(rects[(rects[:, 0] <= right) & (rects[:, 0] + rects[:, 2] >= left)])
 
 
 def _boxes_before(visible: VisibleGraph, before: VisibleGraph) -> np.ndarray:
     """The number that each box had, -1 for none. int64[n]."""
-    if visible.boxes is before.boxes:
+    if visible.number is before.number:
         return np.arange(len(visible.boxes))
     known = before.number
     found = (known.get(box.id, -1) for box in visible.boxes)
@@ -59,6 +66,8 @@ def _links_before(visible: VisibleGraph, boxes: np.ndarray, before: VisibleGraph
     """The number that each link had, -1 for none; boxes: as `_boxes_before` gives. int64[m]."""
     if visible.links is before.links:
         return np.arange(len(visible.links))
+    if visible.origin is not None and visible.origin[0]() is before:
+        return visible.origin[1]
     sizes = (
         len(before.boxes),
         int(max(visible.end_ports.max(initial=0), before.end_ports.max())) + 1,

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain, compress, islice
-from operator import attrgetter, is_, is_not, not_
+from itertools import compress, islice
+from operator import is_, is_not
+from weakref import ref as weak
 
 import numpy as np
 
-from gradstep.core.graph.model import Edge, Operation, TensorRef
+from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.ops.declare.table import find
 from gradstep.gui.canvas.scene.carried_arrays import carry_over
+from gradstep.gui.canvas.scene.gradient_path import GradientPath, path_after
 from gradstep.gui.canvas.scene.renamed_members import with_names
 from gradstep.gui.canvas.scene.scene_boxes import Boxes
+from gradstep.gui.canvas.scene.spliced_links import Spliced, Splicer
 from gradstep.gui.canvas.scene.visible_graph import (
-    Link,
     Source,
     VisibleGraph,
     control_links,
-    drawn_of,
-    gradient_path,
-    passed_by,
     single_links,
 )
-
-_OP = attrgetter("op")
 
 
 def revised(before: VisibleGraph, made: Source, now: Source) -> tuple[VisibleGraph, Source] | None:
@@ -36,7 +34,7 @@ def revised(before: VisibleGraph, made: Source, now: Source) -> tuple[VisibleGra
     if made.collapsed != now.collapsed:
         return None
     edit = _Edit(before, made, now)
-    if edit.is_large or not made.whole:
+    if edit.is_large or not made.whole or now.graph.readers[1]:
         return None
     return _of_boxes(before, edit, now) if made.collapsed else _of_operations(before, edit, now)
 
@@ -45,36 +43,44 @@ def _of_boxes(before: VisibleGraph, edit: _Edit, now: Source) -> tuple[VisibleGr
     """Where some scopes are boxes: as long as no wire runs elsewhere."""
     if not edit.keeps_wires:
         return None
-    now = replace(now, passed=edit.passed, whole=True)
-    changed = edit.list_changed(now.passed)
+    now = replace(now, path=edit.path, whole=True)
+    changed = edit.list_changed()
     if edit.renamed:
-        found = with_names(before, edit.pairs(changed), edit.path, now)
+        found = with_names(before, edit.pairs(changed), edit.path.wires, now)
         return None if found is None else (found, now)
     make = Boxes(now.graph, now.inference, now.request, now.passed)
     shown = ((before.boxes[before.box_of[edit.operations[i].name]], i) for i in changed)
     same = all(box.is_scope or box == make.box(edit.operations[i]) for box, i in shown)
-    return (before, now) if same and edit.path == before.on_path else None
+    return (before, now) if same and edit.path.wires == before.on_path else None
 
 
 def _of_operations(
     before: VisibleGraph, edit: _Edit, now: Source
 ) -> tuple[VisibleGraph, Source] | None:
-    now = replace(now, passed=edit.passed, whole=True)
-    changed = edit.list_changed(now.passed)
-    make = Boxes(now.graph, now.inference, now.request, now.passed)
-    if _lost(before, edit.kept, changed) or not edit.is_whole(changed):
+    if not edit.keeps_numbers:
         return None
-    boxes = [*before.boxes[: edit.kept], *map(make.box, edit.operations[edit.kept :])]
-    for i in changed:
-        boxes[i] = make.box(edit.operations[i])
-    number = edit.number
-    waiting = before.links[before.wired :] if edit.keeps_wires else control_links(now.graph, number)
-    links = (*_links(before, edit.operations, changed, edit.kept, number), *waiting)
-    if edit.path == before.on_path and links == before.links and tuple(boxes) == before.boxes:
+    now = replace(now, path=edit.path, whole=True)
+    links, boxes = edit.links(), [*before.boxes[: edit.kept]]
+    make = Boxes(now.graph, now.inference, now.request, now.passed)
+    boxes += map(make.box, edit.operations[edit.kept :])
+    changed = []
+    for i in edit.list_changed():
+        box = make.box(edit.operations[i])
+        if box != boxes[i]:
+            boxes[i] = box
+            changed.append(i)
+    same = not changed and len(boxes) == len(before.boxes)
+    if same and edit.path.wires == before.on_path and links.links is before.links:
         return before, now
-    found = VisibleGraph(tuple(boxes), links, number, edit.path, now)
-    if len(boxes) == len(before.boxes):
-        carry_over(found, before, changed)
+    found = VisibleGraph(
+        before.boxes if same else tuple(boxes),
+        links.links,
+        now.graph.places,
+        edit.path.wires,
+        now,
+        (weak(before), links.numbers),
+    )
+    carry_over(found, before, changed, links)
     return found, now
 
 
@@ -93,20 +99,9 @@ class _Edit:
         """Whether it is easier to make all anew."""
         return len(self.differ) + len(self.operations) - self.kept > len(self.operations) / 2
 
-    def is_whole(self, changed: Sequence[int]) -> bool:
-        """Whether what is wired in the places `changed`, or is new, is wired to something."""
-        graph = self._now.graph
-        touched = [*(self.operations[i] for i in changed), *self.operations[self.kept :]]
-        return all(ref is None or ref.op in graph for op in touched for ref in op.inputs)
-
     def pairs(self, places: Iterable[int]) -> list[tuple[str, Operation]]:
         """What the operations in some places were called, and what they are."""
         return [(self._old[i].name, self.operations[i]) for i in places]
-
-    @cached_property
-    def number(self) -> Mapping[str, int]:
-        """Operation -> its place."""
-        return {name: place for place, name in enumerate(self._now.graph.operations)}
 
     @cached_property
     def renamed(self) -> Mapping[str, str]:
@@ -114,14 +109,29 @@ class _Edit:
         pairs = ((self._old[i].name, self.operations[i].name) for i in self.differ)
         return {old: new for old, new in pairs if old != new}
 
+    @property
+    def keeps_numbers(self) -> bool:
+        """Whether no name went to another place."""
+        old, new = self._made.graph, self._now.graph
+        came = (*self.renamed.values(), *(op.name for op in self.operations[self.kept :]))
+        gone = (*self.renamed, *(op.name for op in self._old[self.kept :]))
+        return not (any(name in old for name in came) or any(name in new for name in gone))
+
     @cached_property
     def keeps_wires(self) -> bool:
         """Whether the same places are wired in the same way."""
+        return self._keeps_waits and all(
+            tuple(map(self._renamed, self._old[i].inputs)) == self.operations[i].inputs
+            for i in self.differ
+        )
+
+    @cached_property
+    def _keeps_waits(self) -> bool:
+        """Whether the same places wait for the same ones."""
         if len(self._old) != len(self.operations) or self._moves_waits:
             return False
         return all(
-            tuple(map(self._renamed, self._old[i].inputs)) == self.operations[i].inputs
-            and [self.renamed.get(name, name) for name in self._old[i].control_inputs]
+            [self.renamed.get(name, name) for name in self._old[i].control_inputs]
             == [*self.operations[i].control_inputs]
             for i in self.differ
         )
@@ -142,40 +152,13 @@ class _Edit:
         return TensorRef(self.renamed[ref.op], ref.index)
 
     @cached_property
-    def _keeps_path(self) -> bool:
-        """Whether a gradient takes the wires that it took, by whatever names."""
-        was, asked = drawn_of(self._made.request), drawn_of(self._now.request)
-        if self.renamed and not self.renamed.keys().isdisjoint(map(_OP, chain(*was))):
-            name_of = self.renamed.get
-            was = tuple(
-                tuple(TensorRef(name_of(ref.op, ref.op), ref.index) for ref in refs) for refs in was
-            )
-        return self.keeps_wires and not self._retyped and was == asked
-
-    @cached_property
-    def path(self) -> frozenset[Edge]:
-        """The wires on which there may be a gradient."""
-        made, now = self._made, self._now
-        if not self._keeps_path:
-            return gradient_path(now.graph, now.inference, now.request)
-        if not self.renamed:
-            return self._before.on_path
-        renamed = (made.graph[name] for name in self.renamed)
-        gone = {Edge(op.name, i) for op in renamed for i in range(len(op.inputs))}
-        gone &= self._before.on_path
-        come = {Edge(self.renamed[edge.op], edge.index) for edge in gone}
-        return (self._before.on_path - gone) | come
-
-    @cached_property
-    def passed(self) -> frozenset[str]:
-        """The operations with a gradient at all."""
-        if not self._keeps_path:
-            return passed_by(self._now.graph, self.path)
-        before = self._made.passed
-        if not self.renamed:
-            return before
-        gone = before & self.renamed.keys()
-        return (before - gone) | {self.renamed[name] for name in gone}
+    def path(self) -> GradientPath:
+        """Where there may be a gradient."""
+        made, now, kept = self._made, self._now, self.kept
+        names = {op.name for i in self.differ for op in (self._old[i], self.operations[i])}
+        names.update(op.name for op in (*self._old[kept:], *self.operations[kept:]))
+        retyped = (self.operations[i].name for i in self._retyped)
+        return path_after(made.path, made, now, names, retyped)
 
     @cached_property
     def _retyped(self) -> list[int]:
@@ -186,36 +169,75 @@ class _Edit:
         other = compress(range(self.kept), map(is_not, before, outputs))
         return [i for i in other if before[i] != outputs[i]]
 
-    def list_changed(self, passed: frozenset[str]) -> list[int]:
-        """The places whose box, or whose wires, may look different."""
-        typed = self._now.inference.types.of.get
-        outputs = map(typed, self._now.graph.operations)
-        open_ = compress(range(self.kept), map(not_, outputs))  # of those wires decide
-        other = (self.number[name] for name in passed ^ self._made.passed if name in self.number)
-        found = {*self.differ, *self._retyped, *open_, *other}
+    def list_changed(self) -> list[int]:
+        """The places whose box may look different."""
+        now, was = self._now.graph.places, self._made.passed
+        passed = self.path.passed
+        other = () if passed is was else (now[name] for name in passed ^ was if name in now)
+        found = {*self.differ, *self._recounted, *self._otherwise_read, *other}
         return sorted(i for i in found if i < self.kept)
 
+    @property
+    def _recounted(self) -> list[int]:
+        """The places whose operations may have more outputs, or fewer."""
+        boxes, operations = self._before.boxes, self.operations
+        if self._made.collapsed:
+            shown = self._before.box_of
+            return [i for i in self._retyped if not boxes[shown[self._old[i].name]].is_scope]
+        typed = self._now.inference.types.of.get
+        used, known = self._used.tolist(), _DeclaredOutputs()
+        found = []
+        for i in self._retyped:
+            count = len(typed(operations[i].name) or ())
+            if boxes[i].outputs != (count or max(known[operations[i].type], used[i])):
+                found.append(i)
+        return found
 
-def _lost(before: VisibleGraph, kept: int, changed: Sequence[int]) -> bool:
-    """Whether an operation that stays as it is was wired to one that is gone."""
-    sources, targets = before.ends.T
-    gone = targets[(sources >= kept) & (targets < kept) & ~before.control]
-    return not set(gone.tolist()) <= set(changed)
+    @property
+    def _used(self) -> np.ndarray:
+        """int64[n]: how many outputs of each place had links before, of boxes that are operations.
+        Others may have had fewer or more: see `_otherwise_read`."""
+        before, found = self._before, np.zeros(len(self._before.boxes), dtype=np.int64)
+        wired = before.wired
+        np.maximum.at(found, before.ends[:wired, 0], before.end_ports[:wired, 0] + 1)
+        return found
+
+    @property
+    def _otherwise_read(self) -> set[int]:
+        """The places that something else reads now, where what they give is not known: as many
+        outputs as are read are drawn then."""
+        typed, places = self._now.inference.types.of.get, self._now.graph.places
+        old, new = ([ops[i] for i in self.differ] for ops in (self._old, self.operations))
+        touched = (*old, *new, *self._old[self.kept :], *self.operations[self.kept :])
+        names = {ref.op for op in touched for ref in op.inputs if ref is not None}
+        return {places[name] for name in names if name in places and not typed(name)}
+
+    def links(self) -> Spliced:
+        """The wires; into the operations that differ, and those from number `kept` on, anew."""
+        before, number, operations = self._before, self._now.graph.places, self.operations
+        splicer, wired = Splicer(before.links), before.wired
+        targets = before.ends[:wired, 1]
+        starts = np.searchsorted(targets, [*self.differ, self.kept]).tolist()
+        stops = np.searchsorted(targets, self.differ, side="right").tolist()
+        at = 0
+        for i, start, stop in zip(self.differ, starts, stops, strict=False):
+            splicer.keep(at, start)
+            splicer.renew(start, stop, single_links([operations[i]], number))
+            at = stop
+        splicer.keep(at, starts[-1])
+        splicer.renew(starts[-1], wired, single_links(operations[self.kept :], number))
+        count = len(splicer)
+        if self._keeps_waits:
+            splicer.keep(wired, len(before.links))
+        else:
+            splicer.renew(wired, len(before.links), control_links(self._now.graph, number))
+        return splicer.found(count)
 
 
-def _links(
-    before: VisibleGraph,
-    operations: Sequence[Operation],
-    changed: Sequence[int],
-    kept: int,
-    number: Mapping[str, int],
-) -> Iterator[Link]:
-    """The wires; into the operations `changed`, and those from number `kept` on, anew."""
-    targets = before.ends[~before.control, 1]
-    starts = np.searchsorted(targets, [*changed, kept]).tolist()
-    stops = np.searchsorted(targets, changed, side="right").tolist()
-    pieces = [before.links[a:b] for a, b in zip([0, *stops], starts, strict=True)]
-    parts: list[Sequence[Link]] = []
-    for piece, i in zip(pieces, changed, strict=False):
-        parts += [piece, single_links([operations[i]], number)]
-    return chain(*parts, pieces[-1], single_links(operations[kept:], number))
+class _DeclaredOutputs(dict[str, int]):
+    """Op type -> how many outputs it has by its declaration."""
+
+    def __missing__(self, type: str) -> int:
+        definition = find(type)
+        self[type] = len(definition.outputs) if definition else 0
+        return self[type]

@@ -15,6 +15,7 @@ from gradstep.core.graph.foreign_origin import operations_by_line
 from gradstep.core.graph.model import Edge, Operation, TensorRef
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.typing.flatten_loops import shown_as
+from gradstep.core.ops.typing.missing_inputs import Waiting
 from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 from gradstep.core.protocol.messages import BrokenNumbers
 from gradstep.gui.canvas.paint.heat_by_cost import Shares, shares_of
@@ -114,10 +115,13 @@ class OverlayState:
         return {self._visible.box_of[n]: text for n, text in said if n in self._visible.box_of}
 
     @cached_property
-    def unfinished(self) -> dict[int, str]:
+    def unfinished(self) -> Mapping[int, Waiting]:
         """Box -> what it waits for. It is drawn no further yet, and no mistake."""
+        return self._keep("unfinished", self._find_unfinished, self._workspace.waits)
+
+    def _find_unfinished(self) -> dict[int, Waiting]:
         number = self._visible.box_of
-        return {number[n]: str(what) for n, what in self._workspace.waits.items() if n in number}
+        return {number[n]: what for n, what in self._workspace.waits.items() if n in number}
 
     def open_inputs(self, box: int) -> tuple[int, ...]:
         """The ports of an operation's box that have to be wired before it runs."""
@@ -349,15 +353,18 @@ class OverlayState:
         earlier ones: to look for each of thousands takes a while."""
         path = self._visible.on_path
         known: Any = self._kept.get("uncarried")
-        if known is None or known[0][0] is not path:
+        if known is None:
             found = {*path.difference(carried)}
         else:
             found = {*known[1]}
-            earlier: Mapping[Edge, str] = known[0][1]
-            for wire in {*earlier}.symmetric_difference(carried):
-                found.discard(wire)
-                if wire in path and wire not in carried:
-                    found.add(wire)
+            (path_before, carried_before) = known[0]
+            others: set[Edge] = set()
+            if path_before is not path:
+                others |= path ^ path_before
+            if carried_before is not carried:
+                others |= {*carried_before}.symmetric_difference(carried)
+            found -= others
+            found |= {wire for wire in others if wire in path and wire not in carried}
         self._kept["uncarried"] = (path, carried), found
         return found
 

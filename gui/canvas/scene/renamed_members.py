@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import repeat
-from operator import attrgetter, contains
+from operator import attrgetter
 
 from gradstep.core.graph.loop import LOOP
 from gradstep.core.graph.model import Edge, Operation
@@ -24,7 +23,7 @@ def with_names(
     """As VisibleGraph.of what `now` says, where each operation is wired as it was. None where one
     went into another box, and where there are loops. changed: what operations were called, and what
     they are."""
-    if any(map(contains, map(_ATTRS, now.graph), repeat(LOOP))):
+    if now.graph.marked[LOOP]:
         return None
     if any(not _stays(before, was, op, now.collapsed) for was, op in changed):
         return None

@@ -10,11 +10,11 @@ from operator import attrgetter
 import numpy as np
 
 from gradstep.gui.canvas.scene.hubs import STUB, Hub
-from gradstep.gui.canvas.scene.incremental_routing import rerouted
+from gradstep.gui.canvas.scene.incremental_routing import MANY, rerouted
 from gradstep.gui.canvas.scene.link_detours import routed
 from gradstep.gui.canvas.scene.link_routing import Routes
 from gradstep.gui.canvas.scene.obstacles import Obstacles
-from gradstep.gui.canvas.scene.scope_frames import Frame, frames
+from gradstep.gui.canvas.scene.scope_frames import Frame, Measured
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 
 WIDTH = 172.0
@@ -43,6 +43,7 @@ class SceneArrays:
     routes:   where each link runs.
     base:     the scene of which this is a moment of a drag; frames stay where they are meanwhile.
     raised:   numbers of boxes that lie over all others, from below; those lie by their numbers.
+    centres:  of what `middles` (float64[n, 2]) are the numbers; None where it was not made of any.
     """
 
     visible: VisibleGraph
@@ -50,6 +51,8 @@ class SceneArrays:
     routes: Routes
     base: SceneArrays | None = None
     raised: tuple[int, ...] = ()
+    centres: Mapping[str, Point] | None = None
+    middles: np.ndarray | None = None
 
     @classmethod
     def of(
@@ -65,10 +68,11 @@ class SceneArrays:
         """
         tall = heights(visible)
         sizes = np.stack([np.full_like(tall, WIDTH), tall], axis=1)
-        middle = np.array([*map(centres.__getitem__, map(_ID, visible.boxes))]).reshape(-1, 2)
-        rects = np.concatenate([middle - sizes / 2, sizes], axis=1)
+        middles = _middles(visible, centres, before)
+        rects = np.concatenate([middles - sizes / 2, sizes], axis=1)
         ports = _link_ports(visible, rects, np.arange(len(visible.links)))
-        found = cls(visible, rects, rerouted(visible, rects, ports, before), raised=raised)
+        routes = rerouted(visible, rects, ports, before)
+        found = cls(visible, rects, routes, None, raised, centres, middles)
         if before is not None and before.base is None:
             found._keep_frames(before)
         return found
@@ -81,13 +85,21 @@ class SceneArrays:
         """Around boxes that belong together, the outer ones first."""
         if self.base is not None:
             return self.base.frames
-        return frames(self.visible.surroundings, self.rects)
+        return self.visible.framing.frames(self._measured)
+
+    @cached_property
+    def _measured(self) -> Measured:
+        return self.visible.framing.measure(self.rects)
 
     def _keep_frames(self, before: SceneArrays) -> None:
-        """Those of a scene whose boxes stand in the same places of the same scopes."""
-        same = self.visible.surroundings is before.visible.surroundings
-        if same and "frames" in before.__dict__ and np.array_equal(self.rects, before.rects):
-            self.__dict__["frames"] = before.frames
+        """Those of a scene whose boxes stand in the same scopes, mostly in the same places."""
+        known, framing = before.__dict__, self.visible.framing
+        if framing is not before.visible.framing or "_measured" not in known:
+            return
+        if "frames" in known and np.array_equal(self.rects, before.rects):
+            self.__dict__.update(frames=before.frames, _measured=before._measured)
+        elif np.count_nonzero(self.rects != before.rects) <= MANY:
+            self.__dict__["_measured"] = framing.measure(self.rects, before._measured)
 
     @cached_property
     def scopes(self) -> list[str]:
@@ -180,6 +192,16 @@ class SceneArrays:
     def _port(self, box: int, index: int, side: int) -> Point:
         place = _ports(self.visible, self.rects, np.array([box]), np.array([index]), side)
         return (float(place[0, 0]), float(place[0, 1]))
+
+
+def _middles(
+    visible: VisibleGraph, centres: Mapping[str, Point], before: SceneArrays | None
+) -> np.ndarray:
+    """The centres of the boxes; those of before where these are the same. float64[n, 2]."""
+    known = None if before is None or before.centres is not centres else before
+    if known is not None and known.visible.number is visible.number and known.middles is not None:
+        return known.middles
+    return np.array([*map(centres.__getitem__, map(_ID, visible.boxes))]).reshape(-1, 2)
 
 
 class Movement:

@@ -51,6 +51,7 @@ class SceneModel(QObject):
         self._drawn = EMPTY.visible  # of the document, also while nothing has a place yet
         self._source = EMPTY.visible.source  # what that shows now; it may have been made of another
         self._placed: dict[str, Point] = {}  # the places that `arrays` were made of
+        self._placed_by: tuple[object, object] = (None, None)  # and by what
         self._laid: dict[str, Point] = {}  # places that layout gave and no edit took over yet
         self._pointed = NOTHING  # stubs, by number
         self._raised: dict[str, None] = {}  # boxes that lie over the others, by id, from below
@@ -93,17 +94,19 @@ class SceneModel(QObject):
         if self._stands(old, new, visible):
             self._new_facts()
             return
-        found = {**self._laid, **new.view.positions}
+        stay = self._stay(new, visible)
+        found = {} if stay else {**self._laid, **new.view.positions}
         found |= box_placement.of_renamed(visible, drawn, found)
-        places = box_placement.known(visible, found)
+        places = self._placed if stay else box_placement.known(visible, found)
         self.laying_out = not places and not box_placement.is_small(visible)
         if self.laying_out:
             self._lay_out_beside(visible)
             arrays = EMPTY
         else:
-            places = box_placement.complete(visible, places, found)
-            given = new.view.positions  # those are the document's, to be undone with it
-            self._laid.update((id, at) for id, at in places.items() if id not in given)
+            if not stay:
+                places = box_placement.complete(visible, places, found)
+                given = new.view.positions  # those are the document's, to be undone with it
+                self._laid.update((id, at) for id, at in places.items() if id not in given)
             if visible is self.arrays.visible and places == self._placed:
                 self._new_facts()
                 return
@@ -112,7 +115,7 @@ class SceneModel(QObject):
         self._pointed = NOTHING
         self.facts = OverlayState(self.workspace, arrays.visible, before=self.facts)
         self.show(arrays)
-        self._placed = places
+        self._placed, self._placed_by = places, (self._laid, new.view.positions)
         if related:
             self.replaced.emit(before)
 
@@ -206,6 +209,13 @@ class SceneModel(QObject):
         self._laid = {}
         self.rebuild()
         self.placed.emit()
+
+    def _stay(self, new: Document, visible: VisibleGraph) -> bool:
+        """Whether all boxes are those that there were, by the same numbers, and nobody said another
+        place of any."""
+        laid, given = self._placed_by
+        same = laid is self._laid and given is new.view.positions
+        return same and bool(self._placed) and visible.number is self.arrays.visible.number
 
     def _stands(self, old: Document, new: Document, visible: VisibleGraph) -> bool:
         """Whether an edit has no say in what is drawn where: a stop, an override, a breakpoint."""

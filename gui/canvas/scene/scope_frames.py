@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -44,7 +44,8 @@ def surroundings(graph: Graph, boxes: Sequence[tuple[str, str]]) -> list[tuple[s
     """The scopes and iterations around each box, the outermost first. boxes: their ids, and the
     name of an operation in each."""
     loops: dict[str, tuple[str, ...]] = {}
-    _note_loops(graph, (op for op in graph if LOOP in op.attrs), (), loops)
+    own = graph.marked[LOOP]
+    _note_loops(graph, map(graph.operations.__getitem__, own), (), loops)
     if not loops and not any("/" in id for id, _ in boxes):
         return [()] * len(boxes)
 
@@ -73,28 +74,54 @@ def _note_loops(
             _note_loops(graph, loop.graph, around, found)
 
 
-def frames(homes: Sequence[tuple[str, ...]], rects: np.ndarray) -> tuple[Frame, ...]:
-    """Those of several boxes that no other box and no other frame reaches into, the outer ones
-    first. homes: what is around each box; rects: float64[n, 4]."""
-    members = _members(homes)
-    if not members:
-        return ()
-    names = [*members]
-    outer = _outer(homes, members)
-    bounds = _bounds(rects, members, outer)
-    kept = np.zeros(len(members), dtype=bool)
-    found = []
-    for number, (name, boxes) in enumerate(members.items()):
-        rivals = kept.copy()
-        rivals[outer[number]] = False
-        alone = _touched(rects, bounds[number]).sum() == len(boxes)
-        if alone and not _touched(bounds[rivals], bounds[number]).any():
-            kept[number] = True
-            inside = np.zeros(len(rects), dtype=bool)
-            inside[boxes] = True
-            around = names[outer[number][-1]] if outer[number] else ""
-            found.append(_frame(name, around, inside, bounds[number]))
-    return tuple(found)
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What might have a frame, for boxes in some places. rects: float64[n, 4], of these; bounds:
+    float64[k, 4], around each; touched: int64[k], how many boxes are in that, in part at least."""
+
+    rects: np.ndarray
+    bounds: np.ndarray
+    touched: np.ndarray
+
+
+class Framing:
+    """What may get a frame, by what is around each box."""
+
+    def __init__(self, homes: Sequence[tuple[str, ...]]) -> None:
+        self._members = {name: np.array(boxes) for name, boxes in _members(homes).items()}
+        self._outer = _outer(homes, self._members)
+
+    def measure(self, rects: np.ndarray, before: Measured | None = None) -> Measured:
+        """before: for the same boxes in other places; of those that stand as they did it is not
+        asked again in what they are."""
+        bounds = _bounds(rects, self._members.values(), self._outer)
+        if before is None or not len(bounds):
+            counts = [_touched(rects, rect).sum() for rect in bounds]
+            return Measured(rects, bounds, np.array(counts, dtype=np.int64))
+        touched = before.touched.copy()
+        moved = (rects != before.rects).any(axis=1)
+        for was, now in zip(before.rects[moved], rects[moved], strict=True):
+            touched += _touched(bounds, now).astype(np.int64) - _touched(bounds, was)
+        for number in np.flatnonzero((bounds != before.bounds).any(axis=1)):
+            touched[number] = _touched(rects, bounds[number]).sum()
+        return Measured(rects, bounds, touched)
+
+    def frames(self, measured: Measured) -> tuple[Frame, ...]:
+        """Those that no other box and no other frame reaches into."""
+        bounds, names = measured.bounds, [*self._members]
+        kept = np.zeros(len(names), dtype=bool)
+        found = []
+        for number, (name, boxes) in enumerate(self._members.items()):
+            outer, rivals = self._outer[number], kept.copy()
+            rivals[outer] = False
+            alone = measured.touched[number] == len(boxes)
+            if alone and not _touched(bounds[rivals], bounds[number]).any():
+                kept[number] = True
+                inside = np.zeros(len(measured.rects), dtype=bool)
+                inside[boxes] = True
+                around = names[outer[-1]] if outer else ""
+                found.append(_frame(name, around, inside, bounds[number]))
+        return tuple(found)
 
 
 def _frame(name: str, outside: str, boxes: np.ndarray, rect: np.ndarray) -> Frame:
@@ -121,9 +148,7 @@ def _members(homes: Sequence[tuple[str, ...]]) -> dict[str, list[int]]:
     return {name: found[name] for name in several if name in first}
 
 
-def _outer(
-    homes: Sequence[tuple[str, ...]], members: Mapping[str, Sequence[int]]
-) -> list[list[int]]:
+def _outer(homes: Sequence[tuple[str, ...]], members: Mapping[str, np.ndarray]) -> list[list[int]]:
     """Of each that gets a frame, the numbers of those around it, the outermost first."""
     number = {name: i for i, name in enumerate(members)}
     found = []
@@ -134,19 +159,25 @@ def _outer(
 
 
 def _bounds(
-    rects: np.ndarray, members: Mapping[str, Sequence[int]], outer: Sequence[Sequence[int]]
+    rects: np.ndarray, members: Collection[np.ndarray], outer: Sequence[Sequence[int]]
 ) -> np.ndarray:
     """Rectangles around boxes and the frames inside. float64[k, 4]."""
-    room = np.array([SIDE, TITLE])
-    low, high = np.full((len(members), 2), np.inf), np.full((len(members), 2), -np.inf)
-    for number, boxes in reversed([*enumerate(members.values())]):
-        mine = rects[boxes]
-        low[number] = np.minimum(low[number], mine[:, :2].min(axis=0)) - room
-        high[number] = np.maximum(high[number], (mine[:, :2] + mine[:, 2:]).max(axis=0)) + SIDE
+    if not members:
+        return np.zeros((0, 4))
+    starts = np.cumsum([0, *map(len, members)])[:-1]
+    x, y, width, height = rects[np.concatenate([*members])].T
+    low = np.minimum.reduceat(x, starts), np.minimum.reduceat(y, starts)
+    high = np.maximum.reduceat(x + width, starts), np.maximum.reduceat(y + height, starts)
+    corners = np.stack([*low, *high], axis=1)
+    for number in reversed(range(len(members))):
+        one = corners[number]
+        one += (-SIDE, -TITLE, SIDE, SIDE)
         for around in outer[number][-1:]:
-            low[around] = np.minimum(low[around], low[number])
-            high[around] = np.maximum(high[around], high[number])
-    return np.concatenate([low, high - low], axis=1)
+            other = corners[around]
+            other[:2] = np.minimum(other[:2], one[:2])
+            other[2:] = np.maximum(other[2:], one[2:])
+    corners[:, 2:] -= corners[:, :2]
+    return corners
 
 
 def _touched(rects: np.ndarray, rect: np.ndarray) -> np.ndarray:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
+from weakref import ref as weak
 
 import numpy as np
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
-from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.graph.scopes import parents
 from gradstep.core.graph.stacked_blocks import stacks_in
 from gradstep.core.ops.typing.inference import Inference
 from gradstep.gui.canvas.scene.drawn_loops import DrawnLoop, drawn_loops
+from gradstep.gui.canvas.scene.gradient_path import NO_PATH, GradientPath
 from gradstep.gui.canvas.scene.hubs import Hubs, find_hubs
 from gradstep.gui.canvas.scene.scene_boxes import Box, Boxes, scope_box
-from gradstep.gui.canvas.scene.scope_frames import surroundings
+from gradstep.gui.canvas.scene.scope_frames import Framing, surroundings
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -43,33 +44,44 @@ class Link(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Source:
     """What a visible graph is made of. collapsed: scope -> the one that the box which shows it is
-    called after (gradstep.core.graph.stacked_blocks); passed: the operations with a gradient at
-    all; whole: every wire comes from an operation that is there."""
+    called after (gradstep.core.graph.stacked_blocks); path: where there may be a gradient; whole:
+    every wire comes from an operation that is there."""
 
     graph: Graph
     inference: Inference
     request: GradientRequest
     collapsed: Mapping[str, str]
-    passed: frozenset[str] = frozenset()
+    path: GradientPath = NO_PATH
     whole: bool = False
+
+    @property
+    def passed(self) -> frozenset[str]:
+        """The operations with a gradient at all."""
+        return self.path.passed
+
+
+Origin = tuple["weak[VisibleGraph]", np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
 class VisibleGraph:
-    """box_of: operation -> number of the box that shows it; on_path: see gradient_path. Links
-    are in the order of their targets; after them those of scopes, then control inputs."""
+    """box_of: operation -> number of the box that shows it; on_path: see GradientPath.wires. Links
+    are in the order of their targets; after them those of scopes, then control inputs. origin: the
+    graph from which an edit led here, and the number that each link had there, int64[m], -1 for
+    none."""
 
     boxes: tuple[Box, ...] = ()
     links: tuple[Link, ...] = ()
     box_of: Mapping[str, int] = field(default_factory=dict)
     on_path: frozenset[Edge] = frozenset()
     source: Source | None = None
+    origin: Origin | None = None
 
     @cached_property
-    def number(self) -> dict[str, int]:
+    def number(self) -> Mapping[str, int]:
         """Box id -> its number."""
         if self.source is not None and not self.source.collapsed:
-            return dict(self.box_of)
+            return self.box_of
         return {box.id: i for i, box in enumerate(self.boxes)}
 
     def number_of_scope(self, scope: str) -> int | None:
@@ -103,8 +115,10 @@ class VisibleGraph:
         return self._joints[:, 1::2]
 
     @cached_property
-    def link_of(self) -> dict[Edge, int]:
+    def link_of(self) -> Mapping[Edge, int]:
         """Wire -> the number of the link that stands for it."""
+        if self.source is not None and not self.source.collapsed:
+            return SingleLinks(self)
         return {wire: i for i, link in enumerate(self.links) for wire in link.wires}
 
     @cached_property
@@ -143,6 +157,11 @@ class VisibleGraph:
         """Those whose iterations are shown."""
         return () if self.source is None else drawn_loops(self.source.graph, self.box_of)
 
+    @cached_property
+    def framing(self) -> Framing:
+        """What may get a frame."""
+        return Framing(self.surroundings)
+
     @classmethod
     def of(
         cls,
@@ -153,10 +172,10 @@ class VisibleGraph:
     ) -> VisibleGraph:
         """The graph with scopes as boxes; collapsed: as of Source."""
         members, stacks = _members(graph, collapsed), stacks_in(collapsed)
-        number = {name: i for i, names in enumerate(members.values()) for name in names}
-        path = gradient_path(graph, inference, request)
-        passed = passed_by(graph, path)
-        make = Boxes(graph, inference, request, passed)
+        numbers = ((name, i) for i, names in enumerate(members.values()) for name in names)
+        number = dict(numbers) if collapsed else graph.places
+        path = GradientPath.of(graph, inference, request)
+        make = Boxes(graph, inference, request, path.passed)
         boxes = tuple(
             scope_box(id, [graph[name] for name in names], stacks.get(id[:-1], ()))
             if id.endswith("/")
@@ -164,21 +183,38 @@ class VisibleGraph:
             for id, names in members.items()
         )
         links = _bundled(graph, number, boxes) if collapsed else single_links(graph, number)
-        whole = all(ref is None or ref.op in number for op in graph for ref in op.inputs)
-        source = Source(graph, inference, request, collapsed, passed, whole)
+        source = Source(graph, inference, request, collapsed, path, whole=not graph.readers[1])
         every = (*links, *control_links(graph, number))
-        return cls(boxes, every, number, path, source)
+        return cls(boxes, every, number, path.wires, source)
+
+
+class SingleLinks(Mapping[Edge, int]):
+    """Wire -> the number of its link, where each wire has one: found among those of its target."""
+
+    def __init__(self, visible: VisibleGraph) -> None:
+        self._box_of, self._links, self._wired = visible.box_of, visible.links, visible.wired
+        targets = visible.ends[: self._wired, 1]
+        self._first = np.searchsorted(targets, np.arange(len(visible.boxes) + 1)).tolist()
+
+    def __getitem__(self, wire: Edge) -> int:
+        box = self._box_of[wire.op]
+        for number in range(self._first[box], self._first[box + 1]):
+            if self._links[number].into == wire.index:
+                found: int = number
+                return found
+        raise KeyError(wire)
+
+    def __iter__(self) -> Iterator[Edge]:
+        return (link.wires[0] for link in self._links[: self._wired])
+
+    def __len__(self) -> int:
+        return self._wired
 
 
 def drawn_of(request: GradientRequest) -> tuple[tuple[TensorRef, ...], ...]:
     """What a visible graph shows of a request: not its stops and overrides, which are facts about
     links and boxes."""
     return request.of, request.wrt
-
-
-def passed_by(graph: Graph, path: Iterable[Edge]) -> frozenset[str]:
-    """The operations at both ends of wires."""
-    return frozenset(name for e in path for name in (e.op, _source(graph, e).op))
 
 
 def _members(graph: Graph, collapsed: Mapping[str, str]) -> Mapping[str, Sequence[str]]:
@@ -193,37 +229,6 @@ def _members(graph: Graph, collapsed: Mapping[str, str]) -> Mapping[str, Sequenc
 
 def _table(width: int, rows: Iterable[tuple[int, ...]]) -> np.ndarray:
     return np.fromiter(chain.from_iterable(rows), dtype=np.int64).reshape(-1, width)
-
-
-def gradient_path(graph: Graph, inference: Inference, request: GradientRequest) -> frozenset[Edge]:
-    """The wires on some way from `request.wrt` to `request.of` that can carry a gradient at all;
-    stops and missing gradients are not looked at."""
-    needed = graph.ancestors(ref.op for ref in request.of if ref.op in graph)
-    reached = {ref.op for ref in request.wrt if ref.op in needed}
-    consumers, types = graph.consumers, inference.types
-    found: list[Edge] = []
-    stack = list(reached)
-    while stack:
-        name = stack.pop()
-        one_way = all(map(_carries_gradient, types.of.get(name, ())))
-        for edge in consumers[name]:
-            target = edge.op
-            if target in needed and (one_way or _carries_gradient(types.get(_source(graph, edge)))):
-                found.append(edge)
-                if target not in reached:
-                    reached.add(target)
-                    stack.append(target)
-    return frozenset(found)
-
-
-def _carries_gradient(kind: TensorType | None) -> bool:
-    return kind is None or kind.dtype.is_differentiable
-
-
-def _source(graph: Graph, edge: Edge) -> TensorRef:
-    ref = graph.source(edge)
-    assert ref is not None  # consumers and paths name wired inputs only
-    return ref
 
 
 def box_id(name: str, collapsed: Mapping[str, str]) -> str:

@@ -20,13 +20,16 @@ from gradstep.gui.canvas.scene.incremental_scene import revised
 from gradstep.gui.canvas.scene.visible_graph import Source, VisibleGraph
 
 NAMES = "abcdefgh"
+UNPACKED = {"num": 2, "axis": 0}  # two outputs, once it is known what comes in
 REQUEST = GradientRequest(of=(TensorRef("h"),), wrt=(TensorRef("a"),))
 
 
 @st.composite
 def graphs(draw: st.DrawFn) -> Graph:
     """Of some of the names, wired to anything: also to what is not there, or not at all."""
-    refs = st.none() | st.sampled_from("abc" * 6 + NAMES).map(TensorRef)
+    refs = st.none() | st.builds(
+        TensorRef, st.sampled_from("abc" * 6 + NAMES), st.sampled_from([0, 0, 0, 1])
+    )
     names = NAMES[: draw(st.integers(3, len(NAMES)))]
     return Graph.of(draw(_operation(name, refs)) for name in names)
 
@@ -38,9 +41,12 @@ def _operation(
         given = {"dtype": DType.FLOAT32, "shape": Shape.of(2)}
         return st.just(Operation(name, "Placeholder", attrs=given))
     waits = st.sets(st.sampled_from(NAMES), max_size=1).map(tuple)
-    return st.sampled_from([("Neg", 1), ("Sub", 2), ("AddN", 2), ("Split", 2)]).flatmap(
+    kinds = [("Neg", 1), ("Sub", 2), ("AddN", 2), ("Split", 2), ("Unpack", 1)]
+    return st.sampled_from(kinds).flatmap(
         lambda kind: st.tuples(st.lists(refs, min_size=kind[1], max_size=kind[1]), waits).map(
-            lambda found: Operation(name, kind[0], tuple(found[0]), found[1])
+            lambda found: Operation(
+                name, kind[0], tuple(found[0]), found[1], UNPACKED if kind[0] == "Unpack" else {}
+            )
         )
     )
 
@@ -115,6 +121,20 @@ def test_another_in_the_place_of_one_that_is_waited_for() -> None:
     found = revised(shown, shown.source, source_of(after))
     assert found is not None
     assert_equal(found[0], VisibleGraph.of(after, infer(after), REQUEST))
+
+
+def test_operations_that_changed_places_are_found_there() -> None:
+    """Who reads one of them, and is as it was, is wired to another number."""
+    given_ = {"dtype": DType.FLOAT32, "shape": Shape.of(2)}
+    a, b = (Operation(name, "Placeholder", attrs=given_) for name in "ab")
+    read = {"c": "a", "d": "c", "e": "d", "f": "e"}
+    rest = [Operation(name, "Neg", (TensorRef(of),)) for name, of in read.items()]
+    before, after = Graph.of([a, b, *rest]), Graph.of([b, a, *rest])
+    shown = VisibleGraph.of(before, infer(before), REQUEST)
+    assert shown.source is not None
+    found = revised(shown, shown.source, source_of(after))
+    if found is not None:
+        assert_equal(found[0], VisibleGraph.of(after, infer(after), REQUEST))
 
 
 def test_a_name_that_a_gradient_is_asked_for_is_gone() -> None:

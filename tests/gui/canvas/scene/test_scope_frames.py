@@ -22,7 +22,7 @@ from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.gui import commands
 from gradstep.gui.canvas.scene import scope_folding
-from gradstep.gui.canvas.scene.scope_frames import Frame, frames, surroundings
+from gradstep.gui.canvas.scene.scope_frames import Frame, Framing, surroundings
 from tests.core.layout.test_nested_scopes import HOMES
 
 LEFT = Qt.MouseButton.LeftButton
@@ -135,6 +135,11 @@ def test_a_node_that_stands_among_others_takes_their_frame_away(looped: Any) -> 
     assert titles[:1] == ["while_loop"]
 
 
+def frames(homes: list[tuple[str, ...]], rects: np.ndarray) -> tuple[Frame, ...]:
+    framing = Framing(homes)
+    return framing.frames(framing.measure(rects))
+
+
 @given(
     st.lists(st.tuples(st.sampled_from(HOMES), st.integers(0, 9), st.integers(0, 9)), max_size=20)
 )
@@ -161,6 +166,36 @@ def test_a_frame_holds_its_boxes_and_only_those(boxes: list[tuple[Any, int, int]
             assert not inner.outer
         else:
             assert apart or outer.scope.startswith(f"{inner.scope}/")
+
+
+def place_of(x: int, y: int) -> tuple[float, float, float, float]:
+    return (130.0 * x, 90.0 * y, 172.0, 52.0)
+
+
+@given(
+    boxes=st.lists(
+        st.tuples(st.sampled_from(HOMES), st.integers(0, 9), st.integers(0, 9)), max_size=20
+    ),
+    data=st.data(),
+)
+def test_frames_are_those_of_a_new_scene_wherever_boxes_went(
+    boxes: list[tuple[Any, int, int]], data: st.DataObject
+) -> None:
+    homes = [home for home, _, _ in boxes]
+    framing = Framing(homes)
+    rects = np.array([place_of(x, y) for _, x, y in boxes]).reshape(-1, 4)
+    measured = framing.measure(rects)
+    for _ in range(3):
+        rects = rects.copy()
+        for box in data.draw(st.sets(st.sampled_from(range(len(boxes))), max_size=4) if boxes
+                             else st.just(set())):  # fmt: skip
+            rects[box] = place_of(data.draw(st.integers(0, 9)), data.draw(st.integers(0, 9)))
+        measured = framing.measure(rects, measured)
+        found, anew = framing.frames(measured), frames(homes, rects)
+        assert [(f.title, f.scope, f.rect, f.outer) for f in found] == [
+            (f.title, f.scope, f.rect, f.outer) for f in anew
+        ]
+        assert [f.boxes.tolist() for f in found] == [f.boxes.tolist() for f in anew]
 
 
 def test_of_two_frames_that_would_lie_over_each_other_one_is_drawn() -> None:

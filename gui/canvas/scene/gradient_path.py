@@ -1,0 +1,254 @@
+"""The wires on which a gradient may come back, and which they are after an edit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import heapify, heappop, heappush
+from itertools import chain, count
+from typing import Protocol
+
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef, predecessors
+from gradstep.core.ops.typing.inference import Inference
+
+_Outputs = Sequence[TensorType | None]
+
+
+@dataclass(frozen=True, eq=False)
+class GradientPath:
+    """The wires on some way from `request.wrt` to `request.of` that can carry a gradient at all;
+    stops and missing gradients are not looked at.
+
+    needed: the operations that `of` needs; reached: those of them to which such a wire leads from
+    `wrt`; passed: the operations at both ends of `wires`."""
+
+    needed: frozenset[str] = frozenset()
+    reached: frozenset[str] = frozenset()
+    wires: frozenset[Edge] = frozenset()
+    passed: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, graph: Graph, inference: Inference, request: GradientRequest) -> GradientPath:
+        needed = graph.ancestors(ref.op for ref in request.of if ref.op in graph)
+        reached = {ref.op for ref in request.wrt if ref.op in needed}
+        consumers, types = graph.consumers, inference.types
+        found: list[Edge] = []
+        stack = list(reached)
+        while stack:
+            name = stack.pop()
+            one_way = all(map(_carries_gradient, types.of.get(name, ())))
+            for edge in consumers[name]:
+                target = edge.op
+                if target not in needed:
+                    continue
+                if one_way or _carries_gradient(types.get(_source(graph, edge))):
+                    found.append(edge)
+                    if target not in reached:
+                        reached.add(target)
+                        stack.append(target)
+        passed = chain.from_iterable((e.op, _source(graph, e).op) for e in found)
+        return cls(frozenset(needed), frozenset(reached), frozenset(found), frozenset(passed))
+
+
+NO_PATH = GradientPath()
+
+
+class Asked(Protocol):
+    """Of which graph which gradients are asked for."""
+
+    @property
+    def graph(self) -> Graph: ...
+    @property
+    def inference(self) -> Inference: ...
+    @property
+    def request(self) -> GradientRequest: ...
+
+
+def path_after(
+    path: GradientPath, was: Asked, now: Asked, changed: Collection[str], retyped: Iterable[str]
+) -> GradientPath:
+    """As GradientPath.of what is asked now; `path` itself where it is the same. changed: the
+    operations of either graph that differ, or are not in the other; retyped: those of which other
+    types are known, perhaps."""
+    if "order" not in now.graph.__dict__ or not path.needed:
+        return GradientPath.of(now.graph, now.inference, now.request)
+    recarried = _list_recarried(was.inference.types.of, now.inference.types.of, retyped)
+    again = _LookingAgain(path, was, now, changed, recarried)
+    return again.found()
+
+
+class _LookingAgain:
+    """What an edit may have changed of a path: first what is needed, against the order in which
+    operations run, then what is reached, along it. So each operation is looked at once."""
+
+    def __init__(
+        self,
+        path: GradientPath,
+        was: Asked,
+        now: Asked,
+        changed: Collection[str],
+        recarried: Collection[str],
+    ) -> None:
+        self._path, self._was, self._now, self._graph = path, was, now, now.graph
+        self._there = now.graph.operations
+        self._changed, self._recarried = changed, recarried
+        self._of = {ref.op for ref in now.request.of}
+        self._wrt = {ref.op for ref in now.request.wrt}
+        self._needed, self._reached = {*path.needed}, {*path.reached}
+
+    def found(self) -> GradientPath:
+        path = self._path
+        gone = [name for name in self._changed if name not in self._there]
+        self._needed.difference_update(gone)
+        self._reached.difference_update(gone)
+        needed_anew = self._again(self._needed, self._begin_needed(), self._is_needed, -1)
+        begun = {*self._begin_reached(), *needed_anew}
+        reached_anew = self._again(self._reached, begun, self._is_reached, 1)
+        looked_at = {*self._changed, *needed_anew, *self._readers(self._recarried)}
+        looked_at.update(self._readers(reached_anew))
+        wires = self._wires(looked_at)
+        passed = self._passed(looked_at, wires)
+        kept = path.wires if wires == path.wires else frozenset(wires)
+        same = kept is path.wires and passed == path.passed
+        if same and not (needed_anew or reached_anew or path.needed.intersection(gone)):
+            return path
+        return GradientPath(frozenset(self._needed), frozenset(self._reached), kept, passed)
+
+    def _again(
+        self, known: set[str], begun: Iterable[str], holds: Callable[[str], bool], way: int
+    ) -> list[str]:
+        """Have `known` be the names of which it holds, looking from `begun` on, along the order in
+        which operations run (1) or against it (-1). Those of which it did not hold and does, or the
+        other way round."""
+        ranks, names = self._ranks, self._graph.order
+        queued = {way * ranks[name] for name in begun if name in ranks}
+        queue, found = [*queued], []
+        heapify(queue)
+        while queue:
+            name = names[way * heappop(queue)]
+            if holds(name) == (name in known):
+                continue
+            known.symmetric_difference_update((name,))
+            found.append(name)
+            for other in self._behind(name) if way > 0 else predecessors(self._there[name]):
+                rank = way * ranks.get(other, -1)
+                if other in ranks and rank not in queued:
+                    queued.add(rank)
+                    heappush(queue, rank)
+        return found
+
+    @cached_property
+    def _ranks(self) -> Mapping[str, int]:
+        graph = self._graph
+        in_place = graph.order == tuple(graph.operations)
+        return graph.places if in_place else dict(zip(graph.order, count(), strict=False))
+
+    def _begin_needed(self) -> Iterator[str]:
+        """What may be needed, or not any more, whatever is behind it."""
+        yield from self._changed
+        if self._was.request.of is not self._now.request.of:
+            yield from {ref.op for ref in self._was.request.of} ^ self._of
+        for op in self._both(self._changed):
+            yield from predecessors(op)
+
+    def _begin_reached(self) -> Iterator[str]:
+        """What may be reached, or not any more, whatever is before it."""
+        yield from self._changed
+        if self._was.request.wrt is not self._now.request.wrt:
+            yield from {ref.op for ref in self._was.request.wrt} ^ self._wrt
+        yield from self._readers(self._recarried)
+
+    def _both(self, names: Iterable[str]) -> Iterator[Operation]:
+        """The operations of these names in both graphs."""
+        for name in names:
+            for graph in (self._was.graph, self._graph):
+                if name in graph.operations:
+                    yield graph.operations[name]
+
+    def _behind(self, name: str) -> Iterator[str]:
+        return (edge.op for edge in self._graph.consumers[name])
+
+    def _readers(self, names: Iterable[str]) -> Iterator[str]:
+        for name in names:
+            yield from self._behind(name) if name in self._there else ()
+
+    def _is_needed(self, name: str) -> bool:
+        needed = self._needed
+        return (
+            name in self._of
+            or any(edge.op in needed for edge in self._graph.consumers[name])
+            or not needed.isdisjoint(self._waiting.get(name, ()))
+        )
+
+    @cached_property
+    def _waiting(self) -> Mapping[str, list[str]]:
+        """Operation -> those that wait for it."""
+        found: dict[str, list[str]] = {}
+        for op in self._graph:
+            for name in op.control_inputs:
+                found.setdefault(name, []).append(op.name)
+        return found
+
+    def _is_reached(self, name: str) -> bool:
+        if name not in self._needed:
+            return False
+        refs = self._there[name].inputs
+        return name in self._wrt or any(ref is not None and self._carries(ref) for ref in refs)
+
+    def _carries(self, ref: TensorRef) -> bool:
+        return ref.op in self._reached and _carries_gradient(self._now.inference.types.get(ref))
+
+    def _wires(self, names: Iterable[str]) -> set[Edge]:
+        """The wires, of which those into some operations are looked at again."""
+        found = {*self._path.wires}
+        for op in self._both(names):
+            found.difference_update(Edge(op.name, i) for i in range(len(op.inputs)))
+        for op in filter(None, map(self._there.get, names)):
+            if op.name in self._needed:
+                sources = enumerate(op.inputs)
+                on_way = (i for i, ref in sources if ref is not None and self._carries(ref))
+                found.update(Edge(op.name, i) for i in on_way)
+        return found
+
+    def _passed(self, names: Collection[str], wires: Collection[Edge]) -> frozenset[str]:
+        """The operations at the ends of wires, of which those into some are looked at again."""
+        refs = chain.from_iterable(op.inputs for op in self._both(names))
+        touched = {*names, *(ref.op for ref in refs if ref is not None)}
+        return (self._path.passed - touched).union(n for n in touched if self._has_end(n, wires))
+
+    def _has_end(self, name: str, wires: Collection[Edge]) -> bool:
+        op = self._there.get(name)
+        if op is None:
+            return False
+        into = (Edge(name, i) in wires for i in range(len(op.inputs)))
+        return any(into) or any(edge in wires for edge in self._graph.consumers[name])
+
+
+def _list_recarried(
+    was: Mapping[str, _Outputs], now: Mapping[str, _Outputs], names: Iterable[str]
+) -> list[str]:
+    """The operations of which another output can carry a gradient than could."""
+    names = [*names]
+    old, new = ([*map(types.get, names)] for types in (was, now))
+    pairs = [*zip(map(id, old), map(id, new), strict=True)]  # types are shared by many operations
+    kinds = dict(zip(pairs, zip(old, new, strict=True), strict=True))
+    other = {pair for pair, (a, b) in kinds.items() if _barred(a) != _barred(b)}
+    return [name for name, pair in zip(names, pairs, strict=True) if pair in other]
+
+
+def _barred(outputs: _Outputs | None) -> list[int]:
+    """The outputs that carry no gradient."""
+    return [i for i, kind in enumerate(outputs or ()) if not _carries_gradient(kind)]
+
+
+def _carries_gradient(kind: TensorType | None) -> bool:
+    return kind is None or kind.dtype.is_differentiable
+
+
+def _source(graph: Graph, edge: Edge) -> TensorRef:
+    ref = graph.source(edge)
+    assert ref is not None  # consumers and paths name wired inputs only
+    return ref
