@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from gradstep.core.autodiff.recognition.imported_request import ImportedGradients
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, OverrideKind
@@ -34,8 +34,8 @@ def rename_node(
     scopes through `scope_of`. names: the only ones that become others, if it is known."""
     request, view, breakpoints = document.request, document.view, document.breakpoints
     places = _rekeyed(view.positions, lambda k: _place_of(k, name_of, scope_of), names)
-    return replace(
-        document,
+    collapsed = _kept(view.collapsed, frozenset(map(scope_of, view.collapsed)))
+    made = dict[str, Any](
         request=_relabelled_request(request, name_of, scope_of),
         imported=tuple(_relabelled_imported(one, name_of, scope_of) for one in document.imported),
         optimizers=tuple(_relabelled_optimizer(o, name_of) for o in document.optimizers),
@@ -51,8 +51,16 @@ def rename_node(
         expectations=tuple(_relabelled_expectation(e, name_of) for e in document.expectations),
         recorded=relabel_recorded(document.recorded, name_of),
         branches=tuple(relabel_branch(branch, name_of) for branch in document.branches),
-        view=View(places, frozenset(map(scope_of, view.collapsed))),
-    )
+        view=view if places is view.positions and collapsed is view.collapsed
+        else View(places, collapsed),
+    )  # fmt: skip
+    others = {name: part for name, part in made.items() if part != getattr(document, name)}
+    return replace(document, **others) if others else document
+
+
+def _kept(old: _T, new: _T) -> _T:
+    """The very same where nobody can tell the two apart."""
+    return old if new == old else new
 
 
 def _rekeyed(mapping: Mapping[str, _T], key_of: Names, names: Collection[str]) -> Mapping[str, _T]:
@@ -66,8 +74,9 @@ def _rekeyed(mapping: Mapping[str, _T], key_of: Names, names: Collection[str]) -
 
 def _renamed(refs: tuple[TensorRef, ...], name_of: Names) -> tuple[TensorRef, ...]:
     """The very same where none gets another name."""
-    found = tuple([_ref(ref, name_of) for ref in refs])
-    return refs if found == refs else found
+    if all(name_of(ref.op) == ref.op for ref in refs):
+        return refs
+    return tuple([_ref(ref, name_of) for ref in refs])
 
 
 def _place_of(key: str, name_of: Names, scope_of: Names) -> str:

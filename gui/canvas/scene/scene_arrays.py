@@ -170,9 +170,14 @@ class SceneArrays:
         return np.asarray(boxes[sources] | boxes[targets])
 
     def drawn_out(self, links: np.ndarray) -> Routes:
-        """Links (their numbers) whole, of which stubs are drawn: straight to their other end."""
-        ports = joined_ports(self.visible, self.rects, links)
-        return routed(ports, Obstacles(self.rects[:0]))
+        """Links (their numbers) whole, of which stubs are drawn: straight to their other end. Kept
+        for who asks again, with the very same array."""
+        known, found = self.__dict__.get("_drawn_out", (None, None))
+        if known is not links or found is None:
+            ports = joined_ports(self.visible, self.rects, links)
+            found = routed(ports, Obstacles(self.rects[:0]))
+            self.__dict__["_drawn_out"] = links, found
+        return found
 
     def hub_point(self, hub: Hub) -> Point:
         """Where its stub begins, or ends."""
