@@ -172,12 +172,12 @@ class SceneArrays:
     def drawn_out(self, links: np.ndarray) -> Routes:
         """Links (their numbers) whole, of which stubs are drawn: straight to their other end. Kept
         for who asks again, with the very same array."""
-        known, found = self.__dict__.get("_drawn_out", (None, None))
-        if known is not links or found is None:
+        known: tuple[np.ndarray, Routes] | None = self.__dict__.get("_drawn_out")
+        if known is None or known[0] is not links:
             ports = joined_ports(self.visible, self.rects, links)
-            found = routed(ports, Obstacles(self.rects[:0]))
-            self.__dict__["_drawn_out"] = links, found
-        return found
+            known = links, routed(ports, Obstacles(self.rects[:0]))
+            self.__dict__["_drawn_out"] = known
+        return known[1]
 
     def hub_point(self, hub: Hub) -> Point:
         """Where its stub begins, or ends."""

@@ -53,6 +53,7 @@ class SceneModel(QObject):
         self._placed: dict[str, Point] = {}  # the places that `arrays` were made of
         self._placed_by: tuple[object, object] = (None, None)  # and by what
         self._laid: dict[str, Point] = {}  # places that layout gave and no edit took over yet
+        self._arranged: SceneArrays | None = None  # what was laid out beside, until it is taken
         self._pointed = NOTHING  # stubs, by number
         self._raised: dict[str, None] = {}  # boxes that lie over the others, by id, from below
         self._background = Background(self)
@@ -110,8 +111,7 @@ class SceneModel(QObject):
             if visible is self.arrays.visible and places == self._placed:
                 self._new_facts()
                 return
-            stood = self.arrays.base or self.arrays
-            arrays = SceneArrays.of(visible, places, self._on_top(visible), stood)
+            arrays = self._scene(visible, places)
         self._pointed = NOTHING
         self.facts = OverlayState(self.workspace, arrays.visible, before=self.facts)
         self.show(arrays)
@@ -252,6 +252,13 @@ class SceneModel(QObject):
             number = self.arrays.visible.box_of.get(self.workspace.selection[0])
             self.raise_boxes([] if number is None else [number])
 
+    def _scene(self, visible: VisibleGraph, places: dict[str, Point]) -> SceneArrays:
+        """Boxes in their places, and the links between them."""
+        found, raised = self._arranged, self._on_top(visible)
+        if found is not None and found.visible is visible and found.centres == places:
+            return replace(found, raised=raised) if raised else found
+        return SceneArrays.of(visible, places, raised, self.arrays.base or self.arrays)
+
     def _new_facts(self) -> None:
         visible = self.arrays.visible
         self.facts = OverlayState(self.workspace, visible, self._pointed, self.facts)
@@ -266,13 +273,20 @@ class SceneModel(QObject):
         boxes, arrows = box_placement.diagram(visible)
         graph = self._document.graph
 
-        def placed(places: dict[str, Point]) -> None:
-            if graph is self._document.graph:
-                self._laid = places
+        def arrange() -> SceneArrays:
+            centres = box_placement.complete(visible, layout_process.arrange(boxes, arrows))
+            found = SceneArrays.of(visible, centres)
+            assert found.extent  # the frames, too, are found while nobody waits
+            return found
+
+        def placed(found: SceneArrays) -> None:
+            if graph is self._document.graph and found.centres is not None:
+                self._laid, self._arranged = {**found.centres}, found
                 self.rebuild()
+                self._arranged = None
                 self.placed.emit()
 
-        self._background.run(lambda: layout_process.arrange(boxes, arrows), placed, self._give_up)
+        self._background.run(arrange, placed, self._give_up)
 
     def _give_up(self, error: GradstepError) -> None:
         self.laying_out = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.io.open_document import read
 from gradstep.core.ops.typing.flatten_loops import flatten_loops, original_edge, shown_as
 from gradstep.gui import commands
+from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 from gradstep.gui.look.theme import ASSETS
 
@@ -55,6 +57,32 @@ def test_a_graph_is_read_once_while_it_is_laid_out(
     assert canvas.view.stage.laying_out
     qtbot.waitUntil(lambda: len(canvas.view.arrays) == 200, timeout=20_000)
     assert len(made) == 1
+
+
+@pytest.mark.slow
+def test_what_is_laid_out_beside_is_put_together_there(
+    canvas: Any, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Routing all links of a large graph takes half a second."""
+    threads: list[bool] = []
+    of = SceneArrays.of.__func__  # type: ignore[attr-defined]
+
+    def watched(cls: type, visible: VisibleGraph, *args: Any) -> SceneArrays:
+        threads.append(threading.current_thread() is threading.main_thread())
+        found: SceneArrays = of(cls, visible, *args)
+        return found
+
+    monkeypatch.setattr(SceneArrays, "of", classmethod(watched))
+    canvas.space.open_document(chain(200))
+    qtbot.waitUntil(lambda: len(canvas.view.arrays) == 200, timeout=20_000)
+    assert threads == [False]
+    shown = canvas.view.arrays
+    assert shown.centres is not None
+    anew = of(SceneArrays, shown.visible, dict(shown.centres))
+    assert np.array_equal(shown.rects, anew.rects)
+    assert np.array_equal(shown.routes.curves, anew.routes.curves)
+    commands.rename(canvas.space, "n7", "other")
+    assert np.array_equal(canvas.view.arrays.rects, shown.rects), "where it was laid out"
 
 
 @pytest.mark.parametrize("name", ["while_loop", "rnn", "tutorial", "assign_in_loop"])
