@@ -255,16 +255,19 @@ class _TypingAgain:
         """Whether that can be told without looking at the others."""
         graph, changes, ranks = self._graph, self._changes, self._ranks
         now = Inference(self._inferrer.types, self._inferrer.constants)
+        order, operations, consumers = graph.order, graph.operations, graph.consumers
         queue = sorted(ranks[name] for name in (*changes.added, *changes.changed))
         self._queued = queued = set(queue)
         while queue:
-            name = graph.order[heappop(queue)]
-            if not self._infer(graph.operations[name]):
+            name = order[heappop(queue)]
+            if not self._infer(operations[name]):
                 return False
             if not agree(self._known, now, name):
-                for rank in {ranks[edge.op] for edge in graph.consumers[name]} - queued:
-                    queued.add(rank)
-                    heappush(queue, rank)
+                for edge in consumers[name]:
+                    rank = ranks[edge.op]
+                    if rank not in queued:
+                        queued.add(rank)
+                        heappush(queue, rank)
         return True
 
     def found(self, before: Graph) -> Inference:
@@ -279,12 +282,16 @@ class _TypingAgain:
         """Type it, or say what is wrong with it; nothing where that is wrong before it already.
         Whether this is all that there may be to it."""
         name, inferrer, there = op.name, self._inferrer, self._graph.operations
-        if loop_of(op) is not None or is_unknown(op) or not there.keys() >= {*op.control_inputs}:
+        if loop_of(op) is not None or is_unknown(op):
+            return False
+        if op.control_inputs and not there.keys() >= {*op.control_inputs}:
             return False
         inferrer.forget(name)
         self._problems.pop(name, None)
-        if not all(ref is None or ref.op in inferrer.types.of for ref in op.inputs):
-            return True
+        typed = inferrer.types.of
+        for ref in op.inputs:
+            if ref is not None and ref.op not in typed:
+                return True
         try:
             inferrer.infer(op)
         except GradstepError as error:

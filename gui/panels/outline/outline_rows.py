@@ -134,6 +134,7 @@ class Outline:
     def __init__(self) -> None:
         self._groups: dict[str, tuple[Sequence[str], ScopeRows]] = {}
         self._roles: tuple[Graph, Collection[str], dict[str, list[str]]] | None = None
+        self._added: dict[str, tuple[Graph, Sequence[str], Sequence[str]]] = {}
 
     def rows(
         self,
@@ -152,7 +153,7 @@ class Outline:
         self._graph = flatten_loops(document.graph)
         self._asked = frozenset(ref.op for ref in whole_request(document).of)
         self._problems = dict(reversed(faults(inference.problems, program)))
-        found = {**self._find_roles(), **_added(self._index, document.graph)}
+        found = {**self._find_roles(), **self._find_added(document.graph)}
         if words:
             found = {title: _matching(words, names, self._type) for title, names in found.items()}
         rows = [self._group(title, found[title], bool(words)) for title in found if found[title]]
@@ -160,9 +161,18 @@ class Outline:
 
     def _find_roles(self) -> Mapping[str, Sequence[str]]:
         known, graph, asked = self._roles, self._graph, self._asked
-        if known is None or known[0] is not graph or known[1] != asked:
+        if known is None or known[1] != asked or not _have_same_roles(known[0], graph):
             known = self._roles = graph, asked, _by_role(graph, asked)
         return known[2]
+
+    def _find_added(self, drawn: Graph) -> Mapping[str, Sequence[str]]:
+        """The operations that differentiation and the optimizer added."""
+        for title, phase in _ADDED.items():
+            names = self._index.by_phase.get(phase, ())
+            known = self._added.get(title)
+            if known is None or known[1] is not names or not _have_same_names(known[0], drawn):
+                self._added[title] = drawn, names, _without(names, drawn.operations)
+        return {title: found for title, (_, _, found) in self._added.items()}
 
     def _titles(self, name: str) -> Collection[str]:
         """The groups in which an operation may be."""
@@ -232,16 +242,23 @@ def _by_role(graph: Graph, asked: Collection[str]) -> dict[str, list[str]]:
     }
 
 
-def _added(index: ProgramIndex, graph: Graph) -> dict[str, Sequence[str]]:
-    """The operations that differentiation and the optimizer added."""
-    drawn = graph.operations
-    phases = ((title, index.by_phase.get(phase, [])) for title, phase in _ADDED.items())
-    return {
-        title: names
-        if drawn.keys().isdisjoint(names)  # nearly always so, and found in C
-        else [*filterfalse(drawn.__contains__, names)]
-        for title, names in phases
-    }
+def _have_same_names(one: Graph, other: Graph) -> bool:
+    """Whether two graphs have operations of the same names in the same order."""
+    return one is other or [*one.operations] == [*other.operations]
+
+
+def _have_same_roles(one: Graph, other: Graph) -> bool:
+    """Whether each operation of two graphs is of one role in both."""
+    types = INPUTS | VARIABLES
+    same = all(one.by_type.get(type) == other.by_type.get(type) for type in types)
+    return same and _have_same_names(one, other)
+
+
+def _without(names: Sequence[str], others: Mapping[str, object]) -> Sequence[str]:
+    """Those of the names that are no others."""
+    if others.keys().isdisjoint(names):  # nearly always so, and found in C
+        return names
+    return [*filterfalse(others.__contains__, names)]
 
 
 def _matching(words: str, names: Sequence[str], type_of: Callable[[str], str]) -> list[str]:
