@@ -49,6 +49,7 @@ def _uv(*packages: str) -> tuple[str, ...]:
 _TORCH = "torch==2.13.0"
 _TRANSFORMERS = "transformers==5.24.0"
 _ML_DTYPES = "ml_dtypes>=0.5.1,<0.6"
+_RUNTIME = ("onnx==1.23.2", "onnxruntime==1.32.0", "onnxscript==0.7.2")
 _PIP = ("{python}", "-m", "pip", "install", "--quiet")
 _CORE = (_NUMPY, _ML_DTYPES, "networkx>=3.4,<4", "msgspec>=0.20,<0.23")  # what operations import
 ENVIRONMENTS = {
@@ -124,6 +125,14 @@ ENVIRONMENTS = {
         ),
         # ONNX, which writes the cases of its own suite (./dev onnx).
         Environment("onnx", (_uv("onnx==1.23.2", _NUMPY),)),
+        # PyTorch and ONNX Runtime, which write whole networks (./dev onnx --models).
+        Environment(
+            "onnx-models",
+            (
+                (*_PIP, f"{_TORCH}+cpu", _TRANSFORMERS, _NUMPY, *_RUNTIME),
+                _uv("--torch-backend", "cpu", _TORCH, _TRANSFORMERS, _NUMPY, *_RUNTIME),
+            ),
+        ),
         # Gradstep itself beside the libraries that its optional kernels use.
         Environment(
             "kernels",

@@ -1,4 +1,8 @@
-"""./dev onnx: ONNX's own node suite, each case opened as a model, run and compared."""
+"""./dev onnx: ONNX's own node suite, each case opened as a model, run and compared.
+
+With --models, networks that PyTorch exports and those that come with ONNX instead: run, held
+against ONNX Runtime, and differentiated.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +12,19 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from tests.bench.environments import ROOT, NotAvailableError, python_of
 from tests.onnx.left_out import why_left_out
+from tests.onnx.model_verdicts import judge_model
 from tests.onnx.node_cases import Case, judge, pack, recorded
 
+EXPORT = Path(__file__).with_name("export_models.py")
 RECORD = Path(__file__).with_name("record_cases.py")
 FOLDER = ROOT / ".bench" / "onnx-cases"
 _LARGEST, _SMALL = 40_000, 6_000  # bytes of a case that is kept: of the first, of others
@@ -26,6 +34,8 @@ _KEPT = 2  # cases of each combination of operators, at most
 def main() -> int:
     """0: all that are not left out pass, or ONNX is not to be had; 1: something fails."""
     options = _parser().parse_args()
+    if options.models:
+        return _models(options)
     try:
         cases = {name: Case.of_bytes(name, data) for name, data in _cases(options.recorded)}
     except NotAvailableError as error:
@@ -45,9 +55,34 @@ def _parser() -> argparse.ArgumentParser:
         "names", nargs="*", metavar="NAME", help="those alone that have this in them"
     )
     parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--models", action="store_true", help="whole networks")
+    parser.add_argument(
+        "--python", metavar="PYTHON", help="with --models: one that has PyTorch and ONNX Runtime"
+    )
     parser.add_argument("--recorded", action="store_true", help="those alone that tests keep")
     parser.add_argument("--keep", action="store_true", help="choose those that tests keep anew")
     return parser
+
+
+def _models(options: argparse.Namespace) -> int:
+    """The networks, exported first; 1 where one differs."""
+    with tempfile.TemporaryDirectory(prefix="gradstep-onnx-") as folder:
+        try:
+            python = options.python or python_of("onnx-models", may_install=True)
+            command = [str(python), str(EXPORT), folder, *options.names]
+            if subprocess.run(command, check=False, stdout=sys.stderr).returncode:
+                raise NotAvailableError("its models could not be written; see above")
+        except (NotAvailableError, OSError) as error:
+            return NotAvailableError(str(error)).say("ONNX Runtime", options.json)
+        found = []
+        for path in sorted(Path(folder).glob("*.onnx")):
+            found.append(judge_model(path))
+            if not options.json:
+                sys.stdout.write(found[-1].line() + "\n")
+    if options.json:
+        models = [{**asdict(verdict), "ok": verdict.ok} for verdict in found]
+        sys.stdout.write(json.dumps({"models": models}) + "\n")
+    return 0 if found and all(verdict.ok for verdict in found) else 1
 
 
 def _is_asked_for(name: str, wanted: list[str]) -> bool:
