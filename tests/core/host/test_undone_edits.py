@@ -127,7 +127,7 @@ def _some_wire(document: Document) -> Edge:
 @pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(
-    st.sampled_from(["training", "tutorial", "while_loop", "gan"]),
+    st.sampled_from(["training", "tutorial", "cond_gradients", "gan"]),
     st.lists(
         st.tuples(
             st.sampled_from(["edit", "edit", "undo", "undo", "redo", "step", "continue_"]),
