@@ -29,5 +29,6 @@ class FollowedProgram:
             reply = Opened(program=apply_change(base, reply.change), stopped=reply.stopped)
         told = reply.stopped if isinstance(reply, SessionList) else reply
         if isinstance(told, Opened | Stopped) and told.program is not None:
-            self._held = [told.program, *self._held][:HELD]
+            others = (p for p in self._held if p.number != told.program.number)
+            self._held = [told.program, *others][:HELD]  # a reply may be seen twice
         return reply

@@ -177,7 +177,7 @@ def _with(graph: Graph, op: Operation) -> Graph:
 def test_a_window_holds_what_was_told_last_and_just_before() -> None:
     followed = FollowedProgram()
     stopped = m.Stopped(reason="entry", run=0, step=0, runs=1, text="")
-    for number in (1, 2, 3):
+    for number in (1, 2, 2, 3, 3):  # a reply may be seen again, once it is complete
         followed.complete(m.Opened(program=_program(number), stopped=stopped))
     for base in (2, 3):
         change = ProgramChange(base=base, number=base + 10, device="gpu" if base == 2 else None)
