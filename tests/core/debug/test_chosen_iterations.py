@@ -13,11 +13,13 @@ from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.loop import within
-from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.loop import anywhere, graph_around, loop_of, within
+from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.host.program_reports import report_stop
+from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
 from tests.support import looping
+from tests.support.random_loops import SEEDS, RandomLoops
 
 
 def shown(session: DebugSession, name: str) -> float | None:
@@ -196,3 +198,57 @@ def test_a_choice_stays_over_an_edit() -> None:
     again = DebugSession(edited, before=session)
     again.continue_()
     assert shown(again, "while/times") == 4
+
+
+@pytest.mark.parametrize("seed", [seed for seed in SEEDS if seed != 11])  # no loop goes round
+def test_every_value_of_every_iteration_is_what_was_there_when_it_ran(seed: int) -> None:
+    builder = GraphBuilder()
+    with builder.as_default():
+        made = RandomLoops(
+            tf, seed, lambda name, kind, shape: builder.placeholder(name, kind, shape)
+        )
+        fetches = tuple(y.ref for y in made.ys)
+    graph = builder.build()
+    feeds = {TensorRef(name): np.asarray(value) for name, value in made.feeds.items()}
+    session = DebugSession(Program(graph, graph, fetches=fetches, feeds=feeds))
+    seen: dict[tuple[tuple[tuple[str, int], ...], str], np.ndarray] = {}
+    while session.stop.step < len(session.plan.steps) or session.stop.inside:
+        session.step_into()
+        inside = session.stop.inside
+        if inside and inside[-1].step == inside[-1].length and inside[-1].iterations is None:
+            way = tuple((place.loop, place.iteration) for place in inside)
+            for op in graph_around(graph, _first_in(graph, inside[-1].loop)):
+                value = session.frame().value(f"{op.name}:0")
+                if value is not None and value.dtype != object:
+                    seen[way, op.name] = value
+    assert seen
+    for (way, name), value in seen.items():
+        for loop, number in way:
+            session.choose_iteration(loop, number)
+        found = session.view().value(f"{name}:0")
+        assert found is not None, (way, name)
+        assert np.array_equal(found, value, equal_nan=True), (way, name)
+
+
+def _first_in(graph: Graph, loop: str) -> str:
+    """An operation of a loop's iteration."""
+    inner = loop_of(anywhere(graph, loop))
+    assert inner is not None
+    return next(iter(inner.graph)).name
+
+
+def test_within_an_outer_iteration_the_inner_ones_that_are_done_are_seen() -> None:
+    session = looping.session(looping.nested, n=4)
+    around, inner = loops_of(session)
+    plus = next(op.name for op in within(session.plan.graph) if op.name.endswith("/plus"))
+    session.run_to(around)
+    session.step_into()
+    while (place := session.stop.inside[-1]).iteration < 3 or place.step < place.length:
+        session.step()
+    assert len(session.stop.inside) == 1
+    assert shown(session, plus) == 6, "the last of three"
+    session.choose_iteration(inner, 0)
+    assert shown(session, plus) == 2
+    session.choose_iteration(around, 2)
+    session.choose_iteration(inner, 1)
+    assert shown(session, plus) == 4

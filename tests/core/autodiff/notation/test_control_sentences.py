@@ -169,9 +169,7 @@ def test_the_two_ways_back_from_a_merge_are_told_apart() -> None:
 def test_no_step_of_any_loop_is_said_by_its_op_type(seed: int) -> None:
     builder = GraphBuilder()
     with builder.as_default():
-        made = RandomLoops(
-            tf, seed, lambda name, kind, shape: builder.placeholder(name, kind, shape)
-        )
+        made = RandomLoops(tf, seed, builder.placeholder)
         y = made.ys[0].ref
     check_all(written(builder.build(), of=str(y), wrt=("x0", "x1", "x2")))
 
