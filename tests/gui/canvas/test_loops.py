@@ -16,13 +16,13 @@ from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.gui.model.debugger import TICK
 
 
-def power() -> Document:
-    """2 ** 3, and its derivative."""
+def power(n: int = 3) -> Document:
+    """2 ** n, and its derivative."""
     builder = GraphBuilder()
     with builder.as_default():
         x = builder.placeholder("x", shape=())
         _, y = tf.while_loop(
-            lambda i, y: i < 3, lambda i, y: (i + 1, tf.multiply(y, x, name="times")), [0, 1.0]
+            lambda i, y: i < n, lambda i, y: (i + 1, tf.multiply(y, x, name="times")), [0, 1.0]
         )
         z = tf.identity(y, name="z")
     request = GradientRequest(of=(z.ref,), wrt=(x.ref,))

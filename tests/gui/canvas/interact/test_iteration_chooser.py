@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QRectF, Qt
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 
@@ -60,6 +60,24 @@ def test_before_a_loop_has_run_there_is_nothing_to_choose(looped: Any) -> None:
     (frame,) = [frame for frame in looped.view.arrays.frames if frame.loop]
     assert frame.title == "every iteration of While"
     assert looped.view.stage.facts.loop_titles[LOOP] == "while v₀ < 3"
+
+
+def test_what_a_loop_goes_on_by_is_painted_once_the_engine_has_told(looped: Any) -> None:
+    """All else of the two pictures is the same."""
+    pictures = []
+    for n in (3, 8):
+        looped.space.open_document(power(n))
+        (frame,) = [frame for frame in looped.view.arrays.frames if frame.loop]
+        x, y, *_ = frame.rect
+        looped.view.camera.frame(QRectF(x, y, 300, 200))
+        corner = looped.pixel((x, y))
+        looped.view.grab()  # before the engine has seen it
+        looped.space.debugger.flush()
+        looped.view.grab()  # what was waiting to be shown
+        strip = looped.view.viewport().grab(QRect(corner, QSize(160, 22))).toImage()
+        assert not strip.isNull()
+        pictures.append(strip)
+    assert pictures[0] != pictures[1]
 
 
 def test_buttons_go_from_iteration_to_iteration(done: Any, qtbot: Any) -> None:
