@@ -40,6 +40,7 @@ class User(Protocol):
     def control(self, command: str, target: str = "") -> m.Message: ...
     def train(self, steps: int) -> m.Message: ...
     def manage(self, request: m.ManageSessions) -> m.Message: ...
+    def branch(self, request: m.Inject | m.ManageBranches, *buffers: bytes) -> m.Message: ...
     def edit(self, name: str, arguments: tuple[Any, ...]) -> None: ...
     def undo(self) -> bool: ...
     def redo(self) -> bool: ...
@@ -73,8 +74,8 @@ class ProtocolUser:
         self._versions, self._shown = [document], None
         self._give()
 
-    def ask(self, message: m.Message) -> Answer:
-        reply, buffers = self.engine.ask(message)
+    def ask(self, message: m.Message, *sent: bytes) -> Answer:
+        reply, buffers = self.engine.ask(message, sent)
         if isinstance(reply, m.Failed):
             require_foreseen([reply.error])
         return reply, buffers
@@ -94,6 +95,12 @@ class ProtocolUser:
 
     def manage(self, request: m.ManageSessions) -> m.Message:
         reply, _ = self.ask(request)
+        if isinstance(reply, m.SessionList):
+            self._take(reply.stopped)
+        return reply
+
+    def branch(self, request: m.Inject | m.ManageBranches, *buffers: bytes) -> m.Message:
+        reply, _ = self.ask(request, *buffers)
         if isinstance(reply, m.SessionList):
             self._take(reply.stopped)
         return reply

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+import numpy as np
 from msgspec.structs import replace as replace_runs
 
 from gradstep.core.debug.concurrency.session_registry import FIRST
@@ -53,6 +54,7 @@ class Walk:
         self._kills = kills(seed)
         self._session = FIRST
         self._given: dict[str, int] = {}  # session -> since when its variables were given values
+        self._made: dict[tuple[str, str], int] = {}  # branch -> since when it has what was given
         self._epoch = 0
         self._seen: dict[Key, tuple[str, Frame]] = {}
         self._versions: dict[int, str] = {}
@@ -223,6 +225,57 @@ class Walk:
             self._given.pop(name, None)
         self._session = now.current
 
+    def _branches(self, rng: Random) -> None:
+        """A value given, or the program edited, on a branch; one shown, named, dropped."""
+        names = [branch.name for branch in self._stop().branches]
+        command = rng.choice(("inject", "edit", "switch", "switch", "rename", "drop"))
+        if command in ("inject", "edit"):
+            reply = self._fork(rng, command)
+        else:
+            name = pick(rng, names)
+            request = m.ManageBranches(command=command, name=name, to=f"n{rng.randrange(4)}")
+            self._say(f"{command} {name} {request.to if command == 'rename' else ''}".strip())
+            reply = self.user.branch(request)
+            if command == "rename" and isinstance(reply, m.SessionList):
+                made = self._made.pop((self._session, name), self._epoch)
+                self._made[self._session, request.to] = made
+        if isinstance(reply, m.Failed):
+            self._say(f"(refused: {reply.error.message})")
+        self._arrive()
+
+    def _fork(self, rng: Random, command: str) -> m.Message:
+        if command == "edit":
+            wires = [f"{op.name}<0" for op in self.user.document.graph if op.inputs]
+            wire, kind = pick(rng, wires), rng.choice(("stop", "stop", "unstop"))
+            self._say(f"{kind} {wire}")
+            request: m.Inject | m.ManageBranches = m.ManageBranches(
+                command="edit", kind=kind, edited=[wire]
+            )
+            reply = self.user.branch(request)
+        else:
+            refs = [ref for step in self._program().steps for ref in step.outputs]
+            ref = pick(rng, refs)
+            read, _ = self.user.ask(m.Read(refs=[ref]))
+            part = read.parts[0] if isinstance(read, m.Values) and read.parts else None
+            if part is None or part.dtype != "float32" or part.state != "known":
+                raise NothingError
+            value = np.full(part.shape, rng.choice((0.5, -1.0)), np.float32)
+            self._say(f"inject {ref}")
+            request = m.Inject(name=ref, dtype="float32", shape=part.shape)
+            reply = self.user.branch(request, value.tobytes())
+        if isinstance(reply, m.SessionList):
+            self._epoch += 1
+            self._made[self._session, self._branch()] = self._epoch
+        return reply
+
+    def _branch(self) -> str:
+        """The one that is shown; "" where there is but one."""
+        return next((b.name for b in self._stop().branches if b.current), "")
+
+    def _of_branch(self) -> Key:
+        made = self._made.get((self._session, self._branch()))
+        return () if made is None else ("branch", made)
+
     # -- edits ---------------------------------------------------------------------------------
 
     def _edit(self, rng: Random) -> None:
@@ -261,6 +314,8 @@ class Walk:
         if self._run_by != before:
             self._epoch += 1
             self._given = dict.fromkeys(self._given, self._epoch)
+            self._made = {key: self._epoch + n for n, key in enumerate(self._made, 1)}
+            self._epoch += len(self._made)
 
     def _note_version(self) -> None:
         """What the edit now in force led to; what came after another one is forgotten with that."""
@@ -305,7 +360,7 @@ class Walk:
         if self.user.program is None:
             raise NothingError
         stop, position = self._stop(), Position.of(self._stop())
-        alone = not stop.threads and self._session not in self._given
+        alone = not stop.threads and self._session not in self._given and not self._of_branch()
         found = led(self.user, position if alone else None)
         if found is None:
             self._say("(not kept)")
@@ -365,7 +420,7 @@ class Walk:
         the same document; with threads, it matters who moved when."""
         if self._stop().threads:
             return self._run_by, self._session, self._stop_thread(), self._epoch
-        return self._run_by, *self._of_session()
+        return self._run_by, *self._of_session(), *self._of_branch()
 
     def _of_session(self) -> Key:
         return (self._session, self._given[self._session]) if self._session in self._given else ()
@@ -409,6 +464,7 @@ MOVES = {
     "redo": 5,
     "sessions": 7,
     "thread": 4,
+    "branches": 8,
     "ask": 4,
     "save": 2,
     "fresh": 4,

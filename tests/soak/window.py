@@ -197,6 +197,17 @@ class WindowUser:
             return m.Failed(error=m.ErrorInfo(type="ValueError", message="it was refused"))
         return now
 
+    def branch(self, request: m.Inject | m.ManageBranches, *buffers: bytes) -> m.Message:
+        """As `manage`."""
+        before = self.stop
+        if isinstance(request, m.Inject):
+            self._do("inject", lambda: self.space.sessions.put(request, buffers))
+        else:
+            self._do(request.command, lambda: self.space.sessions.ask(request))
+        if self.stop is before:
+            return m.Failed(error=m.ErrorInfo(type="ValueError", message="it was refused"))
+        return self._listed()
+
     def _listed(self) -> m.SessionList:
         reply, _ = self.ask(m.ManageSessions(command="list"))
         if not isinstance(reply, m.SessionList):

@@ -105,6 +105,7 @@ class BranchingTimeline(Timeline):
         """Before the first run: what was given by hand in the runs before that, which are another
         program's, and which of it is fed to these."""
         self.changes = [*changes]
+        self._set_apart([self._place(ref) for ref in feeds])
         for ref, value in feeds.items():
             self.feed_on(0, ref, value, self.origin - 1)
         self._feed_anew(self.origin)

@@ -8,13 +8,13 @@ the rest is computed again from what was given by hand, and edited, on the way.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradstep.core.cancellation import cancelled_when
+from gradstep.core.cancellation import Cancelled, cancelled_when
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.breaks.hit_counts import Path
 from gradstep.core.debug.history.branch_record import FIRST_BRANCH, Branch, BranchEdit
@@ -120,7 +120,8 @@ class Branches:
         stop = session.stop
         edit = BranchEdit(stop.run, stop.step, stop.op, kind, (*names,), words)
         edits = *self[self.current].edits, edit
-        program = self.programs.program_after(edits)
+        possible = self.programs.possible(edits[:-1])
+        program = self.programs.program_after([*possible, edit])
         name, left, before = self._free(name), self.current, session.runs
         with self._elsewhere(name):
             started = self._replay.started(before, stop.run)
@@ -148,18 +149,22 @@ class Branches:
                 self._show(self[name])
                 self._session.timeline.resume(parked)
         self._cursor.hits.hold(self._hits.pop(name, {}))
-        self._cursor.stand(*self[name].place)
+        self._stand_at(self[name].place)
         self._is_new = False
         self._settle()
 
     def lead(self) -> None:
-        """To where the current branch, which `take_over` has told of, was left."""
-        branch, cursor = self[self.current], self._cursor
-        with cancelled_when(cursor.pausing):
+        """To where the current branch, which `take_over` has told of, was left; as far as that can
+        be made. Where its program does not even begin, the first branch is shown."""
+        branch, runs = self[self.current], self._session.runs
+        with suppress(GradstepError, Cancelled), cancelled_when(runs.cursor.pausing):
             self._replay.make_again(branch)
-        self._session.runs.cursor.follow(cursor)
-        run, step = branch.place
-        self._cursor.stand(run, min(step, self._session.timeline.done(run)))
+        now, self._session.runs = self._session.runs, runs
+        if now is not self.programs.of(self.programs.possible(branch.edits)):
+            now, self.current = self.programs.own, self.first
+            now.timeline.reset()
+        self._follow_on(now)
+        self._stand_at(self[self.current].place)
         self._settle()
 
     def rename(self, name: str, to: str) -> None:
@@ -302,6 +307,12 @@ class Branches:
         """Branches have come or gone, or another program is shown."""
         self._note()
         self.programs.keep_only(self._by_name.values(), self._session.runs)
+
+    def _stand_at(self, place: tuple[int, int]) -> None:
+        """Where a branch was left; an edit may have left fewer steps."""
+        timeline = self._session.timeline
+        run = min(max(place[0], timeline.first), timeline.runs - 1)
+        self._cursor.stand(run, min(place[1], timeline.done(run)))
 
     @property
     def _cursor(self) -> Cursor:

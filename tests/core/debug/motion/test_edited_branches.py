@@ -292,11 +292,18 @@ def _to_the_end(session: DebugSession) -> None:
         session.continue_()
 
 
-def test_what_was_fed_by_hand_in_an_earlier_run_is_fed_behind_an_edit() -> None:
-    document, x = _document(), np.full((2, 2), 3, np.float32)
+@pytest.mark.parametrize(
+    ("name", "x"), [("x", np.full((2, 2), 3, np.float32)), ("two", floats(3, -1))]
+)
+def test_what_was_fed_by_hand_in_an_earlier_run_is_fed_behind_an_edit(
+    name: str, x: np.ndarray
+) -> None:
+    """A constant, too."""
+    document = _document()
     session = DebugSession(derive(document))
-    session.inject({"x": x})
-    given = Given(0, session.stop.op, "x", x)
+    session.run_to("y")
+    session.inject({name: x})
+    given = Given(0, session.stop.op, name, x)
     session.continue_()
     session.run_to("1:3")
     session.edit("stop", ("r<0",))
@@ -433,3 +440,27 @@ def test_breakpoints_stop_on_every_branch_on_which_they_mean_something() -> None
     session.switch_branch("main")
     assert [session.continue_().op for _ in range(2)] == ["both", points[0].target]
     assert session.hit_counts == (1, 1)
+
+
+def test_a_session_is_led_to_an_edited_branch_as_far_as_that_goes() -> None:
+    """After an edit of the document, under which a step fails, or the branch's own edit cannot be."""
+    document = _document()
+    session = DebugSession(derive(document))
+    session.continue_()
+    session.continue_()
+    session.edit("set", ("r", "alpha", "0.5"), "mine")
+    branches = session.branches.all
+    for changed, place in (
+        (document, (1, session.stop.step)),
+        (edit_by_name(document, "set", ("r", "alpha", "0.5")), (1, 0)),
+    ):
+        other = DebugSession(derive(changed))
+        other.branches.take_over(branches, "mine")
+        stop = other.lead()
+        assert (stop.run, other.branches.current) == (place[0], "mine")
+        way = Way((), ((1, ("set", ("r", "alpha", "0.5"))),)) if changed is document else Way()
+        fresh = FreshWay(changed, way)
+        for ref in fresh.tensors:
+            if ref.op in other.program.graph:
+                found = other.frame().value(ref)
+                assert same(found, fresh.at[stop.run, stop.step].get(ref)), ref
