@@ -112,9 +112,16 @@ _DRAG = (
     "look different where cards lie between pixels."
 )
 _OPENING = (
-    "The first picture of the whole graph is made in one go: boxes, links, their places and the "
-    "rows of the outline. After an edit what it left alone is kept, but all is typed and the "
-    "outline laid out again. Rows of the timeline are made when they are looked at."
+    "The first picture of a graph is made in one go: boxes, links, the way of a gradient, and, "
+    "where the document has places, what lies in them. What layout finds places for is put "
+    "together in another thread. Rows of the outline and the timeline are made when they are "
+    "looked at."
+)
+_EDITING = (
+    "Of the canvas only what an edit touched is made anew: types, the way of a gradient, links, "
+    "routes, frames. What is left are copies of arrays and tuples of all boxes and links, and that "
+    "the names of all operations are compared, in C, by each part that follows the graph. A node "
+    "that comes or goes amid the others gives boxes other numbers, and then all is made anew."
 )
 _STEP = (
     "What is in view is painted anew, and the panels follow; only values that somebody looks at "
@@ -141,7 +148,7 @@ NOTES: Mapping[str, str] = {
     "canvas, 10,000 nodes: arrays and the first frame": _OPENING,
     "canvas, 1,000 nodes: the window is deaf at most, opening": _OPENING,
     "canvas, 10,000 nodes: the window is deaf at most, opening": _OPENING,
-    "canvas, 10,000 nodes: the window is deaf at most, editing": _OPENING,
+    "canvas, 10,000 nodes: the window is deaf at most, editing": _EDITING,
     "canvas, 10,000 nodes: a debugger's step, the window's part": _STEP,
     "W4 multilayer perceptron: recorded plan / plan": _RECORDED,
     "W3 softmax regression: plan + native tables / PyTorch eager": _TWO_PRODUCTS,

@@ -14,6 +14,7 @@ from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideKi
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Edge
 from gradstep.gui import commands
+from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.canvas.view import GraphView
 from tests.support.deleting import delete
 
@@ -56,6 +57,8 @@ def assert_as_new(canvas: Any) -> None:
             mine, other = (getattr(each.stage.facts, name) for each in (view, fresh))
             assert np.array_equal(mine, other), name
         assert view.stage.facts.badges == fresh.stage.facts.badges
+        assert view.stage.facts.unfinished == fresh.stage.facts.unfinished
+        assert_same_scene(view.arrays, fresh.arrays)
         fresh.camera.zoom_to(view.camera.scale)
         for bar in ("horizontalScrollBar", "verticalScrollBar"):
             getattr(fresh, bar)().setValue(getattr(view, bar)().value())
@@ -64,6 +67,17 @@ def assert_as_new(canvas: Any) -> None:
             assert np.array_equal(picture(view, scale), picture(fresh, scale))
     finally:
         delete(fresh)
+
+
+def assert_same_scene(found: SceneArrays, anew: SceneArrays) -> None:
+    """Boxes, links, where they are, the way of the gradient, and frames."""
+    for name in ("boxes", "links", "on_path", "surroundings"):
+        assert getattr(found.visible, name) == getattr(anew.visible, name), name
+    assert np.array_equal(found.rects, anew.rects)
+    for name in ("ports", "curves", "counts", "bounds"):
+        assert np.array_equal(getattr(found.routes, name), getattr(anew.routes, name)), name
+    assert [(f.title, f.rect) for f in found.frames] == [(f.title, f.rect) for f in anew.frames]
+    assert found.extent == anew.extent
 
 
 def moves_of(canvas: Any, random: Random) -> Any:
