@@ -45,6 +45,18 @@ def test_renaming_a_variable_keeps_its_value_request_and_place(tutorial: Documen
     assert not derive(renamed).problems
 
 
+def test_renaming_leaves_what_does_not_name_the_node_the_very_same(tutorial: Document) -> None:
+    """Who follows from it can tell so by identity."""
+    over = document_edits.set_override(tutorial, Override("Identity", "e", OverrideKind.OP))
+    marked = document_edits.toggle_breakpoint(over, "loss")
+    renamed = document_edits.rename_operation(marked, "d", "other")
+    assert renamed.graph is not marked.graph
+    assert renamed.view.positions["other"] == marked.view.positions["d"]
+    for part in ("request", "breakpoints", "initial", "feeds", "optimizers", "expectations"):
+        assert getattr(renamed, part) is getattr(marked, part), part
+    assert document_edits.rename_operation(marked, "e", "other").request is not marked.request
+
+
 def test_removing_a_node_removes_what_spoke_of_it(tutorial: Document) -> None:
     stopped = document_edits.toggle_stop(tutorial, Edge("a", 1))
     marked = document_edits.toggle_breakpoint(stopped, "e")

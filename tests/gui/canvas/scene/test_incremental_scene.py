@@ -123,6 +123,26 @@ def test_another_in_the_place_of_one_that_is_waited_for() -> None:
     assert_equal(found[0], VisibleGraph.of(after, infer(after), REQUEST))
 
 
+def test_outputs_come_and_go_with_what_is_known_of_inputs() -> None:
+    """As many are drawn as the type says, and one while it says nothing."""
+    given_ = {"dtype": DType.FLOAT32, "shape": Shape.of(2)}
+    read = {"c": "a", "d": "c", "e": "d", "f": "e", "g": "f"}
+    ops = [Operation("a", "Placeholder", attrs=given_)]
+    ops += [Operation(name, "Neg", (TensorRef(of),)) for name, of in read.items()]
+    whole = Graph.of([*ops, Operation("p", "Unpack", (TensorRef("c"),), attrs=UNPACKED)])
+    cut = Graph(whole.operations | {"c": Operation("c", "Neg", (None,))})
+    shown = VisibleGraph.of(whole, infer(whole), REQUEST)
+    assert shown.source is not None
+    made, counts = shown.source, [shown.boxes[-1].outputs]
+    for graph in (cut, whole):
+        found = revised(shown, made, source_of(graph))
+        assert found is not None
+        shown, made = found
+        assert_equal(shown, VisibleGraph.of(graph, infer(graph), REQUEST))
+        counts.append(shown.boxes[-1].outputs)
+    assert counts[0] == counts[2] != counts[1]
+
+
 def test_operations_that_changed_places_are_found_there() -> None:
     """Who reads one of them, and is as it was, is wired to another number."""
     given_ = {"dtype": DType.FLOAT32, "shape": Shape.of(2)}

@@ -165,16 +165,34 @@ def test_of_a_large_graph_only_rows_that_are_seen_are_made(
     assert panel.tree.selected_names() == ["layer3/op170"]
 
 
+def test_an_operation_of_another_type_has_another_role() -> None:
+    outline = Outline()
+    for kind, role in (("Const", "network"), ("VariableV2", "variables"), ("Const", "network")):
+        graph = Graph.of([Operation("a", kind), Operation("b", "NoOp")])
+        rows = outline.rows(Document(graph=graph), infer(graph), None)
+        assert "a" in [child.label for row in rows if row.label == role for child in row.children]
+
+
 @settings(max_examples=30)
-@given(steps=st.lists(st.lists(st.sampled_from(NAMES), unique=True, max_size=9), min_size=2))
+@given(
+    steps=st.lists(
+        st.tuples(
+            st.lists(st.sampled_from(NAMES), unique=True, max_size=9),
+            st.sets(st.sampled_from(NAMES), max_size=3),
+        ),
+        min_size=2,
+    )
+)
 @pytest.mark.slow
-def test_rows_that_are_revised_are_those_made_anew(qapp: object, steps: list[list[str]]) -> None:
+def test_rows_that_are_revised_are_those_made_anew(
+    qapp: object, steps: list[tuple[list[str], set[str]]]
+) -> None:
     outline, model = Outline(), RowTreeModel()
     tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
-    for names in steps:
-        graph = Graph.of(
-            Operation(name, "Const" if len(name) % 2 else "Placeholder") for name in names
-        )
+    for names, variables in steps:
+        kinds = {name: "Const" if len(name) % 2 else "Placeholder" for name in names}
+        kinds.update((name, "VariableV2") for name in variables.intersection(names))
+        graph = Graph.of(Operation(name, kind) for name, kind in kinds.items())
         args = Document(graph=graph), infer(graph), None
         model.set_rows(outline.rows(*args))
         fresh = RowTreeModel()
