@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from gradstep.core.protocol.messages import RemedyInfo, Tried
 from gradstep.gui import commands
 from gradstep.gui.dialogs.dialog_base import Dialog
-from gradstep.gui.look.plain_text import Label
+from gradstep.gui.look.plain_text import Label, plain
 from gradstep.gui.look.theme import GRID, Tone, mono, sans
 from gradstep.gui.model.workspace import Workspace
 
@@ -115,7 +115,7 @@ class RepairsDialog(Dialog):
             button = QPushButton(text)
             button.setObjectName(f"repairs_dialog.{name}.{number}")
             button.setAccessibleName(f"{text}: {remedy.label}")
-            button.setToolTip(tip)
+            button.setToolTip(plain(tip))
             button.setAutoDefault(False)
             button.clicked.connect(partial(self._do, act, remedy))
             row.addWidget(button)

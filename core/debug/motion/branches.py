@@ -1,5 +1,4 @@
-"""The branches of a session: forked where a value is given or the program edited, gone back to,
-renamed, dropped.
+"""The branches of a session: where a value is given or the program edited, its runs fork.
 
 One is shown: its runs are the timeline's. Of the others the timeline keeps what there is room for;
 the rest is computed again from what was given by hand, and edited, on the way.

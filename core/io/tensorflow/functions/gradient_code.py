@@ -14,7 +14,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.loop import within
 from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.io.tensorflow.functions.custom_gradients import CustomGradients
-from gradstep.core.io.tensorflow.functions.gradient_text import CALL, gradient_text
+from gradstep.core.io.tensorflow.functions.gradient_writer import CALL, gradient_text
 from gradstep.core.io.tensorflow.graphdef_proto import message
 
 Flat = Callable[[Any], Graph]  # of a message with `node` and `library`: without calls
