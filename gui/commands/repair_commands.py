@@ -21,6 +21,9 @@ def try_repairs(
     wrt: str = "",
 ) -> None:
     """Show what the run would be with each of them. of, wrt: what is looked at."""
+    if not remedies:
+        workspace.say("No edit is known that mends it by itself; the answer says what to look at")
+        return
     workspace.repairs.ask(title, remedies, of, wrt)
     workspace.view_requested.emit(_DIALOG, "")
 

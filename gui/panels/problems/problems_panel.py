@@ -220,7 +220,9 @@ class ProblemsPanel(Panel):
 
     def _follow(self, link: RowLink, row: ProblemRow) -> None:
         finding = row.finding
-        if finding is None:
+        if finding is None and link.kind == "try":
+            self._try(row)
+        elif finding is None:
             self._go_to_first(row)
         elif link.kind == "mend":
             commands.mend_finding(self.workspace, finding)
@@ -231,6 +233,17 @@ class ProblemsPanel(Panel):
         else:
             below = self.list.viewport().mapToGlobal(link.place.bottomLeft())
             finding_menu(self.workspace, finding, self).popup(below)
+
+    def _try(self, row: ProblemRow) -> None:
+        """What may mend the value, or the gradient, that the row is about."""
+        space = self.workspace
+        if row.why is not None:
+            of, wrt = row.why
+            space.whys.ask(
+                of,
+                wrt,
+                lambda found: commands.try_repairs(space, found.text, found.remedies, of, wrt),
+            )
 
     def _go_to_first(self, row: ProblemRow) -> None:
         space = self.workspace

@@ -40,7 +40,7 @@ def links_of(row: ProblemRow, width: int) -> list[RowLink]:
 
 def _wanted(row: ProblemRow) -> list[tuple[LinkKind, str]]:
     if row.why is not None:
-        return [("first", "Take me to the first one")]
+        return [("first", "Take me to the first one"), ("try", "Try what mends it…")]
     finding = row.finding
     if finding is None:
         return []

@@ -125,6 +125,25 @@ def test_the_edit_is_tried_before_it_is_made(
     assert bench.space.document.graph == before.graph
 
 
+def test_what_may_mend_a_nan_is_tried_from_its_row(
+    bench: Any, panel: Callable[[str], ProblemsPanel], qtbot: Any
+) -> None:
+    shown = panel("softmax_by_hand")
+    bench.run("continue_")
+    words = "Try what mends it…"
+
+    def at() -> list[int]:
+        rows = range(shown.model.rowCount())
+        links = {row: shown.links(shown.model.index(row)) for row in rows}
+        return [row for row, found in links.items() if words in [link.text for link in found]]
+
+    qtbot.waitUntil(lambda: bool(at()), timeout=20_000)
+    click(shown, words, qtbot, at()[0])
+    qtbot.waitUntil(lambda: bool(bench.space.repairs.found), timeout=20_000)
+    qtbot.waitUntil(lambda: None not in bench.space.repairs.found, timeout=20_000)
+    assert bench.space.repairs.remedies[0].kind == "log_softmax"
+
+
 @pytest.mark.slow
 def test_links_that_have_no_room_stand_below_each_other(
     panel: Callable[[str], ProblemsPanel],
