@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import Qt
@@ -23,6 +24,7 @@ from gradstep.gui.look.plain_text import Label, plain
 from gradstep.gui.look.theme import GRID, Tone, mono, sans
 from gradstep.gui.model.workspace import Workspace
 
+_Act = Callable[[Workspace, RemedyInfo], None]
 _NOTHING = "Ask why a value or a gradient is as it is: what may mend it is tried here."
 _MOST = 600  # characters of what is to be mended
 
@@ -122,9 +124,8 @@ class RepairsDialog(Dialog):
         row.addStretch(1)
         return row
 
-    def _do(self, act: object, remedy: RemedyInfo, *_: object) -> None:
+    def _do(self, act: _Act, remedy: RemedyInfo, *_: object) -> None:
         self.accept()
-        assert callable(act)
         act(self.workspace, remedy)
 
     def _label(self, text: str, tone: Tone, strong: bool = False) -> Label:

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QWidget,
+)
 
 from gradstep.gui.look import icons
 from gradstep.gui.look.plain_text import Label
 from gradstep.gui.look.theme import GRID, Tone, mix
 from gradstep.gui.model.workspace import Workspace
+
+_BESIDE = 2  # lines of text that buttons stand beside
 
 
 class Banner(QWidget):
@@ -27,11 +36,18 @@ class Banner(QWidget):
         self.label.setWordWrap(True)
         self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(2 * GRID, GRID // 2, GRID, GRID // 2)
+        self._buttons = QWidget()
+        self._row = QHBoxLayout(self._buttons)
+        self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(GRID)
-        self._row.addWidget(self._icon)
-        self._row.addWidget(self.label, 1)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(2 * GRID, GRID // 2, GRID, GRID // 2)
+        self._grid.setSpacing(GRID)
+        self._grid.setColumnStretch(1, 1)
+        self._grid.addWidget(self._icon, 0, 0)
+        self._grid.addWidget(self.label, 0, 1)
+        self._grid.addWidget(self._buttons, 0, 2)
+        self._below = False
         self.hide()
         workspace.theme_changed.connect(self._tint)
         self._tint()
@@ -59,8 +75,34 @@ class Banner(QWidget):
         self._close.setAccessibleName("Close this message")
         self._close.setAutoRaise(True)
         self._close.clicked.connect(self.hide)
-        self._row.addWidget(self._close)
+        self._grid.addWidget(self._close, 0, 3)
         self._tint()
+
+    def event(self, event: QEvent) -> bool:
+        """Put the buttons where there is room for them before what stands there is laid out."""
+        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
+            self._place_buttons()
+        return super().event(event)
+
+    def _place_buttons(self) -> None:
+        """Below the text where it would be long and narrow beside them."""
+        room = self.label.width() + (0 if self._below else self._wide())
+        below = self._wide() > 0 and self._lines(room - self._wide()) > _BESIDE
+        if below != self._below:
+            self._below = below
+            place = (1, 1) if below else (0, 2)
+            self._grid.removeWidget(self._buttons)
+            self._grid.addWidget(self._buttons, *place, Qt.AlignmentFlag.AlignLeft)
+
+    def _wide(self) -> int:
+        """Pixels that the buttons take of the text's line."""
+        shown = any(not each.isHidden() for each in self._buttons.findChildren(QPushButton))
+        return self._buttons.sizeHint().width() + GRID if shown else 0
+
+    def _lines(self, width: int) -> int:
+        metrics, wrap = self.label.fontMetrics(), Qt.TextFlag.TextWordWrap
+        tall = metrics.boundingRect(0, 0, max(width, 1), 1 << 20, wrap, self.label.text()).height()
+        return tall // metrics.lineSpacing()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         theme = self._workspace.theme
