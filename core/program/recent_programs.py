@@ -9,6 +9,7 @@ from gradstep.core.document.document import Document
 from gradstep.core.graph.changes import alike, find_others
 from gradstep.core.graph.model import Graph
 from gradstep.core.io.native.document_diff import differences
+from gradstep.core.program.data_feeds import find_batches
 
 _KEPT = 2  # the last one, and the one before the edit that led to it
 # What no program is derived from.
@@ -31,6 +32,14 @@ class Derived(NamedTuple):
     program: Program
 
 
+def _feeds_stay(document: Document, program: Program) -> bool:
+    """Whether its data, which is on the disk, would give what it gave, if it gave anything."""
+    if document.data is None:
+        return True
+    found, _ = find_batches(document, program.forward, program.batches)
+    return found is not None and found is program.batches
+
+
 class RecentPrograms:
     """Those of documents without Python, which may give something else each time."""
 
@@ -42,8 +51,10 @@ class RecentPrograms:
         operations among it; None where it has to be derived. last: the program that is open, which
         has the data that is."""
         for held in self._kept:
-            same = held.program.batches is last.batches
-            if same and _may_be(document.graph, held.document.graph):
+            same = held.program.batches is last.batches and _may_be(
+                document.graph, held.document.graph
+            )
+            if same and _feeds_stay(document, held.program):
                 known = held.document.with_(**{n: getattr(document, n) for n in _BESIDE})
                 if not document.code and not differences(known, document):
                     return Derived(known, held.program)

@@ -56,6 +56,7 @@ class Notation:
         self.graph = graph
         self._names = names
         self._depth = depth
+        self._symbols = LoopSymbols(graph)
         several = any(other.of != of for other in others)
         self.numerator = self._loss(of) if several else "∂L" if len(of) == 1 else "∂ΣL"
         # Of the sentence that is being written: operands, what names are used, and for several.
@@ -66,7 +67,6 @@ class Notation:
         for other in others:
             loss = self._loss(other.of) if several else self.numerator
             self._owners.append(GradientOwners(graph, loss, other.gradients, other.edges))
-        self._symbols = LoopSymbols(graph)
         self._passed = PassedValues(self._symbols)
         self._control = ControlSentences(self._symbols, self._passed, self)
 

@@ -71,21 +71,30 @@ def _of_unigrams(ctx: InferContext) -> tuple[TensorType, ...]:
             f"it draws by the file '{ctx.attr('vocab_file'):.80}', which is not read here",
             hint="give it the numbers in that file, as the attribute unigrams",
         )
-    classes, there = ctx.attr("range_max"), len(_weights(ctx.attr))
+    reserved, own = _own_words(ctx.attr)
+    classes, there = ctx.attr("range_max"), reserved + len(own)
     if classes != there:
         raise ctx.fail(f"range is {classes} must be equal to weights size {there}")
     return _sampled(ctx)
 
 
-def _weights(attr: Callable[[str], Any]) -> np.ndarray:
-    """Of the classes of a FixedUnigramCandidateSampler, float32: those of its shard, the reserved
-    ones first, which are never drawn."""
+def _own_words(attr: Callable[[str], Any]) -> tuple[int, range]:
+    """Of the words of a FixedUnigramCandidateSampler those in its shard: how many reserved ones,
+    and the places of given ones. TensorFlow counts on from the reserved ones of the shard."""
     shards, shard = attr("num_shards"), attr("shard")
-    reserved = [0.0 for word in range(attr("num_reserved_ids")) if word % shards == shard]
-    given = np.array(attr("unigrams"), np.float32) ** np.float32(attr("distortion"))
-    first = len(reserved)
-    own = [weight for word, weight in enumerate(given, first) if word % shards == shard]
-    return np.array([*reserved, *own], np.float32)
+    if not 0 <= shard < shards:
+        return 0, range(0)
+    reserved = len(range(shard, attr("num_reserved_ids"), shards))
+    return reserved, range((shard - reserved) % shards, len(attr("unigrams")), shards)
+
+
+def _weights(attr: Callable[[str], Any]) -> np.ndarray:
+    """Of the classes of a FixedUnigramCandidateSampler, float32: the reserved ones first, which are
+    never drawn."""
+    reserved, own = _own_words(attr)
+    with np.errstate(all="ignore"):
+        given = np.array(attr("unigrams"), np.float32) ** np.float32(attr("distortion"))
+    return np.concatenate([np.zeros(reserved, np.float32), given[own.start : own.stop : own.step]])
 
 
 def _require_classes(true_classes: Any, num_true: int, range_max: int) -> np.ndarray:

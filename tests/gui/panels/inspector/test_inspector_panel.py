@@ -427,7 +427,7 @@ def test_the_gradient_of_each_loss_can_be_shown(
 FREE = {
     "container", "shared_name", "debug_name", "frame_name", "stack_name", "tensor_array_name",
     "end", "equation", "message", "output_stream", "placeholder", "template", "source", "tensor",
-    "token",
+    "token", "vocab_file",
 }  # fmt: skip
 
 
