@@ -58,7 +58,7 @@ def _needing(graph: Graph, names: Collection[str]) -> set[str]:
     it, what is made in it what the same iteration or a later one makes of it."""
     loops = [op for op in graph if loop_of(op) is not None]
     own = {op.name: _made_in(op, names) for op in loops}
-    found = graph.descendants(*names, *(name for name, inside in own.items() if inside))
+    found = {*graph.descendants(*names, *(name for name, inside in own.items() if inside))}
     for op in loops:
         entered = op.name in found and not found.isdisjoint(predecessors(op))
         found |= {each.name for each in within([op])} if entered else own[op.name]

@@ -47,14 +47,14 @@ def read_attr(text: str, like: Any) -> Any:
         if kind is tuple:
             return _read_tuple(text, like if isinstance(like, tuple) else ())
         return text.encode() if kind is bytes else kind(text)
-    except (ValueError, SyntaxError, TypeError, KeyError):
+    except (ValueError, SyntaxError, TypeError, KeyError, OverflowError):
         raise _expected(text, kind) from None
 
 
 def _read_elements(text: str, like: Any) -> np.ndarray[Any, Any]:
     """Numbers in nested lists, of the type that `like` has. Raises ValueError."""
     dtype = like.array.dtype if isinstance(like, Constant) else np.dtype(np.float32)
-    named = re.sub(r"\b(nan|inf)\b", r"'\1'", text)
+    named = re.sub(r"[-+]?\b(nan|inf)\b", r"'\g<0>'", text)
     named = re.sub(r"\b(true|false)\b", lambda word: word[0].title(), named)
     return np.array(ast.literal_eval(named), dtype)
 
@@ -114,6 +114,8 @@ def _expected(text: str, kind: type) -> GradstepError:
         Shape: "a shape such as [?, 784]",
         DType: "an element type such as float32",
         tuple: "a list such as [0, 1]",
+        Constant: "numbers of its element type, such as [1, 2]",
+        bytes: "text",
     }
     wanted = examples.get(kind, kind.__name__)
     return GradstepError(f"'{text}' is not {wanted}", kind="ValueError")

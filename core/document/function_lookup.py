@@ -48,12 +48,14 @@ def _registered(decorator: ast.expr) -> str:
 
 def argument_names(words: Sequence[str], taken: Collection[str] = ()) -> list[str]:
     """Python names after the operations that come in ("" for none), valid and distinct."""
-    chosen: list[str] = []
+    chosen: dict[str, None] = {}
+    counts: dict[str, int] = {}
     for word in words:
         base = identifier(word.rpartition("/")[2] or "x")
-        name, count = base, 1
+        name, count = base, counts.get(base, 1)
         while name in chosen or name in taken:
             count += 1
             name = f"{base}_{count}"
-        chosen.append(name)
-    return chosen
+        counts[base] = count
+        chosen[name] = None
+    return [*chosen]

@@ -31,9 +31,12 @@ def edit_by_name(document: Document, kind: str, names: Sequence[str]) -> Documen
     edit = _EDITS.get(kind)
     try:
         return mend(document, kind, names) if edit is None else edit(document, names)
-    except ValueError as error:  # of a list of names that is another edit's
+    except (ValueError, LookupError, TypeError, OverflowError) as error:
+        # Names that are another edit's, or of operations that have become others.
         raise GradstepError(
-            f"the edit '{kind}' is not about {', '.join(names)}", kind="ValueError"
+            f"the edit '{kind}' is not about {', '.join(names)}",
+            kind="ValueError",
+            hint="the graph is another one than the edit was made for",
         ) from error
 
 

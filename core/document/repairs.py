@@ -79,12 +79,29 @@ def _keep_below(document: Document, names: Sequence[str]) -> Document:
     return _through(document, at, "Minimum", high, "bound")
 
 
+def _chooses_rows(
+    document: Document, chooser: str, condition: TensorRef, source: TensorRef
+) -> bool:
+    types = flatten_loop_types(document.graph, infer_declared(document.graph)).types
+    kinds = types.get(condition), types.get(source)
+    ranks = [None if kind is None else kind.shape.rank for kind in kinds]
+    is_select = anywhere(document.graph, chooser).type == "Select"
+    return is_select and ranks[0] == 1 and ranks[1] != 1
+
+
 def _safe_where(document: Document, names: Sequence[str]) -> Document:
     """What an operation reads is `fill` wherever its result is not chosen: a wire, the Select that
     chooses, which of its sides the result is on ("1" or "2"), and the number."""
     at, chooser, side, fill = names
     edge, source, dtype = _source(document, at)
     condition = anywhere(document.graph, chooser).inputs[0]
+    if condition is not None and _chooses_rows(document, chooser, condition, source):
+        raise GradstepError(
+            f"'{chooser}' chooses whole rows by a vector, which a Where of elements does not",
+            kind="ValueError",
+            node=chooser,
+            hint="make the condition as large as what it chooses from",
+        )
     graph, number = edits.add(
         document.graph, "Const", f"{edge.op}_fill", (),
         {"value": Constant(np.array(float(fill), dtype)), "dtype": DType.of(dtype)},

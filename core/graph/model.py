@@ -300,13 +300,14 @@ class Graph:
                 stack.extend(predecessors(self[name]))
         return seen
 
-    def descendants(self, *names: str) -> set[str]:
-        """`names` and all that needs one of them, through data and control inputs. It is not to be
-        added to: who asks for the same again, as several do of an unfinished graph, is given it."""
+    def descendants(self, *names: str) -> frozenset[str]:
+        """`names` and all that needs one of them, through data and control inputs. Who asks for the
+        same again, as several do of an unfinished graph, is given it."""
         asked = frozenset(names)
-        known: tuple[frozenset[str], set[str]] | None = self.__dict__.get("behind")
+        known: tuple[frozenset[str], frozenset[str]] | None = self.__dict__.get("_descendants")
         if known is None or known[0] != asked:
-            known = self.__dict__["behind"] = asked, self._find_descendants(asked)
+            found = frozenset(self._find_descendants(asked))
+            known = self.__dict__["_descendants"] = asked, found
         return known[1]
 
     def _find_descendants(self, names: frozenset[str]) -> set[str]:

@@ -38,7 +38,7 @@ from gradstep.core.graph.repeated_blocks import blocks_around
 from gradstep.core.graph.scopes import parents
 from gradstep.core.host import course_bytes
 from gradstep.core.host.batch_answers import look_at_batch
-from gradstep.core.host.branch_answers import inject_value, manage_branches
+from gradstep.core.host.branch_answers import branch_of, inject_value, manage_branches
 from gradstep.core.host.class_answers import classify
 from gradstep.core.host.comparison_answers import compare_devices, record_device
 from gradstep.core.host.device_services import DeviceServices
@@ -256,13 +256,15 @@ class EngineService:
             return report_stop(threads), ()
         if self._interrupted.is_set():  # it was given before the pause, and never began
             return structs.replace(report_stop(threads), reason="pause"), ()
-        before = threads.current
+        before, branch = threads.current, branch_of(threads)
         if request.command == "thread":
             threads.switch(request.target)
         elif request.command == "iteration":
             threads.choose_iteration(request.target)
         else:
             threads.command(request.command, request.target)
+        if branch_of(threads) != branch:
+            self._surveyor = None  # what it found is of other runs
         said = report_stop(threads)
         if threads.current != before or self._told.is_other(threads.session):
             said = structs.replace(said, program=self._told.whole(threads.session))

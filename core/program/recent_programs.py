@@ -50,20 +50,22 @@ class RecentPrograms:
         """The program of `document`, and the document as it is in terms of that one, its very same
         operations among it; None where it has to be derived. last: the program that is open, which
         has the data that is."""
+        if document.code:
+            return None
         for held in self._kept:
             same = held.program.batches is last.batches and _may_be(
                 document.graph, held.document.graph
             )
             if same and _feeds_stay(document, held.program):
                 known = held.document.with_(**{n: getattr(document, n) for n in _BESIDE})
-                if not document.code and not differences(known, document):
+                if not differences(known, document):
                     return Derived(known, held.program)
         return None
 
     def keep(self, document: Document, program: Program) -> None:
         """The program that is open from now on."""
         others = [held for held in self._kept if held.program is not program]
-        self._kept = [Derived(document, program), *others][:_KEPT]
+        self._kept = [] if document.code else [Derived(document, program), *others][:_KEPT]
 
     def forget(self) -> None:
         """Another document is opened."""

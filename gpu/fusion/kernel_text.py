@@ -55,7 +55,7 @@ class KernelText:
 
     def where(self, condition: Any, x: Any, y: Any) -> Element:
         dtype = np.result_type(*map(_example, (x, y)))
-        chosen = [self._operand(value, dtype) for value in (condition, x, y)[1:]]
+        chosen = [self._operand(value, dtype) for value in (x, y)]
         test = self._operand(condition, np.dtype(bool))
         return self._let(dtype, f"{test} ? {chosen[0]} : {chosen[1]}")
 
@@ -78,7 +78,7 @@ class KernelText:
         self, body: Callable[..., Any], rows: Iterable[tuple[float, ...]], *state: Any
     ) -> tuple[Element, ...]:
         """See gradstep.core.ops.numerics.fused_functions.repeat."""
-        given = [x if isinstance(x, Element) else self._let(_DOUBLE, repr(x)) for x in state]
+        given = [x if isinstance(x, Element) else self._let(_DOUBLE, repr(float(x))) for x in state]
         count, columns = self._columns([*rows])
         kept = [Element(self, x.dtype, self._name("s")) for x in given]
         for x, to in zip(given, kept, strict=True):

@@ -72,7 +72,7 @@ def local_jacobian(
             f"the Jacobian of '{op.name}' has {rows:,} rows and {entries:,} entries",
             kind="ValueError",
             node=op.name,
-            hint=f"it is shown up to {MOST_ROWS:,} rows and {MOST:,} entries; look at fewer rows",
+            hint=f"it is shown up to {MOST_ROWS:,} rows and {MOST:,} entries; feed a smaller batch",
         )
     made = _Rows(evaluate, alone, request, functions, entries <= MEASURED)
     blocks, done = list[JacobianBlock](), 0
@@ -89,8 +89,8 @@ def local_jacobian(
 
 @dataclass(frozen=True, eq=False)
 class _Alone:
-    """An operation between placeholders, each output times weights that are fed. floats: the
-    inputs that it has a Jacobian by; outputs: those that have one, with their values."""
+    """An operation between placeholders, and what is asked for of each output. floats: the inputs
+    that it has a Jacobian by; outputs: those that have one, with their values."""
 
     op: Operation
     graph: Graph
@@ -139,10 +139,13 @@ def _hole(index: int, x: np.ndarray) -> Operation:
 def _weighted(op: Operation, outputs: Mapping[int, np.ndarray]) -> list[Operation]:
     made = []
     for index, y in outputs.items():
-        attrs = {"dtype": DType.of(y.dtype), "shape": Shape(y.shape)}
-        made.append(Operation(f"jacobian/w{index}", "Placeholder", attrs=attrs))
-        pair = op.output(index), made[-1].output()
-        made.append(Operation(f"jacobian/y{index}", "Mul", pair))
+        wanted = {"dtype": DType.BOOL, "shape": Shape(y.shape)}
+        made.append(Operation(f"jacobian/w{index}", "Placeholder", attrs=wanted))
+        # Chosen, and not multiplied: 0 times an infinity would be NaN in every other row.
+        nothing = {"value": Constant(np.zeros_like(y)), "dtype": DType.of(y.dtype)}
+        made.append(Operation(f"jacobian/zero{index}", "Const", attrs=nothing))
+        parts = made[-2].output(), op.output(index), made[-1].output()
+        made.append(Operation(f"jacobian/y{index}", "SelectV2", parts))
     return made
 
 
@@ -177,12 +180,12 @@ class _Rows:
         return self._derived(asked, point, output)
 
     def _weights(self, output: int, element: int) -> dict[TensorRef, np.ndarray]:
-        """1 for the element, 0 for all others, those of other outputs too."""
+        """True for the element, False for all others, those of other outputs too."""
         found = {}
         for index, y in self._alone.outputs.items():
-            weight = np.zeros_like(y)
+            weight = np.zeros(y.shape, bool)
             if index == output:
-                weight.reshape(-1)[element] = 1
+                weight.reshape(-1)[element] = True
             found[TensorRef(f"jacobian/w{index}")] = weight
         return found
 

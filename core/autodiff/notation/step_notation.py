@@ -310,7 +310,7 @@ class Notation:
     def _branched(self, ref: TensorRef) -> str:
         """What a cond reads from outside, as one branch has it: `x|p`."""
         op = self.graph.operations.get(ref.op)
-        if op is None or branch_of(op.type) != "switch" or None in op.inputs:
+        if op is None or branch_of(op.type) != "switch" or None in op.inputs or len(op.inputs) != 2:
             return ""
         data, predicate = (x for x in op.inputs if x is not None)
         if op.phase is Phase.BACKWARD:

@@ -85,7 +85,8 @@ def _effect(runs: ProgramRuns, run: int, of: TensorRef, wrt: Sequence[TensorRef]
     error = timeline.reach(timeline.length)
     last = timeline.runs - 1
     frame = runs.cursor.frame(last, timeline.done(last))
-    loss = _floats(frame.value(of)) if of.op in runs.program.graph else None
+    value = frame.value(of) if of.op in runs.program.graph else None
+    loss = None if value is None else _floats(value)
     named = {ref: _held(runs.program, of, ref) for ref in wrt}
     found = {ref: None if held is None else frame.value(held) for ref, held in named.items()}
     parts = [_floats(x).ravel() for x in found.values() if x is not None]

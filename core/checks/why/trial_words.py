@@ -26,7 +26,9 @@ def _verdict(before: Effect, after: Effect) -> str:
         return "That mends it."
     if after == before:
         return "That changes nothing."
-    if after.broken + after.bad:
+    if after.error:
+        return f"It stops then, too: {after.error}."
+    if after.broken + after.bad or after.missing or 0 < after.elements == after.zero:
         return "It is not mended by that alone."
     return "Nothing was broken; it is another gradient."
 

@@ -131,7 +131,9 @@ class Branches:
         self._by_name[name] = Branch(
             name, left, *here, stop.op, inherited=given, edits=edits, edits_inherited=len(edits) - 1
         )
+        self._cursor.hits.hold(before.cursor.hits.until((stop.run, 0)))
         self._cursor.stand(*place)
+        self._is_new = False
         self._settle()
         return self[name]
 

@@ -12,11 +12,15 @@ from typing import Protocol
 
 import numpy as np
 
+from gradstep.core.cancellation import check_cancelled
+from gradstep.core.errors import GradstepError
 from gradstep.core.ops.numerics.philox import Seeds, blocks
 
 RESERVED = 512  # blocks of the stream for each class that is drawn
 _WIDE = 1 << 64
 _AT_ONCE = 64  # blocks
+_LONG = 1 << 14  # draws, between which it is asked whether to go on
+_MOST_TRIES = 1 << 24
 
 
 class Sampler(Protocol):
@@ -123,6 +127,13 @@ def draw_classes(
     while len(found) < count:
         found[sampler.draw(words)] = None
         tries += 1
+        if tries % _LONG == 0:
+            check_cancelled()
+        if tries > _MOST_TRIES:
+            raise GradstepError(
+                f"{_MOST_TRIES} draws gave {len(found)} different classes where {count} are wanted",
+                hint="draw fewer, or set unique to false",
+            )
     return np.array([*found], np.int64), tries
 
 

@@ -50,7 +50,8 @@ class IterationChooser(QWidget):
         """What is looked at now."""
         self._shown = shown
         last = shown.reached - 1
-        self.field.setText(str(shown.iteration + 1) if last >= 0 else "0")
+        if not self.field.isModified():  # somebody is typing
+            self.field.setText(str(min(shown.iteration + 1, shown.reached)) if last >= 0 else "0")
         digits = max(len(str(shown.reached)), 2)
         self.field.setFixedWidth(14 + digits * self.field.fontMetrics().horizontalAdvance("0"))
         known = shown.iterations >= 0
@@ -122,7 +123,9 @@ class IterationChooser(QWidget):
         if not self.field.hasFocus():  # who zooms over it means the canvas
             event.ignore()
             return
-        self.step(1 if event.angleDelta().y() > 0 else -1)
+        turned = event.angleDelta().y()
+        if turned:  # sideways means nothing here
+            self.step(1 if turned > 0 else -1)
         event.accept()
 
     def _build(self) -> None:
@@ -156,11 +159,16 @@ class IterationChooser(QWidget):
         self.on.clicked.connect(lambda: self.step(1))
         self.drop.clicked.connect(lambda: self.chosen.emit(self._loop, None))
         self.field.returnPressed.connect(self._read)
-        self.field.editingFinished.connect(lambda: self.show_loop(self._shown))
+        self.field.editingFinished.connect(self._leave)
+
+    def _leave(self) -> None:
+        self.field.setModified(False)
+        self.show_loop(self._shown)
 
     def _read(self) -> None:
         """The number that was typed; what is none changes nothing."""
         text = self.field.text().strip()
+        self.field.setModified(False)
         self.choose(int(text[:9]) - 1 if text.isdecimal() else self._shown.iteration)
 
     def _words(self) -> str:

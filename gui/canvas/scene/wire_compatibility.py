@@ -19,7 +19,7 @@ class Wiring:
         self._graph = graph
         self._inference = inference
         self._before: dict[str, set[str]] = {}  # operation -> what it depends on
-        self._after: dict[str, set[str]] = {}  # operation -> what depends on it
+        self._after: dict[str, frozenset[str]] = {}  # operation -> what depends on it
         if into is not None:
             name = original_edge(graph, into).op
             for reader in (*loops_around(graph, name), name):

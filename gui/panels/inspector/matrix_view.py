@@ -34,7 +34,7 @@ class MatrixView(QWidget):
         self._wrong = np.zeros((0, 0), dtype=bool)
         self._names = "", ""
         self._shapes: tuple[tuple[int, ...], tuple[int, ...]] = (), ()
-        self._image: tuple[Theme, QImage] | None = None
+        self._image: tuple[Theme, bool, QImage] | None = None
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def show_matrix(
@@ -138,9 +138,9 @@ class MatrixView(QWidget):
 
     def _picture(self, theme: Theme, filled: bool) -> QImage:
         """A pixel for each entry. filled: those that are wrong in the colour of problems."""
-        if self._image is None or self._image[0] is not theme:
-            self._image = theme, self._colours(theme, filled)
-        return self._image[1]
+        if self._image is None or self._image[:2] != (theme, filled):
+            self._image = theme, filled, self._colours(theme, filled)
+        return self._image[2]
 
     def _colours(self, theme: Theme, filled: bool) -> QImage:
         rule, top = self._rule, heat_colours.largest(self._rule)

@@ -65,11 +65,7 @@ class NodeJacobian(QWidget):
     def _here(self) -> object:
         """What a Jacobian is of: the node, and all that its numbers hang on."""
         stop, document = self._workspace.stop, self._workspace.document
-        if stop is None:
-            return None
-        places = str(stop.inside), str(stop.loops)
-        asked = id(document.graph), id(document.request), id(document.code)
-        return self._name, stop.run, stop.step, places, asked
+        return self._name, stop, document
 
     def _ask(self) -> None:
         here = self._of = self._here()

@@ -13,6 +13,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Graph, TensorRef
 from gradstep.core.io.tensorflow.graphdef_import import from_pb
 from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.numerics import candidate_draws
 from tests.support import tensorflow_graphs
 
 NAMES = [name for name in tensorflow_graphs.names() if name.startswith("sampler_")]
@@ -75,6 +76,14 @@ def test_what_was_learned_is_forgotten_by_a_step_back() -> None:
     [
         ({"vocab_file": "words.csv"}, "it draws by the file 'words.csv', which is not read here"),
         ({"unigrams": (1.0, 2.0)}, "range is 3 must be equal to weights size 2"),
+        (
+            {"unigrams": (1.0,), "num_reserved_ids": 2, "unique": True},
+            "2 different classes cannot be drawn: 1 have a weight above 0",
+        ),
+        (
+            {"num_reserved_ids": (1 << 31) - 1},
+            "range is 3 must be equal to weights size 2147483647",
+        ),
     ],
 )
 def test_a_range_that_does_not_fit_is_refused(attrs: dict[str, object], said: str) -> None:
@@ -82,9 +91,24 @@ def test_a_range_that_does_not_fit_is_refused(attrs: dict[str, object], said: st
     classes = builder.constant(np.zeros((1, 1), np.int64))
     more = {"num_true": 1, "num_sampled": 2, "unique": False, "range_max": 3}
     with pytest.raises(GradstepError, match=said):
-        builder.op("FixedUnigramCandidateSampler", classes, **more, **attrs)
+        builder.op("FixedUnigramCandidateSampler", classes, **{**more, **attrs})
 
 
 def test_a_class_that_there_is_not_is_refused() -> None:
     with pytest.raises(GradstepError, match=r"out of range \[0, 10\), received 10"):
         Session(_learned()).run(["drawn:0"], {"classes": np.array([[3], [10]], np.int64)})
+
+
+def test_draws_that_find_no_more_classes_come_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidate_draws, "_MOST_TRIES", 1000)
+    sampler = candidate_draws.FixedUnigramSampler(np.array([1, 1e-30], np.float32))
+    with pytest.raises(GradstepError, match="1000 draws gave 1 different classes where 2"):
+        candidate_draws.draw_classes(sampler, (1, 2), 0, 2, unique=True)
+
+
+def test_a_learned_sampler_counts_no_more_than_there_is_memory_for() -> None:
+    builder = GraphBuilder()
+    classes = builder.constant(np.zeros((1, 1), np.int64))
+    more = {"num_true": 1, "num_sampled": 2, "unique": False, "range_max": (1 << 31) - 2}
+    with pytest.raises(GradstepError, match="at most 134217728 classes are counted"):
+        builder.op("LearnedUnigramCandidateSampler", classes, **more)

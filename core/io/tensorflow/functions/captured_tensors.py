@@ -43,9 +43,11 @@ def put_captures(
     some of that cannot be had, nothing. known: the library that has the gradient."""
     captures = gradient.captures
     found = [_captured(arounds, one, known.gradients) for one in captures]
-    if node.op != "IdentityN" or not found or not all(found):
+    if node.op != "IdentityN" or not found or not all(found) or gradient.name not in known:
         return
     arguments = known.function(gradient.name, node.name).signature.input_arg[-len(found) :]
+    if len(arguments) < len(found):
+        return
     tensors, waits = parts_of(node)
     for one, text, argument in zip(captures, found, arguments, strict=True):
         kind = one.dtype if argument.type == _HANDLE else argument.type

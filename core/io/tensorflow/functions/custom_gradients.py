@@ -52,6 +52,9 @@ class CustomGradients:
     proto: Any
     objects: Any = None
     nodes: Iterable[Any] = field(default=(), repr=False)
+    _found: dict[str, GradientFunction | None] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def of_operation(self, node: Any) -> GradientFunction | None:
         """The gradient that a NodeDef asks for, if that is a function of the library."""
@@ -61,6 +64,11 @@ class CustomGradients:
 
     def registered(self, op_type: str) -> GradientFunction | None:
         """The function that is the gradient of that name."""
+        if op_type not in self._found:
+            self._found[op_type] = self._find(op_type)
+        return self._found[op_type]
+
+    def _find(self, op_type: str) -> GradientFunction | None:
         name = self._registered.get(op_type, "")
         if not name:
             return None

@@ -12,7 +12,7 @@ from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.typing.inference import infer_declared
 
 CALL = "call"  # the operation that gives what the function gives, of a graph that only calls it
-_TAKEN = ("op", "grads", "tf", "np")
+_TAKEN = ("op", "grads", "tf", "np", "float", "bool", "object")  # what the lines themselves say
 _PASSES = frozenset({"Identity", "IdentityN", "ReadVariableOp"})
 _CONTROL = frozenset({"Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond"})
 
@@ -26,8 +26,11 @@ def gradient_text(
     for what is no Python."""
     writer = _Writer(graph, places)
     lines = [*writer.lines()]
-    found = writer.given()
-    back = [next(found) if given else "None" for given in gives]
+    given = [*writer.given()]
+    if len(given) < sum(gives):
+        raise GradstepError(f"it gives {len(given)} tensors where {sum(gives)} are wanted")
+    found = iter(given)
+    back = [next(found) if is_given else "None" for is_given in gives]
     back += ["None"] * (len(places) - len(gives))
     said = f"    # made of the function {function.encode('unicode_escape').decode()}"
     head = f"def {identifier(name)}(op, *grads):\n{said}"
@@ -57,6 +60,8 @@ class _Writer:
                 continue
             own = self._names[name]
             yield f"{own} = {self._made(op, inputs)}"
+            if name not in self._types.of:
+                raise GradstepError(f"'{name:.80}' ({op.type}) in it cannot be computed")
             count = len(self._types.of[name])
             for number in range(count):
                 self._texts[op.output(number)] = f"{own}[{number}]" if count > 1 else own
@@ -69,6 +74,8 @@ class _Writer:
             number += 1
 
     def _text(self, ref: TensorRef | None) -> str:
+        if ref is not None and ref not in self._texts:
+            raise GradstepError(f"it takes '{ref!s:.80}', which nothing in it gives")
         return "None" if ref is None else self._texts[ref]
 
     def _made(self, op: Operation, inputs: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape
+from gradstep.core.graph.dtypes import MAX_RANK, UNKNOWN, DType, Shape
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
 
 # Operation -> the input that says a shape of the elements; None where none does.
@@ -67,7 +67,12 @@ class ListGroups:
 
     def _of(self, leader: TensorRef, around: tuple[TensorRef, ...] = ()) -> Element:
         dtype, inner = self._types.get(leader), self._inner.get(leader)
-        if dtype is not DType.VARIANT or inner is None or inner in around:
+        if (
+            dtype is not DType.VARIANT
+            or inner is None
+            or inner in around
+            or len(around) >= MAX_RANK
+        ):
             return Element(dtype, self._shapes.get(leader, UNKNOWN))
         dtype, shape, stacks = self._of(inner, (*around, leader))
         if shape.dims is None:
@@ -79,16 +84,15 @@ class ListGroups:
         """Of each group whose elements are lists, their group: of all that is put into the one and
         taken out of it."""
         held: dict[TensorRef, TensorRef] = {}
-        pairs = [*self._elements()]
-        joined = True
-        while joined:
-            joined, held = False, {}
-            for outer, element in pairs:
-                leader, inner = self._leader(outer), self._leader(element)
-                known = self._leader(held.setdefault(leader, inner))
-                if known != inner:
-                    self._leaders[inner] = known
-                    joined = True
+        waiting = [*self._elements()]
+        while waiting:
+            outer, element = waiting.pop()
+            leader, inner = self._leader(outer), self._leader(element)
+            known = self._leader(held.setdefault(leader, inner))
+            if known != inner:
+                self._leaders[inner] = known
+                if inner in held:  # what that held, the one that it is now holds
+                    waiting.append((known, held.pop(inner)))
         return {self._leader(outer): self._leader(inner) for outer, inner in held.items()}
 
     def _elements(self) -> Iterator[tuple[TensorRef, TensorRef]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from gradstep.core.ops.numerics.philox import seeds_of
 
 _COUNTED = {"num_true": int, "num_sampled": int, "unique": bool}
 _OF_RANGE = {**_COUNTED, "range_max": int, **SEEDS}
-_MOST = (1 << 31) - 1  # classes that are counted: TensorFlow's are int32
+_MOST_COUNTED = 1 << 27  # classes of a learned sampler, whose counts are 1 GiB
 _OUTPUTS = "sampled_candidates true_expected_count sampled_expected_count"
 
 
@@ -47,6 +48,8 @@ def _sampled(ctx: InferContext) -> tuple[TensorType, ...]:
 
 def _types(ctx: InferContext) -> tuple[TensorType, ...]:
     want_rank(ctx, 0, 2)
+    if ctx.attr("num_sampled") < 1:
+        raise ctx.fail(f"num_sampled is {ctx.attr('num_sampled')}, which must be at least 1")
     dims = ctx.types[0].shape.dims or (None, None)
     counts = TensorType(DType.FLOAT32, Shape((dims[0], ctx.attr("num_true"))))
     drawn = Shape((ctx.attr("num_sampled"),))
@@ -54,15 +57,18 @@ def _types(ctx: InferContext) -> tuple[TensorType, ...]:
 
 
 def _of_learned(ctx: InferContext) -> tuple[TensorType, ...]:
-    if ctx.attr("range_max") >= _MOST:
-        raise ctx.fail(f"range_max is {ctx.attr('range_max')}, which must be less than {_MOST}")
+    if ctx.attr("range_max") > _MOST_COUNTED:
+        raise ctx.fail(
+            f"range_max is {ctx.attr('range_max')}: at most {_MOST_COUNTED} classes are counted",
+            hint="make it smaller, or draw by a LogUniformCandidateSampler",
+        )
     return _sampled(ctx)
 
 
 def _counts(op: Operation) -> int:
     """Numbers that a learned sampler keeps."""
     classes = op.attrs.get("range_max")
-    return 1 + classes if isinstance(classes, int) and 0 < classes < _MOST else 1
+    return 1 + classes if isinstance(classes, int) and 0 < classes <= _MOST_COUNTED else 1
 
 
 def _of_unigrams(ctx: InferContext) -> tuple[TensorType, ...]:
@@ -75,6 +81,12 @@ def _of_unigrams(ctx: InferContext) -> tuple[TensorType, ...]:
     classes, there = ctx.attr("range_max"), reserved + len(own)
     if classes != there:
         raise ctx.fail(f"range is {classes} must be equal to weights size {there}")
+    drawn, count = int(np.count_nonzero(_weights(ctx.attr) > 0)), ctx.attr("num_sampled")
+    if ctx.attr("unique") and count > drawn:
+        raise ctx.fail(
+            f"{count} different classes cannot be drawn: {drawn} have a weight above 0",
+            hint="draw fewer, or set unique to false",
+        )
     return _sampled(ctx)
 
 
@@ -138,12 +150,22 @@ def _fixed(
     num_sampled: int, unique: bool, seed: int, seed2: int, unigrams: Any, distortion: float,
     num_reserved_ids: int, num_shards: int, shard: int,
 ) -> tuple[Any, ...]:  # fmt: skip
-    given = {"unigrams": unigrams, "distortion": distortion, "num_reserved_ids": num_reserved_ids}
-    weights = _weights({**given, "num_shards": num_shards, "shard": shard}.__getitem__)
+    sampler = _fixed_sampler(unigrams, distortion, num_reserved_ids, num_shards, shard)
     attrs = _attrs(num_true, num_sampled, unique, seed, seed2)
-    ends = FixedUnigramSampler(weights), range_max
-    made = _drawn(op, ends, true_classes, integer(counter), attrs)
+    made = _drawn(op, (sampler, range_max), true_classes, integer(counter), attrs)
     return (*map(xp.asarray, made), counter + RESERVED * num_sampled)
+
+
+@lru_cache(maxsize=8)
+def _fixed_sampler(
+    unigrams: tuple[float, ...], distortion: float, num_reserved_ids: int, num_shards: int,
+    shard: int,
+) -> FixedUnigramSampler:  # fmt: skip
+    """Once for all runs: its table is made in Python, word by word."""
+    given = {"unigrams": unigrams, "distortion": distortion, "num_reserved_ids": num_reserved_ids}
+    return FixedUnigramSampler(
+        _weights({**given, "num_shards": num_shards, "shard": shard}.__getitem__)
+    )
 
 
 def _learned(

@@ -145,3 +145,16 @@ def test_integers_are_held_and_what_has_no_numbers_has_none() -> None:
     assert np.array_equal(block.rule, wanted)
     with pytest.raises(GradstepError, match="no floating-point"):
         jacobian(operation("Neg", rows), rows)
+
+
+@pytest.mark.parametrize(("type", "x", "there"), [("Exp", [1000, 1], np.e), ("Log", [0, 2], 0.5)])
+def test_an_infinite_element_spoils_no_row_but_its_own(
+    type: str, x: list[float], there: float
+) -> None:
+    point = np.array(x, np.float32)
+    (block,) = jacobian(operation(type, point), point)
+    assert block.numeric is not None
+    assert block.verdicts is not None
+    assert block.numeric[1] == pytest.approx([0, there], rel=1e-3)
+    assert block.rule[1, 1] == pytest.approx(there, rel=1e-3)
+    assert block.verdicts[1].tolist() == [WRONG, 0], "the rule makes NaN of 0 times infinity"

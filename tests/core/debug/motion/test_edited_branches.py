@@ -326,6 +326,32 @@ def test_a_gradient_that_does_not_fit_is_refused_and_makes_no_branch() -> None:
     assert (session.stop.run, session.stop.step) == (0, 3)
 
 
+def test_an_edit_ends_the_branch_that_a_value_began() -> None:
+    """What is given next is another branch's, though nothing was done since."""
+    session = DebugSession(derive(_document()))
+    session.run_to("r")
+    y = np.full((2, 2), 9, np.float32)
+    session.inject({"y": y})
+    session.edit("stop", ("r<0",))
+    edited = session.branches.current
+    session.run_to("scaled")
+    session.inject({"y": y})
+    assert session.branches.current != edited
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [("cast_first", ("y<0",)), ("safe_where", ("y<0", "x", "1", "0")), ("set", ())],
+)
+def test_an_edit_that_was_made_for_another_graph_is_refused_in_a_sentence(
+    kind: str, names: tuple[str, ...]
+) -> None:
+    session = DebugSession(derive(_document()))
+    with pytest.raises(GradstepError):
+        session.edit(kind, names)
+    assert [branch.name for branch in session.branches.all] == ["main"]
+
+
 def test_what_was_given_behind_an_edit_is_not_taken_over() -> None:
     """Though the run before the edit has it."""
     document, y = _document(), np.full((2, 2), 9, np.float32)

@@ -74,3 +74,14 @@ def test_constants_keep_their_dtype(array: np.ndarray) -> None:
 def test_nonsense_is_refused_in_words(text: str, like: object, said: str) -> None:
     with pytest.raises(GradstepError, match=said):
         read_attr(text, like)
+
+
+@pytest.mark.parametrize("numbers", [[-np.inf, 1], [np.inf, np.nan], [[0, -np.inf], [1, 2]]])
+def test_infinities_of_either_sign_are_read_back(numbers: list[object]) -> None:
+    like = Constant(np.array(numbers, np.float32))
+    assert np.array_equal(read_attr(attr_text(like), like).array, like.array, equal_nan=True)
+
+
+def test_a_number_that_does_not_fit_is_refused_in_a_sentence() -> None:
+    with pytest.raises(GradstepError, match=r"300 at index \[0\] is out of range for uint8"):
+        read_attr("[300]", Constant(np.zeros(1, np.uint8)))
