@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import compress, count
+from itertools import compress, count, islice
 from operator import attrgetter, is_not, itemgetter
 from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec import structs
 
-from gradstep.core.graph.changes import changed_places
 from gradstep.core.protocol.message_parts import (
     BlockedEdge,
     DataInfo,
@@ -24,6 +23,7 @@ from gradstep.core.protocol.message_parts import (
 
 T = TypeVar("T")
 Entry = tuple[str, str]
+_FEW = 64  # places, which are looked at one by one
 HELD = 2  # so many of the programs that were told last may be the base of a change
 
 
@@ -184,9 +184,12 @@ def _rearranged(
 
 
 def _few_others(old: Sequence[T], new: Sequence[T]) -> list[int] | None:
-    """The few places in which two lists of one length have others; None where they are many."""
-    found = changed_places(old, new)
-    return None if found is None else [i for i in found if old[i] != new[i]]
+    """The few places in which two lists of one length have others; None where they are many. As
+    gradstep.core.graph.changes has them, which loads NumPy; who starts knows of messages alone."""
+    if len(old) != len(new):
+        return None
+    found = [*islice(compress(count(), map(is_not, old, new)), _FEW + 1)]
+    return None if len(found) > _FEW else [i for i in found if old[i] != new[i]]
 
 
 def _exchanged(
