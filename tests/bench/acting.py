@@ -169,12 +169,15 @@ class Sitting(WatchedWindow):
     def _inject(self) -> None:
         """At the end of a run, another gradient of a layer near the input, on a branch of its own:
         on it hang a hundred steps, which run again."""
-        space = self.space
+        space, before = self.space, self.space.stop
+        assert before is not None
         space.control("continue_")
         self._until(lambda: space.stop is not None and space.stop.reason == "end")
         tensor, value = space.carried[training_graph.near_input(self.nodes)], training_graph.FEED
         self._timed("inject: 100 dependants", lambda: space.sessions.inject(tensor, 2 * value))
         commands.drop_branch(space, next(b.name for b in space.stop.branches if b.current))
+        self._until(lambda: True)
+        space.control("run_to", f"{before.run}:{before.step}")  # where the next round edits
         self._until(lambda: True)
 
     def _timed(
