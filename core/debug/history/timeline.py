@@ -204,13 +204,17 @@ class Timeline:
         """Let nothing else lie where these do."""
         done, layout = self._done if done is None else done, self._live.layout
         near = [value for value in values if not layout.is_apart(value, done)]
-        if near:
-            now = self._live.record()
-            self._live = self._new_recording(layout=layout.with_apart(near))
-            self._spare = None
-            self._live.restore(now)
-            self._feed_as_it_was()
-            self.heed(now.recording.pausing)
+        if not near:
+            return
+        self._spare = None
+        if (there := self._live.with_apart(near)) is not None:
+            self._live = there
+            return
+        now = self._live.record()
+        self._live = self._new_recording(layout=layout.with_apart(near))
+        self._live.restore(now)
+        self._feed_as_it_was()
+        self.heed(now.recording.pausing)
 
     def advance(self, run: int) -> GradstepError | None:
         """From the end of `run` to the start of the next, which may have to be begun first: then

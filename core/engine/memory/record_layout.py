@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress, count, filterfalse, repeat
 from operator import attrgetter
@@ -78,6 +78,42 @@ class RecordLayout:
     def with_apart(self, values: Iterable[int]) -> RecordLayout:
         """Another one of the plan, in which these values, too, lie by themselves."""
         return RecordLayout(self.plan, on_host=self.on_host, apart=self.apart.union(values))
+
+    def moved_apart(
+        self, values: Collection[int]
+    ) -> tuple[RecordLayout, Mapping[int, Slot]] | None:
+        """The same in this one's memory: what lies where another of these does moves behind all
+        else, and the rest stays; and where to. None where a variable would have to move."""
+        apart = self.apart.union(values)
+        parted = {v for v, at in self.same.items() if v in apart or at in apart}
+        same = {v: at for v, at in self.same.items() if v not in parted}
+        moving = dict.fromkeys(parted)
+        while behind := [v for v, at in same.items() if at in moving and v not in moving]:
+            moving.update(dict.fromkeys(behind))  # they move with what they are the same as
+        if any(self.plan.values[value].variable for value in moving):
+            return None
+        places, moved, end = [*self.places], dict[int, Slot](), self.size
+        for value in moving:
+            place = places[value]
+            assert place is not None  # it shared one
+            if value in parted:
+                place, end = place._replace(offset=end), end + align(place.size)
+            else:
+                place = place._replace(offset=moved[same[value]].offset)
+            places[value] = moved[value] = place
+        layout = replace(
+            self,
+            taken=tuple(places),
+            taken_bytes=end,
+            taken_same=same,
+            taken_kinds=None,
+            first_bytes=self.first_bytes or self.size,
+            apart=apart,
+        )
+        known = {name: getattr(self, name) for name in _OF_PLAN}
+        idle = frozenset(step for step in self.idle if parted.isdisjoint(step.writes))
+        layout.__dict__.update(known, same=same, idle=idle)
+        return layout, moved
 
     def is_apart(self, value: int, done: int) -> bool:
         """Whether nothing else has its bytes where a value lies, of what there is once so many
@@ -226,6 +262,10 @@ class RecordLayout:
             return ()
         there = {versions[0] for versions in self.plan.versions.values()}
         return tuple(i for i in absent if self.plan.made_by[i] >= 0 or i in there)
+
+
+# Of a layout what its plan alone says, wherever values lie.
+_OF_PLAN = ("constant_steps", "constants", "keeping_steps", "outside", "turns", "by_reference")
 
 
 class StepKinds(NamedTuple):

@@ -188,7 +188,7 @@ class Binding:
             taken = taken.without(lambda step: not other.isdisjoint(step.reads))
         calls, made = taken.of(self.plan), list[Calls]()
         for place in compress(count(), map(is_, calls, repeat(None))):
-            calls[place] = tuple(map(split_call, parts(self._call(steps[place]))))
+            calls[place] = self._calls_of(steps[place])
             made.append(calls[place])
         unsplit = self._were_unsplit and not StepCalls(made).is_split
         self._taken, self._were_unsplit = TakenCalls(), False
@@ -197,6 +197,9 @@ class Binding:
         self._loops = {step: self._loops[step] for step in loops if step in self._loops}
         for call in self._loops.values():
             call.adopt(self._keeping())  # those that are taken over kept what was asked for then
+
+    def _calls_of(self, step: Step) -> Calls:
+        return tuple(map(split_call, parts(self._call(step))))
 
     def _largest(self) -> str:
         """The operation whose result takes the most memory."""

@@ -7,7 +7,8 @@ failure came from is read off the list's iterator.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from copy import copy
 from functools import cached_property, partial
 from itertools import compress, count, repeat
 from operator import is_, is_not, itemgetter
@@ -85,6 +86,57 @@ class Recording(Binding):
         made = Recording(self.plan, self.backend, self.functions, self.layout)
         self.on_host.hand_on(made.on_host)
         return made
+
+    def with_apart(self, values: Collection[int]) -> Recording | None:
+        """One that stands where this one does, in its memory, in which nothing else lies where
+        these values do; this one must not be run any more. None where that is not a matter of a few
+        steps. Raises GradstepError where there is not enough memory."""
+        found = self._movable(values) and self.layout.moved_apart(values)
+        if not found:
+            return None
+        other = copy(self)
+        other.layout, moved = found
+        other._arena.grow(other.layout.size, self.backend)
+        views = {place: other._arena.view(place) for place in {*moved.values()}}
+        others: list[list[Any]] = [] if self._aside is None else [self._aside[0]]
+        for value, place in moved.items():
+            view, before = views[place], self._cells[value]
+            if before is not None:
+                view[...] = before
+            for cells in (self._cells, *others):
+                cells[value] = view
+        other._bind_again(moved)
+        return other
+
+    def _movable(self, values: Collection[int]) -> bool:
+        plan, layout = self.plan, self.layout
+        plain = plan.is_plain and not (plan.kernels or plan.branches or layout.on_host)
+        return plain and not (self._empty or self._absent) and layout.constants.isdisjoint(values)
+
+    def _bind_again(self, moved: Collection[int]) -> None:
+        """The calls that deal with some values, both ways round."""
+        some = frozenset(moved)
+        touched = {
+            number: step
+            for number, step in enumerate(self.plan.steps)
+            if not (some.isdisjoint(step.reads) and some.isdisjoint(step.writes))
+        }
+
+        def bound(calls: StepCalls) -> StepCalls:
+            if not calls.by_step:
+                return calls
+            made = [*calls.by_step]
+            for place, step in touched.items():
+                made[place] = self._calls_of(step)
+            return StepCalls(made)
+
+        self._calls = bound(self._calls)
+        if self._aside is not None:
+            begun = self._begun_with
+            self._turn()
+            self._calls = bound(self._calls)
+            self._turn()
+            self._begun_with = begun
 
     def feed(self, feeds: Mapping[TensorRef, Any]) -> None:
         """Take the values of the runs to come, for every fed tensor, from the host or the device.
