@@ -27,7 +27,7 @@ def inject_value(sessions: Sessions, request: Inject, buffers: Sequence[Buffer])
     text = inject(
         sessions.session, request.name, sent_value(request, buffers), request.at, request.branch
     )
-    return listed(sessions, report_stop(sessions.session), text)
+    return listed(sessions, report_stop(sessions.session), text, held=False)
 
 
 def inject(threads: Scheduler, name: str, value: np.ndarray, at: str = "", branch: str = "") -> str:
@@ -52,7 +52,7 @@ def _reseeded(threads: Scheduler, value: np.ndarray) -> dict[str, np.ndarray]:
 def manage_branches(sessions: Sessions, request: ManageBranches) -> SessionList:
     """Do what is asked, and say what there is then. Raises GradstepError."""
     text = manage(sessions.session, request)
-    return listed(sessions, report_stop(sessions.session), text)
+    return listed(sessions, report_stop(sessions.session), text, held=False)
 
 
 def manage(threads: Scheduler, request: ManageBranches) -> str:

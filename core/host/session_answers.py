@@ -45,9 +45,10 @@ def manage_sessions(
     return listed(sessions, stop, text)
 
 
-def listed(sessions: Sessions, stop: Stopped, text: str) -> SessionList:
-    """What there is, once something was done."""
-    return SessionList(sessions=infos(sessions), current=sessions.current, stopped=stop, text=text)
+def listed(sessions: Sessions, stop: Stopped, text: str, held: bool = True) -> SessionList:
+    """What there is, once something was done. held: as of `infos`."""
+    there = infos(sessions, held)
+    return SessionList(sessions=there, current=sessions.current, stopped=stop, text=text)
 
 
 def _manage(sessions: Sessions, request: ManageSessions, make: Make) -> str:
@@ -91,15 +92,20 @@ def copy_variables(sessions: Sessions, source: str, target: str, wanted: list[st
     return f"copied from {source} to {target}: {', '.join(names)}"
 
 
-def infos(sessions: Sessions) -> list[SessionInfo]:
-    """Each session: where it stands, and what its variables hold there."""
+def infos(sessions: Sessions, held: bool = True) -> list[SessionInfo]:
+    """Each session: where it stands, and what its variables hold there. held: whether that, too,
+    which takes as long as there are variables."""
+
+    def words(threads: Scheduler) -> dict[str, str]:
+        return {name: brief(value) for name, value in read_variables(threads).items()}
+
     return [
         SessionInfo(
             name=name,
             run=threads.stop.run,
             step=threads.stop.step,
             runs=threads.stop.runs,
-            held={name: brief(value) for name, value in read_variables(threads).items()},
+            held=words(threads) if held else {},
         )
         for name, threads in sessions.by_name.items()
     ]

@@ -342,7 +342,8 @@ class Assign(Request, frozen=True, kw_only=True):
 
 class SessionList(Reply, frozen=True, kw_only=True):
     """current: the one that commands move and values are read of; it is `stopped` there.
-    text: what was done, in words."""
+    text: what was done, in words. What variables hold is said of sessions where that was asked;
+    of a value given and of branches, `stopped.seen` has it if somebody looks."""
 
     sessions: list[SessionInfo]
     current: str

@@ -91,5 +91,8 @@ class SessionModel(QObject):
 
     def _told(self, reply: Message, buffers: tuple[Buffer, ...]) -> None:
         if isinstance(reply, SessionList):
-            self.found, self.current = tuple(reply.sessions), reply.current
+            seen = reply.stopped.seen
+            told = None if seen is None else seen.sessions  # with what their variables hold
+            self.found = tuple(reply.sessions if told is None else told)
+            self.current = reply.current
             self.changed.emit()

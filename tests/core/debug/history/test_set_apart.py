@@ -114,4 +114,4 @@ def test_only_what_deals_with_it_is_bound_again(program: Program) -> None:
     moved = {value for value, (then, now) in enumerate(places) if then != now}
     assert moved
     for step, then, now in zip(session.plan.steps, bound, live._calls.by_step, strict=True):
-        assert (then is now) is moved.isdisjoint((*step.reads, *step.writes)), step.op.name
+        assert then is now or not moved.isdisjoint((*step.reads, *step.writes)), step.op.name
