@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtWidgets import QPushButton
 
+from gradstep.gui import commands
 from gradstep.gui.dialogs.copy_values_dialog import CopyValuesDialog
 from gradstep.gui.panels.sessions_panel import SessionsPanel
 from tests.gui.panels.conftest import Bench
@@ -53,3 +54,28 @@ def test_make_go_between_copy_and_end(bench: Bench, show: Callable[..., Any]) ->
     dialog.wanted.setText("loss")
     dialog.finish()
     assert bench.messages[-1].startswith("'loss' is not a variable")
+
+
+def test_what_is_given_by_hand_and_what_a_branch_holds_is_shown(
+    bench: Bench, show: Callable[..., Any]
+) -> None:
+    bench.open("tutorial")
+    space, panel = bench.space, show(SessionsPanel(bench.space), 900, 240)
+    bench.run("continue_")
+
+    def held() -> str:
+        return panel.model.cell(panel.model.variables.index("c"), 1).text
+
+    before = held()
+    space.sessions.inject("c", np.array([1, 2], np.float32))
+    space.debugger.flush()
+    assert held() == "[1. 2.]"
+    commands.switch_branch(space, "main")
+    space.debugger.flush()
+    assert held() == before
+    panel.hide()
+    commands.switch_branch(space, "b1")
+    space.debugger.flush()
+    panel.show()
+    space.debugger.flush()
+    assert held() == "[1. 2.]"
