@@ -63,6 +63,8 @@ _OF_INTEGERS = {
     "invert": "~{0}",
 }
 
+_LARGEST = np.iinfo(np.int64).max
+
 
 def expression(function: str, dtype: np.dtype) -> str:
     """Of operands of that type."""
@@ -76,7 +78,7 @@ def literal(value: Any, dtype: np.dtype) -> str:
     if dtype.kind == "b":
         return "true" if value else "false"
     if dtype.kind in "iu":
-        return f"({TYPES[dtype.name]}){int(value)}LL"
+        return f"({TYPES[dtype.name]}){_whole(int(value))}"
     return f"({_computed(dtype)}){_real(float(dtype.type(value)))}"
 
 
@@ -89,6 +91,14 @@ def converted(text: str, old: np.dtype, new: np.dtype) -> str:
 
 def _computed(dtype: np.dtype) -> str:
     return "float" if dtype.name == "float16" else TYPES[dtype.name]
+
+
+def _whole(value: int) -> str:
+    """C reads the digits without the sign, and those of int64's smallest number are one too many
+    for it."""
+    if value > _LARGEST:
+        return f"{value}ULL"
+    return f"({value + 1}LL - 1)" if value < -_LARGEST else f"{value}LL"
 
 
 def _real(value: float) -> str:

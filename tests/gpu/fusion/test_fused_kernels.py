@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ from gradstep.core.ops.declare.system_rules import TF_CPU
 from gradstep.core.ops.declare.table import all_ops
 from gradstep.core.ops.numerics.fused_functions import fused, repeat
 from gradstep.gpu.cupy_backend import CupyBackend
+from gradstep.gpu.fusion.c_expressions import literal
 from gradstep.gpu.fusion.cupy_namespace import with_fused
 from gradstep.gpu.fusion.fused_kernels import FusedKernels, written
 from gradstep.gpu.fusion.kernel_text import KernelText
@@ -230,3 +232,14 @@ def test_each_result_has_its_own_type() -> None:
     x = written(halved, {0: np.ones(1, np.float16)})[0]
     assert any(line.startswith("const float16") for line in x.lines)
     assert text.call("add", 1, 2) == 3
+
+
+@pytest.mark.parametrize("name", ["int8", "int32", "int64", "uint8", "uint64"])
+def test_the_ends_of_whole_numbers_are_numbers_that_c_has(name: str) -> None:
+    """C reads digits without the sign before them, as a number of the type behind them."""
+    dtype = np.dtype(name)
+    for value in (np.iinfo(dtype).min, np.iinfo(dtype).max):
+        said = literal(value, dtype).partition(")")[2]
+        for digits, suffix in re.findall(r"(\d+)(U?LL|)", said):
+            assert int(digits) <= np.iinfo(np.uint64 if suffix == "ULL" else np.int64).max
+        assert eval(re.sub("U?LL", "", said)) == value
