@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gradstep.core.engine.plan.touched_steps import Exchanged
 from gradstep.core.graph.dtypes import TensorType
@@ -28,11 +28,20 @@ _OF_STEPS = (
 )
 
 
+class _Before(NamedTuple):
+    """A plan before an edit, and how the one after it differs from it."""
+
+    plan: Plan
+    exchanged: Exchanged
+
+
 def remember_before(plan: Plan, before: Plan) -> None:
-    """Let `plan` be gone back from to `before`, of which it was made; from that nobody goes back
-    any more."""
+    """Let `plan` be gone back from to `before`, of which it was made, where it is known how they
+    differ; from that nobody goes back any more."""
     before.__dict__.pop(_BEFORE, None)
-    plan.__dict__[_BEFORE] = before
+    known = plan.exchanged
+    if known is not None and known.before is before.steps:
+        plan.__dict__[_BEFORE] = _Before(before, known)
 
 
 def resume_plan(
@@ -45,25 +54,24 @@ def resume_plan(
     """The plan of what is asked for where that is what `last` was made of, or the one before it,
     for who goes on from `last`; else None."""
     asked = graph, tuple(fetches), tuple(targets), fed
-    for plan in _candidates(last):
+    for plan, exchanged in _candidates(last):
         is_plain = not plan.kernels and not plan.blocked
         if is_plain and (plan.graph, plan.fetches, plan.targets, plan.types.fed) == asked:
-            return _resumed(plan, last)
+            return _resumed(plan, last, exchanged)
     return None
 
 
-def _candidates(last: Plan) -> Iterator[Plan]:
-    yield last
-    before: Plan | None = last.__dict__.get(_BEFORE)
-    known = last.exchanged
-    if before is not None and known is not None and known.before is before.steps:
-        yield before
+def _candidates(last: Plan) -> Iterator[tuple[Plan, Exchanged]]:
+    """Plans, and how each differs from `last`."""
+    yield last, _same(last)
+    before: _Before | None = last.__dict__.get(_BEFORE)
+    if before is not None:
+        yield before.plan, _turned(before.exchanged, last)
 
 
-def _resumed(plan: Plan, last: Plan) -> Plan | None:
+def _resumed(plan: Plan, last: Plan, exchanged: Exchanged) -> Plan | None:
     """`plan` as what comes after `last`; None where that has too many values that it does not
     use."""
-    exchanged = _same(plan) if plan is last else _turned(last)
     found = replace(
         plan, values=last.values, exchanged=exchanged, retired=_retired(plan, last, exchanged)
     )
@@ -75,6 +83,8 @@ def _resumed(plan: Plan, last: Plan) -> Plan | None:
         return None
     if plan is not last:
         remember_before(found, last)
+    elif _BEFORE in known:  # the same steps again: what is before them stays that
+        found.__dict__[_BEFORE] = known.pop(_BEFORE)
     return found
 
 
@@ -87,10 +97,8 @@ def _same(plan: Plan) -> Exchanged:
     return Exchanged(none, none, _NOTHING, plan.versions, plan.steps, len(plan.steps), 0, _NOTHING)
 
 
-def _turned(last: Plan) -> Exchanged:
-    """How the plan before differs from `last`."""
-    known = last.exchanged
-    assert known is not None
+def _turned(known: Exchanged, last: Plan) -> Exchanged:
+    """How the plan before differs from `last`, which differs from it so."""
     other = known.new, known.gone, known.opened, last.versions, last.steps
     return Exchanged(*other, known.first, known.last, known.moved)
 

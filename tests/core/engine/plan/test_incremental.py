@@ -226,6 +226,18 @@ def test_an_edit_that_is_undone_has_the_steps_that_there_were() -> None:
     assert seen[id(first)] is not plan  # it knows of the values that came meanwhile
 
 
+def test_an_edit_is_undone_though_its_program_came_twice() -> None:
+    """As it does where something was edited in between that no run sees."""
+    first, second = stopped_at("tanh4")
+    run = Edited(first)
+    before, _ = run.to(first.graph, first.fetches)
+    for _ in range(2):
+        after, _ = run.to(second.graph, second.fetches)
+    for case, steps in ((first, before.steps), (first, before.steps), (second, after.steps)):
+        plan, _ = run.to(case.graph, case.fetches)
+        assert plan.steps is steps
+
+
 def test_only_what_a_stop_changes_is_bound_again() -> None:
     first, second = stopped_at("tanh15")
     run = Edited(first)
