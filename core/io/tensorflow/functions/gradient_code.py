@@ -56,9 +56,8 @@ def gradient_code(graph: Graph, gradients: CustomGradients, flat: Flat) -> Gradi
             continue
         try:
             if rule := library.rule(asked, op):
-                name = rule.function.signature.name
-                graph = flat(_call(rule, gradients))
-                text = gradient_text(asked, name, graph, rule.places, rule.gives)
+                name, body = rule.function.signature.name, flat(library.call(rule))
+                text = gradient_text(asked, name, body, rule.places, rule.gives)
                 made.items[asked] = CodeItem(asked, CodeKind.GRADIENT, text)
         except GradstepError as error:
             made.unwritten[asked] = error.message
@@ -69,6 +68,7 @@ class _Library:
     def __init__(self, gradients: CustomGradients) -> None:
         self._gradients = gradients
         self._functions = {each.signature.name: each for each in gradients.proto.function}
+        self._caller = message("GraphDef")()
 
     def rule(self, asked: str, op: Operation) -> _Rule | None:
         """None for what the library has not. Raises GradstepError where something is missing."""
@@ -109,17 +109,19 @@ class _Library:
             raise GradstepError(f"its function '{name:.80}' is not in the file")
         return self._functions[name]
 
-
-def _call(rule: _Rule, gradients: CustomGradients) -> Any:
-    """A graph that only calls the function: what it is given are placeholders."""
-    graph = message("GraphDef")()
-    signature = rule.function.signature
-    for number, argument in enumerate(signature.input_arg):
-        node = graph.node.add(name=f"given_{number}", op="Placeholder")
-        node.attr["dtype"].type = argument.type
-        node.attr["shape"].shape.unknown_rank = True
-    inputs = [f"given_{number}" for number, _ in enumerate(signature.input_arg)]
-    call = graph.node.add(name=CALL, op="PartitionedCall", input=inputs)
-    call.attr["f"].func.name = signature.name
-    graph.library.CopyFrom(gradients.proto)
-    return graph
+    def call(self, rule: _Rule) -> Any:
+        """A graph that only calls the function: what it is given are placeholders. The next call
+        is put into the same message, for the library may be large."""
+        graph = self._caller
+        if not graph.HasField("library"):
+            graph.library.CopyFrom(self._gradients.proto)
+        del graph.node[:]
+        signature = rule.function.signature
+        inputs = [f"given_{number}" for number, _ in enumerate(signature.input_arg)]
+        for name, argument in zip(inputs, signature.input_arg, strict=True):
+            node = graph.node.add(name=name, op="Placeholder")
+            node.attr["dtype"].type = argument.type
+            node.attr["shape"].shape.unknown_rank = True
+        call = graph.node.add(name=CALL, op="PartitionedCall", input=inputs)
+        call.attr["f"].func.name = signature.name
+        return graph

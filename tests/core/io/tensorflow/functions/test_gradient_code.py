@@ -15,9 +15,11 @@ from gradstep.core.cli.command_line import main
 from gradstep.core.document.document import Document
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.graph.loop import within
-from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.model import GRADIENT_OP_TYPE, Graph, Operation, TensorRef
 from gradstep.core.io.open_document import read
-from gradstep.core.io.tensorflow.graphdef_import import from_pb
+from gradstep.core.io.tensorflow.functions.custom_gradients import CustomGradients
+from gradstep.core.io.tensorflow.functions.gradient_code import gradient_code
+from gradstep.core.io.tensorflow.graphdef_import import flat_graph, from_pb
 from gradstep.core.io.tensorflow.graphdef_proto import message
 from gradstep.core.program.user_code import functions_of
 from gradstep.main import Gradstep
@@ -65,6 +67,32 @@ def test_without_its_rules_the_gradient_is_another(own: Path) -> None:
         feeds = {"serving_default_x": np.float32([[0.1, 0.2, 0.3]])}
         found.append(session.run([made.gradients[wrt[0]]], feeds)[0])
     assert np.abs(found[0] - found[1]).max() > 0.01
+
+
+def test_the_library_is_copied_once_for_all_its_gradients() -> None:
+    proto: Any = message("FunctionDefLibrary")()
+    names = [f"back{number}" for number in range(3)]
+    text = _back("", "dy").replace("function {", "", 1).strip().removesuffix("}")
+    for name in names:
+        text_format.Parse(text.replace('"back"', f'"{name}"'), proto.function.add())
+        proto.registered_gradients.add(gradient_func=name, registered_op_type=name)
+    asking = [
+        Operation(
+            name, "IdentityN", (TensorRef("x"), TensorRef("x")), attrs={GRADIENT_OP_TYPE: name}
+        )
+        for name in names
+    ]
+    called: list[Any] = []
+
+    def flat(graph: Any) -> Graph:
+        called.append(graph)
+        return flat_graph(graph)
+
+    graph = Graph.of([Operation("x", "Placeholder"), *asking])
+    made = gradient_code(graph, CustomGradients(proto), flat)
+    assert [*made.items] == names
+    assert all(f"the function {name}" in made.items[name].source for name in names)
+    assert all(each is called[0] for each in called)
 
 
 # -- what cannot be had ----------------------------------------------------------------------------
