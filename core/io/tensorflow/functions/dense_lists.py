@@ -100,6 +100,14 @@ class _DenseOp:
         self._made[-1] = replace(self._made[-1], control_inputs=(self.input(0).op,))
         return ref
 
+    def part(
+        self, own: str, tensor: TensorRef, begin: int, end: int, called: str = "", **masks: int
+    ) -> TensorRef:
+        """Rows of a tensor. called: what its bounds are called after, where not after itself."""
+        named = (("begin", begin), ("end", end), ("step", 1))
+        bounds = [self.constant(f"{called or own}_{name}", [value]) for name, value in named]
+        return self.make("StridedSlice", own, tensor, *bounds, **masks)
+
     def length(self, own: str = "length") -> TensorRef:
         """How many elements the list has, input 0."""
         scope = f"{own}/" if own else ""
@@ -144,8 +152,7 @@ def _grown(
     needed = made.make("Maximum", "needed", count, made.make("AddV2", "end", index, one))
     more = made.make("Sub", "more", needed, count)
     sizes = made.make("Shape", "sizes", rows)
-    ends = [made.constant(f"sizes_{n}", [v]) for n, v in (("begin", 1), ("end", 0), ("step", 1))]
-    tail = made.make("StridedSlice", "tail", sizes, *ends, end_mask=1)
+    tail = made.part("tail", sizes, 1, 0, called="sizes", end_mask=1)
     axis = made.constant("more_axis", 0)
     first = made.make("ExpandDims", "more_rows", more, axis)
     shape = made.make("ConcatV2", "more_shape", first, tail, axis)
@@ -216,8 +223,7 @@ def _pop(made: _DenseOp) -> None:
     one, rows = made.constant("one", 1), made.input(0)
     last = made.make("Sub", "last", made.length(), one)
     item = made.make("GatherV2", "item", rows, last, made.constant("axis", 0))
-    ends = [made.constant(f"rest_{n}", [v]) for n, v in (("begin", 0), ("end", -1), ("step", 1))]
-    rest = made.make("StridedSlice", "rest", rows, *ends, begin_mask=1)
+    rest = made.part("rest", rows, 0, -1, begin_mask=1)
     made.make("IdentityN", "", rest, item, T=(made.dtype, made.dtype))
 
 
@@ -225,8 +231,7 @@ def _concat(made: _DenseOp) -> None:
     """The rows of all elements, one behind the other, and how many each has."""
     rows, axis = made.input(0), made.constant("axis", 0)
     sizes = made.make("Shape", "sizes", rows)
-    ends = [made.constant(f"inner_{n}", [v]) for n, v in (("begin", 2), ("end", 0), ("step", 1))]
-    inner = made.make("StridedSlice", "inner", sizes, *ends, end_mask=1)
+    inner = made.part("inner", sizes, 2, 0, end_mask=1)
     shape = made.make("ConcatV2", "shape", made.constant("all", [-1]), inner, axis)
     tensor = made.make("Reshape", "tensor", rows, shape)
     each = made.make("GatherV2", "size", sizes, made.constant("one", 1), axis)
