@@ -231,7 +231,20 @@ REPAIR_WORDS: Mapping[str, Callable[..., str]] = {
     "draw": lambda name, spread: f"Begin {name} with random numbers of spread {spread}",
     "scale": lambda name, factor: f"Begin {name} with {factor} times its numbers",
 }
-FROM_THE_START = frozenset({"draw", "scale", "run"})  # what they change, runs carry on
+OF_THE_START = frozenset({"draw", "scale"})  # of what is read before the first run, and never again
+FROM_THE_START = OF_THE_START | {"run"}  # what they change, runs carry on
+
+
+def require_start(kind: str, names: Sequence[str], run: int) -> None:
+    """Raise GradstepError for an edit that nothing would come of in runs that begin with `run`."""
+    if kind in OF_THE_START and run > 0:
+        raise GradstepError(
+            f"'{REPAIR_WORDS[kind](*names)}' would change nothing from run {run + 1} on: variables "
+            "begin in run 1",
+            kind="ValueError",
+            node=names[0],
+            hint="make it in the document, or restart, and branch in run 1",
+        )
 
 
 def _of(wire: str) -> str:

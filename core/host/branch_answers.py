@@ -11,6 +11,7 @@ from gradstep.core.debug.concurrency.session_registry import Sessions
 from gradstep.core.debug.history.program_tensors import find_tensor
 from gradstep.core.debug.history.random_streams import seeded
 from gradstep.core.document.named_edits import words_of
+from gradstep.core.document.repairs import require_start
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import TensorRef
@@ -63,6 +64,7 @@ def manage(threads: Scheduler, request: ManageBranches) -> str:
         return f"branch {name}"
     if request.command == "edit":
         words = words_of(request.kind, request.edited)
+        require_start(request.kind, request.edited, threads.stop.run)
         threads.edit(request.kind, request.edited, name, words)
         return f"{words} from run {threads.stop.run + 1} on, on branch {branch_of(threads)}"
     if request.command == "rename":

@@ -15,7 +15,7 @@ from gradstep.core.cancellation import check_cancelled
 from gradstep.core.debug.history.frozen_program import NamedEdit, Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.program_runs import ProgramRuns
-from gradstep.core.document.repairs import FROM_THE_START
+from gradstep.core.document.repairs import FROM_THE_START, require_start
 from gradstep.core.graph.model import TensorRef
 
 MOST_RUNS = 200  # from the first one on; of a later run, that one alone is tried
@@ -61,6 +61,7 @@ def try_edit(
     edited = programs.program_after_all(programs.possible(branch.edits), edit)
     begins = edit[0] in FROM_THE_START and run < MOST_RUNS and not branch.edits
     first = 0 if begins else run
+    require_start(*edit, first)
     sides = session.program, edited
     effects = [_effect(_made(session, one, first, run), run, of, wrt) for one in sides]
     return Trial(of, effects[0], effects[1], first, run)

@@ -14,17 +14,21 @@ from gradstep.core.checks.why.edit_trial import Trial, is_mended, try_edit
 from gradstep.core.checks.why.trial_words import rows_of, words_of_trial
 from gradstep.core.checks.why.why_answers import Explainer
 from gradstep.core.checks.why.why_remedies import find_remedies
+from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.history.frozen_program import NamedEdit
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import Document
 from gradstep.core.document.named_edits import edit_by_name, label_of
 from gradstep.core.document.value_edits import set_initial
+from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, Edge, TensorRef
+from gradstep.core.host.branch_answers import manage
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.program.derive import derive
 from gradstep.core.program.gradient_context import situation_of
+from gradstep.core.protocol.messages import ManageBranches
 
 LOSS, X = TensorRef("loss"), TensorRef("x")
 
@@ -268,3 +272,16 @@ def test_weights_begin_otherwise(document: Document, cause: str, kind: str, firs
         if is_mended(trial.before, trial.after) or np.any(slope):
             break
     assert np.any(slope)
+
+
+def test_what_variables_begin_with_is_not_edited_in_a_later_run() -> None:
+    threads = Scheduler(derive(_layers(1e4, 1, "Tanh")))
+    wanted = ManageBranches(command="edit", kind="scale", edited=["w", "0.1"])
+    assert "from run 1 on, on branch b1" in manage(threads, wanted)
+    for _ in range(2):
+        threads.command("continue_")
+    with pytest.raises(GradstepError, match="would change nothing from run 2 on"):
+        manage(threads, wanted)
+    with pytest.raises(GradstepError, match="would change nothing from run 2 on"):
+        try_edit(threads.session, ("scale", ("w", "0.1")), LOSS, (TensorRef("w"),))
+    assert len(threads.session.branches.all) == 2
