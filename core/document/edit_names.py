@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from gradstep.core.autodiff.reverse.gradient_request import OverrideKind
+
 # kind -> which of its names; every other kind has nothing else.
 _OTHERS: Mapping[str, tuple[int, ...]] = {
     "set": (0,),
@@ -12,13 +14,12 @@ _OTHERS: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(("add_epsilon", "keep_above", "keep_below", "feed", "draw", "scale"), (0,)),
     "safe_where": (0, 1),
 }
-_OPERATION = "op"
 
 
 def rename_in_edit(kind: str, names: Sequence[str], name_of: Callable[[str], str]) -> list[str]:
     """The same edit of a graph whose operations have other names."""
     places = _OTHERS.get(kind, range(len(names)))
-    if kind in ("override", "unbend") and [*names][-1:] != [_OPERATION]:
+    if kind in ("override", "unbend") and [*names][-1:] != [OverrideKind.OP]:
         places = ()  # of a type, or in a scope
     return [_renamed(n, name_of) if i in places else n for i, n in enumerate(names)]
 
