@@ -42,7 +42,9 @@ def mend(document: Document, kind: str, names: Sequence[str]) -> Document:
     try:
         edit = _EDITS[kind]
     except KeyError:
-        raise GradstepError(f"there is no remedy '{kind}'", kind="ValueError") from None
+        raise GradstepError(
+            f"there is no edit '{kind}'", kind="ValueError", hint="it may be of a newer version"
+        ) from None
     return edit(document, names)
 
 

@@ -15,12 +15,13 @@ from gradstep.core.document.attribute_text import read_attr
 from gradstep.core.document.document import Document
 from gradstep.core.document.lint_remedies import LABELS, mend
 from gradstep.core.document.repairs import REPAIR_WORDS, REPAIRS
+from gradstep.core.engine.run.feed_values import instead_of, missing_tensor
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.loop import anywhere, tensor_carried
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.core.graph.suggestions import instead
 from gradstep.core.ops.declare.table import find
-from gradstep.core.ops.typing.flatten_loops import original_edge
+from gradstep.core.ops.typing.flatten_loops import flatten_loops, original_edge
 
 MakeEdit = Callable[[Document, Sequence[str]], Document]
 
@@ -74,6 +75,9 @@ def _stop(document: Document, names: Sequence[str]) -> Document:
         return document.with_(request=replace(request, stopped_edges=wires))
     ref = TensorRef.parse(at)
     anywhere(document.graph, ref.op)
+    whole = flatten_loops(document.graph)
+    if missing := missing_tensor(whole, ref):
+        raise GradstepError(missing, kind="KeyError", node=ref.op, hint=instead_of(whole, ref))
     return document.with_(request=replace(request, stops=request.stops | {ref}))
 
 

@@ -84,7 +84,7 @@ def test_an_empty_and_an_unfinished_document_have_no_findings() -> None:
 
 
 def test_a_remedy_that_there_is_not_is_an_error() -> None:
-    with pytest.raises(GradstepError, match="there is no remedy 'pray'"):
+    with pytest.raises(GradstepError, match="there is no edit 'pray'"):
         mend(Document(), "pray", ())
 
 

@@ -409,10 +409,11 @@ def test_what_cannot_be_edited_is_refused_and_nothing_is_changed() -> None:
     for edit, message in (
         (("stop", ("nowhere",)), "no operation named 'nowhere'"),
         (("stop", ("r<7",)), "carries no wire"),
+        (("stop", ("y:7",)), "exists but only has 1 outputs"),
         (("set", ("r", "alfa", "1")), "has no attribute 'alfa'"),
         (("set", ("r", "alpha", "much")), "'much' is not a number"),
         (("override", ("Identity", "nowhere", "op")), "no operation named 'nowhere'"),
-        (("pray", ()), "no remedy 'pray'"),
+        (("pray", ()), "there is no edit 'pray'"),
         (("unstop", ("r<0",)), "it is so already"),
     ):
         with pytest.raises(GradstepError, match=message):
