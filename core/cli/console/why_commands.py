@@ -10,8 +10,10 @@ from gradstep.core.checks.why.why_answers import Explainer
 from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
 from gradstep.core.cli.console.move_commands import needs
 from gradstep.core.cli.output.trial_table import trial_text
+from gradstep.core.debug.history.frozen_program import NamedEdit
 from gradstep.core.debug.history.program_tensors import find_tensor
 from gradstep.core.document.document import CodeKind
+from gradstep.core.document.named_edits import label_of
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.host.edit_trials import run_by, try_remedy, with_remedies
@@ -32,7 +34,7 @@ def why(console: Console, rest: str) -> Reply:
     if not rest:
         raise needs("why", "a tensor: why loss, why grad w, why grad w of loss")
     found, _, _ = _explained(console, rest)
-    console.sessions.question = rest
+    console.sessions.question, console.sessions.offered = rest, _edits(found)
     fixes = [f"{number}  {one.label}" for number, one in enumerate(found.remedies, 1)]
     more = ["try 1 shows what one does, take 1 makes it on a branch:", *fixes] if fixes else []
     return Reply("\n".join([explanation_text(found), *more]), msgspec.to_builtins(found))
@@ -54,17 +56,29 @@ def take_fix(console: Console, rest: str) -> Reply:
 
 
 def _chosen(console: Console, rest: str, command: str) -> tuple[RemedyInfo, str, str]:
-    asked = console.sessions.question
+    asked, listed = console.sessions.question, console.sessions.offered
     if not asked or not rest.isdecimal():
         raise needs(command, f"a `why`, and the number of an edit that it named: {command} 1")
-    found, of, wrt = _explained(console, asked)
-    if not 1 <= int(rest) <= len(found.remedies):
+    number = int(rest[:9])
+    if not 1 <= number <= len(listed):
         raise GradstepError(
-            f"why {asked} names {len(found.remedies)} edits now, and no number {rest}",
+            f"why {asked} names {len(listed)} edits now, and no number {number}",
             kind="ValueError",
             hint="ask why again",
         )
-    return found.remedies[int(rest) - 1], of, wrt
+    found, of, wrt = _explained(console, asked)
+    here = dict(zip(_edits(found), found.remedies, strict=True))
+    if (edit := listed[number - 1]) not in here:
+        raise GradstepError(
+            f"'{label_of(*edit)}' was named where the session stood before, and is not here",
+            kind="ValueError",
+            hint="ask why again",
+        )
+    return here[edit], of, wrt
+
+
+def _edits(found: Explanation) -> tuple[NamedEdit, ...]:
+    return tuple((one.kind, (*one.names,)) for one in found.remedies)
 
 
 def _explained(console: Console, asked: str) -> tuple[Explanation, str, str]:

@@ -162,8 +162,9 @@ class Scheduler:
         "while/While" and "while/While last" are where it stands, or the last. Raises GradstepError
         for what is neither."""
         loop, _, number = target.strip().rpartition(" ")
-        if number.isdecimal() and loop and int(number) > 0:
-            self.session.choose_iteration(loop, int(number[:18]) - 1)
+        counted = int(number[:18]) if number.isdecimal() else 0  # of any length
+        if counted > 0 and loop:
+            self.session.choose_iteration(loop, counted - 1)
             return
         if number == "last" and loop:
             number = loop

@@ -12,6 +12,7 @@ import numpy as np
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.concurrency.scheduler import Scheduler
+from gradstep.core.debug.history.frozen_program import NamedEdit
 from gradstep.core.debug.history.manual_assignments import concerned
 from gradstep.core.engine.run.variable_map import map_variables, variables
 from gradstep.core.errors import GradstepError
@@ -26,6 +27,7 @@ class Sessions:
     def __init__(self, by_name: Mapping[str, Scheduler], current: str = FIRST) -> None:
         self._by_name = dict(by_name)
         self.question = ""  # that was asked of them last, for who asks on
+        self.offered: tuple[NamedEdit, ...] = ()  # the edits that the answer named
         self._breakpoints: tuple[Breakpoint, ...] = ()
         self.current = current
         self._limit = sum(thread.timeline.limit_bytes for thread in self.session.sessions)

@@ -360,6 +360,8 @@ def test_why_names_edits_that_are_tried_and_taken_on_a_branch(cli: Cli) -> None:
         ("why loss; take 1", "names 0 edits now"),
         ("why grad p; try x", "try needs a `why`"),
         ("why grad nowhere", "nowhere"),
+        (f"why grad p; take {'9' * 5000}", "and no number 9"),
+        ("why grad p; take 1; take 2", "'Add 1e-7 to what logp reads' was named where"),
     ],
 )
 def test_what_cannot_be_tried_says_why(cli: Cli, script: str, why: str) -> None:

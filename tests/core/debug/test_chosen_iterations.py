@@ -41,6 +41,15 @@ def test_a_loop_that_has_run_shows_the_iteration_that_was_chosen() -> None:
     assert shown(session, "while/times") == 16
 
 
+def test_a_number_of_any_length_is_the_last_iteration() -> None:
+    threads = Scheduler(looping.session(n=4).program)
+    threads.command("continue_")
+    threads.choose_iteration("while/While 1")
+    assert shown(threads.session, "while/times") == 2
+    threads.choose_iteration(f"while/While {'9' * 5000}")
+    assert shown(threads.session, "while/times") == 16
+
+
 def test_while_it_stands_in_the_loop_earlier_iterations_can_be_looked_at() -> None:
     session = looping.session(n=5)
     session.run_to("while/While")
