@@ -98,7 +98,7 @@ def _require_made(session: DebugSession, run: int) -> None:
     timeline = session.timeline
     if not 0 <= run < timeline.runs or timeline.done(run) < timeline.length:
         raise GradstepError(
-            f"run {run} has not been made to its end",
+            f"run {run + 1} has not been made to its end",
             kind=USAGE,
             hint="make it, and ask again",
         )

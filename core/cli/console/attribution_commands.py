@@ -19,6 +19,7 @@ from gradstep.core.protocol.messages import RowsWeighed, RowWeight, WeighRows
 
 if TYPE_CHECKING:
     from gradstep.core.cli.console.console import Console
+    from gradstep.core.debug.motion.debug_session import DebugSession
 
 _OF = " of "
 _LISTED = 16  # rows
@@ -31,8 +32,7 @@ def rows(console: Console, rest: str) -> Reply:
     if rest and not rest.isdecimal():
         raise needs("rows", "the number of a run")
     session = console.session
-    done = session.timeline.done(session.stop.run) == session.timeline.length
-    run = int(rest[:18]) if rest else session.stop.run - (0 if done else 1)
+    run = int(rest[:18]) if rest else _last_made(session)
     found = weigh_rows(session, WeighRows(run=run, seconds=_SECONDS, limit=1 << 20))
     if not found.size:
         raise GradstepError(
@@ -41,6 +41,12 @@ def rows(console: Console, rest: str) -> Reply:
             hint="rows are those of its Data: a table, arrays, a generator",
         )
     return Reply(_rows_text(found), msgspec.to_builtins(found))
+
+
+def _last_made(session: DebugSession) -> int:
+    """The run that it stands in, if that is done, or the one before; the first where none is."""
+    timeline, run = session.timeline, session.stop.run
+    return run if timeline.done(run) == timeline.length else max(run - 1, timeline.first)
 
 
 def _rows_text(found: RowsWeighed) -> str:
@@ -64,7 +70,7 @@ def _sum(found: RowsWeighed) -> str:
         return f"the rows' gradients are not the batch's{gap}: rows hang on each other"
     total = sum(row.share or 0.0 for row in found.rows)
     looked = f"{found.looked} of {found.size} rows" if found.looked < found.size else "all rows"
-    return f"{looked} make {100 * total:.1f} % of the gradient of run {found.run}"
+    return f"{looked} make {100 * total:.1f} % of the gradient of run {found.run + 1}"
 
 
 def cut(console: Console, rest: str) -> Reply:

@@ -27,7 +27,7 @@ def test_shares_of_rows_add_up_to_the_gradient() -> None:
     assert said.data["adds_up"]
     assert len(said.data["rows"]) == said.data["looked"] == said.data["size"] == 32
     assert sum(row["share"] for row in said.data["rows"]) == pytest.approx(1, abs=1e-4)
-    assert said.text.endswith("all rows make 100.0 % of the gradient of run 0")
+    assert said.text.endswith("all rows make 100.0 % of the gradient of run 1")
 
 
 def test_before_a_run_is_done_the_one_before_it_is_meant() -> None:
@@ -36,10 +36,13 @@ def test_before_a_run_is_done_the_one_before_it_is_meant() -> None:
     found.execute("step")
     assert found.session.stop.run == 1
     assert found.execute("rows").data["run"] == 0
-    with pytest.raises(GradstepError, match="has not been made to its end"):
+    with pytest.raises(GradstepError, match="run 2 has not been made to its end"):
         found.execute("rows 1")
     with pytest.raises(GradstepError, match="the number of a run"):
         found.execute("rows here")
+    found.execute("restart")
+    with pytest.raises(GradstepError, match="run 1 has not been made to its end"):
+        found.execute("rows")
 
 
 def test_without_data_there_are_no_rows() -> None:

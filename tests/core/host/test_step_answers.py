@@ -209,8 +209,8 @@ def test_the_real_step_is_the_one_that_was_made_to_the_bit(line: EngineService) 
 @pytest.mark.parametrize(
     ("request_", "says"),
     [
-        (m.CompareStep(run=99), "run 99 has not been made"),
-        (m.WeighRows(run=-1), "run -1 has not been made"),
+        (m.CompareStep(run=99), "run 100 has not been made"),
+        (m.WeighRows(run=-1), "run 0 has not been made"),
         (m.LeaveOut(run=2, places=[*range(6)]), "0 of 6 are left"),
         (m.LeaveOut(run=2, places=[6]), "6 of 6 are left"),
     ],
