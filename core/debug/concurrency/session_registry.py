@@ -123,7 +123,7 @@ class Sessions:
     def _share(self) -> None:
         threads = [thread for session in self._by_name.values() for thread in session.sessions]
         for thread in threads:
-            thread.timeline.limit_bytes = self._limit // len(threads)
+            thread.branches.programs.limit(self._limit // len(threads))
 
     def _require_free(self, name: str) -> None:
         if not name:

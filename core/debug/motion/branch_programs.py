@@ -29,6 +29,11 @@ class BranchPrograms:
         """Those that are run after edits; None where they are not kept."""
         return self._made.get(edits[-1]) if edits else self.own
 
+    def limit(self, limit_bytes: int) -> None:
+        """How much memory the recorded runs of each may keep from now on."""
+        for runs in (self.own, *self._made.values()):
+            runs.timeline.limit_bytes = limit_bytes
+
     def hold(self, edit: BranchEdit, runs: ProgramRuns) -> None:
         """Keep those that the last edit made."""
         self._made[edit] = runs

@@ -13,8 +13,11 @@ from gradstep.core.debug.concurrency.thread_state import Thread
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import assign, repeat
 from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.program.derive import derive
 
 
 def program(bias: float = 0.0) -> Program:
@@ -61,6 +64,23 @@ def test_each_has_its_own_variables_and_position() -> None:
     both.delete("copy")
     assert list(both.by_name) == ["main"]
     assert both.session.session.timeline.limit_bytes == sum(limits) == 2 * limits[0]
+
+
+def test_memory_is_shared_out_to_the_programs_of_all_branches() -> None:
+    b = GraphBuilder()
+    x = b.constant(np.float32(3), name="x")
+    b.one("LeakyRelu", x, name="y", alpha=0.5)
+    made = derive(Document(graph=b.build(), fetches=(TensorRef("y"),)))
+    both = Sessions({"main": Scheduler(made)})
+    whole = both.session.session.timeline.limit_bytes
+    both.session.edit("set", ("y", "alpha", "0.25"))
+    both.session.switch_branch("main")
+    both.new("copy", lambda: Scheduler(made))
+    limits = []
+    for branch in ("main", "b1"):
+        both["main"].switch_branch(branch)
+        limits.append(both["main"].session.timeline.limit_bytes)
+    assert limits == [whole // 2] * 2
 
 
 def test_a_copy_is_deep_in_both_directions() -> None:
