@@ -37,7 +37,7 @@ def _beside(document: Document, before: Document, reader: str) -> Document:
     return document_edits.move(document, near)
 
 
-def _source(document: Document, at: str) -> tuple[Edge, TensorRef, np.dtype[Any]]:
+def source_of(document: Document, at: str) -> tuple[Edge, TensorRef, np.dtype[Any]]:
     """A wire, what it carries, and the element type. Raises GradstepError."""
     edge = Edge.parse(at)
     inputs = anywhere(document.graph, edge.op).inputs
@@ -51,7 +51,7 @@ def _source(document: Document, at: str) -> tuple[Edge, TensorRef, np.dtype[Any]
 
 def _through(document: Document, at: str, type: str, other: str, name: str) -> Document:
     """A wire leads through `type`, whose second input is the number `other`."""
-    edge, source, dtype = _source(document, at)
+    edge, source, dtype = source_of(document, at)
     graph, number = edits.add(
         document.graph, "Const", f"{edge.op}_{name}", (),
         {"value": Constant(np.array(float(other), dtype)), "dtype": DType.of(dtype)},
@@ -93,7 +93,7 @@ def _safe_where(document: Document, names: Sequence[str]) -> Document:
     """What an operation reads is `fill` wherever its result is not chosen: a wire, the Select that
     chooses, which of its sides the result is on ("1" or "2"), and the number."""
     at, chooser, side, fill = names
-    edge, source, dtype = _source(document, at)
+    edge, source, dtype = source_of(document, at)
     condition = anywhere(document.graph, chooser).inputs[0]
     if condition is not None and _chooses_rows(document, chooser, condition, source):
         raise GradstepError(

@@ -10,6 +10,7 @@ import numpy as np
 from gradstep.core.debug.history.frozen_program import NamedEdit
 from gradstep.core.document.document import Document
 from gradstep.core.document.named_edits import edit_by_name
+from gradstep.core.document.repairs import source_of
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.ops.build.variable import VARIABLES
@@ -108,8 +109,8 @@ def _divisor(case: _Case) -> Iterator[NamedEdit]:
 def _overflow(case: _Case) -> Iterator[NamedEdit]:
     if case.op.type in ("Exp", "Expm1", "Sinh", "Cosh"):
         yield from _safe(case, "0")
-        held = next((c.array.dtype for c in case.document.initial.values()), np.dtype(np.float32))
-        yield "keep_below", (str(case.wire), _TOP.get(held, "80"))
+        _, _, dtype = source_of(case.document, str(case.wire))
+        yield "keep_below", (str(case.wire), _TOP.get(dtype, "80"))
     yield from _smaller(case)
 
 

@@ -285,3 +285,13 @@ def test_what_variables_begin_with_is_not_edited_in_a_later_run() -> None:
     with pytest.raises(GradstepError, match="would change nothing from run 2 on"):
         try_edit(threads.session, ("scale", ("w", "0.1")), LOSS, (TensorRef("w"),))
     assert len(threads.session.branches.all) == 2
+
+
+def test_a_bound_is_that_of_what_the_wire_carries() -> None:
+    """Whatever other variables are of."""
+    document = _document(CASES["exponent"])
+    session, _, _ = _run(document)
+    here, stop = situation_of(session, {}), session.stop
+    found = Explainer(here, {}, session.backend, session, stop.run, stop.step).value("loss")
+    first = {"before": Constant(np.zeros(3, np.float32)), **document.initial}
+    assert find_remedies(document.with_(initial=first), found)[0] == CASES["exponent"].edit
