@@ -24,6 +24,8 @@ class BranchPrograms:
     def __init__(self, own: ProgramRuns) -> None:
         self.own = own
         self._made: dict[BranchEdit, ProgramRuns] = {}
+        # Of edits those that can be made: each costs a derivation to find out.
+        self._possible: dict[tuple[BranchEdit, ...], tuple[BranchEdit, ...]] = {}
 
     def of(self, edits: Sequence[BranchEdit]) -> ProgramRuns | None:
         """Those that are run after edits; None where they are not kept."""
@@ -59,21 +61,28 @@ class BranchPrograms:
         kind, names = last
         return self.program_after([*edits, BranchEdit(0, 0, "", kind, names)])
 
-    def possible(self, edits: Iterable[BranchEdit]) -> list[BranchEdit]:
+    def possible(self, edits: Iterable[BranchEdit]) -> tuple[BranchEdit, ...]:
         """Those that can be made: an edit of the document may have made others impossible."""
-        found = list[BranchEdit]()
-        for edit in edits:
-            try:
-                self.program_after([*found, edit])
-            except GradstepError:
-                continue
-            found.append(edit)
-        return found
+        asked = (*edits,)
+        if asked and asked not in self._possible:
+            before = self.possible(asked[:-1])
+            self._possible[asked] = self._with(before, asked[-1])
+        return self._possible.get(asked, ())
+
+    def _with(self, edits: tuple[BranchEdit, ...], edit: BranchEdit) -> tuple[BranchEdit, ...]:
+        """One more, if it can be made."""
+        try:
+            self.program_after([*edits, edit])
+        except GradstepError:
+            return edits
+        return (*edits, edit)
 
     def keep_only(self, branches: Iterable[Branch], shown: ProgramRuns) -> None:
         """Those that branches run; and of them no more than there is memory for."""
-        used = {branch.edits[-1] for branch in branches if branch.edits}
+        ways = [branch.edits for branch in branches if branch.edits]
+        used, parts = {edits[-1] for edits in ways}, {edit for edits in ways for edit in edits}
         self._made = {edit: runs for edit, runs in self._made.items() if edit in used}
+        self._possible = {e: found for e, found in self._possible.items() if parts.issuperset(e)}
         others = [each for each in (*self._made.values(), self.own) if each is not shown]
         limit = shown.timeline.limit_bytes
         for each in others:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -488,3 +488,28 @@ def test_a_session_is_led_to_an_edited_branch_as_far_as_that_goes() -> None:
             if ref.op in other.program.graph:
                 found = other.frame().value(ref)
                 assert same(found, fresh.at[stop.run, stop.step].get(ref)), ref
+
+
+def test_which_edits_can_be_made_is_found_out_once() -> None:
+    made: list[Sequence[NamedEdit]] = []
+    program = derive(_document())
+    derived = program.edited
+    assert derived is not None
+
+    def edited(own: Program, edits: Sequence[NamedEdit]) -> Program:
+        made.append(edits)
+        return derived(own, edits)
+
+    session = DebugSession(replace(program, edited=edited))
+    session.edit("set", ("r", "alpha", "0.5"))
+    session.edit("stop", ("r<0",))
+    edits = session.branches["b2"].edits
+    programs = session.branches.programs
+    assert programs.possible(edits) == edits
+    made.clear()
+    assert programs.possible(edits) == edits
+    assert programs.possible(edits[:1]) == edits[:1]
+    assert made == []
+    session.drop_branch("b2")
+    session.drop_branch("b1")
+    assert not programs._possible
