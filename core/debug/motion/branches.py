@@ -156,16 +156,22 @@ class Branches:
 
     def lead(self) -> None:
         """To where the current branch, which `take_over` has told of, was left; as far as that can
-        be made. Where its program does not even begin, the first branch is shown."""
+        be made; what kept it from being made is the cursor's error. Where its program does not even
+        begin, the first branch is shown."""
         branch, runs = self[self.current], self._session.runs
-        with suppress(GradstepError, Cancelled), cancelled_when(runs.cursor.pausing):
-            self._replay.make_again(branch)
+        failed: GradstepError | None = None
+        try:
+            with suppress(Cancelled), cancelled_when(runs.cursor.pausing):
+                self._replay.make_again(branch)
+        except GradstepError as error:
+            failed = _not_reached(branch, error)
         now, self._session.runs = self._session.runs, runs
         if now is not self.programs.of(self.programs.possible(branch.edits)):
             now, self.current = self.programs.own, self.first
             now.timeline.reset()
         self._follow_on(now)
         self._stand_at(self[self.current].place)
+        self._cursor.error = failed
         self._settle()
 
     def rename(self, name: str, to: str) -> None:
@@ -354,3 +360,12 @@ class Branches:
             raise GradstepError("a branch needs a name", kind="ValueError", hint="for example 'b'")
         numbers = range(1, len(self._by_name) + 2)
         return name or next(n for n in map("b{}".format, numbers) if n not in self._by_name)
+
+
+def _not_reached(branch: Branch, error: GradstepError) -> GradstepError:
+    return GradstepError(
+        f"branch '{branch.name}' cannot be made again up to where it was left: {error.message}",
+        kind=error.kind,
+        node=error.node,
+        hint=error.hint or "step on from here, or drop the branch",
+    )

@@ -513,3 +513,28 @@ def test_which_edits_can_be_made_is_found_out_once() -> None:
     session.drop_branch("b2")
     session.drop_branch("b1")
     assert not programs._possible
+
+
+def test_a_branch_that_cannot_be_led_to_again_is_said_to() -> None:
+    """Its last edit takes from an index that a document with fewer elements does not have."""
+
+    def document(*elements: float) -> Document:
+        b = GraphBuilder()
+        x, at = b.placeholder("x", shape=(None,)), b.constant(np.int32(1), name="at")
+        b.one("GatherV2", x, at, b.constant(np.int32(0), name="axis"), name="taken")
+        b.one("Neg", b.get("taken"), name="loss")
+        feeds = {"x:0": Constant(floats(*elements))}
+        return Document(graph=b.build(), feeds=feeds, fetches=(TensorRef("loss"),))
+
+    session = DebugSession(derive(document(1, 2, 3)))
+    session.continue_()
+    session.edit("set", ("at", "value", "2"), "mine")
+    session.continue_()
+    other = DebugSession(derive(document(1, 2)))
+    other.branches.take_over(session.branches.all, "mine")
+    stop = other.lead()
+    assert stop.error is not None
+    assert stop.error.message.startswith("branch 'mine' cannot be made again")
+    assert (stop.error.node, stop.op, other.branches.current) == ("taken", "taken", "mine")
+    assert other.step().reason == "exception"
+    assert DebugSession(derive(document(1, 2))).lead().error is None
