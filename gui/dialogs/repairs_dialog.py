@@ -56,6 +56,7 @@ class RepairsDialog(Dialog):
         self.resize(620, 560)
         self._show()
         self._trials.changed.connect(self._show)
+        self.finished.connect(self._trials.end)
 
     def _show(self) -> None:
         while (item := self._blocks.takeAt(0)) is not None:

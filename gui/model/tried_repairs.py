@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gradstep.gui.model.workspace import Workspace
 
 Question = tuple[str, tuple[RemedyInfo, ...], str, str]
+_NONE: Question = ("", (), "", "")
 
 
 class TriedRepairs(QObject):
@@ -26,7 +27,7 @@ class TriedRepairs(QObject):
         super().__init__(workspace)
         self._workspace = workspace
         self._round = 0
-        self._offered: Question = ("", (), "", "")
+        self._offered = _NONE
         self.title = ""
         self.remedies: tuple[RemedyInfo, ...] = ()
         self.found: list[Tried | str | None] = []
@@ -41,7 +42,12 @@ class TriedRepairs(QObject):
         self.ask(*self._offered)
 
     def forget(self) -> None:
-        """Nothing is to be tried."""
+        """Nothing is to be tried, and nothing is offered."""
+        self._offered = _NONE
+        self.end()
+
+    def end(self) -> None:
+        """Nobody looks at what was to be tried: what has not been begun is not."""
         self._round += 1
         self.title, self.remedies, self.found = "", (), []
         self.changed.emit()
@@ -49,15 +55,17 @@ class TriedRepairs(QObject):
     def ask(self, title: str, remedies: Sequence[RemedyInfo], of: str = "", wrt: str = "") -> None:
         """Try them, one after the other, in the run that the debugger stands in; `changed` tells of
         each. of, wrt: what is looked at, as of TryEdit."""
-        self.forget()
+        self.end()
         self.title, self.remedies = title, tuple(remedies)
         self.found = [None] * len(self.remedies)
         self.changed.emit()
-        for number, one in enumerate(self.remedies):
-            self._try(number, one, of, [wrt] if wrt else [])
+        self._try(0, of, [wrt] if wrt else [])
 
-    def _try(self, number: int, one: RemedyInfo, of: str, wrt: list[str]) -> None:
+    def _try(self, number: int, of: str, wrt: list[str]) -> None:
+        """That one, and then those behind it."""
         mine = self._round
+        if number == len(self.remedies):
+            return
 
         def answered(reply: Message, buffers: tuple[Buffer, ...]) -> None:
             if mine != self._round:
@@ -66,7 +74,9 @@ class TriedRepairs(QObject):
                 self.found[number] = reply
             elif isinstance(reply, Failed):
                 self.found[number] = reply.error.message
+            self._try(number + 1, of, wrt)
             self.changed.emit()
 
+        one = self.remedies[number]
         request = TryEdit(kind=one.kind, names=one.names, of=of, wrt=wrt)
         self._workspace.request(request, (), answered)

@@ -50,6 +50,7 @@ def test_what_why_names_is_tried_and_taken_and_undone(driver: Driver, qtbot: Any
     before = space.document
     qtbot.mouseClick(_button(dialog, "repairs_dialog.branch.0"), Qt.MouseButton.LeftButton)
     driver.settle()
+    assert space.repairs.found == [], "the dialog is closed"
     assert space.document is before
     assert space.stop is not None
     assert [branch.current for branch in space.stop.branches] == [False, True]
