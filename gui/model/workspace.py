@@ -59,6 +59,7 @@ from gradstep.gui.model.python_rights import PythonRights
 from gradstep.gui.model.run_query import RunQuery
 from gradstep.gui.model.session_list import SessionModel
 from gradstep.gui.model.training import Training
+from gradstep.gui.model.tried_document import EditedDocument
 from gradstep.gui.model.tried_repairs import TriedRepairs
 from gradstep.gui.model.undo import Edit
 from gradstep.gui.model.value_cache import TensorValue
@@ -183,6 +184,7 @@ class Workspace(QObject):
         self.soundness = Soundness(self)
         self.whys = Explanations(self)
         self.repairs = TriedRepairs(self)
+        self.edited_document = EditedDocument()
         self.lints = LintFindings(self)
         self.queries = RunQuery(self)
         self.variants = VariantComparison(self)

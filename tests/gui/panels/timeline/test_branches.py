@@ -163,7 +163,11 @@ def test_a_stop_is_tried_on_a_branch_and_taken(bench: Any, show: Callable[..., A
     action.run(space)
     assert _branches(bench)[1] == ("b1", "main", "stop a<0", True)
     assert space.document is before
-    assert tried(space).request.stopped_edges == {Edge("a", 0)}
+    edited = tried(space)
+    assert edited.request.stopped_edges == {Edge("a", 0)}
+    bench.run("step_back")
+    assert tried(space) is edited, "it is not made again at each stop"
+    bench.run("step")
     assert space.program.gradients["c:0"] != native
     assert ("a", 0) in [(end.op, end.index) for end in space.program.blocked]
     action.run(space)
