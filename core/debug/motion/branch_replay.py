@@ -12,6 +12,7 @@ from gradstep.core.debug.history.branch_record import Branch, BranchEdit
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import Assignment, give_possible
 from gradstep.core.debug.motion.branch_programs import BranchPrograms, kept_steps
+from gradstep.core.debug.motion.level import Level
 from gradstep.core.debug.motion.program_runs import ProgramRuns
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.steps import storage_name
@@ -118,8 +119,7 @@ class BranchReplay:
         self._reach(run, min(step, timeline.length))
 
     def _reach(self, run: int, step: int) -> None:
-        newest = self._session.timeline.under_way(run)
-        error = newest.reach(step) if newest is not None and step > newest.step else None
+        error = Level(self._session.timeline, run).reach(step)
         if error is not None:
             raise error
 

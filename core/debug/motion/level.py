@@ -108,6 +108,14 @@ class Level:
         """As the debugger says it, of a loop."""
         return Place(self.track.name, self.number, self.step, self.length, self.track.count)
 
+    def reach(self, step: int) -> GradstepError | None:
+        """Stand before `step` of this run, and execute what is missing up to there; or where the
+        run ends before, or is paused; what stopped it."""
+        run = self.track.under_way(self.number)
+        error = run.reach(step) if run is not None and step > run.step else None
+        self.step = min(step, self.length if run is None else run.step)
+        return error
+
     def to_end(self) -> None:
         """Stand at the end of the loop, which is over."""
         self.number = self.track.count or 0

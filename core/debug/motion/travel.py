@@ -29,9 +29,7 @@ class Travel:
         for halt in cursor.halts(limit, loops, heed):
             if halt > level.step:
                 check_cancelled()
-                run = level.track.under_way(level.number)
-                error = run.reach(halt) if run is not None and halt > run.step else None
-                level.step = min(halt, level.length if run is None else run.step)
+                error = level.reach(halt)
                 if error is not None:
                     return cursor.stopped_by(error)
                 if level.step < halt and not level.at_end:  # a loop was left
