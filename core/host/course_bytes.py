@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -18,6 +18,8 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.host.session_restore import Course, Courses
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.tensor_bytes import elements, pack
+
+T = TypeVar("T")
 
 
 class _Array(msgspec.Struct, array_like=True):
@@ -49,10 +51,10 @@ class _Branch(msgspec.Struct, array_like=True):
     run: int
     step: int
     op: str
-    changes: list[_Change]
+    changes: list[int]  # by their numbers: branches have some in common
     inherited: int
     place: tuple[int, int]
-    edits: list[int] = []  # by their numbers: branches have some in common
+    edits: list[int] = []  # by theirs
     edits_inherited: int = 0
 
 
@@ -66,11 +68,14 @@ class _Command(msgspec.Struct, array_like=True):
 
 
 class _Course(msgspec.Struct, array_like=True):
+    """given: all changes, each once; changes: of the session, by their numbers."""
+
     run: int
     step: int
     op: str
     inside: list[Place]
-    changes: list[_Change]
+    given: list[_Change]
+    changes: list[int]
     history: list[_Command]
     branches: list[_Branch] = []
     edits: list[_Edit] = []
@@ -105,14 +110,20 @@ def read(buffer: Buffer) -> Courses:
 
 def _taken_apart(course: Course) -> _Course:
     history = [_command(name, what) for name, what in course.history]
-    edits = {each: None for b in course.branches for each in b.edits}
-    numbers = {each: number for number, each in enumerate(edits)}
+    edits = _numbered(each for b in course.branches for each in b.edits)
+    lists = [course.changes, *(b.changes for b in course.branches)]
+    given = _numbered(each for changes in lists for each in changes)
     return _Course(
-        *(course.run, course.step, course.op, [*course.inside], _written(course.changes), history),
+        *(course.run, course.step, course.op, [*course.inside]),
+        [_Change(c.run, c.step, c.op, _arrays(c.values), c.words) for c in given],
+        [given[each] for each in course.changes],
+        history,
         branches=[
             _Branch(
-                *(b.name, b.parent, b.run, b.step, b.op, _written(b.changes), b.inherited, b.place),
-                [numbers[each] for each in b.edits],
+                *(b.name, b.parent, b.run, b.step, b.op),
+                [given[each] for each in b.changes],
+                *(b.inherited, b.place),
+                [edits[each] for each in b.edits],
                 b.edits_inherited,
             )
             for b in course.branches
@@ -125,11 +136,16 @@ def _taken_apart(course: Course) -> _Course:
 def _put_together(course: _Course) -> Course:
     history = tuple((each.name, _what(each)) for each in course.history)
     edits = [BranchEdit(e.run, e.step, e.op, e.kind, (*e.names,), e.words) for e in course.edits]
+    given = [Assignment(c.run, c.step, c.op, _values(c.values), c.words) for c in course.given]
     return Course(
-        *(course.run, course.step, course.op, tuple(course.inside), _read(course.changes), history),
+        *(course.run, course.step, course.op, tuple(course.inside)),
+        tuple(given[number] for number in course.changes),
+        history,
         branches=tuple(
             Branch(
-                *(b.name, b.parent, b.run, b.step, b.op, _read(b.changes), b.inherited, b.place),
+                *(b.name, b.parent, b.run, b.step, b.op),
+                tuple(given[number] for number in b.changes),
+                *(b.inherited, b.place),
                 tuple(edits[number] for number in b.edits),
                 b.edits_inherited,
             )
@@ -139,12 +155,9 @@ def _put_together(course: _Course) -> Course:
     )
 
 
-def _written(changes: Sequence[Assignment]) -> list[_Change]:
-    return [_Change(c.run, c.step, c.op, _arrays(c.values), c.words) for c in changes]
-
-
-def _read(changes: Sequence[_Change]) -> tuple[Assignment, ...]:
-    return tuple(Assignment(c.run, c.step, c.op, _values(c.values), c.words) for c in changes)
+def _numbered(things: Iterable[T]) -> dict[T, int]:
+    """Each once, in their order, and its number."""
+    return {each: number for number, each in enumerate(dict.fromkeys(things))}
 
 
 def _command(name: str, what: Any) -> _Command:
