@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress, count, islice
+from itertools import compress, count
 from operator import is_not
 
 from gradstep.core.graph.model import Graph, Operation
-
-_FEW = 64  # places, which whoever asks looks at one by one
 
 NONE: frozenset[str] = frozenset()
 
@@ -47,15 +45,6 @@ def common_ends(a: Sequence[object], b: Sequence[object]) -> tuple[int, int]:
     first, most = common_start(a, b), min(len(a), len(b))
     others = compress(count(), map(is_not, reversed(a), reversed(b)))
     return first, min(next(others, most), most - first)
-
-
-def changed_places(a: Sequence[object], b: Sequence[object]) -> list[int] | None:
-    """The few places at which two sequences of one length have other objects, wherever they are;
-    None where they are of different lengths, or differ in many places. In C."""
-    if len(a) != len(b):
-        return None
-    found = [*islice(compress(count(), map(is_not, a, b)), _FEW + 1)]
-    return None if len(found) > _FEW else found
 
 
 def keep_sequence(then: Iterable[str], now: Iterable[str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import compress, count, islice
+from itertools import compress, count
 from operator import attrgetter, is_not, itemgetter
 from typing import Any, Generic, TypeVar
 
@@ -20,10 +20,10 @@ from gradstep.core.protocol.message_parts import (
     ProgramInfo,
     StepInfo,
 )
+from gradstep.core.sequence_places import changed_places
 
 T = TypeVar("T")
 Entry = tuple[str, str]
-_FEW = 64  # places, which are looked at one by one
 HELD = 2  # so many of the programs that were told last may be the base of a change
 
 
@@ -160,9 +160,9 @@ def _rearranged(
     """None where the two are equal. key: finds the place that an entry had."""
     if old is new:
         return None
-    few = _few_others(old, new)
+    few = changed_places(old, new)
     if few is not None:
-        return _exchanged(old, new, key, few)
+        return _exchanged(old, new, key, [place for place in few if old[place] != new[place]])
     first = _common(old, new)
     if first == len(old) == len(new):
         return None
@@ -181,15 +181,6 @@ def _rearranged(
             runs.append([place, 1, 0])
     runs.append([len(old) - last, last, 0])
     return Rearranged([(start, kept, more) for start, kept, more in runs if kept or more], added)
-
-
-def _few_others(old: Sequence[T], new: Sequence[T]) -> list[int] | None:
-    """The few places in which two lists of one length have others; None where they are many. As
-    gradstep.core.graph.changes has them, which loads NumPy; who starts knows of messages alone."""
-    if len(old) != len(new):
-        return None
-    found = [*islice(compress(count(), map(is_not, old, new)), _FEW + 1)]
-    return None if len(found) > _FEW else [i for i in found if old[i] != new[i]]
 
 
 def _exchanged(

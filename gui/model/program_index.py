@@ -8,10 +8,10 @@ from itertools import compress, count, islice, pairwise
 from operator import attrgetter, is_not, ne
 from typing import Any, NamedTuple, TypeVar
 
-from gradstep.core.graph.changes import changed_places
 from gradstep.core.graph.model import Edge
 from gradstep.core.protocol.messages import EdgeGradient, ProgramInfo, StepInfo
 from gradstep.core.protocol.vocabulary import PhaseName
+from gradstep.core.sequence_places import changed_places
 
 _OP, _PHASE, _WRITES = attrgetter("op"), attrgetter("phase"), attrgetter("writes")
 E = TypeVar("E")

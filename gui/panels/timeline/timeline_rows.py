@@ -10,10 +10,10 @@ from itertools import chain
 from operator import add, attrgetter
 from typing import overload
 
-from gradstep.core.graph.changes import changed_places
 from gradstep.core.graph.model import Graph
 from gradstep.core.protocol.messages import ProgramInfo, StepInfo
 from gradstep.core.protocol.vocabulary import PhaseName
+from gradstep.core.sequence_places import changed_places
 from gradstep.gui.model.program_index import (
     ProgramIndex,
     Stretch,
