@@ -46,11 +46,11 @@ class ControlSentences:
             "While": self._loop,
             "_Arg": self._argument,
             "LoopCond": lambda op: f"goes on while {self._condition(op.inputs[0])}",
-            "NextIteration": self._next,
+            "NextIteration": self._hand_on,
             "Exit": self._exit,
             "RefExit": self._exit,
-            "Enter": self._enter,
-            "RefEnter": self._enter,
+            "Enter": self._hand_on,
+            "RefEnter": self._hand_on,
             "Switch": self._switch,
             "RefSwitch": self._switch,
             "Merge": self._merge,
@@ -151,9 +151,9 @@ class ControlSentences:
             return f"k = {COUNT}, {COUNT} − 1, … 1"
         left = self._write.gradient_name_of(op.output()) or self._here(op)
         first = self._write.inlined(op.inputs[0], 2)
-        return f"{left} = {first} at first, then {self._round_result(op, result)}"
+        return f"{left} = {first} at first, then {self._round_result(result)}"
 
-    def _round_result(self, op: Operation, result: TensorRef) -> str:
+    def _round_result(self, result: TensorRef) -> str:
         """What the iteration before gave."""
         summed = self._summed(result)
         if summed:
@@ -169,10 +169,8 @@ class ControlSentences:
         now = self._symbols.round.get(TensorRef(argument), argument)
         return f"{now[:-1]}⁺¹⁾" if now.endswith("⁾") else now
 
-    def _next(self, op: Operation) -> str:
-        return f"{self._own(op)} = {self._in(op, 0)}"
-
-    def _enter(self, op: Operation) -> str:
+    def _hand_on(self, op: Operation) -> str:
+        """What only hands its input on."""
         return f"{self._own(op)} = {self._in(op, 0)}"
 
     def _exit(self, op: Operation) -> str:
