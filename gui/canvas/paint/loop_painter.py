@@ -26,8 +26,7 @@ class LoopPainter:
 
     def draw(self, painter: QPainter, frame: Frame, scale: float) -> None:
         """The ways round the loop of one frame. scale: pixels per scene unit."""
-        loops = (loop for loop in self._arrays.visible.loops if loop.name == frame.loop)
-        rounds = next((loop.rounds for loop in loops), ())
+        rounds = self._arrays.visible.loops.get(frame.loop, ())
         left, top, _, height = frame.rect
         corner = QPointF(left + SIDE / 3, top + height - SIDE / 2)
         pen = QPen(self._theme.muted, WIDTH)

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from gradstep.core.graph.loop import LOOP, Loop, loop_of
 from gradstep.core.graph.model import Graph
 from gradstep.core.protocol.messages import ProgramInfo
 
-
-@dataclass(frozen=True, slots=True)
-class DrawnLoop:
-    """name: of its While; rounds: the boxes, by number, from which values go round to others, where
-    the next iteration begins with them."""
-
-    name: str
-    rounds: tuple[tuple[int, int], ...]
+# The boxes, by number, from which values go round to others, where the next iteration begins.
+Rounds = tuple[tuple[int, int], ...]
 
 
-def drawn_loops(graph: Graph, box_of: Mapping[str, int]) -> tuple[DrawnLoop, ...]:
-    """Those in a graph whose loops are flattened, the outer ones first. box_of: operation -> the
-    box that shows it."""
-    runs = (op for op in graph if LOOP in op.attrs)
-    loops = [(op.name, loop) for op in runs if (loop := loop_of(op)) is not None]
-    return tuple(DrawnLoop(name, _rounds(loop, box_of)) for name, loop in loops)
+def drawn_loops(graph: Graph, box_of: Mapping[str, int]) -> dict[str, Rounds]:
+    """By its While, how the values of each loop go round, in a graph whose loops are flattened.
+    box_of: operation -> the box that shows it."""
+    loops = ((name, loop_of(graph[name])) for name in sorted(graph.marked[LOOP]))
+    return {name: _rounds(loop, box_of) for name, loop in loops if loop is not None}
 
 
 def loop_titles(program: ProgramInfo | None) -> dict[str, str]:
@@ -33,7 +25,7 @@ def loop_titles(program: ProgramInfo | None) -> dict[str, str]:
     return {info.loop: f"while {info.condition}" for info in loops if info.condition}
 
 
-def _rounds(loop: Loop, box_of: Mapping[str, int]) -> tuple[tuple[int, int], ...]:
+def _rounds(loop: Loop, box_of: Mapping[str, int]) -> Rounds:
     pairs = zip(loop.results, loop.variables, strict=True)
     ends = ((box_of.get(result.op), box_of.get(name)) for result, name in pairs)
     shown = ((a, b) for a, b in ends if a is not None and b is not None and a != b)

@@ -17,7 +17,7 @@ from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.graph.scopes import parents
 from gradstep.core.graph.stacked_blocks import stacks_in
 from gradstep.core.ops.typing.inference import Inference
-from gradstep.gui.canvas.scene.drawn_loops import DrawnLoop, drawn_loops
+from gradstep.gui.canvas.scene.drawn_loops import Rounds, drawn_loops
 from gradstep.gui.canvas.scene.gradient_path import NO_PATH, GradientPath
 from gradstep.gui.canvas.scene.hubs import Hubs, find_hubs
 from gradstep.gui.canvas.scene.scene_boxes import Box, Boxes, scope_box
@@ -153,9 +153,9 @@ class VisibleGraph:
         return surroundings(graph, [(box.id, box.members[0]) for box in self.boxes])
 
     @cached_property
-    def loops(self) -> tuple[DrawnLoop, ...]:
+    def loops(self) -> Mapping[str, Rounds]:
         """Those whose iterations are shown."""
-        return () if self.source is None else drawn_loops(self.source.graph, self.box_of)
+        return {} if self.source is None else drawn_loops(self.source.graph, self.box_of)
 
     @cached_property
     def framing(self) -> Framing:

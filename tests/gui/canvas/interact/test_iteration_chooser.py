@@ -172,8 +172,8 @@ def test_an_inner_loop_is_chosen_within_the_outer_ones_iteration(canvas: Any) ->
 
 
 def test_what_goes_round_is_drawn_along_the_frame(looped: Any) -> None:
-    (loop,) = looped.view.arrays.visible.loops
-    ends = {tuple(looped.view.arrays.visible.boxes[box].id for box in pair) for pair in loop.rounds}
+    (rounds,) = looped.view.arrays.visible.loops.values()
+    ends = {tuple(looped.view.arrays.visible.boxes[box].id for box in pair) for pair in rounds}
     assert ends == {
         ("while/NextIteration", "while/Merge"),
         ("while/NextIteration_1", "while/Merge_1"),
