@@ -45,6 +45,10 @@ class LoopIterations:
         """The iteration, and the step in it, where the run of the loop stands."""
         return (0, 0) if self._run is None else (self._run.number, self._run.step)
 
+    def has_begun(self, number: int) -> bool:
+        """Whether iteration `number` is one that has."""
+        return self.count is not None or number <= self.reached[0]
+
     def length_of(self, number: int) -> int:
         """Steps of iteration `number`: where the loop ends, only those of the condition."""
         return self._split if self.is_last(number) else len(self.plan.steps)
@@ -77,7 +81,7 @@ class LoopIterations:
         """What a tensor held after `step` steps of iteration `number`: a device array, or state.
         None where it was not computed (yet), is dead, or is not kept any more."""
         index = self._made(ref, step)
-        if index is None or self.dead(ref, number, step):
+        if index is None or not self.has_begun(number) or self.dead(ref, number, step):
             return None
         return self.held(index, number)
 
@@ -85,7 +89,7 @@ class LoopIterations:
         """Whether what a tensor held after `step` steps of iteration `number`, or whether it was
         dead, is not kept any more."""
         index = self._made(ref, step)
-        if index is None:
+        if index is None or not self.has_begun(number):
             return False
         condition = self.plan.alive.get(ref)
         lost = condition is not None and self._forgot(condition, number)
@@ -115,7 +119,7 @@ class LoopIterations:
 
     def shared(self, number: int, step: int) -> Iterator[Any]:
         """What all operations of the run work on that name its class, as `value`."""
-        for name in self.plan.per_run:
+        for name in self.plan.per_run if self.has_begun(number) else ():
             yield self.held(self.plan.newest(name, step), number)
 
     def variable(self, ref: TensorRef) -> str | None:
@@ -166,6 +170,8 @@ class LoopView:
         number = iterations.number(self.loop.op, count)
         if number is None or number == self.number:
             return None
+        if last is None and number > made:
+            return LoopView(self.loop, number, 0)  # it has not begun
         under_way = self.loop.under_way(number)
         step = self.loop.length_of(number) if under_way is None else under_way.step
         return LoopView(self.loop, number, step)

@@ -110,11 +110,14 @@ class Cursor:
         for back in reversed(frame.loops):
             op = back.loop.op
             forward = self._forward(op.origin) if op.phase is Phase.BACKWARD else None
-            if forward is None or forward.name in chosen.numbers:
+            if forward is None:
                 continue
             way.append(forward)
             there = frame.looking_at(chosen).view_of(way)
-            if there is not None and there.loop.count is not None:
+            if there is None or there.loop.count is None:
+                continue
+            chosen = chosen.with_total(forward.name, there.loop.count)
+            if forward.name not in chosen.numbers:
                 chosen = chosen.with_(forward.name, max(there.loop.count - 1 - back.number, 0))
         return chosen
 

@@ -104,7 +104,7 @@ def test_an_inner_loop_is_looked_at_within_the_outer_ones_iteration(outer: int) 
     assert {*told} == {around, inner}
 
 
-def backward(n: int = 4) -> DebugSession:
+def backward(n: int = 4, runs: int = 1) -> DebugSession:
     builder = GraphBuilder()
     with builder.as_default():
         y = looping.power(builder)
@@ -119,7 +119,8 @@ def backward(n: int = 4) -> DebugSession:
         gradients=derived.gradients,
     )
     session = DebugSession(program)
-    session.continue_()
+    for _ in range(runs):
+        session.continue_()
     return session
 
 
@@ -197,6 +198,20 @@ def test_who_stands_on_the_way_back_sees_what_was_there_on_the_way_there() -> No
         while session.stop.inside and session.stop.inside[0].iteration == iteration:
             session.step()
     assert seen == [81, 27, 9, 3]
+
+
+@pytest.mark.parametrize("there", range(5))
+def test_on_the_way_back_a_chosen_iteration_has_its_own_gradient_or_none_yet(there: int) -> None:
+    session = backward(n=5, runs=0)
+    back = next(name for name in loops_of(session) if name.startswith("gradients/"))
+    session.run_to(back)
+    session.step_into()
+    while session.stop.inside[0].iteration < 2:
+        session.step()
+    session.choose_iteration("while/While", there)
+    assert shown(session, "while/times") == 3 ** (there + 1)
+    known = 3 ** (4 - there) if there > 2 else None  # it goes through 4 and 3, and stands in 2
+    assert session.view().gradient("while/times") == known
 
 
 def test_a_choice_stays_over_an_edit() -> None:
