@@ -19,8 +19,9 @@ from gradstep.core.document.document import CodeItem, CodeKind, Document, Optimi
 from gradstep.core.document.named_edits import edit_by_name
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
-from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.graph.model import Constant, Graph, TensorRef
 from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.typing.inference import infer_declared
 from gradstep.core.program.derive import derive
 from tests.core.debug.conftest import floats
 from tests.core.debug.motion.test_branches import Fresh
@@ -79,6 +80,10 @@ class Given:
     name: str
     value: np.ndarray
 
+    @property
+    def op_given(self) -> str:
+        return TensorRef.parse(self.name).op
+
 
 @dataclass(frozen=True, eq=False)
 class Way:
@@ -105,10 +110,18 @@ class FreshWay(Fresh):
             self.steps.append([*self.names, ""])
             self.variables = {**program.initial, **carried}
             places = {name: step for step, name in enumerate(self.steps[-1])}
-            self.given = [(g.run, places.get(g.op, places[""]), g.name, g.value) for g in way.given]
+            there = {*needed, *fed, *self.variables}  # an edit may leave nobody who needs it
+            given = [g for g in way.given if g.op_given in there and _fits(program.graph, g)]
+            self.given = [(g.run, places.get(g.op, places[""]), g.name, g.value) for g in given]
             self._run(run)
             carried = dict(self.variables)
         self.tensors = sorted({ref for known in self.at.values() for ref in known}, key=str)
+
+
+def _fits(graph: Graph, given: Given) -> bool:
+    """Whether it still is of the tensor's type: an edit may have made that another one."""
+    kind = infer_declared(graph).types.get(TensorRef.parse(given.name))
+    return kind is None or kind.shape.accepts(given.value.shape)
 
 
 def _edited(document: Document, edits: Sequence[NamedEdit]) -> Document:
