@@ -16,6 +16,7 @@ from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.protocol import messages as m
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.tensor_bytes import pack
+from gradstep.core.protocol.vocabulary import VERDICTS
 
 Told = Callable[[int, int], None]
 
@@ -58,7 +59,10 @@ def _input(session: DebugSession, op: Operation, ref: TensorRef | None) -> np.nd
     """What an operation reads, where the debugger stands."""
     if ref is None:
         raise GradstepError(
-            f"an input of '{op.name}' is not wired", kind="ValueError", node=op.name
+            f"an input of '{op.name}' is not wired",
+            kind="ValueError",
+            node=op.name,
+            hint="wire it on the canvas",
         )
     frame = session.view()
     value = frame.value(ref)
@@ -95,12 +99,17 @@ def _added(buffers: list[Buffer], array: np.ndarray | None) -> int:
 
 
 def _text(op: Operation, rule: str, blocks: Sequence[JacobianBlock]) -> str:
-    measured = [block for block in blocks if block.verdicts is not None]
-    if len(measured) < len(blocks):
-        return f"by the rule '{rule}'; there are too many entries to measure them, too"
     entries = sum(block.rule.size for block in blocks)
+    if not entries:
+        return "there are no elements here to show"
+    verdicts = [block.verdicts.ravel() for block in blocks if block.verdicts is not None]
+    if len(verdicts) < len(blocks):
+        return f"by the rule '{rule}'; there are too many entries to measure them, too"
     wrong = sum(block.wrong for block in blocks)
     if not wrong:
-        return f"all {entries} entries that the rule '{rule}' gives are what differences say"
+        all_of = np.concatenate(verdicts)
+        known = int(np.count_nonzero(all_of == VERDICTS.index("TensorFlow's")))
+        but = f", but {known} that are known to be wrong in TensorFlow, too" if known else ""
+        return f"all {entries} entries that the rule '{rule}' gives are what differences say{but}"
     said = f"{wrong} of {entries} entries are not what differences say"
     return f"the rule '{rule}' is wrong here: {said}"

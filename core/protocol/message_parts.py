@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from gradstep.core.iteration_text import iteration_text
 from gradstep.core.protocol.vocabulary import (
     BreakpointTarget,
     DeviceKind,
@@ -198,6 +199,12 @@ class LoopShown(msgspec.Struct, frozen=True, kw_only=True):
     reached: int = 0
     iterations: int = -1
     chosen: bool = False
+
+    @property
+    def text(self) -> str:
+        """For people; "" where there is none yet."""
+        count = None if self.iterations < 0 else self.iterations
+        return "" if self.iteration < 0 else iteration_text(self.iteration, count, self.reached)
 
 
 class ThreadInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,9 +20,8 @@ def iteration_words(workspace: Workspace, operation: str) -> str:
     shown, words = shown_iterations(workspace), list[str]()
     for loop in loops_around(workspace.document.graph, operation) if shown else ():
         found = shown.get(loop)
-        if found is not None and found.iteration >= 0:
-            of = f" of {found.iterations}" if found.iterations >= 0 else ""
-            words.append(f"iteration {found.iteration + 1}{of}")
+        if found is not None and found.text:
+            words.append(found.text)
     return ", ".join(words)
 
 

@@ -204,8 +204,8 @@ def one_with_value(workspace: Workspace) -> bool:
 @needs("select a variable, or a node that has a value, first, outside of loops and threads")
 def one_value_here(workspace: Workspace) -> bool:
     """Whether what is selected can be given another value where the debugger stands."""
-    op, stop = selected_operation(workspace), workspace.stop
-    if op is None or stop is None or stop.inside or stop.threads:
+    op = selected_operation(workspace)
+    if op is None or not is_beside_no_thread(workspace):
         return False
     known = workspace.value(f"{op.name}:0")
     return op.type in VARIABLES or (known is not None and known.state == "known")

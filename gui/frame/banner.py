@@ -48,6 +48,7 @@ class Banner(QWidget):
         self._grid.addWidget(self.label, 0, 1)
         self._grid.addWidget(self._buttons, 0, 2)
         self._below = False
+        self._close: QToolButton | None = None
         self.hide()
         workspace.theme_changed.connect(self._tint)
         self._tint()
@@ -70,12 +71,12 @@ class Banner(QWidget):
 
     def add_close(self) -> None:
         """A cross at the right end that hides the strip."""
-        self._close = QToolButton()
-        self._close.setObjectName(f"{self.objectName()}.close")
-        self._close.setAccessibleName("Close this message")
-        self._close.setAutoRaise(True)
-        self._close.clicked.connect(self.hide)
-        self._grid.addWidget(self._close, 0, 3)
+        self._close = close = QToolButton()
+        close.setObjectName(f"{self.objectName()}.close")
+        close.setAccessibleName("Close this message")
+        close.setAutoRaise(True)
+        close.clicked.connect(self.hide)
+        self._grid.addWidget(close, 0, 3)
         self._tint()
 
     def event(self, event: QEvent) -> bool:
@@ -115,6 +116,6 @@ class Banner(QWidget):
         theme = self._workspace.theme
         color = theme.tone(self._tone)
         self._icon.setPixmap(icons.pixmap(self._icon_name, color, 16, self.devicePixelRatioF()))
-        if hasattr(self, "_close"):
+        if self._close is not None:
             self._close.setIcon(icons.icon("close", theme, theme.muted))
         self.update()

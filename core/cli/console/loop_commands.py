@@ -49,18 +49,12 @@ def _loops(console: Console) -> list[LoopShown]:
 
 def _listed(console: Console) -> Reply:
     loops = _loops(console)
-    rows = [[each.loop, _words(each), "chosen" if each.chosen else ""] for each in loops]
+    rows = [
+        [each.loop, each.text or "has not run yet", "chosen" if each.chosen else ""]
+        for each in loops
+    ]
     text = table(rows) if rows else "the program has no loops"
     return Reply(text, {"loops": msgspec.to_builtins(loops)})
-
-
-def _words(loop: LoopShown) -> str:
-    if loop.iteration < 0:
-        return "has not run yet"
-    if loop.iterations == 0:
-        return "no iteration took place"
-    of = f"of {loop.iterations}" if loop.iterations >= 0 else f"of {loop.reached} so far"
-    return f"iteration {loop.iteration + 1} {of}"
 
 
 LOOP_COMMANDS = (

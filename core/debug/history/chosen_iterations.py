@@ -23,8 +23,8 @@ class ChosenIterations:
         return bool(self.numbers) or self.paired
 
     def number(self, loop: Operation, count: int) -> int | None:
-        """The iteration of `loop` that was chosen, of `count`; the last of fewer. On the way back it
-        may be one that has not begun. None for none."""
+        """The iteration of `loop` that was chosen, of `count`; the last of fewer; on the way back
+        perhaps one that is still to come. None for none."""
         if loop.name in self.numbers:
             return max(min(self.numbers[loop.name], count - 1), 0)
         if loop.phase is Phase.BACKWARD and loop.origin in self.numbers:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gradstep.core.iteration_text import iteration_text
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -18,9 +20,5 @@ class Place:
 
     @property
     def text(self) -> str:
-        """For people, who count iterations from 1."""
-        if self.iteration == self.iterations:
-            noun = "iteration" if self.iterations == 1 else "iterations"
-            return f"{self.loop}, after its {self.iterations} {noun}"
-        of = "" if self.iterations is None else f" of {self.iterations}"
-        return f"{self.loop}, iteration {self.iteration + 1}{of}"
+        """For people."""
+        return f"{self.loop}, {iteration_text(self.iteration, self.iterations)}"

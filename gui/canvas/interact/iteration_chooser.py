@@ -20,6 +20,7 @@ from gradstep.gui.model.workspace import Workspace
 
 HEIGHT = 22  # pixels
 MOST = 60  # frames that have one
+_NOTCH = 120  # of a wheel, in Qt's eighths of a degree
 _STEPS = {
     Qt.Key.Key_Up: 1,
     Qt.Key.Key_Down: -1,
@@ -39,6 +40,7 @@ class IterationChooser(QWidget):
         self.setObjectName(f"canvas.iteration.{loop}")
         self._workspace, self._loop = workspace, loop
         self._shown, self._title = LoopShown(loop=loop), ""
+        self._turned = 0  # by the wheel, of what is no whole notch yet
         self.back, self.on, self.drop = QToolButton(), QToolButton(), QToolButton()
         self.field, self.of = _Number(self), Label()
         self.word = Label(self.tr("iteration"))
@@ -123,9 +125,11 @@ class IterationChooser(QWidget):
         if not self.field.hasFocus():  # who zooms over it means the canvas
             event.ignore()
             return
-        turned = event.angleDelta().y()
-        if turned:  # sideways means nothing here
-            self.step(1 if turned > 0 else -1)
+        self._turned += event.angleDelta().y()  # sideways means nothing here
+        notches = int(self._turned / _NOTCH)  # touchpads turn by less
+        self._turned -= notches * _NOTCH
+        if notches:
+            self.step(notches)
         event.accept()
 
     def _build(self) -> None:
@@ -172,9 +176,7 @@ class IterationChooser(QWidget):
         self.choose(int(text[:9]) - 1 if text.isdecimal() else self._shown.iteration)
 
     def _words(self) -> str:
-        return self.tr("{}: iteration {} {}").format(
-            self._loop, self._shown.iteration + 1, self.of.text()
-        )
+        return f"{self._loop}: {self._shown.text or self.tr('no iteration yet')}"
 
 
 class _Number(QLineEdit):

@@ -16,9 +16,11 @@ from gradstep.core.graph.model import Constant, Operation
 from gradstep.core.graph.opaque_attributes import Unread
 from gradstep.core.ops.declare.table import OpDef, find
 from gradstep.gui import commands
+from gradstep.gui.frame.action_record import is_beside_no_thread
 from gradstep.gui.frame.dialog_table import VALUE, open_dialog
-from gradstep.gui.look.plain_text import add_row
+from gradstep.gui.look.plain_text import add_row, plain
 from gradstep.gui.look.theme import mono
+from gradstep.gui.model.tried_document import tried
 from gradstep.gui.model.value_place import ValuePlace, attribute_place, fed_place, place_of
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.attribute_editors import attr_editor, text_editor
@@ -55,8 +57,8 @@ class Attributes(FactRows):
             self.add(_VALUED[op.type], self._value(op))
         for index in self._fed_outputs(op):
             self.add(f"Fed :{index}" if index else "Fed", self._fed(op, index))
-        if names and self._has_branches:
-            self.add("", self._on_branch(op, definition, shown))
+        if is_beside_no_thread(self._workspace) and (able := self._able(op, definition, shown)):
+            self.add("", self._on_branch(op.name, able))
         if rare and not self._unfolded:
             self.add("", self._more(op, len(rare)))
         self.setVisible(bool(names) or op.type in _VALUED or bool(self._fed_outputs(op)))
@@ -72,30 +74,28 @@ class Attributes(FactRows):
         link.clicked.connect(unfold)
         return line_of(link)
 
-    @property
-    def _has_branches(self) -> bool:
-        """Whether a branch could leave where the debugger stands."""
-        stop = self._workspace.stop
-        return stop is not None and not stop.inside and not stop.threads
+    def _able(self, op: Operation, definition: OpDef | None, names: list[str]) -> dict[str, Any]:
+        """The attributes that are written in a line, as the branch that is shown has them."""
+        op = tried(self._workspace).graph.operations.get(op.name, op)
+        declared = {} if definition is None else definition.attrs
+        values = {name: op.attrs.get(name, declared.get(name)) for name in names}
+        return {name: value for name, value in values.items() if _is_line(value)}
 
-    def _on_branch(self, op: Operation, definition: OpDef | None, names: list[str]) -> QWidget:
+    def _on_branch(self, node: str, values: dict[str, Any]) -> QWidget:
         """The way to give an attribute another value on a branch of the runs alone."""
         link = Link(self._theme, self.tr("try on a branch ▾"), "inspector.attr.branch", "muted")
         menu = QMenu(link)
         menu.setObjectName("inspector.attr.branch.menu")
-        declared = {} if definition is None else definition.attrs
-        for name in names:
-            value = op.attrs.get(name, declared.get(name))
-            if not isinstance(value, Loop | Unread | type | None) and not _is_large_one(value):
-                row = add_row(menu, f"{name}…")
-                row.triggered.connect(
-                    lambda _=False, name=name, value=value: self._try(op.name, name, value)
-                )
+        for name, value in values.items():
+            row = add_row(menu, f"{name}…")
+            row.triggered.connect(
+                lambda _=False, name=name, value=value: self._try(node, name, value)
+            )
         link.clicked.connect(lambda: menu.popup(link.mapToGlobal(link.rect().bottomLeft())))
         return line_of(link)
 
     def _try(self, node: str, name: str, value: Any) -> None:
-        title, asked = self.tr("Try on a branch"), f"{node}.{name}"
+        title, asked = self.tr("Try on a branch"), plain(f"{node}.{name}")
         text, given = QInputDialog.getText(self, title, asked, text=attr_text(value))
         if given and text.strip():
             commands.edit_on_branch(self._workspace, "set", node, name, text.strip())
@@ -206,8 +206,11 @@ def _is_large(value: Constant | None) -> bool:
     return value is not None and value.array.size > EDITABLE
 
 
-def _is_large_one(value: Any) -> bool:
-    return isinstance(value, Constant) and _is_large(value)
+def _is_line(value: Any) -> bool:
+    """Whether an attribute's value is written in a line."""
+    if isinstance(value, Loop | Unread | type | None):
+        return False
+    return not (isinstance(value, Constant) and _is_large(value))
 
 
 def _attribute_place(op: Operation, name: str, value: Constant) -> ValuePlace:
