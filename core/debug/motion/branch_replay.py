@@ -119,7 +119,8 @@ class BranchReplay:
         self._reach(run, min(step, timeline.length))
 
     def _reach(self, run: int, step: int) -> None:
-        error = Level(self._session.timeline, run).reach(step)
+        lacking = Level(self._session.timeline, run).lacking(step)
+        error = None if lacking is None else lacking.reach(step)
         if error is not None:
             raise error
 

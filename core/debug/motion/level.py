@@ -108,13 +108,16 @@ class Level:
         """As the debugger says it, of a loop."""
         return Place(self.track.name, self.number, self.step, self.length, self.track.count)
 
-    def reach(self, step: int) -> GradstepError | None:
-        """Stand before `step` of this run, and execute what is missing up to there; or where the
-        run ends before, or is paused; what stopped it."""
+    def lacking(self, step: int) -> Run | None:
+        """What has to `reach(step)` before this level can `stand` there; None where all that is
+        recorded, or is not to be executed. Asked for and not done, which is a call less."""
         run = self.track.under_way(self.number)
-        error = run.reach(step) if run is not None and step > run.step else None
+        return run if run is not None and step > run.step else None
+
+    def stand(self, step: int) -> None:
+        """Stand before `step` of this run; or where the run ends before, or is paused."""
+        run = self.track.under_way(self.number)
         self.step = min(step, self.length if run is None else run.step)
-        return error
 
     def to_end(self) -> None:
         """Stand at the end of the loop, which is over."""

@@ -29,7 +29,9 @@ class Travel:
         for halt in cursor.halts(limit, loops, heed):
             if halt > level.step:
                 check_cancelled()
-                error = level.reach(halt)
+                run = level.lacking(halt)
+                error = None if run is None else run.reach(halt)
+                level.stand(halt)
                 if error is not None:
                     return cursor.stopped_by(error)
                 if level.step < halt and not level.at_end:  # a loop was left
