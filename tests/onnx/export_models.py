@@ -6,7 +6,7 @@ needs torch, transformers, onnx, onnxruntime and onnxscript, and nothing of Grad
 the model, and NAME.npz its inputs (`in/NAME`), outputs as ONNX Runtime has them (`out/NAME`) and,
 as PyTorch has them, gradients of the mean of the first output times `shares`
 (`gradient/PARAMETER`). The models that come with ONNX (light_…) have the outputs that it recorded.
-Weights are drawn.
+Weights are drawn. NAME: those alone that have it, or one of them, in their names.
 """
 
 from __future__ import annotations
@@ -105,11 +105,11 @@ def main(folder, names):
 
     light = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
     for name, make in networks().items():
-        if not names or name in names:
+        if not names or any(one in name for one in names):
             export(name, make, folder)
             sys.stdout.write(f"exported {name}\n")
     for path in sorted(light.glob("*.onnx")):
-        if not names or path.stem in names:
+        if not names or any(one in path.stem for one in names):
             copy_light(path, folder)
             sys.stdout.write(f"copied {path.stem}\n")
 

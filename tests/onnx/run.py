@@ -72,6 +72,8 @@ def _models(options: argparse.Namespace) -> int:
             command = [str(python), str(EXPORT), folder, *options.names]
             if subprocess.run(command, check=False, stdout=sys.stderr).returncode:
                 raise NotAvailableError("its models could not be written; see above")
+            if not any(Path(folder).glob("*.onnx")):
+                raise NotAvailableError(f"no network has {' or '.join(options.names)} in its name")
         except (NotAvailableError, OSError) as error:
             return NotAvailableError(str(error)).say("ONNX Runtime", options.json)
         found = []
