@@ -1195,8 +1195,12 @@ class _Marked:
         self.step = step
 
     def __enter__(self):
+        # A classmethod of Python's, or one of C's (from PyTorch 2.15 on): both are bound by __get__.
         self.plain, self.found = torch.autograd.Function.__dict__["apply"], {}
-        plain, found = self.plain.__func__, self.found
+        found = self.found
+
+        def plain(cls, *args, **kwargs):
+            return self.plain.__get__(None, cls)(*args, **kwargs)
 
         def apply(cls, *args, **kwargs):
             if cls.__module__.startswith(("torch._higher_order_ops", "torch._library")):
