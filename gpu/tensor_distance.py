@@ -108,7 +108,8 @@ def worst_index(left: Array, right: Array) -> tuple[int, ...] | None:
         if apart[here] > best:
             best, at = float(apart[here]), start + here
         start += len(apart)
-    return tuple(int(i) for i in np.unravel_index(at, left.shape))
+    parts = real(left).size // left.size  # 2 of a complex number
+    return tuple(int(i) for i in np.unravel_index(at // parts, left.shape))
 
 
 _NUMBERS = "fiubc"

@@ -1639,9 +1639,8 @@ class _Writer:
         real = _gradients(out, [*weights.values()])
         if _differ(out.detach().sum(), of.detach().sum(), 0, 1e-5):
             real = [mine.get(self.aliases.get(name, name)) for name in weights]
-            text = (
-                f"run again, the model gives {float(out.sum()):.6g} and not {float(of.sum()):.6g}"
-            )
+            now, then = (float(x.detach().sum()) for x in (out, of))
+            text = f"run again, the model gives {now:.6g} and not {then:.6g}"
             why = "it draws numbers that tracing draws in another order, or remembers something"
             remark = {"text": f"{text}: {why}; its gradients could not be held against the graph's"}
             self.document["remarks"].append(remark)

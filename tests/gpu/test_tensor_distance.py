@@ -223,6 +223,13 @@ def test_complex_numbers_are_pairs_of_real_ones() -> None:
     assert found["equal"] == 0.5
     assert found["max_abs"] == 1
     assert found["rel_l2"] == pytest.approx(1 / math.sqrt(6))
+    assert worst_index(a, b) == (0,)
+    whole = np.zeros((2, 3), np.complex128)
+    for place in np.ndindex(whole.shape):
+        for part in (1, 1j):
+            other = whole.copy()
+            other[place] += part
+            assert worst_index(whole, other) == place
 
 
 def test_what_is_no_number_has_no_measures() -> None:

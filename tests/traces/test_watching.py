@@ -210,7 +210,10 @@ def lines_of(wire: socket.socket) -> list[dict[str, Any]]:
         return [json.loads(line) for line in lines]
 
 
-def test_who_follows_hears_what_was_what_comes_and_the_end(exporter: Any, runtime: Path) -> None:
+def test_who_follows_hears_what_was_what_comes_and_the_end(
+    exporter: Any, runtime: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", [__file__])
     loop = Loop(exporter)
     with loop.watch:
         loop.step(2)
@@ -224,7 +227,7 @@ def test_who_follows_hears_what_was_what_comes_and_the_end(exporter: Any, runtim
         "gradstep": "watch",
         "version": 1,
         "title": "Sequential",
-        "script": os.path.abspath(sys.argv[0]),
+        "script": os.path.abspath(__file__),
         "pid": os.getpid(),
         "torch": torch.__version__,
         "step": 2,
@@ -281,7 +284,7 @@ def test_at_a_port_who_knows_the_password_is_let_in(
         wait(lambda: watched.live.arrivals)
         loop.step()
     assert not path.exists()
-    with wire.makefile("rb") as lines:
+    with wire, wire.makefile("rb") as lines:
         answer, greeting, *rest = lines
     assert answer == f"{told['answer']}\n".encode()
     assert json.loads(greeting)["gradstep"] == "watch"
@@ -392,7 +395,8 @@ def test_who_reads_nothing_is_dropped_and_the_loop_never_waits(
         slow.close()
         loop.step()
         last = watched.step
-    heard += b"".join(iter(lambda: fast.recv(1 << 20), b""))
+    with fast:
+        heard += b"".join(iter(lambda: fast.recv(1 << 20), b""))
     steps = [json.loads(line).get("step") for line in heard.splitlines()]
     assert steps[1:-1] == [*range(1, last + 1)], "who reads hears all of it"
 
