@@ -220,7 +220,7 @@ def test_who_follows_hears_what_was_what_comes_and_the_end(
         wire = loop.call()
         loop.step(2)
         weights = [*loop.model.parameters()]
-        size = math.hypot(*(float(w.norm()) for w in weights[:2]))
+        size = math.hypot(*(float(w.detach().norm()) for w in weights[:2]))
         slope = math.hypot(*(float(w.grad.norm()) for w in weights[:2]))
     greeting, *past, third, fourth, end = lines_of(wire)
     assert greeting == {

@@ -196,6 +196,6 @@ def amsgrad(
 
 
 def _shrunk(xp: Any, x: Any, by: Any) -> Any:
-    """`x` moved towards 0 by `by`, and not beyond."""
+    """`x` moved towards 0 by `by`, and not beyond. NaN stays NaN where its sign is 0 (PyTorch)."""
     size = xp.abs(x) - by
-    return xp.sign(x) * xp.where(size > 0, size, xp.zeros_like(size))
+    return xp.sign(x) * xp.maximum(size, xp.zeros_like(size))

@@ -15,6 +15,7 @@ pytest.importorskip("torch")
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.number_kinds import BFLOAT16
 from gradstep.gpu.devices import Devices
+from gradstep.gpu.torch_device.elementwise import COMPUTED
 from gradstep.gpu.torch_device.namespace import TorchNamespace
 from gradstep.gpu.torch_device.torch_array import TorchArray, to_host
 
@@ -73,6 +74,22 @@ def test_unsigned_integers_count_modulo_their_range_in_their_own_order(data: Any
     same(xp.unique(x), np.unique(a))
     same(x.astype(np.float64), a.astype(np.float64))
     same(x.astype(np.int16), a.astype(np.int16))
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_zeros_infinities_and_nans_give_what_they_give_in_numpy(name: str) -> None:
+    some = [0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -2.5, 3.0, -3.0, np.inf, -np.inf, np.nan]
+    if name == "sign":
+        some.pop()  # of NaN it is 0 there, which is a rule of PyTorch's (docs/devices.md)
+    function, operands = getattr(np, name), np.meshgrid(*[some] * getattr(np, name).nin)
+    with np.errstate(all="ignore"):
+        try:
+            wanted = function(*operands)
+        except TypeError:
+            pytest.skip("NumPy has it for whole numbers alone")
+    found = to_host(getattr(xp, name)(*map(xp.asarray, operands)))
+    assert found.dtype == wanted.dtype
+    np.testing.assert_allclose(found, wanted, rtol=1e-14, atol=0, equal_nan=True)
 
 
 def test_complex_numbers_compare_by_the_real_part_first() -> None:
