@@ -52,6 +52,8 @@ def source_of(document: Document, at: str) -> tuple[Edge, TensorRef, np.dtype[An
 def _through(document: Document, at: str, type: str, other: str, name: str) -> Document:
     """A wire leads through `type`, whose second input is the number `other`."""
     edge, source, dtype = source_of(document, at)
+    if _leads_through(document, source, type, other):
+        return document
     graph, number = edits.add(
         document.graph, "Const", f"{edge.op}_{name}", (),
         {"value": Constant(np.array(float(other), dtype)), "dtype": DType.of(dtype)},
@@ -62,6 +64,17 @@ def _through(document: Document, at: str, type: str, other: str, name: str) -> D
     )
     graph = edits.connect(graph, TensorRef(made), edge)
     return _beside(document.with_(graph=graph), document, edge.op)
+
+
+def _leads_through(document: Document, source: TensorRef, type: str, other: str) -> bool:
+    """Whether that is so already, as where a branch's edit was made in the document."""
+    op = anywhere(document.graph, source.op)
+    if op.type != type or len(op.inputs) < 2 or op.inputs[1] is None:
+        return False
+    held = anywhere(document.graph, op.inputs[1].op).attrs.get("value")
+    return isinstance(held, Constant) and bool(
+        np.all(held.array == np.array(float(other), held.array.dtype))
+    )
 
 
 def _add_epsilon(document: Document, names: Sequence[str]) -> Document:

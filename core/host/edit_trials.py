@@ -17,6 +17,8 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.protocol.messages import Explanation, RemedyInfo, Tried, TriedRow, TryEdit
 
+Subject = tuple[TensorRef, Sequence[TensorRef]]  # a loss, and with respect to what
+
 
 def with_remedies(document: Document, found: Explanation) -> Explanation:
     """With the edits that may mend it."""
@@ -27,10 +29,15 @@ def with_remedies(document: Document, found: Explanation) -> Explanation:
 
 def try_remedy(session: DebugSession, document: Document, request: TryEdit) -> Tried:
     """What the run in which the session stands would be. Raises GradstepError."""
-    of, wrt = _subject(run_by(document, session), request.of, request.wrt, request.names)
+    here = run_by(document, session)
+    of, wrt = _subject(here, request.of, request.wrt, request.names)
+    about: TensorRef | None = None
     if of.op not in session.program.graph:
         raise GradstepError(f"no operation named '{of.op}'", kind="KeyError", node=of.op)
-    trial = try_edit(session, (request.kind, (*request.names,)), of, wrt)
+    if request.of and not request.wrt and (found := _loss_behind(here, of, request.names)):
+        about = None if of == found[0] else of  # what comes of it is seen in what is trained
+        of, wrt = found
+    trial = try_edit(session, (request.kind, (*request.names,)), of, wrt, about)
     return Tried(
         label=label_of(request.kind, request.names),
         text=words_of_trial(trial),
@@ -47,9 +54,7 @@ def run_by(document: Document, session: DebugSession) -> Document:
     return document
 
 
-def _subject(
-    document: Document, of: str, wrt: Sequence[str], names: Sequence[str]
-) -> tuple[TensorRef, Sequence[TensorRef]]:
+def _subject(document: Document, of: str, wrt: Sequence[str], names: Sequence[str]) -> Subject:
     """What is looked at; where nothing is named, the first loss that the edit has to do with.
     Raises GradstepError where nothing is differentiated, either."""
     if of:
@@ -61,13 +66,27 @@ def _subject(
             kind="FailedPreconditionError",
             hint="name a tensor, or choose a loss (Graph > Differentiate)",
         )
+    return _touched(document, names) or (asked[0].of[0], asked[0].wrt)
+
+
+def _touched(document: Document, names: Sequence[str]) -> Subject | None:
+    """The first loss that an edit of these has to do with."""
     graph, touched = document.graph, {_operation(name) for name in names}
-    for request in asked:
+    for request in every_request(document):
         for y in request.of:
             behind = graph.ancestors([y.op]) if y.op in graph else frozenset()
             if not touched.isdisjoint({*behind, y.op}):
                 return y, [x for x in request.wrt if x.op in behind]
-    return asked[0].of[0], asked[0].wrt
+    return None
+
+
+def _loss_behind(document: Document, of: TensorRef, names: Sequence[str]) -> Subject | None:
+    """That, where a value that was asked about leads to it or is it."""
+    found = _touched(document, names)
+    if found is None or found[0].op not in document.graph:
+        return None
+    leads = of == found[0] or of.op in document.graph.ancestors([found[0].op])
+    return found if leads else None
 
 
 def _operation(name: str) -> str:

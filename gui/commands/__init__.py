@@ -10,6 +10,7 @@ from gradstep.gui.commands.ask_why import (
     ask_why,
     ask_why_value,
     find_smallest,
+    say_why_value,
     why_selected,
     why_value_selected,
 )
@@ -289,6 +290,7 @@ __all__ = [
     "revoke_trust",
     "rewire",
     "run_to",
+    "say_why_value",
     "select_all",
     "select_inputs",
     "select_passes",

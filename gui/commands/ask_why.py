@@ -52,7 +52,11 @@ def why_selected(workspace: Workspace) -> None:
 
 def why_value_selected(workspace: Workspace) -> None:
     """Say why the value of the selected node is as it is."""
-    ref = _selected(workspace)
+    say_why_value(workspace, _selected(workspace))
+
+
+def say_why_value(workspace: Workspace, ref: TensorRef) -> None:
+    """Say why a tensor's value is as it is, in the strip above the canvas."""
     ask_why_value(workspace, ref, _say(workspace, ref.short))
 
 

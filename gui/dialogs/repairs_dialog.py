@@ -95,7 +95,9 @@ class RepairsDialog(Dialog):
             grid.addWidget(self._label(word, "muted"), 0, column)
         for line, row in enumerate(found.rows, 1):
             tone: Tone = "muted" if row.before == row.after else "text"
-            grid.addWidget(self._label(row.what, tone), line, 0)
+            what = self._label(row.what, tone)
+            what.setWordWrap(False)
+            grid.addWidget(what, line, 0)
             for column, text in ((1, row.before), (2, row.after)):
                 cell = self._label(text, tone)
                 cell.setFont(mono(12))

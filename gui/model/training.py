@@ -251,9 +251,23 @@ class Training(QObject):
         self.busy = False
         if isinstance(reply, Trained):
             self.made, self.ended = reply.made, reply.ended
+            if self.lost is not None:
+                self._workspace.clicked.look(reply.stopped.run)
         elif isinstance(reply, Failed):
             self.failure = reply.error
         self.changed.emit()
+
+    @property
+    def lost(self) -> TensorRef | None:
+        """The loss that ended it, as it is NaN or infinite; None where nothing of that kind did."""
+        if not self.ended:
+            return None
+        known = {curve.text: curve.points.numbers for curve in self.curves}
+        for ref in self._minimized():
+            numbers = known.get(self._loss_curve(ref).text)
+            if numbers is not None and len(numbers) and not np.isfinite(numbers[-1]):
+                return ref
+        return None
 
     def _take_progress(self, event: object) -> None:
         if not isinstance(event, TrainingProgress) or not self.busy:

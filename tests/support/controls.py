@@ -123,7 +123,13 @@ class Controls(Driver):
                     return
         raise AssertionError(f"no tab '{title}'")
 
-    def click_at(self, widget: QWidget, at: QPoint, modifiers: Qt.KeyboardModifier = NONE) -> None:
+    def click_at(
+        self,
+        widget: QWidget,
+        at: QPoint,
+        modifiers: Qt.KeyboardModifier = NONE,
+        button: Qt.MouseButton = LEFT,
+    ) -> None:
         """Click a point of a widget, by way of its window: as the window system would say it, so
         that modal dialogs, open menus and what lies over the widget have their say."""
         self.bring_forward(widget.window())
@@ -131,7 +137,7 @@ class Controls(Driver):
         assert hit is widget or widget.isAncestorOf(hit), f"{hit} lies over {widget.objectName()}"
         window, offset = in_window(widget)
         QTest.mouseMove(window, offset + at)
-        QTest.mouseClick(window, LEFT, modifiers, offset + at)
+        QTest.mouseClick(window, button, modifiers, offset + at)
 
     def bring_forward(self, top: QWidget) -> None:
         """What a window manager does before a click; a bare X server has none."""

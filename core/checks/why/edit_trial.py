@@ -26,8 +26,9 @@ class Effect:
     """Of one program, at the end of a run. loss: of what is differentiated, the sum of its
     elements; norm: of all gradients together, each None where there is none. elements: of those
     gradients; broken, zero: how many of them are NaN or infinite, or 0; missing: the tensors whose
-    gradient is None. bad: elements of the tensor that was asked about that are NaN or infinite.
-    error: what stopped the run."""
+    gradient is None. bad: elements of what was asked about, and of the loss, that are NaN or
+    infinite; of a tensor that was asked about beside the loss, size: its elements, and lost: those
+    of them. error: what stopped the run."""
 
     loss: float | None
     norm: float | None
@@ -37,24 +38,33 @@ class Effect:
     missing: tuple[str, ...]
     bad: int
     error: str = ""
+    size: int = 0
+    lost: int = 0
 
 
 @dataclass(frozen=True)
 class Trial:
-    """of: what was asked about. first, run: which runs were made, counted from 0."""
+    """of: the loss, or what else was asked about; about: a tensor that was asked about beside it.
+    first, run: which runs were made, counted from 0."""
 
     of: TensorRef
     before: Effect
     after: Effect
     first: int
     run: int
+    about: TensorRef | None = None
 
 
 def try_edit(
-    session: DebugSession, edit: NamedEdit, of: TensorRef, wrt: Sequence[TensorRef]
+    session: DebugSession,
+    edit: NamedEdit,
+    of: TensorRef,
+    wrt: Sequence[TensorRef],
+    about: TensorRef | None = None,
 ) -> Trial:
     """In the run in which the session stands, on the branch that is shown; what was given by hand
-    within that run is left out. of: what is asked about, a loss where `wrt` names something.
+    within that run is left out. of: what is asked about, a loss where `wrt` names something; about:
+    a tensor beside it.
     Raises GradstepError for an edit that cannot be made. The session stays as it is."""
     programs, run = session.branches.programs, session.stop.run
     branch = session.branches[session.branches.current]
@@ -63,8 +73,9 @@ def try_edit(
     first = 0 if begins else run
     require_start(*edit, first)
     sides = session.program, edited
-    effects = [_effect(_made(session, one, first, run), run, of, wrt) for one in sides]
-    return Trial(of, effects[0], effects[1], first, run)
+    made = (_made(session, one, first, run) for one in sides)
+    before, after = (_effect(runs, run, of, wrt, about) for runs in made)
+    return Trial(of, before, after, first, run, about)
 
 
 def _made(session: DebugSession, program: Program, first: int, run: int) -> ProgramRuns:
@@ -81,13 +92,22 @@ def _made(session: DebugSession, program: Program, first: int, run: int) -> Prog
     return runs
 
 
-def _effect(runs: ProgramRuns, run: int, of: TensorRef, wrt: Sequence[TensorRef]) -> Effect:
+def _effect(
+    runs: ProgramRuns,
+    run: int,
+    of: TensorRef,
+    wrt: Sequence[TensorRef],
+    about: TensorRef | None = None,
+) -> Effect:
     timeline = runs.timeline
     error = timeline.reach(timeline.length)
     last = timeline.runs - 1
     frame = runs.cursor.frame(last, timeline.done(last))
-    value = frame.value(of) if of.op in runs.program.graph else None
+    there = runs.program.graph
+    value = frame.value(of) if of.op in there else None
     loss = None if value is None else _floats(value)
+    beside = _floats(frame.value(about) if about is not None and about.op in there else None)
+    lost = int(np.sum(~np.isfinite(beside)))
     named = {ref: _held(runs.program, of, ref) for ref in wrt}
     found = {ref: None if held is None else frame.value(held) for ref, held in named.items()}
     parts = [_floats(x).ravel() for x in found.values() if x is not None]
@@ -102,8 +122,10 @@ def _effect(runs: ProgramRuns, run: int, of: TensorRef, wrt: Sequence[TensorRef]
         broken=int(np.sum(~np.isfinite(all_of))),
         zero=int(np.sum(all_of == 0)),
         missing=tuple(ref.short for ref, held in named.items() if held is None),
-        bad=0 if loss is None else int(np.sum(~np.isfinite(loss))),
+        bad=lost + (0 if loss is None else int(np.sum(~np.isfinite(loss)))),
         error=told,
+        size=beside.size,
+        lost=lost,
     )
 
 

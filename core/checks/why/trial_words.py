@@ -14,6 +14,10 @@ def words_of_trial(trial: Trial) -> str:
     values = _number(before.loss), _number(after.loss)
     changed = f"is {values[0]} without it, and {values[1]} with it"
     said = [f"{name} {f'stays {values[0]}' if values[0] == values[1] else changed}"]
+    if trial.about is not None:
+        lost = _lost(before), _lost(after)
+        counted = f"{lost[0]} elements without it, and in {lost[1]} with it"
+        said.insert(0, f"{trial.about.short} is NaN or infinite in {counted}")
     if before.elements or after.elements:
         said.append(f"its gradient {_gradient(before)} without, and {_gradient(after)} with it")
     whole = "; ".join(said)
@@ -51,6 +55,8 @@ def rows_of(trial: Trial) -> list[tuple[str, str, str]]:
     """A small table: what, without, with."""
     a, b = trial.before, trial.after
     found = [(trial.of.short, _number(a.loss), _number(b.loss))]
+    if trial.about is not None:
+        found.insert(0, (f"NaN or infinite in {trial.about.short}", _lost(a), _lost(b)))
     if a.elements or b.elements or a.missing or b.missing:
         found += [
             ("norm of the gradient", _number(a.norm), _number(b.norm)),
@@ -59,6 +65,10 @@ def rows_of(trial: Trial) -> list[tuple[str, str, str]]:
             ("tensors with None", str(len(a.missing)), str(len(b.missing))),
         ]
     return found
+
+
+def _lost(effect: Effect) -> str:
+    return f"{effect.lost} of {effect.size}"
 
 
 def _share(count: int, effect: Effect) -> str:

@@ -89,7 +89,9 @@ def complete(
     standing = np.concatenate([np.array(rows).reshape(-1, 3), np.empty((len(boxes), 3))])
     count = len(rows)
     for scope, group in _missing(visible, placed).items():
-        wanted = others.get(f"{scope}/") or _beside(visible, group[0], placed)
+        wanted = others.get(f"{scope}/") or _within(
+            visible, group[0], placed, _beside(visible, group[0], placed)
+        )
         new = [boxes[number] for number in group]
         came = _among(standing[:count], wanted, new, arrows)
         standing[count : count + len(new)] = [(*came[box.id], box.height) for box in new]
@@ -140,6 +142,24 @@ def _beside(visible: VisibleGraph, number: int, placed: Mapping[str, Point]) -> 
     if not placed:
         return 0.0, 0.0
     return min(x for x, _ in placed.values()), max(y for _, y in placed.values()) + 100.0
+
+
+def _within(
+    visible: VisibleGraph, number: int, placed: Mapping[str, Point], wanted: Point
+) -> Point:
+    """The same, across no farther out than the others of the innermost scope that has a place: so
+    that what comes to a scope comes into its frame, which nothing else may reach into."""
+    scopes = [*visible.surroundings[number]]
+    while scopes:
+        scope = scopes.pop()
+        own = [
+            placed[box.id][0]
+            for box, around in zip(visible.boxes, visible.surroundings, strict=True)
+            if box.id in placed and scope in around
+        ]
+        if own:
+            return min(max(wanted[0], min(own)), max(own)), wanted[1]
+    return wanted
 
 
 def _places(visible: VisibleGraph, boxes: np.ndarray, placed: Mapping[str, Point]) -> list[Point]:

@@ -48,8 +48,9 @@ class StepCard(QWidget):
         self.against.setContentsMargins(0, 0, 0, GRID // 2)
         self.card = Card(theme, "training.step.card")
         self.wrong = Wrapped(theme, "training.step.wrong", "muted")
-        parts = (self.batch, self.numbers, self.layer, self.against, self.card)
-        for part in (*parts, self.without, self.rows, self.wrong):
+        # The row first: it is what can be done something about, and there may be little room.
+        parts = (self.batch, self.card, self.without, self.numbers, self.layer, self.against)
+        for part in (*parts, self.rows, self.wrong):
             column.addWidget(part)
         column.addStretch(1)
 

@@ -26,7 +26,7 @@ from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.training.copy_button import CopyButton
 from gradstep.gui.panels.widgets.breaking_row import BreakingRow
 from gradstep.gui.panels.widgets.progress_line import ProgressLine
-from gradstep.gui.panels.widgets.small_labels import Text
+from gradstep.gui.panels.widgets.small_labels import Link, Text
 
 SMOOTHINGS = (0, 10, 100, 1000)  # steps
 NARROW = 760  # pixels; below, the line is broken in two
@@ -115,9 +115,15 @@ class TrainingHead(BreakingRow):
         self.train.clicked.connect(self._train_or_pause)
         self.said = Text(lambda: self._workspace.theme, "muted")
         self.said.setObjectName("training.said")
+        self.said.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         for widget in (self.train, self.steps, self.unit, self.until, patient, self.patience):
             row.addWidget(widget)
-        row.addWidget(self.said, 1)
+        self.why = Link(lambda: self._workspace.theme, self.tr("Why?"), "training.why")
+        self.why.setAccessibleName(self.tr("Why is the loss not a number?"))
+        self.why.clicked.connect(self._ask_why)
+        row.addWidget(self.said)
+        row.addWidget(self.why)
+        row.addStretch(1)
         return row
 
     def _scale(self) -> QWidget:
@@ -181,8 +187,14 @@ class TrainingHead(BreakingRow):
         """How far it is, or how it went."""
         training = self._training
         self.said.set_text(*progress_words(training))
+        self.why.setVisible(training.lost is not None)
         share = training.made / training.total if training.busy and training.total else 0.0
         self.bar.show_share(share)
+
+    def _ask_why(self) -> None:
+        lost = self._training.lost
+        if lost is not None:
+            commands.say_why_value(self._workspace, lost)
 
     def _note_wish(self, *_: object) -> None:
         self._training.until = self.until.text().strip()

@@ -24,11 +24,12 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, Edge, TensorRef
 from gradstep.core.host.branch_answers import manage
+from gradstep.core.host.edit_trials import try_remedy
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.program.derive import derive
 from gradstep.core.program.gradient_context import situation_of
-from gradstep.core.protocol.messages import ManageBranches
+from gradstep.core.protocol.messages import ManageBranches, TryEdit
 
 LOSS, X = TensorRef("loss"), TensorRef("x")
 
@@ -295,3 +296,33 @@ def test_a_bound_is_that_of_what_the_wire_carries() -> None:
     found = Explainer(here, {}, session.backend, session, stop.run, stop.step).value("loss")
     first = {"before": Constant(np.zeros(3, np.float32)), **document.initial}
     assert find_remedies(document.with_(initial=first), found)[0] == CASES["exponent"].edit
+
+
+def test_an_edit_that_is_made_already_is_not_made_twice() -> None:
+    """As where a branch's edit was made in the document, and the branch is shown."""
+    for name in ("logarithm", "negative", "exponent"):
+        case = CASES[name]
+        taken = edit_by_name(_document(case), *case.edit)
+        assert edit_by_name(taken, *case.edit) is taken
+    kind, (at, _) = CASES["negative"].edit
+    assert edit_by_name(taken, kind, (at, "0.5")) is not taken, "that is another one"
+
+
+def test_beside_a_value_is_what_comes_of_loss_and_gradient() -> None:
+    document = _document(CASES["negative"])
+    session, _, _ = _run(document)
+    kind, names = CASES["negative"].edit
+    said = try_remedy(session, document, TryEdit(kind=kind, names=[*names], of="node"))
+    rows = {row.what: (row.before, row.after) for row in said.rows}
+    assert rows["NaN or infinite in node"] == ("1 of 3", "0 of 3")
+    assert rows["NaN or infinite"] == ("0 of 3", "0 of 3")
+    assert rows["loss"][0] == "NaN"
+    assert said.text.startswith(
+        "In run 1, node is NaN or infinite in 1 of 3 elements without it, and in 0 of 3 with it; "
+        "loss is NaN without it, and "
+    )
+    assert said.mends
+    of_loss = try_remedy(session, document, TryEdit(kind=kind, names=[*names], of="loss"))
+    assert [row.what for row in of_loss.rows][:2] == ["loss", "norm of the gradient"]
+    aside = try_remedy(session, document, TryEdit(kind=kind, names=[*names], of="x", wrt=["x"]))
+    assert aside.rows[0].what == "x", "a gradient that is asked about is that one"

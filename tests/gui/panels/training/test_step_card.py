@@ -161,11 +161,21 @@ def test_nothing_is_claimed_that_was_not_measured() -> None:
     assert [number(x) for x in (0.2014, 1e-5, None)] == ["0.201", "1e-5", "not finite"]
 
 
-def test_an_infinite_row_is_named(bench: Any, panel: Any) -> None:
+def test_an_infinite_row_is_named(bench: Any, panel: Any, qtbot: Any) -> None:
     bad = np.where(np.arange(ROWS)[:, None] == 10, 1e30, X)
     data = Dataset({"x:0": str(bad.tolist()), "y:0": str(Y.tolist())}, BATCH)
     bench.space.open_document(document().with_(data=data), None)
     bench.space.debugger.flush()
+    commands.train(bench.space)
+    assert bench.space.training.lost is not None
+    assert panel.beside.isVisible(), "unasked, where the loss ended it"
+    assert panel.card.card.title.text() == "Row 10 is not finite"
+    asked = panel.findChild(QAbstractButton, "training.why")
+    assert asked.isVisible()
+    said: list[str] = []
+    bench.space.message.connect(lambda level, text: said.append(text))
+    qtbot.mouseClick(asked, LEFT)
+    assert said[-1].startswith("loss is infinite: ")
     commands.train(bench.space)
     go(bench, 1)
     assert panel.card.card.title.text() == "Row 10 is not finite"
