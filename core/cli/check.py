@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,12 @@ from gradstep.core.cli.arguments.document_args import as_it_stands, load
 from gradstep.core.cli.arguments.shared_arguments import require_with
 from gradstep.core.cli.command_line import verb_parser
 from gradstep.core.cli.output.check_text import text
+from gradstep.core.cli.output.command_output import usage
 from gradstep.core.cli.output.jacobian_text import jacobian_object, jacobian_text
 from gradstep.core.cli.output.problem_json import problem_object
 from gradstep.core.cli.runs.check_campaign import check_folder
 from gradstep.core.cli.runs.checked_lints import find_lints
+from gradstep.core.cli.runs.smallest_file import write_smallest
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import CodeKind
 from gradstep.core.document.requests import main_request
@@ -31,6 +34,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.problems import Problem
 from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.host.jacobian_answers import find_jacobian
+from gradstep.core.host.rule_reduction import first_wrong_rule, reduced_rule
 from gradstep.core.host.workers.work_link import link
 from gradstep.core.io.format_table import is_main_file
 from gradstep.core.program.derive import derive
@@ -47,10 +51,28 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     support, or an expectation that does not hold; what the document expects is none."""
     folder = Path(args.file)
     if folder.is_dir() and not any(is_main_file(path.name) for path in folder.iterdir()):
+        require_with(args, "one document", ["reduce"], "name a document, or leave it away")
         return check_folder(args, check_document)
     about_folders = ["workers", "lines"]
+    if args.reduce and args.jacobian:
+        raise usage("--reduce is about the check", "leave --jacobian away")
     require_with(args, "a folder", about_folders, "name a folder of documents, or leave it away")
-    return _jacobian(args, app) if args.jacobian else _check(args, app)
+    if args.jacobian:
+        return _jacobian(args, app)
+    answer, found = _check(args, app)
+    return _with_smallest(args, app, answer, found) if args.reduce else answer
+
+
+def _with_smallest(
+    args: argparse.Namespace, app: Application, answer: Answer, table: GradientTable | None
+) -> Answer:
+    """And the smallest document that shows the first rule that is wrong."""
+    wrong = first_wrong_rule(table, args.node or "")
+    loaded, backend = load(args), app.devices().open_backend(args.device)
+    program, given = derive(loaded.document, loaded.functions), situation(loaded, backend).given
+    find = partial(reduced_rule, loaded, backend, program, given, wrong)
+    reduced, text = write_smallest(args.reduce, app, find)
+    return Answer({**answer.data, "reduced": reduced}, f"{answer.text}\n{text}", answer.status)
 
 
 def _jacobian(args: argparse.Namespace, app: Application) -> Answer:
@@ -72,7 +94,7 @@ def _jacobian(args: argparse.Namespace, app: Application) -> Answer:
 def check_document(file: str, words: list[str]) -> Any:
     """In another process: what a check of `file` comes to, as plain data of a Checked."""
     args = verb_parser("check").parse_args([*words, "--", file])
-    answer = _check(args, _Here())
+    answer, _ = _check(args, _Here())
     return {
         "file": file,
         "passed": bool(answer.data["passed"]),
@@ -87,7 +109,9 @@ class _Here:
         return link().devices()
 
 
-def _check(args: argparse.Namespace, app: Application | _Here) -> Answer:
+def _check(
+    args: argparse.Namespace, app: Application | _Here
+) -> tuple[Answer, GradientTable | None]:
     loaded = load(args)
     program = derive(loaded.document, loaded.functions)
     problems = [*program.problems, *races_of(program)]
@@ -113,7 +137,8 @@ def _check(args: argparse.Namespace, app: Application | _Here) -> Answer:
     data = {"passed": found.passed, "conclusion": found.text, **_data(found.problems, checked)}
     data["expectations"] = [msgspec.to_builtins(e) for e in expected]
     data["missing_code"] = [_missing(asked) for asked in missing]
-    return Answer(data, text(found, checked, expected, missing), 0 if found.passed else 1)
+    said = text(found, checked, expected, missing)
+    return Answer(data, said, 0 if found.passed else 1), checked
 
 
 def _missing(asked: Asked) -> dict[str, Any]:

@@ -73,12 +73,7 @@ def _why(parser: argparse.ArgumentParser) -> None:
         "run it so often, updates included, and explain what came in the last run",
         default=1,
     )
-    parser.add_argument(
-        "--reduce",
-        metavar="OUT",
-        help="write the smallest graph that still shows the first of them that is not as it should "
-        "be, as a document, a script (.py) or any other format by its suffix",
-    )
+    shared_arguments.reduce(parser, "the first of them that is not as it should be")
     parser.add_argument(
         "--fix",
         action="store_true",
@@ -125,6 +120,7 @@ def _check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--second-order", action="store_true", help="check the gradients of gradients, too"
     )
+    shared_arguments.reduce(parser, "that the first wrong gradient rule is wrong, or --node's")
     parser.add_argument(
         "--without",
         metavar="LINT",
@@ -216,6 +212,7 @@ def _compare(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="what differs in one node: its worst elements, ULPs, NaN; again for further ones",
     )
+    shared_arguments.reduce(parser, "the first difference that is made, or what --node makes")
     shared_arguments.gradients(parser)
     shared_arguments.add_run_arguments(parser)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -13,9 +14,11 @@ from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.arguments.shared_arguments import budget
 from gradstep.core.cli.output.comparison_text import comparison_text, detail_text
 from gradstep.core.cli.runs.derived_program import sound_program
+from gradstep.core.cli.runs.smallest_file import write_smallest
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.data_edits import fed_alone
 from gradstep.core.errors import USAGE, GradstepError
+from gradstep.core.host.device_reduction import reduced_difference
 from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.io.device_recordings import is_recording
 from gradstep.core.io.disk.atomic_write import replace_file
@@ -39,7 +42,15 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     if args.record:
         text += f"\nwritten to {args.record}"
     data = [msgspec.to_builtins(one) for one in found]
-    return Answer(data[0] if len(data) == 1 else {"comparisons": data}, text)
+    whole = data[0] if len(data) == 1 else {"comparisons": data}
+    if args.reduce:
+        node = args.node[0] if args.node else ""
+        about = loaded, program, devices, args.device or "cpu", against[0], node
+        whole["reduced"], said = write_smallest(
+            args.reduce, app, partial(reduced_difference, *about)
+        )
+        text += f"\n{said}"
+    return Answer(whole, text)
 
 
 def _require_usable(args: argparse.Namespace, against: list[str]) -> None:
@@ -52,6 +63,13 @@ def _require_usable(args: argparse.Namespace, against: list[str]) -> None:
     if args.record and (len(against) > 1 or is_recording(against[0])):
         raise GradstepError(
             "--record keeps what one device gives", kind=USAGE, hint="one --against, with a device"
+        )
+
+    if args.reduce and (len(against) > 1 or is_recording(against[0]) or len(args.node) > 1):
+        raise GradstepError(
+            "--reduce is about one device, and one node at most",
+            kind=USAGE,
+            hint="one --against, with a device of this machine or an emulated one",
         )
 
 

@@ -13,7 +13,7 @@ from gradstep.core.data.array_files import Reading
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.io.export_document import to_bytes, write
-from gradstep.core.io.format_table import format_written_as
+from gradstep.core.io.format_table import format_written_as, suffix_written
 from gradstep.core.io.formats.gradstep_document import is_named_as_own
 from gradstep.core.io.open_document import read
 from gradstep.core.program.data_feeds import fed_kinds
@@ -51,6 +51,6 @@ def _packed(document: Document, args: argparse.Namespace) -> Document:
 def _check(out: Path) -> None:
     """Before the document is read, which may take long."""
     try:
-        format_written_as(out.suffix.lower())
+        format_written_as(suffix_written(out))
     except GradstepError as error:
         raise usage(error.message, error.hint) from None

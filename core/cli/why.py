@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
@@ -17,6 +18,7 @@ from gradstep.core.cli.arguments.request_args import require_request
 from gradstep.core.cli.output.bottleneck_text import bottleneck_text
 from gradstep.core.cli.output.source_text import source_line
 from gradstep.core.cli.output.trial_table import trial_text
+from gradstep.core.cli.runs.smallest_file import write_smallest
 from gradstep.core.document.document import CodeKind, Document
 from gradstep.core.document.named_edits import edit_by_name
 from gradstep.core.document.requests import main_request
@@ -92,11 +94,9 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
             taken = dict.fromkeys(each.tried.label for each in tried if each.taken)
             texts.append(f"{args.take}: {'; '.join(taken) or 'as it was, nothing mends it'}")
     if args.reduce:
-        small = _reduced(args, loaded, backend, values, gradients, ends)
-        write(args.reduce, small, app.picture)
-        count = len(small.graph)
-        data["reduced"] = {"file": args.reduce, "operations": count, "names": [*small.graph.order]}
-        texts.append(f"{count} operations show it: {args.reduce}")
+        find = partial(_reduced, args, loaded, backend, values, gradients, ends)
+        data["reduced"], said_of_it = write_smallest(args.reduce, app, find)
+        texts.append(said_of_it)
     return Answer(data, "\n".join(texts))
 
 

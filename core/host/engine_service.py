@@ -58,9 +58,9 @@ from gradstep.core.host.precision_answers import examine_precision
 from gradstep.core.host.profile_answers import Wish, profile_runs
 from gradstep.core.host.program_reports import broken_numbers, report_stop
 from gradstep.core.host.query_answers import find_moments
-from gradstep.core.host.reductions import find_smallest
 from gradstep.core.host.session_answers import assign_variable, manage_sessions
 from gradstep.core.host.session_restore import Courses, begin, begin_all, courses_of, follow_all
+from gradstep.core.host.smallest_answers import find_smallest
 from gradstep.core.host.step_answers import compare_with_before, leave_out, weigh_rows
 from gradstep.core.host.step_words import notate
 from gradstep.core.host.stop_view import see
@@ -384,16 +384,20 @@ class EngineService:
         return Place(known_in(session.program.graph), frame)
 
     def _check_gradients(self, request: m.CheckGradients, buffers: Sequence[Buffer]) -> Answer:
+        if request.node:
+            return self._table_of_node(request.node, request.second_order), ()
         here = self._situation()
         situations = [*here.each(self._session.program.derived)] or [here]
-        if request.node:
-            evaluate = self._evaluator()
-            return table_of_node(evaluate, situations[0], request.node, request.second_order), ()
         text = "Checking gradients"
         all_wrt = [ref for each in situations for ref in each.request.wrt]
         total = 2 * sum(here.given[ref].size for ref in all_wrt if ref in here.given)
         evaluate = self._evaluator(text, total)
         return gradient_tables(evaluate, situations, request.second_order), ()
+
+    def _table_of_node(self, node: str, second_order: bool = False) -> m.GradientTable:
+        here = self._situation()
+        situations = [*here.each(self._session.program.derived)] or [here]
+        return table_of_node(self._evaluator(), situations[0], node, second_order)
 
     def _compare_variants(self, request: m.CompareVariants, buffers: Sequence[Buffer]) -> Answer:
         here = self._situation()
@@ -451,8 +455,9 @@ class EngineService:
     def _find_smallest(self, request: m.FindSmallest, buffers: Sequence[Buffer]) -> Answer:
         session, opened = self._session, self._open_document
         functions = {**opened.gradients, **session.program.functions}
-        loaded = WithFunctions(opened.document, functions)
-        return find_smallest(session, loaded, self._explained(request), request)
+        loaded = WithFunctions(run_by(opened.document, session), functions)
+        about = session, loaded, request, self._explained, self._table_of_node
+        return find_smallest(*about, self._devices)
 
     def _diagnose(self, request: m.Diagnose, buffers: Sequence[Buffer]) -> Answer:
         return diagnosed(self._open_document.document, self._session, request.off), ()

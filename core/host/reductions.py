@@ -1,4 +1,4 @@
-"""The smallest document that shows what is wrong in whole runs of another one."""
+"""The smallest document that shows what is wrong with a value or a gradient of another one."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gradstep.core.checks.reduction.reduction_search import Reduction
+from gradstep.core.checks.reduction.reduction_symptom import Clues, Explained
 from gradstep.core.checks.reduction.values_read import ValuesRead
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
@@ -14,11 +15,8 @@ from gradstep.core.engine.backend import Backend
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.host.explained_runs import explainer_of_runs
 from gradstep.core.host.whole_runs import make_runs
-from gradstep.core.io.native import gradstep_file
 from gradstep.core.program.derive import derive
 from gradstep.core.program.questions.loaded_document import Loaded
-from gradstep.core.protocol import messages as m
-from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import Explanation
 
 
@@ -54,7 +52,8 @@ def reduced_in(
         explainer = explainer_of_runs(smaller, derived, backend, [of])
         return explainer.value(str(of)) if wrt is None else explainer.gradient(str(of), str(wrt))
 
-    about = loaded.document, program.forward, found, of, wrt, values, ask
+    symptom = Explained.of(found, wrt is not None, ask)
+    about = loaded.document, program.forward, symptom, Clues.of(found), of, wrt, values
     small = Reduction(*about).document()
     what = of.short if wrt is None else f"d {of.short} / d {wrt.short}"
     return small.with_(title=f"The smallest that shows {what}: {found.state}", note=found.text)
@@ -73,12 +72,3 @@ def _fetching(
     if runs == 1:
         return replace(program, fetches=tuple(dict.fromkeys(wanted)), targets=(), threads=())
     return replace(program, fetches=tuple(dict.fromkeys((*program.fetches, *wanted))))
-
-
-def find_smallest(
-    session: DebugSession, loaded: Loaded, found: Explanation, request: m.FindSmallest
-) -> tuple[m.Smallest, tuple[Buffer, ...]]:
-    """What shows `found`, which answers the same question. Raises GradstepError."""
-    wrt = TensorRef.parse(request.wrt) if request.wrt else None
-    small = reduced_in(session, loaded, found, TensorRef.parse(request.of), wrt)
-    return m.Smallest(operations=len(small.graph)), (gradstep_file.to_bytes(small),)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gradstep.core.io.disk.atomic_write import replace_file
-from gradstep.core.io.format_table import format_written_as
+from gradstep.core.io.format_table import format_written_as, suffix_written
 
 if TYPE_CHECKING:
     from gradstep.core.document.document import Document
@@ -22,8 +22,7 @@ def write(path: str | os.PathLike[str], document: Document, draw: Draw | None = 
     cannot be written."""
     from gradstep.core.io.native.dataset_records import as_saved
 
-    suffix = Path(path).suffix.lower()
-    replace_file(path, to_bytes(as_saved(document, path), suffix, draw))
+    replace_file(path, to_bytes(as_saved(document, path), suffix_written(Path(path)), draw))
 
 
 def to_bytes(document: Document, suffix: str, draw: Draw | None = None) -> bytes:

@@ -80,6 +80,14 @@ def format_written_as(suffix: str, is_drawn: bool = True) -> Format:
     return next(each for each in writers if suffix in each.suffixes)
 
 
+def suffix_written(path: str | PurePath) -> str:
+    """The suffix by which a file is written, in lower case: the longest that there is (".torch.py"
+    before ".py"), else what stands behind the last dot."""
+    name = PurePath(path).name.lower()
+    fitting = (each for each in suffixes_written() if name.endswith(each))
+    return max(fitting, key=len, default=PurePath(name).suffix)
+
+
 def titles(chosen: Iterable[Format]) -> dict[str, list[str]]:
     """What dialogs call formats, and the suffixes under each title."""
     found: dict[str, list[str]] = {}

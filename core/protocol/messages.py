@@ -364,8 +364,8 @@ class RunLine(Request, frozen=True, kw_only=True):
 
 class LineDone(Reply, frozen=True, kw_only=True):
     """text: what it says. Where it changes something, that is left to who asked: a command, other
-    breakpoints or watches in the place of all, sessions, branches, a value, a comparison; and then
-    to ask the line `then`, which says what came of it."""
+    breakpoints or watches in the place of all, sessions, branches, a value, a comparison, a file
+    at `path`; and then to ask the line `then`, which says what came of it."""
 
     text: str = ""
     quit: bool = False
@@ -378,6 +378,8 @@ class LineDone(Reply, frozen=True, kw_only=True):
     inject: Inject | None = None
     branch: ManageBranches | None = None
     compare: CompareMoments | None = None
+    smallest: FindSmallest | None = None
+    path: str = ""
     then: str = ""
 
 

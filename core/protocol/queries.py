@@ -172,11 +172,17 @@ class Tried(Reply, frozen=True, kw_only=True):
 
 
 class FindSmallest(Request, frozen=True, kw_only=True):
-    """Which few operations show what is wrong with d(of)/d(wrt), or without `wrt` with the value of
-    `of`, in the current run? Replied to with Smallest."""
+    """Which few operations show what is wrong in the current run? Replied to with Smallest.
 
-    of: str
+    of, wrt: with d(of)/d(wrt), or without `wrt` with the value of `of`; or node: with the gradient
+    rule of that operation; or against: with what a device gives that `left` does not, at `node` or
+    where the first difference is made."""
+
+    of: str = ""
     wrt: str = ""
+    node: str = ""
+    left: str = "cpu"
+    against: str = ""
 
 
 class Smallest(Reply, frozen=True, kw_only=True):

@@ -7,6 +7,8 @@ runs. What a command cannot do it says by a message of the workspace, and return
 from __future__ import annotations
 
 from gradstep.gui.commands.ask_why import (
+    SMALLEST,
+    ask_smallest,
     ask_why,
     ask_why_value,
     find_smallest,
@@ -183,6 +185,7 @@ from gradstep.gui.commands.watch_commands import (
 
 __all__ = [
     "ANY_ROWS",
+    "SMALLEST",
     "Choices",
     "add_block",
     "add_control",
@@ -191,6 +194,7 @@ __all__ = [
     "add_recording",
     "add_source",
     "add_watch",
+    "ask_smallest",
     "ask_sweep",
     "ask_why",
     "ask_why_value",

@@ -6,23 +6,23 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import msgspec
+
 from gradstep.core.graph.model import TensorRef
-from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
     Explanation,
-    Failed,
     FindSmallest,
-    Message,
-    Smallest,
 )
 from gradstep.gui.commands.go_to_cause import show_path
-from gradstep.gui.look.count_text import count_of
-from gradstep.gui.model.background_work import Background
 from gradstep.gui.model.explanations import find_differentiated
+from gradstep.gui.model.smallest_file import write_smallest
 from gradstep.gui.model.workspace import Workspace
 
 Then = Callable[[Explanation], None]
 Opened = Callable[[Path], object]
+
+
+SMALLEST = "Smallest graph…"
 
 
 def _ignore(found: Explanation) -> None:
@@ -60,31 +60,21 @@ def say_why_value(workspace: Workspace, ref: TensorRef) -> None:
     ask_why_value(workspace, ref, _say(workspace, ref.short))
 
 
+def ask_smallest(workspace: Workspace, question: FindSmallest) -> None:
+    """Have the user name a file for the few operations that show what is wrong."""
+    workspace.ask_window("smallest", msgspec.json.encode(question).decode())
+
+
 def find_smallest(workspace: Workspace, question: str, path: Path, then: Opened) -> None:
-    """Write the few operations that show what is wrong, into a file of any format. question: "of"
-    or "of wrt"; then: gets the path once it is there."""
-    of, _, wrt = question.partition(" ")
+    """Write the few operations that show what is wrong, into a file of any format. question: as
+    `ask_smallest` writes it; then: gets the path once it is there."""
 
-    def found(reply: Message, buffers: tuple[Buffer, ...]) -> None:
-        if isinstance(reply, Smallest):
-            write = partial(_write, path, bytes(buffers[0]))
-            Background(workspace).run(write, lambda _: written(reply), workspace.complain)
-        elif isinstance(reply, Failed):
-            workspace.complain(reply.error)
-
-    def written(reply: Smallest) -> None:
-        workspace.say(f"{count_of(reply.operations, 'operation')} show it: {path.name}")
+    def written(words: str) -> None:
+        workspace.say(words)
         then(path)
 
-    workspace.request(FindSmallest(of=of, wrt=wrt), (), found)
-
-
-def _write(path: Path, document: bytes) -> None:
-    """Raises GradstepError."""
-    from gradstep.core.io.export_document import write
-    from gradstep.core.io.native.gradstep_file import from_bytes
-
-    write(path, from_bytes(document))
+    asked = msgspec.json.decode(question, type=FindSmallest)
+    write_smallest(workspace, asked, path, written, workspace.complain)
 
 
 def _ask(workspace: Workspace, of: TensorRef, wrt: str, then: Then) -> None:
@@ -108,8 +98,7 @@ def _say(workspace: Workspace, *question: str) -> Then:
         workspace.repairs.offer(found.text, found.remedies, of, wrt)
         workspace.explained.emit(found)
         if found.state != "ok" and found.cause and found.cause != "waiting":
-            asked = " ".join(question)
-            show = partial(workspace.ask_window, "smallest", asked)
-            workspace.offer_fix("Smallest graph…", show)
+            show = partial(ask_smallest, workspace, FindSmallest(of=of, wrt=wrt))
+            workspace.offer_fix(SMALLEST, show)
 
     return say

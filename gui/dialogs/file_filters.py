@@ -44,9 +44,15 @@ def with_own_suffix(path: Path, line: str) -> Path:
 
 
 def with_suffix_of(path: Path, line: str) -> Path:
-    """A name without a suffix gets the first one of a dialog's line."""
-    found = None if path.suffix else re.search(r"\*(\.\w+)", line)
-    return path.with_name(f"{path.name}{found[1]}") if found else path
+    """A name without a suffix gets the first one of a dialog's line; one that has the end of that
+    alone, as ".py" of "*.torch.py", all of it."""
+    first = re.search(r"\*(\.[\w.]+)", line)
+    if first is None or path.name.lower().endswith(first[1]):
+        return path
+    if not path.suffix:
+        return path.with_name(f"{path.name}{first[1]}")
+    is_end = first[1].endswith(path.suffix.lower())
+    return path.with_name(f"{path.stem}{first[1]}") if is_end else path
 
 
 def recording_filter() -> str:

@@ -7,13 +7,22 @@ watches, sessions, a variable's value. Those are given as by mouse and keys, so 
 from __future__ import annotations
 
 from collections import deque
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject, Signal
 
 from gradstep.core.document.breakpoint_specs import breakpoint_of, spec_of
 from gradstep.core.protocol.framing import Buffer
-from gradstep.core.protocol.messages import ErrorInfo, Failed, LineDone, Message, RunLine
+from gradstep.core.protocol.messages import (
+    ErrorInfo,
+    Failed,
+    FindSmallest,
+    LineDone,
+    Message,
+    RunLine,
+)
+from gradstep.gui.model.smallest_file import write_smallest
 
 if TYPE_CHECKING:
     from gradstep.gui.model.workspace import Workspace
@@ -116,7 +125,21 @@ class ConsoleLines(QObject):
         elif done.compare is not None:
             space.debugger.compare_moments(done.compare.left, done.compare.right)
             space.ask_window("show", "device_diff")
+        elif done.smallest is not None:
+            self._write_smallest(done.smallest, done.path)
+            return
         self._tell(done.then)
+
+    def _write_smallest(self, question: FindSmallest, path: str) -> None:
+        """A file is named from the document's folder."""
+        space = self._workspace
+        folder = Path.cwd() if space.path is None else space.path.parent
+
+        def done(words: str) -> None:
+            self._say(words, "text")
+            self._finish()
+
+        write_smallest(space, question, folder / Path(path).expanduser(), done, self._fail)
 
     def _tell(self, line: str) -> None:
         """Ask a line that is not shown, and is the end of the one before."""
@@ -157,4 +180,5 @@ class ConsoleLines(QObject):
 def _asks(done: LineDone) -> bool:
     """Whether something is to be done."""
     moved = done.control, done.manage, done.assign, done.inject, done.branch, done.compare
-    return any(each is not None for each in (*moved, done.breakpoints, done.watches))
+    others = done.breakpoints, done.watches, done.smallest
+    return any(each is not None for each in (*moved, *others))

@@ -109,14 +109,14 @@ class Files(QObject):
         formats are written beside the main thread; whether it began."""
         from gradstep.core.io import export_document
         from gradstep.core.io.disk import atomic_write
-        from gradstep.core.io.format_table import format_written_as
+        from gradstep.core.io.format_table import format_written_as, suffix_written
 
         start = Path(self._workspace.name).with_suffix(".png")
         named, complete = file_filters.export_filter(), file_filters.with_suffix_of
         path = ask_save(self._window, "export", "Export", start, named, complete)
         if path is None:
             return False
-        suffix = path.suffix.lower()
+        suffix = suffix_written(path)
         try:
             if format_written_as(suffix).is_drawn:
                 atomic_write.replace_file(path, picture(suffix))

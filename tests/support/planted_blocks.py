@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.document.document import Document
+from gradstep.core.graph.model import Constant, TensorRef
 from gradstep.core.ops import api as tf
-from gradstep.core.ops.build.builder import Tensor
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 
 SIZE = 4
 
@@ -116,3 +119,28 @@ ENDED = {
     "floor": Plant(lambda y, at: tf.floor(y, name="planted"), ("not_differentiable",)),
     "whole": Plant(lambda y, at: tf.cast(tf.cast(y, "int32"), "float32"), ("not_float",)),
 }
+
+
+# Those of slope 1: however many there are, what comes back through them stays as large.
+EVEN = ("relu", "maximum", "gather", "concat", "masked NaN", "masked infinity")
+
+
+def large_around(
+    seed: int, planted: Block, most: int = 700, blocks: Sequence[str] = tuple(sorted(HEALTHY))
+) -> Document:
+    """Healthy blocks, of 200 operations to `most`, with another one among them; the gradient of
+    "loss" with respect to "x", which is fed."""
+    random, healthy = np.random.default_rng(seed), blocks
+    size, where = int(random.integers(min(200, most // 2), most)), random.uniform(0.2, 0.8)
+    builder, is_planted = GraphBuilder(), False
+    with builder.as_default():
+        y: Tensor = builder.placeholder("x", shape=[SIZE])
+        while len(builder.build()) < size:
+            if not is_planted and len(builder.build()) > where * size:
+                y, is_planted = planted(y), True
+            y = HEALTHY[healthy[int(random.integers(len(healthy)))]](y)
+        tf.reduce_sum(y * vector(1, 2, 3, 5), name="loss")
+    feed = random.uniform(0.25, 0.75, SIZE).astype(np.float32)
+    request = GradientRequest.to("loss", "x")
+    feeds = {"x:0": Constant(feed)}
+    return Document(builder.build(), request, feeds=feeds, fetches=(TensorRef("loss"),))

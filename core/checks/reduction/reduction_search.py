@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -15,42 +14,43 @@ from gradstep.core.checks.reduction.reduced_document import (
     of_gradient,
     of_value,
 )
-from gradstep.core.checks.reduction.reduction_symptom import Asked, Symptom
+from gradstep.core.checks.reduction.reduction_symptom import Clues, Symptom
 from gradstep.core.checks.reduction.smaller_tensors import with_smaller_tensors
 from gradstep.core.checks.reduction.values_read import Iterations, ValuesRead
 from gradstep.core.document.document import Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.loop import anywhere, loop_of, way_to
 from gradstep.core.graph.model import Graph, TensorRef
-from gradstep.core.protocol.messages import Explanation
+from gradstep.core.progress import tell_progress
 
 Names = frozenset[str]
 _ROUNDS = 200  # graphs that are tried while operations are left out
 
 
 class Reduction:
-    """Of a value (wrt None) or a gradient of `document`, which `found` explains. graph: its forward
-    graph; values: what was there in the run that shows it; ask: explains smaller documents."""
+    """Of what `symptom` is about. graph: what the document's values are computed by; clues: where
+    to begin; of: what is computed in the end; wrt: of a gradient, what it is with respect to, None
+    for whatever leads there; values: what was there in the run that shows it."""
 
     def __init__(
         self,
         document: Document,
         graph: Graph,
-        found: Explanation,
+        symptom: Symptom,
+        clues: Clues,
         of: TensorRef,
         wrt: TensorRef | None,
         values: ValuesRead,
-        ask: Asked,
     ) -> None:
-        self._document, self._graph, self._found = document, graph, found
-        self._of, self._wrt, self._values, self._ask = of, wrt, values, ask
-        self.symptom = Symptom.of(found, wrt is not None)
+        self._document, self._graph, self._clues = document, graph, clues
+        self._of, self._wrt, self._values = of, wrt, values
+        self.symptom, self._tried = symptom, 0
 
     def document(self) -> Document:
         """The smallest that was found. Raises GradstepError where none shows it, as where it
         hangs on what no numbers can stand for."""
-        exactly, begun = self.symptom, replace(self.symptom, begun=True)
-        for self.symptom in dict.fromkeys((exactly, begun)):
+        for symptom in self.symptom.ways():
+            self.symptom = symptom
             for names, iterations in self._starts():
                 small = self._shown(names, iterations)
                 if small is not None:
@@ -66,7 +66,10 @@ class Reduction:
 
     def _shows(self, document: Document) -> bool:
         check_cancelled()
-        return self.symptom.shows_in(document, self._ask)
+        self._tried += 1
+        count = len(document.graph)
+        tell_progress(f"Looking for the smallest, {count} operations", self._tried, _ROUNDS)
+        return self.symptom.shows_in(document)
 
     def _starts(self) -> Iterator[tuple[Names, Iterations]]:
         """Operations to begin with, few first: that where it began, with what is next to it on the
@@ -74,7 +77,7 @@ class Reduction:
         place = self._place()
         if place is not None:
             yield frozenset([place[0]]), place[1]
-        path = [name for name in self._found.path if name in self._graph]
+        path = [name for name in self._clues.path if name in self._graph]
         if place is not None and place[0] in path:
             at = path.index(place[0])
             for reach in (1, 2, 4):
@@ -86,14 +89,12 @@ class Reduction:
     def _place(self) -> tuple[str, Iterations] | None:
         """The operation where it began, and in which iteration of the loops around it; of one in a
         loop whose iteration nobody told, the loop."""
-        name = self._found.node
-        links = [link for link in self._found.chain if link.node == name]
+        name, told = self._clues.node, self._clues.told or ()
         if name is None:
             return None
         around = way_to(self._graph, name) or ()
         if not around:
             return (name, ()) if name in self._graph else None
-        told = links[0].iterations if links else []
         return (name, told) if len(told) == len(around) else (around[0].name, ())
 
     def _shown(self, names: Names, iterations: Iterations) -> Document | None:
@@ -126,9 +127,10 @@ class Reduction:
         return graph
 
     @property
-    def _leading(self) -> Collection[str]:
-        """Operations that the gradient comes from; all, where nothing leads to its end."""
-        assert self._wrt is not None
+    def _leading(self) -> Collection[str] | None:
+        """Operations that the gradient comes from; None for any."""
+        if self._wrt is None:
+            return None
         return {self._wrt.op, *self._graph.descendants(self._wrt.op)}
 
     def _ends(self, graph: Graph, names: Names) -> Sequence[TensorRef]:

@@ -68,6 +68,17 @@ def require_with(args: argparse.Namespace, owner: str, options: Iterable[str], h
             raise usage(f"--{option.replace('_', '-')} is about {owner}", hint)
 
 
+def reduce(parser: argparse.ArgumentParser, what: str) -> None:
+    """Where the smallest graph goes that shows something."""
+    parser.add_argument(
+        "--reduce",
+        metavar="OUT",
+        help=f"write the smallest graph that still shows {what}, as a document, a script for "
+        "TensorFlow (.py), PyTorch (.torch.py) or NumPy (.numpy.py), or any other format by its "
+        "suffix",
+    )
+
+
 def budget(args: argparse.Namespace) -> Budget:
     """What `memory` was given, for one file."""
     return Budget(args.memory)

@@ -17,6 +17,7 @@ from gradstep.core.cli.console.loop_commands import LOOP_COMMANDS
 from gradstep.core.cli.console.move_commands import move_commands
 from gradstep.core.cli.console.query_commands import QUERY_COMMANDS
 from gradstep.core.cli.console.session_commands import SESSION_COMMANDS
+from gradstep.core.cli.console.smallest_commands import SMALLEST_COMMANDS
 from gradstep.core.cli.console.value_commands import VALUE_COMMANDS
 from gradstep.core.cli.console.watch_commands import WATCH_COMMANDS, watch_lines, watch_objects
 from gradstep.core.cli.console.why_commands import WHY_COMMANDS
@@ -193,6 +194,7 @@ def console_commands() -> Iterator[ConsoleCommand]:
         *BRANCH_COMMANDS,
         *LOOP_COMMANDS,
         *WHY_COMMANDS,
+        *SMALLEST_COMMANDS,
         *WATCH_COMMANDS,
         *QUERY_COMMANDS,
         *ATTRIBUTION_COMMANDS,

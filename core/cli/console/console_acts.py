@@ -16,7 +16,14 @@ from gradstep.core.host.branch_answers import inject, manage
 from gradstep.core.host.moment_answers import compare_moments
 from gradstep.core.host.session_answers import copy_variables
 from gradstep.core.host.session_restore import begin
-from gradstep.core.protocol.messages import CompareMoments, ManageBranches, ManageSessions
+from gradstep.core.io.export_document import write
+from gradstep.core.io.format_table import format_written_as, suffix_written
+from gradstep.core.protocol.messages import (
+    CompareMoments,
+    FindSmallest,
+    ManageBranches,
+    ManageSessions,
+)
 
 if TYPE_CHECKING:
     from gradstep.core.cli.console.console import Console
@@ -37,6 +44,7 @@ class ConsoleActs(Protocol):
     def branch(self, request: ManageBranches, told: Told) -> Reply: ...
     def compare(self, request: CompareMoments) -> Reply: ...
     def manage(self, request: ManageSessions, told: Told, file: str = "") -> Reply: ...
+    def write_smallest(self, request: FindSmallest, path: str) -> Reply: ...
 
 
 class OwnActs:
@@ -99,6 +107,16 @@ class OwnActs:
         elif request.command == "delete":
             sessions.delete(name)
         return told()
+
+    def write_smallest(self, request: FindSmallest, path: str) -> Reply:
+        from gradstep.core.cli.console.smallest_commands import find  # which is above this
+
+        format_written_as(suffix_written(path))
+        small = find(self._console, request)
+        write(path, small)
+        names = [*small.graph.order]
+        count = f"{len(names)} operations show" if len(names) > 1 else "1 operation shows"
+        return Reply(f"{count} it: {path}", {"file": path, "names": names})
 
     def _program(self, file: str) -> Program:
         return self._console.program_of(file) if file else self._console.threads.program

@@ -23,6 +23,7 @@ from gradstep.core.debug.motion.move_table import COMMANDS
 from gradstep.core.document.breakpoint_specs import breakpoint_of, spec_of
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
+from gradstep.core.io.format_table import format_written_as, suffix_written
 from gradstep.core.protocol import messages as m
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.tensor_bytes import pack
@@ -84,6 +85,10 @@ class RelayedActs:
         if file:
             raise no_file(file)
         return self._leave(m.LineDone(manage=request, then=_SESSIONS))
+
+    def write_smallest(self, request: m.FindSmallest, path: str) -> Reply:
+        format_written_as(suffix_written(path))
+        return self._leave(m.LineDone(smallest=request, path=path))
 
     def _leave(self, act: m.LineDone) -> Reply:
         self.act = act

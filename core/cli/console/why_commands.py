@@ -33,7 +33,7 @@ def why(console: Console, rest: str) -> Reply:
     """`why NAME`: its value; `why grad NAME [of LOSS]`: the gradient with respect to it."""
     if not rest:
         raise needs("why", "a tensor: why loss, why grad w, why grad w of loss")
-    found, _, _ = _explained(console, rest)
+    found, _, _ = explained(console, rest)
     console.sessions.question, console.sessions.offered = rest, _edits(found)
     fixes = [f"{number}  {one.label}" for number, one in enumerate(found.remedies, 1)]
     more = ["try 1 shows what one does, take 1 makes it on a branch:", *fixes] if fixes else []
@@ -44,7 +44,7 @@ def try_fix(console: Console, rest: str) -> Reply:
     """`try N`: what the run would be with edit N of the last `why`."""
     remedy, of, wrt = _chosen(console, rest, "try")
     request = TryEdit(kind=remedy.kind, names=remedy.names, of=of, wrt=[wrt] if wrt else [])
-    tried = try_remedy(console.session, _source(console).document, request)
+    tried = try_remedy(console.session, source_of(console).document, request)
     return Reply(trial_text(tried), msgspec.to_builtins(tried))
 
 
@@ -66,7 +66,7 @@ def _chosen(console: Console, rest: str, command: str) -> tuple[RemedyInfo, str,
             kind="ValueError",
             hint="ask why again",
         )
-    found, of, wrt = _explained(console, asked)
+    found, of, wrt = explained(console, asked)
     here = dict(zip(_edits(found), found.remedies, strict=True))
     if (edit := listed[number - 1]) not in here:
         raise GradstepError(
@@ -81,14 +81,14 @@ def _edits(found: Explanation) -> tuple[NamedEdit, ...]:
     return tuple((one.kind, (*one.names,)) for one in found.remedies)
 
 
-def _explained(console: Console, asked: str) -> tuple[Explanation, str, str]:
+def explained(console: Console, asked: str) -> tuple[Explanation, str, str]:
     """The answer, and what it is about: a value, or a gradient with respect to the second."""
     word, _, name = asked.partition(" ")
     is_gradient = word in ("grad", "gradient") and bool(name)
     wrt, _, loss = (name if is_gradient else asked).partition(_OF)
     ref = find_tensor(console.session.program, wrt.strip())
     of = _loss(console, loss.strip(), ref) if is_gradient else ref.short
-    source, session = _source(console), console.session
+    source, session = source_of(console), console.session
     functions = of_kind(source.document, source.functions, CodeKind.GRADIENT)
     here, stop = situation_about(session, functions, of), session.stop
     python = session.program.functions
@@ -115,7 +115,7 @@ def _loss(console: Console, named: str, ref: TensorRef) -> str:
     return losses[0].short
 
 
-def _source(console: Console) -> EditedPrograms:
+def source_of(console: Console) -> EditedPrograms:
     """The document that the program was derived from."""
     source = console.session.branches.programs.own.program.edited
     if not isinstance(source, EditedPrograms):

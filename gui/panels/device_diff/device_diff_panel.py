@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSplitter, QStackedWidge
 
 from gradstep.core.io.device_recordings import SUFFIX, is_recording
 from gradstep.core.protocol.device_names import RECORDED_DEVICE
-from gradstep.core.protocol.messages import Comparison
+from gradstep.core.protocol.messages import Comparison, FindSmallest
 from gradstep.gui import commands
 from gradstep.gui.dialogs.file_choice import ask_open, ask_save
 from gradstep.gui.dialogs.file_filters import recording_filter, with_recording_suffix
@@ -95,8 +95,13 @@ class DeviceDiffPanel(Panel):
         tip = self.tr("Keep what the device gives, for who does not have it: a .gradrec file")
         self.record.setToolTip(plain(tip))
         self.record.clicked.connect(self._record)
+        self.smallest = Link(lambda: self.theme, commands.SMALLEST, "device_diff.smallest")
+        tip = self.tr("The few operations that show the chosen difference, or the first")
+        self.smallest.setToolTip(plain(tip))
+        self.smallest.clicked.connect(self._ask_smallest)
         row.addWidget(self.go_on)
         row.addWidget(self.record)
+        row.addWidget(self.smallest)
         row.addWidget(self.back)
         row.addWidget(self.tint)
         row.addWidget(self.every)
@@ -178,6 +183,14 @@ class DeviceDiffPanel(Panel):
         if path is not None:
             commands.record_device(self.workspace, device, path)
 
+    def _ask_smallest(self) -> None:
+        """Of the chosen node, if it makes a difference by itself; else of the first that does."""
+        found = self.workspace.comparisons[0]
+        chosen = {*self.workspace.selection}
+        node = next((n.name for n in found.nodes if n.creates and n.name in chosen), "")
+        asked = FindSmallest(left=found.left, against=device_of(found), node=node)
+        commands.ask_smallest(self.workspace, asked)
+
     def refresh(self, *_: object) -> None:
         """Show the last comparison, or what a comparison would show."""
         self._enable()
@@ -199,7 +212,10 @@ class DeviceDiffPanel(Panel):
         self.every.setVisible(bool(same))
         self.tint.setVisible(bool(comparisons))
         self.go_on.setVisible(any(map(_stands, comparisons)))
-        self.record.setVisible(len(comparisons) == 1 and _is_here(comparisons[0]))
+        alone = len(comparisons) == 1 and _is_here(comparisons[0])
+        self.record.setVisible(alone)
+        runs = alone and device_of(comparisons[0]) in {each.name for each in self.workspace.devices}
+        self.smallest.setVisible(runs and comparisons[0].first_divergence is not None)
         self.every.updateGeometry()
         self.summary.set_text(_summary(comparisons))
         self.verdict.say(self._said(comparisons))

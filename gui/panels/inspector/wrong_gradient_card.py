@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
-from gradstep.core.protocol.messages import NodeCheck
+from gradstep.core.protocol.messages import FindSmallest, NodeCheck
 from gradstep.gui import commands
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
@@ -59,6 +61,8 @@ class OverrideCheck(QWidget):
             native = self.tr("Use the native gradient")
             use = lambda: self._use_native(check.node)  # noqa: E731
             links.insert(0, (native, "inspector.card.native", use))
+        small = partial(commands.ask_smallest, self._workspace, FindSmallest(node=check.node))
+        links.append((self.tr(commands.SMALLEST), "inspector.card.smallest", small))
         self.card.say(title.format(check.node), check.text, links)
 
     def _is_overridden(self, name: str) -> bool:

@@ -20,38 +20,25 @@ from gradstep.core.host.explained_runs import explainer_of_runs
 from gradstep.core.host.reductions import reduced
 from gradstep.core.io.open_document import read
 from gradstep.core.ops import api as tf
-from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.program.derive import derive
 from gradstep.core.program.questions.loaded_document import Loaded
 from gradstep.core.program.trust.example_index import EXAMPLES
 from gradstep.core.protocol.messages import Explanation
-from tests.support.planted_blocks import BROKEN, ENDED, HEALTHY, SIZE, STOPPED, Plant, vector
+from tests.support.planted_blocks import BROKEN, ENDED, SIZE, STOPPED, Plant, large_around
 
 MOST = 10  # operations
 COUNT, is_thorough = 50, settings.default.max_examples > 500
+LARGEST = 2000 if is_thorough else 700
 FAINT = "product"  # whose infinity some blocks behind it make finite again
 PLANTS = [(n, p) for n, p in {**BROKEN, **STOPPED, **ENDED}.items() if n != FAINT]
 LOSS, X = TensorRef("loss"), TensorRef("x")
 
 
 def large(seed: int) -> tuple[Document, str, Plant]:
-    random = np.random.default_rng(seed)
     name, plant = PLANTS[seed % len(PLANTS)]
-    size, at = int(random.integers(200, 2000 if is_thorough else 700)), int(random.integers(SIZE))
-    where, healthy = random.uniform(0.2, 0.8), sorted(HEALTHY)
-    builder = GraphBuilder()
-    planted = False
-    with builder.as_default():
-        y: Tensor = builder.placeholder("x", shape=[SIZE])
-        while len(builder.build()) < size:
-            if not planted and len(builder.build()) > where * size:
-                y, planted = plant.block(y, at), True
-            y = HEALTHY[healthy[int(random.integers(len(healthy)))]](y)
-        tf.reduce_sum(y * vector(1, 2, 3, 5), name="loss")
-    feed = random.uniform(0.25, 0.75, SIZE).astype(np.float32)
-    request = GradientRequest.to("loss", "x")
-    document = Document(builder.build(), request, feeds={"x:0": Constant(feed)}, fetches=(LOSS,))
-    return document, name, plant
+    at = int(np.random.default_rng(seed).integers(SIZE))
+    return large_around(seed, lambda y: plant.block(y, at), LARGEST), name, plant
 
 
 def why(document: Document, of: TensorRef, wrt: TensorRef | None) -> Explanation:

@@ -1,0 +1,57 @@
+"""Answering FindSmallest: of what is explained, of a wrong rule, of a device's difference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.document.document import Document
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.host.device_reduction import reduced_difference
+from gradstep.core.host.device_services import DeviceServices
+from gradstep.core.host.reductions import reduced_in
+from gradstep.core.host.rule_reduction import first_wrong_rule, reduced_rule
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.program.gradient_context import situation_of
+from gradstep.core.program.questions.loaded_document import Loaded
+from gradstep.core.protocol import messages as m
+from gradstep.core.protocol.framing import Buffer
+
+Explain = Callable[[m.FindSmallest], m.Explanation]
+Check = Callable[[str], m.GradientTable]  # of one operation, by its name
+
+
+def find_smallest(
+    session: DebugSession,
+    loaded: Loaded,
+    request: m.FindSmallest,
+    explain: Explain,
+    check: Check,
+    devices: DeviceServices,
+) -> tuple[m.Smallest, tuple[Buffer, ...]]:
+    """Raises GradstepError where nothing is wrong, and where no part of the graph shows it."""
+    small = smallest_of(session, loaded, request, explain, check, devices)
+    return m.Smallest(operations=len(small.graph)), (gradstep_file.to_bytes(small),)
+
+
+def smallest_of(
+    session: DebugSession,
+    loaded: Loaded,
+    request: m.FindSmallest,
+    explain: Explain,
+    check: Check,
+    devices: DeviceServices,
+) -> Document:
+    """The document itself. Raises GradstepError."""
+    if request.against:
+        about = loaded, session.program, devices, request.left, request.against
+        return reduced_difference(*about, request.node)
+    if request.node:
+        wrong, given = (
+            first_wrong_rule(check(request.node), request.node),
+            situation_of(session, {}).given,
+        )
+        return reduced_rule(loaded, session.backend, session.program, given, wrong)
+    wrt = TensorRef.parse(request.wrt) if request.wrt else None
+    found, of = explain(request), TensorRef.parse(request.of)
+    return reduced_in(session, loaded, found, of, wrt)

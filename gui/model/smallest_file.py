@@ -1,0 +1,48 @@
+"""A file of the few operations that show what is wrong: asked of the engine, written here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gradstep.core.protocol.error_records import info_of
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import ErrorInfo, Failed, FindSmallest, Message, Smallest
+from gradstep.gui.look.count_text import count_of
+from gradstep.gui.model.background_work import Background
+
+if TYPE_CHECKING:
+    from gradstep.gui.model.workspace import Workspace
+
+Told = Callable[[str], None]
+Failing = Callable[[ErrorInfo], None]
+
+
+def write_smallest(
+    workspace: Workspace, question: FindSmallest, path: Path, then: Told, failed: Failing
+) -> None:
+    """Write what shows it, into a file of any format, beside the main thread; `then` gets what
+    there is to say, `failed` what went wrong."""
+
+    def found(reply: Message, buffers: tuple[Buffer, ...]) -> None:
+        if isinstance(reply, Smallest):
+            show = "shows" if reply.operations == 1 else "show"
+            words = f"{count_of(reply.operations, 'operation')} {show} it: {path.name}"
+            write = partial(_write, path, bytes(buffers[0]))
+            Background(workspace).run(
+                write, lambda _: then(words), lambda error: failed(info_of(error))
+            )
+        elif isinstance(reply, Failed):
+            failed(reply.error)
+
+    workspace.request(question, (), found)
+
+
+def _write(path: Path, document: bytes) -> None:
+    """Raises GradstepError."""
+    from gradstep.core.io.export_document import write
+    from gradstep.core.io.native.gradstep_file import from_bytes
+
+    write(path, from_bytes(document))

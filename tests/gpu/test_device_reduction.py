@@ -1,0 +1,114 @@
+"""Of a large graph with one operation that parts two devices, the few that show how.
+
+Three graphs as a rule, of 200 to 700 operations. Fifty, of up to 2,000, in a few minutes:
+
+    HYPOTHESIS_PROFILE=thorough ./dev test tests/gpu/test_device_reduction.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+from gradstep.core.document.document import Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.host.device_reduction import reduced_difference
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.tensor import Tensor, call
+from gradstep.core.program.derive import derive
+from gradstep.core.program.questions.loaded_document import Loaded
+from gradstep.core.protocol.messages import Comparison
+from gradstep.gpu.devices import Devices
+from tests.support.planted_blocks import EVEN, SIZE, large_around, vector
+
+MOST = 10  # operations
+CPU, GPU = "cpu", "emulate:tf-gpu"
+COUNT, is_thorough = 50, settings.default.max_examples > 500
+DEVICES = Devices()
+
+
+def _gathered(y: Tensor) -> Tensor:
+    """An index that there is not: an error, or 0."""
+    found = tf.gather(y, np.array([0, SIZE + 2, 1, 2], np.int32), name="planted")
+    return tf.where(np.ones(SIZE, bool), y, found)
+
+
+def _cast(y: Tensor) -> Tensor:
+    """Numbers that the type has no room for."""
+    whole = call("Cast", y * 0.0 + vector(3e9, 1, 2, 3), DstT=DType.INT32, name="planted")
+    return tf.where(np.ones(SIZE, bool), y, tf.cast(whole, "float32"))
+
+
+def _scattered(y: Tensor) -> Tensor:
+    """A place that there is not."""
+    places = np.array([[0], [7], [1], [2]], np.int32)
+    found = call("ScatterNd", places, y, np.array([SIZE], np.int32), name="planted")
+    return tf.where(np.ones(SIZE, bool), y, found)
+
+
+def _segments(y: Tensor) -> Tensor:
+    """A segment that there is not."""
+    ids = np.array([0, 1, 9, 2], np.int32)
+    found = tf.unsorted_segment_sum(y, ids, SIZE, name="planted")
+    return tf.where(np.ones(SIZE, bool), y, found)
+
+
+PLANTS: dict[str, Callable[[Tensor], Tensor]] = {
+    "gather": _gathered, "cast": _cast, "segments": _segments, "scatter": _scattered,
+}  # fmt: skip
+NAMES = sorted(PLANTS)
+
+
+def large(seed: int, most: int) -> tuple[Document, str]:
+    name = NAMES[seed % len(NAMES)]
+    return large_around(seed, PLANTS[name], most, EVEN), name
+
+
+def compared(document: Document) -> Comparison:
+    return DEVICES.compare(derive(document, {}), CPU, GPU)
+
+
+def smallest(document: Document, node: str = "") -> Document:
+    program = derive(document, {})
+    return reduced_difference(Loaded(document, {}), program, DEVICES, CPU, GPU, node)
+
+
+def check(document: Document, name: str) -> None:
+    whole = compared(document)
+    assert whole.first_divergence == "planted", name
+    small = smallest(document)
+    assert len(small.graph) <= MOST, (name, small.graph.order)
+    found = compared(small)
+    assert found.first_divergence == "planted", name
+    (before,) = [row for row in whole.nodes if row.name == "planted"]
+    (after,) = [row for row in found.nodes if row.name == "planted"]
+    assert (after.kind, after.because) == (before.kind, before.because)
+    assert small.note, "it says by which rule"
+
+
+@pytest.mark.parametrize("seed", range(0, COUNT, 1 if is_thorough else 17))
+def test_few_operations_part_the_devices_as_all_do(seed: int) -> None:
+    check(*large(seed, 2000 if is_thorough else 700))
+
+
+@pytest.mark.parametrize("seed", range(len(NAMES)))
+def test_every_difference_is_made_small(seed: int) -> None:
+    check(*large(seed, 60))
+
+
+def test_what_makes_no_difference_is_not_made_smaller() -> None:
+    document, _ = large(NAMES.index("cast"), 60)
+    with pytest.raises(GradstepError, match="loss makes no difference"):
+        smallest(document, "loss")
+    with pytest.raises(GradstepError, match="'nobody' was not compared"):
+        smallest(document, "nobody")
+    about = Loaded(document, {}), derive(document, {}), DEVICES
+    with pytest.raises(GradstepError, match="cannot be run again"):
+        reduced_difference(*about, CPU, "recorded")
+    healthy = large_around(3, lambda y: tf.identity(y, name="planted"), 60, EVEN)
+    with pytest.raises(GradstepError, match="no operation parts cpu and emulate:tf-gpu"):
+        smallest(healthy)
