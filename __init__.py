@@ -23,18 +23,24 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradstep.core.errors import GradstepError
+    from gradstep.core.notebook.branch_place import Branch
     from gradstep.core.notebook.debugger import Debugger, Stop
     from gradstep.core.notebook.explained import Explanation
+    from gradstep.core.notebook.moment_difference import Comparison
     from gradstep.core.notebook.open_document_session import Session
+    from gradstep.core.notebook.tried_fix import Trial
 
     __version__: str
 
 __all__ = [
+    "Branch",
+    "Comparison",
     "Debugger",
     "Explanation",
     "GradstepError",
     "Session",
     "Stop",
+    "Trial",
     "__version__",
     "capture_jax",
     "capture_torch",
@@ -44,11 +50,14 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Branch": "gradstep.core.notebook.branch_place",
+    "Comparison": "gradstep.core.notebook.moment_difference",
     "Debugger": "gradstep.core.notebook.debugger",
     "Explanation": "gradstep.core.notebook.explained",
     "GradstepError": "gradstep.core.errors",
     "Session": "gradstep.core.notebook.open_document_session",
     "Stop": "gradstep.core.notebook.debugger",
+    "Trial": "gradstep.core.notebook.tried_fix",
 }
 
 
@@ -75,8 +84,7 @@ def open(
     from gradstep.main import Gradstep
 
     with add_notes():
-        backend = Gradstep().devices().open_backend(device)
-        return open_session(path, trusted, code, memory, backend)
+        return open_session(path, trusted, code, memory, Gradstep().devices(), device)
 
 
 def capture_torch(
@@ -111,7 +119,7 @@ def capture_torch(
         written = capture(model, args, loss, targets, path, options)
         if open:
             open_window(written)
-        return opened(written, memory, Gradstep().devices().open_backend(device))
+        return opened(written, memory, Gradstep().devices(), device)
 
 
 def capture_jax(
@@ -142,7 +150,7 @@ def capture_jax(
         written = capture(f, args, wrt, path, values)
         if open:
             open_window(written)
-        return opened(written, memory, Gradstep().devices().open_backend(device))
+        return opened(written, memory, Gradstep().devices(), device)
 
 
 def watch(

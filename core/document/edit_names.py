@@ -9,6 +9,7 @@ from gradstep.core.autodiff.reverse.gradient_request import OverrideKind
 # kind -> which of its names; every other kind has nothing else.
 _OTHERS: Mapping[str, tuple[int, ...]] = {
     "set": (0,),
+    "hyper": (),
     "override": (1,),
     "unbend": (1,),
     **dict.fromkeys(("add_epsilon", "keep_above", "keep_below", "feed", "draw", "scale"), (0,)),

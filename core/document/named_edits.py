@@ -14,6 +14,7 @@ from gradstep.core.document import document_edits
 from gradstep.core.document.attribute_text import read_attr
 from gradstep.core.document.document import Document
 from gradstep.core.document.lint_remedies import LABELS, mend
+from gradstep.core.document.optimizer_labels import set_optimizer
 from gradstep.core.document.repairs import REPAIR_WORDS, REPAIRS
 from gradstep.core.engine.run.feed_values import instead_of, missing_tensor
 from gradstep.core.errors import GradstepError
@@ -55,11 +56,17 @@ def label_of(kind: str, names: Sequence[str]) -> str:
     return words_of(kind, names) if said is None else said(*names)
 
 
+def _settings(label: str, settings: Sequence[str]) -> list[str]:
+    pairs = zip(settings[::2], settings[1::2], strict=False)
+    return [f"{label}.{key} = {text or 'none'}" for key, text in pairs]
+
+
 _LABELS: Mapping[str, Callable[..., str]] = {
     "override": lambda gradient, target, _: f"Let {target} have the gradient of {gradient}",
     "native": lambda name: f"Give {name} its own gradient",
     "set": lambda name, key, text: f"Set {name}.{key} to {text}",
     "stop": lambda at: f"Stop the gradient at {at}",
+    "hyper": lambda label, *settings: f"Set {', '.join(_settings(label, settings))}",
 }
 
 
@@ -116,7 +123,16 @@ def _set(document: Document, names: Sequence[str]) -> Document:
     return document_edits.set_attr(document, name, key, read_attr(text, like))
 
 
+def _hyper(document: Document, names: Sequence[str]) -> Document:
+    """An optimizer, a setting of it, and its value as text; perhaps more settings and values."""
+    label, *settings = names
+    for key, text in zip(settings[::2], settings[1::2], strict=True):
+        document = set_optimizer(document, label, key, text)
+    return document
+
+
 _EDITS: Mapping[str, MakeEdit] = {
+    "hyper": _hyper,
     "stop": _stop,
     "override": _override,
     "native": _native,
@@ -129,6 +145,7 @@ _WORDS: Mapping[str, Callable[..., str]] = {
     "override": lambda gradient, target, kind: f"{target} by {gradient}",
     "unbend": lambda gradient, target, kind: f"{target} not by {gradient}",
     "native": lambda name: f"{name} native",
+    "hyper": lambda label, *settings: ", ".join(_settings(label, settings)),
     "set": lambda name, key, text: f"{name}.{key} = {text}",
     **REPAIR_WORDS,
 }

@@ -15,6 +15,7 @@ from gradstep.core.document.named_edits import edit_by_name, label_of
 from gradstep.core.document.requests import every_request
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.program.edited_program import EditedPrograms
 from gradstep.core.protocol.messages import Explanation, RemedyInfo, Tried, TriedRow, TryEdit
 
 Subject = tuple[TensorRef, Sequence[TensorRef]]  # a loss, and with respect to what
@@ -44,6 +45,15 @@ def try_remedy(session: DebugSession, document: Document, request: TryEdit) -> T
         mends=is_mended(trial.before, trial.after),
         rows=[TriedRow(what=w, before=b, after=a) for w, b, a in rows_of(trial)],
     )
+
+
+def source_of(session: DebugSession) -> EditedPrograms:
+    """The document that the session's program was derived from. Raises GradstepError where there is
+    none."""
+    source = session.branches.programs.own.program.edited
+    if not isinstance(source, EditedPrograms):
+        raise GradstepError("this program has no document", kind="FailedPreconditionError")
+    return source
 
 
 def run_by(document: Document, session: DebugSession) -> Document:

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from gradstep.core.engine.backend import Backend
+from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.notebook.open_document_session import Session
 from gradstep.core.notebook.opening import open_session
 
@@ -25,5 +25,5 @@ def open_window(path: Path) -> None:
     )
 
 
-def opened(path: Path, memory: int | None, backend: Backend) -> Session:
-    return open_session(path, False, None, memory, backend)
+def opened(path: Path, memory: int | None, devices: DeviceServices, device: str) -> Session:
+    return open_session(path, False, None, memory, devices, device)

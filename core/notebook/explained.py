@@ -18,6 +18,8 @@ class Explanation:
     node:  the operation at which it happens, or None; index: the element there, or None.
     path:  operations from what is explained back to `node`, or to `wrt`.
     text:  what it is, why, and what to do.
+    fixes: the edits that may mend it, the best first; Debugger.try_fix and take_fix take their
+           numbers, from 1.
     """
 
     state: str
@@ -27,14 +29,18 @@ class Explanation:
     path: tuple[str, ...]
     text: str
     _shown: str
+    fixes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, answer: Answer) -> Explanation:
         """From what the explainer answers."""
+        fixes = tuple(one.label for one in answer.remedies)
         index = None if answer.index is None else tuple(answer.index)
         shown = explanation_text(answer)
         path = tuple(answer.path)
-        return cls(answer.state, answer.cause, answer.node, index, path, answer.text, shown)
+        shown += "".join(f"\n  fix {number}: {label}" for number, label in enumerate(fixes, 1))
+        said = answer.state, answer.cause, answer.node, index, path, answer.text
+        return cls(*said, shown, fixes)
 
     def __repr__(self) -> str:
         return self._shown

@@ -18,6 +18,7 @@ from gradstep.core.engine.backend import Backend
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.graph.problems import problem_text
+from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.host.explained_runs import explainer_of_runs
 from gradstep.core.host.session_restore import begin
 from gradstep.core.notebook.debugger import Debugger
@@ -39,6 +40,7 @@ from gradstep.core.notebook.gradient_arguments import (
 from gradstep.core.notebook.graph_picture import draw_svg
 from gradstep.core.notebook.program_cache import DocumentRuns
 from gradstep.core.program.derive import derive
+from gradstep.core.program.edited_program import EditedPrograms
 from gradstep.core.program.questions.first_run_values import situation_at, variable_values
 from gradstep.core.program.questions.gradient_query import GradientQuery, as_asked
 from gradstep.core.program.questions.loaded_document import Loaded
@@ -61,8 +63,10 @@ class Session:
     question.
     """
 
-    def __init__(self, loaded: Loaded, backend: Backend, name: str) -> None:
-        self._runs = DocumentRuns(loaded, backend)
+    def __init__(
+        self, loaded: Loaded, backend: Backend, name: str, devices: DeviceServices
+    ) -> None:
+        self._runs, self._devices = DocumentRuns(loaded, backend), devices
         self._name = name
 
     # -- what is there -------------------------------------------------------------------------
@@ -239,8 +243,7 @@ class Session:
         loaded = self._asked(query, feeds) if asked else self._runs.fed(feeds or {})
         program = drop_unfinished(derive(loaded.document, loaded.functions))
         threads = begin(self._from_now(program), self._runs.backend)
-        gradients = loaded.of_kind(CodeKind.GRADIENT)
-        return Debugger(threads, gradients, loaded.document.breakpoints)
+        return Debugger(threads, loaded.document.breakpoints, self._devices)
 
     def reset(self) -> None:
         """Give all variables their first values again."""
@@ -285,4 +288,7 @@ class Session:
         if not self._runs.begun:
             return program
         values = variable_values(program.graph, self._runs.store)
-        return replace(program, initial={**program.initial, **values})
+        edited = program.edited
+        if isinstance(edited, EditedPrograms):
+            edited = replace(edited, initial=values)
+        return replace(program, initial={**program.initial, **values}, edited=edited)

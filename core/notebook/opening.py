@@ -7,8 +7,8 @@ import warnings
 from pathlib import Path
 
 from gradstep.core.document.document import Document
-from gradstep.core.engine.backend import Backend
 from gradstep.core.errors import error_text
+from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.io.disk.memory_budget import DEFAULT, Budget, OverBudgetError, enough_for
 from gradstep.core.io.open_document import read
 from gradstep.core.notebook.open_document_session import Session
@@ -23,9 +23,11 @@ def open_session(
     trusted: bool,
     code: str | os.PathLike[str] | None,
     memory: int | None,
-    backend: Backend,
+    devices: DeviceServices,
+    device: str,
 ) -> Session:
     """See `gradstep.open`."""
+    backend = devices.open_backend(device)
     document = _read(path, memory)
     may = Permission.FULL if trusted or not document.code else _decided(document)
     hint = (
@@ -33,7 +35,7 @@ def open_session(
         "then open the document with trusted=True"
     )
     given = {} if code is None else code_from(document, os.fspath(code))
-    return Session(with_functions(document, given, may, hint), backend, Path(path).name)
+    return Session(with_functions(document, given, may, hint), backend, Path(path).name, devices)
 
 
 def _read(path: str | os.PathLike[str], memory: int | None) -> Document:

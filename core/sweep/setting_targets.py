@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 
 from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.document.optimizer_labels import optimizer_labels, with_setting
 from gradstep.core.document.value_edits import set_attr
 from gradstep.core.errors import USAGE, GradstepError
 from gradstep.core.graph.suggestions import did_you_mean, near
@@ -66,7 +67,7 @@ def _found(document: Document, name: str) -> _Put | None:
     """What sets it; None for nothing. Raises GradstepError where it may mean two things."""
     node, optimizers = _node(document, name), _optimizers(document, name)
     if node is not None and optimizers:
-        raise _ambiguous(name, [f"{name}:0", f"{_labels(document)[optimizers[0]]}.{name}"])
+        raise _ambiguous(name, [f"{name}:0", f"{optimizer_labels(document)[optimizers[0]]}.{name}"])
     if node is not None:
         return node
     if optimizers:
@@ -100,7 +101,7 @@ def _set_node(document: Document, text: str, name: str) -> Document:
 def _optimizers(document: Document, name: str) -> list[int]:
     """Which optimizers have that setting. Raises GradstepError where several do."""
     label, dot, key = name.rpartition(".")
-    labels = _labels(document)
+    labels = optimizer_labels(document)
     found = [
         number
         for number, optimizer in enumerate(document.optimizers)
@@ -111,22 +112,11 @@ def _optimizers(document: Document, name: str) -> list[int]:
     return found
 
 
-def _labels(document: Document) -> list[str]:
-    """What optimizers are called: by name, numbered where that is taken."""
-    found: list[str] = []
-    for optimizer in document.optimizers:
-        name, number = optimizer.name or "train", 0
-        while (label := f"{name}_{number}" if number else name) in found:
-            number += 1
-        found.append(label)
-    return found
-
-
 def _optimizer_names(document: Document) -> list[str]:
     every = document.optimizers
     if len(every) == 1:
         return [*OPTIMIZERS.get(every[0].type, ())]
-    pairs = zip(_labels(document), every, strict=True)
+    pairs = zip(optimizer_labels(document), every, strict=True)
     return [f"{label}.{key}" for label, o in pairs for key in OPTIMIZERS.get(o.type, ())]
 
 
@@ -138,15 +128,18 @@ def _set_hyper(document: Document, text: str, indices: list[int], key: str) -> D
 
 
 def _with_hyper(optimizer: Optimizer, key: str, text: str) -> Optimizer:
-    words = {"true": 1.0, "false": 0.0} if is_flag(optimizer.type, key) else {}
+    if text.lower() in ("true", "false") and not is_flag(optimizer.type, key):
+        raise _no_number()
     try:
-        number = words.get(text.lower())
-        number = float(text) if number is None else number
-    except ValueError:
-        raise GradstepError(
-            "it is a number", kind="ValueError", hint="write numbers, such as 0.01,0.1"
-        ) from None
-    return replace(optimizer, hyper={**optimizer.hyper, key: number})
+        return with_setting(optimizer, key, text)
+    except GradstepError:
+        raise _no_number() from None
+
+
+def _no_number() -> GradstepError:
+    return GradstepError(
+        "it is a number", kind="ValueError", hint="write numbers, such as 0.01,0.1"
+    )
 
 
 def _attribute(document: Document, name: str) -> _Put | None:

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import structs
 
-from gradstep.core.autodiff.reverse.gradient_request import OverrideKind
 from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
 from gradstep.core.cli.console.move_commands import needs
 from gradstep.core.cli.output.branch_table import branch_table
 from gradstep.core.data.array_files import Reading
 from gradstep.core.data.value_text import typed_value
-from gradstep.core.debug.history.frozen_program import NamedEdit
 from gradstep.core.debug.history.program_tensors import find_tensor
-from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape, TensorType
-from gradstep.core.graph.model import TensorRef
-from gradstep.core.graph.scopes import is_inside
-from gradstep.core.graph.suggestions import instead
+from gradstep.core.host.edit_trials import run_by, source_of
+from gradstep.core.host.moment_text import read_moment
 from gradstep.core.host.program_reports import branch_infos
 from gradstep.core.host.tensors.slice_syntax import parse_slice
+from gradstep.core.program.questions.edit_words import EXAMPLES, read_edit
 from gradstep.core.protocol.branch_queries import SEED
 from gradstep.core.protocol.messages import CompareMoments, ManageBranches, Moment
 
@@ -32,7 +27,6 @@ if TYPE_CHECKING:
 
     from gradstep.core.cli.console.console import Console
 
-_MOMENT = re.compile(r"(?P<name>[^@:]*?)@?(?:(?P<run>\d{1,9}):(?P<step>\d{1,9}))?")
 _GIVEN = re.compile(r"([^\s=\[]+)\s*(\[[^=]*\])?\s*=(.+)", re.DOTALL)
 
 
@@ -64,59 +58,15 @@ def _value(console: Console, name: str, at: str, text: str) -> np.ndarray:
 
 def fork(console: Console, rest: str) -> Reply:
     """`fork stop NODE`, `fork stop NODE<0`, `fork override NODE RULE`, `fork native NODE`,
-    `fork set NODE.ATTR = VALUE`: the program is that from this run on, on a branch of its own."""
-    word, _, about = rest.strip().partition(" ")
-    reader = _FORKS.get(word)
-    edited = None if reader is None else reader(console, about.strip())
-    if reader is None or edited is None:
-        raise needs(
-            "fork",
-            "an edit: fork stop a, fork stop a<1, fork override a Identity, fork native a, "
-            "fork set a.alpha = 0.1",
-        )
+    `fork set NODE.ATTR = VALUE`, `fork set learning_rate = 0.01`: the program is that from this run
+    on, on a branch of its own."""
+    edited = read_edit(run_by(source_of(console.session).document, console.session), rest)
+    if edited is None:
+        examples = ", ".join(f"fork {each}" for each in EXAMPLES.split(", "))
+        raise needs("fork", f"an edit: {examples}")
     kind, names = edited
     request = ManageBranches(command="edit", kind=kind, edited=[*names])
     return console.acts.branch(request, console.where)
-
-
-def _stop(console: Console, about: str) -> NamedEdit | None:
-    return ("stop", (about,)) if about and " " not in about else None
-
-
-def _unstop(console: Console, about: str) -> NamedEdit | None:
-    at = about if "<" in about or not about else str(TensorRef.parse(about))
-    return ("unstop", (at,)) if about and " " not in about else None
-
-
-def _override(console: Console, about: str) -> NamedEdit | None:
-    words = about.split()
-    if len(words) != 2:
-        return None
-    target, gradient = words
-    graph = console.session.program.forward
-    scope = any(is_inside(name, target.rstrip("/")) for name in graph.operations)
-    known = OverrideKind.OP if target in graph else None
-    kind = known or (OverrideKind.SCOPE if scope else OverrideKind.TYPE)
-    return "override", (gradient, target, kind.value)
-
-
-def _native(console: Console, about: str) -> NamedEdit | None:
-    return ("native", (about,)) if about and " " not in about else None
-
-
-def _set(console: Console, about: str) -> NamedEdit | None:
-    found = _ATTRIBUTE.fullmatch(about)
-    return None if found is None else ("set", (found[1], found[2], found[3].strip()))
-
-
-_ATTRIBUTE = re.compile(r"([^\s=]+)\.([A-Za-z_]\w*)\s*=(.+)", re.DOTALL)
-_FORKS: Mapping[str, Callable[[Console, str], NamedEdit | None]] = {
-    "stop": _stop,
-    "unstop": _unstop,
-    "override": _override,
-    "native": _native,
-    "set": _set,
-}
 
 
 def branches(console: Console, rest: str = "") -> Reply:
@@ -157,24 +107,9 @@ def compare(console: Console, rest: str) -> Reply:
     words = rest.split()
     if not 1 <= len(words) <= 2:
         raise needs("compare", "one or two moments: compare main, compare b1@0:5 b2, compare 0:3")
-    left = _moment(console, words[0])
-    right = _moment(console, words[1]) if len(words) == 2 else Moment()
+    left = read_moment(console.sessions, words[0])
+    right = read_moment(console.sessions, words[1]) if len(words) == 2 else Moment()
     return console.acts.compare(CompareMoments(left=left, right=right))
-
-
-def _moment(console: Console, text: str) -> Moment:
-    found = _MOMENT.fullmatch(text)
-    if found is None:
-        raise needs("compare", "moments as b1, 0:5 or b1@0:5")
-    name, run, step = found["name"] or "", found["run"], found["step"]
-    place = Moment() if run is None else Moment(run=int(run), step=int(step))
-    branches = console.session.branches
-    if not name or any(branch.name == name for branch in branches.all):
-        return structs.replace(place, branch=name)
-    if name in console.sessions.by_name:
-        return structs.replace(place, session=name)
-    hint = instead(name, [*(b.name for b in branches.all), *console.sessions.by_name])
-    raise GradstepError(f"no branch and no session is '{name}'", kind="KeyError", hint=hint)
 
 
 BRANCH_COMMANDS = (
@@ -186,8 +121,8 @@ BRANCH_COMMANDS = (
     ConsoleCommand(
         "fork",
         fork,
-        "stop NODE, unstop NODE, override NODE RULE, native NODE, set NODE.ATTR = VALUE: the "
-        "program is that from this run on, on a new branch",
+        "stop NODE, unstop NODE, override NODE RULE, native NODE, set NODE.ATTR = VALUE, set "
+        "learning_rate = VALUE: the program is that from this run on, on a new branch",
     ),
     ConsoleCommand("branches", branches, "all branches: where each leaves, what was given there"),
     ConsoleCommand("branch", branch, "NAME: the values are that branch's from now on"),

@@ -8,8 +8,9 @@ from gradstep.core.checks.gradients.gradient_checks import table_of_node
 from gradstep.core.checks.gradients.graph_evaluator import Evaluator
 from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
 from gradstep.core.cli.console.move_commands import needs
-from gradstep.core.cli.console.why_commands import explained, source_of
+from gradstep.core.cli.console.why_commands import explained
 from gradstep.core.document.document import CodeKind, Document
+from gradstep.core.host.edit_trials import source_of
 from gradstep.core.host.smallest_answers import smallest_of
 from gradstep.core.program.derive import of_kind
 from gradstep.core.program.gradient_context import situation_of
@@ -44,7 +45,7 @@ def smallest(console: Console, rest: str) -> Reply:
 
 def find(console: Console, request: FindSmallest) -> Document:
     """What shows it in the session. Raises GradstepError."""
-    session, source = console.session, source_of(console)
+    session, source = console.session, source_of(console.session)
     gradients = of_kind(source.document, source.functions, CodeKind.GRADIENT)
 
     def explain(request: FindSmallest) -> Explanation:

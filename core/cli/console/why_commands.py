@@ -6,21 +6,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gradstep.core.checks.why.why_answers import Explainer
 from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
 from gradstep.core.cli.console.move_commands import needs
 from gradstep.core.cli.output.trial_table import trial_text
-from gradstep.core.debug.history.frozen_program import NamedEdit
 from gradstep.core.debug.history.program_tensors import find_tensor
-from gradstep.core.document.document import CodeKind
-from gradstep.core.document.named_edits import label_of
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
-from gradstep.core.host.edit_trials import run_by, try_remedy, with_remedies
+from gradstep.core.host.edit_trials import source_of, try_remedy
 from gradstep.core.host.explained_runs import explanation_text
-from gradstep.core.program.derive import of_kind
-from gradstep.core.program.edited_program import EditedPrograms
-from gradstep.core.program.gradient_context import situation_about
+from gradstep.core.host.offered_edits import choose_edit, edits_of, explain_here
 from gradstep.core.protocol.messages import Explanation, ManageBranches, RemedyInfo, TryEdit
 
 if TYPE_CHECKING:
@@ -34,7 +28,7 @@ def why(console: Console, rest: str) -> Reply:
     if not rest:
         raise needs("why", "a tensor: why loss, why grad w, why grad w of loss")
     found, _, _ = explained(console, rest)
-    console.sessions.question, console.sessions.offered = rest, _edits(found)
+    console.sessions.question, console.sessions.offered = rest, edits_of(found)
     fixes = [f"{number}  {one.label}" for number, one in enumerate(found.remedies, 1)]
     more = ["try 1 shows what one does, take 1 makes it on a branch:", *fixes] if fixes else []
     return Reply("\n".join([explanation_text(found), *more]), msgspec.to_builtins(found))
@@ -44,7 +38,7 @@ def try_fix(console: Console, rest: str) -> Reply:
     """`try N`: what the run would be with edit N of the last `why`."""
     remedy, of, wrt = _chosen(console, rest, "try")
     request = TryEdit(kind=remedy.kind, names=remedy.names, of=of, wrt=[wrt] if wrt else [])
-    tried = try_remedy(console.session, source_of(console).document, request)
+    tried = try_remedy(console.session, source_of(console.session).document, request)
     return Reply(trial_text(tried), msgspec.to_builtins(tried))
 
 
@@ -59,26 +53,8 @@ def _chosen(console: Console, rest: str, command: str) -> tuple[RemedyInfo, str,
     asked, listed = console.sessions.question, console.sessions.offered
     if not asked or not rest.isdecimal():
         raise needs(command, f"a `why`, and the number of an edit that it named: {command} 1")
-    number = int(rest[:9])
-    if not 1 <= number <= len(listed):
-        raise GradstepError(
-            f"why {asked} names {len(listed)} edits now, and no number {number}",
-            kind="ValueError",
-            hint="ask why again",
-        )
     found, of, wrt = explained(console, asked)
-    here = dict(zip(_edits(found), found.remedies, strict=True))
-    if (edit := listed[number - 1]) not in here:
-        raise GradstepError(
-            f"'{label_of(*edit)}' was named where the session stood before, and is not here",
-            kind="ValueError",
-            hint="ask why again",
-        )
-    return here[edit], of, wrt
-
-
-def _edits(found: Explanation) -> tuple[NamedEdit, ...]:
-    return tuple((one.kind, (*one.names,)) for one in found.remedies)
+    return choose_edit(found, listed, int(rest[:9]), asked), of, wrt
 
 
 def explained(console: Console, asked: str) -> tuple[Explanation, str, str]:
@@ -88,17 +64,8 @@ def explained(console: Console, asked: str) -> tuple[Explanation, str, str]:
     wrt, _, loss = (name if is_gradient else asked).partition(_OF)
     ref = find_tensor(console.session.program, wrt.strip())
     of = _loss(console, loss.strip(), ref) if is_gradient else ref.short
-    source, session = source_of(console), console.session
-    functions = of_kind(source.document, source.functions, CodeKind.GRADIENT)
-    here, stop = situation_about(session, functions, of), session.stop
-    python = session.program.functions
-    explainer = Explainer(here, python, session.backend, session, stop.run, stop.step)
-    found = explainer.gradient(of, ref.short) if is_gradient else explainer.value(of)
-    return (
-        with_remedies(run_by(source.document, session), found),
-        of,
-        ref.short if is_gradient else "",
-    )
+    wrt = ref.short if is_gradient else ""
+    return explain_here(console.session, of, wrt), of, wrt
 
 
 def _loss(console: Console, named: str, ref: TensorRef) -> str:
@@ -113,14 +80,6 @@ def _loss(console: Console, named: str, ref: TensorRef) -> str:
             "nothing is differentiated", kind="ValueError", hint="name it: why grad w of loss"
         )
     return losses[0].short
-
-
-def source_of(console: Console) -> EditedPrograms:
-    """The document that the program was derived from."""
-    source = console.session.branches.programs.own.program.edited
-    if not isinstance(source, EditedPrograms):
-        raise GradstepError("this program has no document", kind="FailedPreconditionError")
-    return source
 
 
 WHY_COMMANDS = (

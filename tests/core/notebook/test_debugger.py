@@ -8,6 +8,11 @@ import numpy as np
 import pytest
 
 import gradstep
+from gradstep.core.document.document import Document
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.io.native.gradstep_file import save
+from gradstep.core.ops.build.builder import GraphBuilder
 
 EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"
 TUTORIAL = EXAMPLES / "tutorial.gradstep"
@@ -141,3 +146,115 @@ def test_a_value_is_injected_on_a_branch(debugger: gradstep.Debugger) -> None:
         debugger.switch_branch("b2")
     with pytest.raises(gradstep.GradstepError, match="has no value here yet"):
         debugger.inject("loss", 3.0)
+
+
+def test_an_edited_program_runs_on_a_branch(debugger: gradstep.Debugger) -> None:
+    debugger.continue_()
+    assert debugger.fork("stop a<0", branch="stopped").reason == "end"
+    assert (debugger.branch, debugger.branches) == ("stopped", ["main", "stopped"])
+    assert debugger.gradient("c").tolist() == debugger.gradient("k").tolist()
+    about = debugger.about_branch()
+    assert (about.parent, about.run, about.step, about.words) == ("main", 0, 35, "stop a<0")
+    found = debugger.compare("main")
+    assert found.first == "c"
+    assert {"c", "c/Adam"} <= set(found.differing)
+    assert "k" not in found.differing
+    assert found.missing
+    assert "stopped leaves main" in repr(found)
+    debugger.rename_branch("stopped", "s")
+    assert debugger.drop_branch("s").step == 35
+    assert debugger.branches == ["main"]
+
+
+def test_an_optimizers_setting_is_another_on_a_branch(debugger: gradstep.Debugger) -> None:
+    """As in a document with that setting."""
+    debugger.continue_()
+    debugger.fork("set learning_rate = 0.5")
+    assert debugger.about_branch().words == "train.learning_rate = 0.5"
+    c = debugger["c"]
+    debugger.fork("set optimizer.learning_rate = 0")
+    assert debugger["c"].tolist() == gradstep.debug(TUTORIAL)["c"].tolist() != c.tolist()
+    for wrong, said in (
+        ("set momentum = 1", "no optimizer has a setting 'momentum'"),
+        ("set learning_rate = fast", "learning_rate is a number"),
+        ("set train.beta3 = 1", "no optimizer has a setting 'beta3'"),
+        ("set schedule = sometimes(1)", "sometimes"),
+        ("set learning_rate = 0", "it is so already"),
+        ("mend it", "'mend it' is no edit"),
+    ):
+        with pytest.raises(gradstep.GradstepError, match=said):
+            debugger.fork(wrong)
+    assert debugger.branches == ["main", "b1", "b2"]
+
+
+def test_an_edited_program_begins_with_the_variables_of_the_session() -> None:
+    net = gradstep.open(TUTORIAL)
+    for _ in range(3):
+        net.run()
+    c = net.variables["c"]
+    debugger = net.debug()
+    debugger.fork("stop a<0")
+    assert debugger["c"].tolist() == c.tolist()
+    debugger.continue_()
+    assert debugger["c"].tolist() != c.tolist()
+
+
+def test_a_fix_is_tried_and_taken() -> None:
+    debugger = gradstep.debug(EXAMPLES / "nan_gradient.gradstep")
+    debugger.continue_()
+    with pytest.raises(gradstep.GradstepError, match="no question has named a fix"):
+        debugger.try_fix()
+    found = debugger.why("loss", "p")
+    assert found.fixes[0] == "Give logp a safe number where it is not chosen"
+    assert "fix 1: Give logp" in repr(found)
+    tried = debugger.try_fix(1)
+    assert tried.mends
+    assert tried.rows["NaN or infinite"] == ("1 of 3", "0 of 3")
+    assert repr(tried).startswith("Give logp a safe number")
+    assert debugger.branches == ["main"]
+    debugger.take_fix(1, branch="mended")
+    assert debugger.branch == "mended"
+    assert np.isfinite(debugger.gradient("p")).all()
+    assert debugger.why("loss", "p").state == "ok"
+    with pytest.raises(gradstep.GradstepError, match="names 0 edits now, and no number 1"):
+        debugger.take_fix(1)
+
+
+def test_another_iteration_is_chosen() -> None:
+    debugger = gradstep.debug(EXAMPLES / "while_loop.gradstep")
+    debugger.continue_()
+    program = debugger._threads.session.program
+    loop = next(op.name for op in program.graph if op.type == "While")
+    inside = next(step for step in debugger._threads.session.plan.steps if step.op.name == loop)
+    name = inside.iteration.plan.steps[-1].op.name
+    last = debugger[name]
+    debugger.choose_iteration(loop, 1)
+    first = debugger[name]
+    assert first is not None
+    assert last is not None
+    assert first.tolist() != last.tolist()
+    debugger.choose_iteration(loop)
+    assert debugger[name].tolist() == last.tolist()
+    with pytest.raises(gradstep.GradstepError, match="there is no iteration 0"):
+        debugger.choose_iteration(loop, 0)
+
+
+def test_other_random_numbers_are_drawn_from_a_step_on(tmp_path: Path) -> None:
+    b = GraphBuilder()
+    b.one("RandomUniform", np.array([3], np.int32), name="drawn", dtype=DType.FLOAT32)
+    document = Document(graph=b.build(), fetches=(TensorRef("drawn"),))
+    save(tmp_path / "drawn.gradstep", document)
+    debugger = gradstep.debug(tmp_path / "drawn.gradstep")
+    debugger.reseed(7, branch="seven")
+    debugger.continue_()
+    assert debugger.branch == "seven"
+    assert debugger.about_branch("seven").words == "seed = 7"
+    debugger.switch_branch("main")
+    debugger.continue_()
+    assert debugger.compare("seven").differing
+    with pytest.raises(gradstep.GradstepError, match="a seed is a whole number"):
+        debugger.reseed(0.5)
+    with pytest.raises(gradstep.GradstepError, match="no branch and no session is 'eight'"):
+        debugger.compare("eight")
+    with pytest.raises(gradstep.GradstepError, match="no branch 'eight'"):
+        debugger.about_branch("eight")

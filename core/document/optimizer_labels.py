@@ -1,0 +1,65 @@
+"""What a document's optimizers are called, and their settings as texts that people edit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.suggestions import instead
+
+ONLY = "optimizer"  # how the only one may be called, too
+TEXTS = ("schedule", "clip", "decay")  # settings that are texts, and no numbers
+_FLAGS: Mapping[str, float] = {"true": 1.0, "false": 0.0}
+
+
+def optimizer_labels(document: Document) -> list[str]:
+    """By name, numbered where that is taken."""
+    found: list[str] = []
+    for optimizer in document.optimizers:
+        name, number = optimizer.name or "train", 0
+        while (label := f"{name}_{number}" if number else name) in found:
+            number += 1
+        found.append(label)
+    return found
+
+
+def find_optimizer(document: Document, label: str) -> int:
+    """The number of the one that is called so. Raises GradstepError for none."""
+    labels = optimizer_labels(document)
+    if label in labels:
+        return labels.index(label)
+    if label == ONLY and len(labels) == 1:
+        return 0
+    raise GradstepError(
+        f"there is no optimizer '{label}'", kind="KeyError", hint=instead(label, labels)
+    )
+
+
+def set_optimizer(document: Document, label: str, key: str, text: str) -> Document:
+    """With another setting of one optimizer: a number by TensorFlow's name, or one of `TEXTS`.
+    Raises GradstepError for what is no number, and for an optimizer that there is not."""
+    number = find_optimizer(document, label)
+    changed = [*document.optimizers]
+    changed[number] = with_setting(changed[number], key, text)
+    return document.with_(optimizers=tuple(changed))
+
+
+def with_setting(optimizer: Optimizer, key: str, text: str) -> Optimizer:
+    """The optimizer with a setting read from text; "true" and "false" are 1 and 0."""
+    text = text.strip()
+    if key == "schedule":
+        return replace(optimizer, schedule=text)
+    if key == "clip":
+        return replace(optimizer, clip=text)
+    if key == "decay":
+        return replace(optimizer, decay=text)
+    try:
+        number = _FLAGS.get(text.lower())
+        number = float(text) if number is None else number
+    except ValueError:
+        raise GradstepError(
+            f"{key} is a number", kind="ValueError", hint="write a number, such as 0.01"
+        ) from None
+    return replace(optimizer, hyper={**optimizer.hyper, key: number})

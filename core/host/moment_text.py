@@ -1,0 +1,33 @@
+"""Moments of runs as people write them: "b1", "0:5", "b1@0:5", a session for a branch."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import structs
+
+from gradstep.core.debug.concurrency.session_registry import Sessions
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.suggestions import instead
+from gradstep.core.protocol.messages import Moment
+
+_MOMENT = re.compile(r"(?P<name>[^@:]*?)@?(?:(?P<run>\d{1,9}):(?P<step>\d{1,9}))?")
+
+
+def read_moment(sessions: Sessions, text: str) -> Moment:
+    """The moment that is meant; "" is where the current session stands. Raises GradstepError for
+    what cannot be read, and for a branch or session that there is not."""
+    found = _MOMENT.fullmatch(text.strip())
+    if found is None:
+        raise GradstepError(
+            f"'{text}' is no moment", kind="ValueError", hint="write b1, 0:5 or b1@0:5"
+        )
+    name, run, step = found["name"] or "", found["run"], found["step"]
+    place = Moment() if run is None else Moment(run=int(run), step=int(step))
+    branches = sessions.session.session.branches
+    if not name or any(branch.name == name for branch in branches.all):
+        return structs.replace(place, branch=name)
+    if name in sessions.by_name:
+        return structs.replace(place, session=name)
+    hint = instead(name, [*(b.name for b in branches.all), *sessions.by_name])
+    raise GradstepError(f"no branch and no session is '{name}'", kind="KeyError", hint=hint)
