@@ -22,10 +22,10 @@ class Gradstep:
 
         return Devices()
 
-    def window(self, path: Path | None) -> int:
+    def window(self, path: Path | None, engine: str = "") -> int:
         from gradstep.gui.app import run_window
 
-        status: int = run_window(path)
+        status: int = run_window(path, engine)
         return status
 
     def shot(self, path: Path | None, out: Path, **look: Any) -> None:

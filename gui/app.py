@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 os.environ.setdefault("QT_API", "pyside6")
@@ -13,6 +13,7 @@ os.environ.setdefault("PYQTGRAPH_QT_LIB", "PySide6")
 from PySide6.QtWidgets import QApplication
 
 from gradstep.core.errors import GradstepError
+from gradstep.core.host.remote_engine import HERE, EngineChoice, read_address
 from gradstep.core.installation import is_checkout
 from gradstep.gui.error_reporter import Reporter, start_log
 from gradstep.gui.frame import open_windows
@@ -55,14 +56,24 @@ def _choose_platform(windowless: bool) -> None:
     os.environ.setdefault("QT_LOGGING_RULES", "default.warning=false")  # it has no size hints
 
 
+def engine_at(address: str) -> EngineChoice:
+    """What starts the engine there. Raises GradstepError; what is in the settings and no address
+    means this machine."""
+    if address:
+        return None if address == HERE else read_address(address)
+    with suppress(GradstepError):
+        return read_address(settings().engine)
+    return None
+
+
 def new_window(
     look: theme.Theme | None = None,
-    engine: Sequence[str] | None = None,
+    engine: EngineChoice = None,
     remember: bool = True,
 ) -> MainWindow:
     """A dressed window with its engine process started.
 
-    engine: the command that starts it. remember: keep size and layout from one start to the next.
+    engine: what starts it. remember: keep size and layout from one start to the next.
     """
     app = application()
     chosen = look or theme.theme_for(settings().theme)
@@ -72,8 +83,11 @@ def new_window(
     return window
 
 
-def run_window(path: str | Path | None = None, engine: Sequence[str] | None = None) -> int:
-    """Show the window until it is closed; the exit status."""
+def run_window(path: str | Path | None = None, engine: str | EngineChoice = "") -> int:
+    """Show the window until it is closed; the exit status. engine: where it runs, ssh://host or
+    `here`, or what starts it; "": as the settings say. Raises GradstepError for what is no such
+    address."""
+    where = engine_at(engine) if isinstance(engine, str) else engine
     start_log(state_folder())
     app = application()
     look = theme.theme_for(settings().theme)
@@ -82,7 +96,7 @@ def run_window(path: str | Path | None = None, engine: Sequence[str] | None = No
     Collector(window, lambda: not window.is_furnished or window.workspace.is_idle)
     Reporter(window.report, window).install()
     ending = Ending(app)
-    start = Start(window, engine, None if path is None else Path(path))
+    start = Start(window, where, None if path is None else Path(path))
     start.begin()
     status = app.exec()
     if ending.is_asked:

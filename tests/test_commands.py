@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gradstep.core.cli.arguments.shared_arguments import Parser
-from gradstep.core.cli.command_line import VERBS, verb_parser
+from gradstep.core.cli.command_line import VERBS, verb_parser, window_parser
 from gradstep.core.errors import GradstepError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -63,7 +63,7 @@ def why_wrong(command: str) -> str:
         missing = [x for x in options if first != "run" and x not in dev_help() + " --cpu --only"]
         return f"./dev help does not tell of {missing}" if missing else ""
     if first.startswith("-"):
-        return "" if first in ("--version", "--help") else f"there is no {first}"
+        return "" if first in window_parser()._option_string_actions else f"there is no {first}"
     if first not in VERBS:
         is_file = first.isupper() or "." in first or first.startswith("[")
         return "" if is_file else f"there is no verb {first}"

@@ -18,8 +18,9 @@ class Application(Protocol):
     def devices(self) -> DeviceServices:
         """The devices of this machine."""
 
-    def window(self, path: Path | None) -> int:
-        """Show the window, on a document if a path is given; the exit status."""
+    def window(self, path: Path | None, engine: str = "") -> int:
+        """Show the window, on a document if a path is given; the exit status. engine: where that
+        runs, see gradstep.core.host.remote_engine; "": as the window's settings say."""
 
     def shot(self, path: Path | None, out: Path, **look: Any) -> None:
         """Save a picture of the window, on a document if a path is given. look: step, inside,

@@ -77,8 +77,11 @@ def _dispatch(arguments: Sequence[str], app: Application) -> int:
     first = Path(arguments[0]) if arguments and not arguments[0].startswith("-") else None
     if first is not None and not first.exists():
         raise _no_such(first)
-    parsed = _window_parser().parse_args(list(arguments))
-    return app.window(Path(parsed.file) if parsed.file else None)
+    parsed = window_parser().parse_args(list(arguments))
+    path = Path(parsed.file) if parsed.file else None
+    if path is not None and not path.exists():
+        raise _no_such(path)
+    return app.window(path, parsed.engine)
 
 
 def verb_parser(name: str) -> Parser:
@@ -121,7 +124,8 @@ def _late(answer: Answer | int, error: GradstepError, as_json: bool) -> int:
     return STATUS
 
 
-def _window_parser() -> Parser:
+def window_parser() -> Parser:
+    """What reads the arguments where there is no command."""
     width = max(map(len, VERBS))
     verbs = "\n".join(f"  {name.ljust(width)}  {verb.help}" for name, verb in VERBS.items())
     parser = Parser(
@@ -131,6 +135,13 @@ def _window_parser() -> Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("file", metavar="FILE", nargs="?", help="document to open in the window")
+    parser.add_argument(
+        "--engine",
+        metavar="WHERE",
+        default="",
+        help="ssh://[user@]host[:port][/path/of/its/environment], or here (as the window was told "
+        "last)",
+    )
     parser.add_argument("--version", action=_Version, nargs=0, help="show it, and end")
     return parser
 

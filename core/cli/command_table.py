@@ -527,6 +527,9 @@ def _desktop(parser: argparse.ArgumentParser) -> None:
 
 def _doctor(parser: argparse.ArgumentParser) -> None:
     """What this machine has: Python, packages, Qt, fonts, a display, devices; and what to do."""
+    parser.add_argument(
+        "--engine", metavar="ssh://HOST", default="", help="what another machine has, as an engine"
+    )
 
 
 def _diff(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -19,12 +19,14 @@ from gradstep.core.engine.kernels.kernel_libraries import LIBRARIES
 from gradstep.core.engine.kernels.kernel_registry import ALTERNATIVES
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.device_services import DeviceServices
-from gradstep.core.host.machine_report import MachineFact, as_text
+from gradstep.core.host.machine_report import MachineFact, as_text, examine
+from gradstep.core.host.remote_engine import HERE, read_address
 from gradstep.core.installation import extra_command, is_checkout
 from gradstep.core.program import sandbox
 from gradstep.core.program.sandbox import bubblewrap, landlock, seccomp
 
 _PACKAGES = ("numpy", "msgspec", "networkx", "protobuf", "PySide6-Essentials", "pyqtgraph")
+_OF_ENGINES = ("Python", *_PACKAGES)  # an engine elsewhere shows no window
 # In a process of its own: a Qt that cannot be loaded must not take the doctor down.
 _QT = (
     "import sys; from PySide6.QtGui import QFontDatabase, QGuiApplication; "
@@ -46,11 +48,17 @@ SANDBOX, TOUR, NATIVE = "sandbox", "gradstep tour", "native tables"
 def execute(args: argparse.Namespace, app: Application) -> Answer:
     """All findings. A GPU, display or optional library that is missing is no failure: exit status 1
     is for what keeps Gradstep from working."""
+    if args.engine and args.engine != HERE:
+        every = examine(read_address(args.engine).argv)
+        return _answer(every, [f for f in every if f.name in _OF_ENGINES])
     findings = [_python(), *_packages(), *_qt(), _display()]
     findings += [_sandbox(), _end()]
     optional = [*_devices(app.devices()), _native(), *_kernels()]
     needed = [f for f in findings if f.name not in ("display", SANDBOX)]
-    every = [*findings, *optional]
+    return _answer([*findings, *optional], needed)
+
+
+def _answer(every: Sequence[MachineFact], needed: Iterable[MachineFact]) -> Answer:
     data = {"checks": msgspec.to_builtins(every)}
     return Answer(data, as_text(every), 0 if all(f.ok for f in needed) else 1)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from gradstep.core.data.built_in_sets import SETS
+from gradstep.core.data.file_owner import file_owner
 from gradstep.core.data.file_place import is_pattern, split_place
 from gradstep.core.data.image_files import IMAGE_SUFFIXES
 from gradstep.core.data.image_paths import matching
@@ -28,6 +29,9 @@ def data_stamp(text: str) -> Stamp | None:
     not there has a stamp, too. To be compared in one process alone."""
     if not names_files(text):
         return None
+    owner = file_owner()
+    if owner is not None:
+        return owner.stamp(text)
     try:
         return _of_place(Path(split_place(text[1:])[0]).expanduser())
     except (OSError, ValueError, GradstepError):

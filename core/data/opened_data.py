@@ -11,7 +11,8 @@ import numpy as np
 
 from gradstep.core.data.array_files import Reading, map_array
 from gradstep.core.data.data_source import Batch, Column, DataSource, row_words, split_rows
-from gradstep.core.data.data_stamp import NOT_THERE, Stamp, data_stamp
+from gradstep.core.data.data_stamp import NOT_THERE, Stamp, data_stamp, names_files
+from gradstep.core.data.file_owner import file_owner
 from gradstep.core.data.file_place import split_place
 from gradstep.core.data.fixed_rows import require_rows_fit
 from gradstep.core.data.row_numbers import RowNumbers
@@ -219,12 +220,18 @@ def read_rows(place: Place, dtype: DType, ref: TensorRef, reading: Reading) -> n
 
 def _read(text: str, kind: TensorType, ref: TensorRef, reading: Reading) -> np.ndarray:
     if text.startswith("@"):
-        table_of = np.dtype(object) if kind.dtype is DType.STRING else np.dtype(np.float64)
-        return map_array(text[1:], replace(reading, dtype=table_of, shape=kind.shape))
+        owner = file_owner() if names_files(text) else None
+        return file_rows(text, kind, reading) if owner is None else owner.rows(text, kind)
     # Rows have the shape that they are written in; a generator that has none says which is meant.
     shape = kind.shape.any_rows() if is_generated(text) else UNKNOWN
     value = read_value(text, TensorType(kind.dtype, shape), ref.op, reading)
     return as_array(value, kind.dtype)
+
+
+def file_rows(text: str, kind: TensorType, reading: Reading) -> np.ndarray:
+    """What `@FILE` names, for what takes `kind`. Raises GradstepError."""
+    table_of = np.dtype(object) if kind.dtype is DType.STRING else np.dtype(np.float64)
+    return map_array(text[1:], replace(reading, dtype=table_of, shape=kind.shape))
 
 
 def _cut(

@@ -39,7 +39,10 @@ def read_packable(
     place, steps = read_column(document.columns[str(ref)], ref)
     array = read_rows(column_place(place, steps, kind), kind.dtype, ref, reading)
     _take(Budget(reading.budget.limit), document.packed, array, ref)
-    rows = Constant(_plain(array, ref))
+    try:
+        rows = Constant(as_tensor(array))
+    except GradstepError as error:
+        raise error.at(ref.op) from None
     return free_name(document.packed, _short_name(place), rows), rows
 
 
@@ -53,15 +56,14 @@ def _take(budget: Budget, packed: Rows, array: np.ndarray, ref: TensorRef) -> No
         raise error.at(ref.op) from None
 
 
-def _plain(array: np.ndarray, ref: TensorRef) -> np.ndarray:
-    """As tensors are: numbers in this machine's order, texts as objects."""
+def as_tensor(array: np.ndarray) -> np.ndarray:
+    """As tensors are: numbers in this machine's order, texts as objects. Raises GradstepError."""
     try:
         dtype = DType.of(array.dtype).numpy
     except TypeError:
         raise GradstepError(
             f"rows of {array.dtype} cannot be packed",
             kind="TypeError",
-            node=ref.op,
             hint="save them as float64, or leave them in their file",
         ) from None
     return np.asarray(array, dtype)

@@ -10,7 +10,9 @@ from concurrent.futures import Future
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.engine_connection import Callback, Connection
+from gradstep.core.host.lent_files import LentFiles
 from gradstep.core.host.process.engine_entry import CONFINED
+from gradstep.core.host.remote_engine import EngineChoice, RemoteEngine
 from gradstep.core.host.session_journal import SessionJournal
 from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.protocol.error_records import error_of
@@ -34,7 +36,7 @@ def _ignore(*args: object) -> None:
 class EngineClient:
     """Requests to one engine process, and its replacement when it dies.
 
-    argv:     the command that starts it; `ssh host gradstep engine --stdio` works as well.
+    engine:   the command that starts it, or where it is on another machine; None for one here.
     on_event: gets Output, Progress and TrainingProgress messages.
     on_death: gets a GradstepError (EngineDied) when the process ends unasked, or by `kill`.
 
@@ -44,11 +46,12 @@ class EngineClient:
 
     def __init__(
         self,
-        argv: Sequence[str] | None = None,
+        engine: EngineChoice = None,
         on_event: Callable[[Message], None] = _ignore,
         on_death: Callable[[GradstepError], None] = _ignore,
     ) -> None:
-        self.argv = list(argv or local_engine())
+        self.use(engine)
+        self.files = LentFiles()  # to an engine on another machine
         self.confined = False  # without network and files, from the next start on
         self._on_event, self._on_death = on_event, on_death
         self._lock = threading.Lock()
@@ -69,11 +72,17 @@ class EngineClient:
         """What the engine last wrote on its standard error."""
         return [] if self._connection is None else list(self._connection.last_lines)
 
+    def use(self, engine: EngineChoice) -> None:
+        """Where the next process is started, as for a new client."""
+        remote = engine if isinstance(engine, RemoteEngine) else None
+        command = engine.argv if isinstance(engine, RemoteEngine) else engine
+        self.remote, self.argv = remote, list(command or local_engine())
+
     def start(self) -> None:
         """Start the process. Raises GradstepError (EngineDied) when it cannot be started."""
         with self._lock:  # a process that ends at once is told only after it is known
             argv = [*self.argv, CONFINED] if self.confined else self.argv
-            self._connection = Connection(argv, self._heard, self._ended)
+            self._connection = Connection(argv, self._heard, self._ended, self.remote, self.files)
 
     def send(
         self, message: Message, buffers: Sequence[Buffer] = (), reply_to: Callback = _ignore

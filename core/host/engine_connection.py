@@ -10,20 +10,24 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import IO
 
 from gradstep.core.errors import GradstepError
+from gradstep.core.host.lent_files import LentFiles
 from gradstep.core.host.process.event_outlet import INTERVAL, Outlet
 from gradstep.core.host.process.exit_sentence import how_it_ended
 from gradstep.core.host.process.logging_setup import echo
 from gradstep.core.host.process.process_tree import ProcessTree
 from gradstep.core.host.process.stderr_tail import LastLines
+from gradstep.core.host.remote_engine import RemoteEngine
 from gradstep.core.protocol import framing
 from gradstep.core.protocol.error_records import info_of
 from gradstep.core.protocol.framing import Buffer, Packet
 from gradstep.core.protocol.message_base import kind_of
 from gradstep.core.protocol.message_recording import start_recording
-from gradstep.core.protocol.messages import Failed, Message
+from gradstep.core.protocol.messages import Failed, FileWanted, Greet, Greeted, Message
+from gradstep.core.version import version
 
 Callback = Callable[[Message, tuple[Buffer, ...]], None]
 
@@ -36,7 +40,8 @@ _CHUNK = 1 << 16  # bytes of standard error that are looked at together
 
 class Connection:
     """A running engine. `on_event` gets what it sends unasked; `on_end` is called once, after
-    the last callback, with why it ended. Both come on threads of the connection.
+    the last callback, with why it ended. Both come on threads of the connection. remote: where it
+    is, on another machine; then `files` are lent to it.
 
     Raises GradstepError (EngineDied) when the process cannot be started.
     """
@@ -46,26 +51,35 @@ class Connection:
         argv: Sequence[str],
         on_event: Callable[[Message], None],
         on_end: Callable[[Connection, GradstepError], None],
+        remote: RemoteEngine | None = None,
+        files: LentFiles | None = None,
     ) -> None:
         self._on_end = on_end
+        self._remote, self._files, self._greeted = remote, files, False
         self._lock = threading.Lock()
         self._numbers = itertools.count(framing.EVENT + 1)
         self._pending: dict[int, Callback] = {}
         self._outbox: queue.SimpleQueue[tuple[Message, Sequence[Buffer], int]] = queue.SimpleQueue()
         self._end: GradstepError | None = None
-        self._broken = ""
+        self._broken: GradstepError | None = None  # why it was given up
+        self._unread: GradstepError | None = None  # what came and cannot be understood
         self._events = 0
         self._outlet = Outlet(lambda event: _call(on_event, event), _MOST)
         self._last = LastLines()
         self._sent: dict[int, float] = {}  # when requests were, where the log is to say it
         self._recorder = start_recording()
-        self._process = _spawn(argv)
+        try:
+            self._process = _spawn(argv)
+        except GradstepError as error:
+            raise error if remote is None else remote.no_ssh() from error
         _log.info("engine %d started: %s", self.pid, " ".join(argv))
         self._tree = ProcessTree(self._process)
         self._reader = self._thread(self._read)
         self._thread(self._write)
         self._errors = self._thread(self._listen)
         self._watcher = self._thread(self._watch)
+        if remote is not None:
+            self.send(Greet(version=version()), (), partial(self._meet, remote))
 
     @property
     def alive(self) -> bool:
@@ -118,7 +132,9 @@ class Connection:
                 while (packet := framing.read_answer(stream)) is not None:
                     self._deliver(packet)
             except GradstepError as error:
-                self._broken = error.message
+                self._unread = error
+                if self._remote is None or not self._ends_by_itself():
+                    self._give_up(self._unreadable(error))
         self.kill()  # it can no longer be understood
 
     def _listen(self) -> None:
@@ -134,7 +150,7 @@ class Connection:
         # A process that the user's code left behind may hold the pipes open: do not wait for it.
         self._reader.join(_DRAIN)
         self._errors.join(_DRAIN)
-        error = _died(self._broken or how_it_ended(status))
+        error = self._broken or self._why(status)
         _log.info("engine %d: %s", self.pid, error.message)
         with self._lock:
             self._end = error
@@ -174,6 +190,9 @@ class Connection:
         if self._recorder is not None:
             self._recorder.add_answer(packet)
         self._log_answer(packet)
+        if isinstance(packet.message, FileWanted):
+            self._lend(packet.message)
+            return
         if packet.request == framing.EVENT:
             self._outlet.offer(packet.message)
             self._events += 1
@@ -185,6 +204,56 @@ class Connection:
             reply_to = self._pending.pop(packet.request, None)
         if reply_to is not None:
             _call(reply_to, packet.message, packet.buffers)
+
+    # -- of an engine on another machine -------------------------------------------------------
+
+    def _meet(self, remote: RemoteEngine, reply: Message, _: tuple[Buffer, ...]) -> None:
+        """Whether it can be talked to is known with the first answer."""
+        here, there = version(), reply.version if isinstance(reply, Greeted) else ""
+        if isinstance(reply, Failed) and reply.error.type == "EngineDied":
+            return  # it ended before
+        if here != there:
+            self._give_up(remote.other_version(here, there))
+            self.kill()
+        self._greeted = True
+
+    def _lend(self, wanted: FileWanted) -> None:
+        """Answer it beside the thread that reads."""
+        files = self._files
+        if files is None:
+            return
+
+        def answer() -> None:
+            reply, buffers = files.answer(wanted)
+            self.send(reply, buffers, _ignore)
+
+        threading.Thread(target=answer, name="lend", daemon=True).start()
+
+    def _unreadable(self, error: GradstepError) -> GradstepError:
+        if self._remote is not None and not self._greeted:
+            return self._remote.talks(error.message)
+        return _died(error.message)
+
+    def _give_up(self, why: GradstepError) -> None:
+        self._broken = self._broken or why
+
+    def _why(self, status: int) -> GradstepError:
+        """Why it ended."""
+        if self._remote is None:
+            return _died(how_it_ended(status))
+        if found := self._remote.end(status, self._last.lines, self._greeted):
+            return found
+        if self._unread is not None:
+            return self._unreadable(self._unread)
+        return _died(how_it_ended(status), self._remote.host)
+
+    def _ends_by_itself(self) -> bool:
+        """Whether the stream broke off because the process was at its end."""
+        try:
+            self._process.wait(_DRAIN)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
 
     def _thread(self, run: Callable[[], None]) -> threading.Thread:
         thread = threading.Thread(target=run, name=f"engine{run.__name__}", daemon=True)
@@ -219,7 +288,12 @@ def _call(callback: Callable[..., None], *args: object) -> None:
         _log.exception("a callback of the engine's client failed")
 
 
-def _died(why: str) -> GradstepError:
+def _died(why: str, where: str = "") -> GradstepError:
+    there = f" on {where}" if where else ""
     return GradstepError(
-        f"the engine process ended: {why}", kind="EngineDied", hint="Restart engine"
+        f"the engine process{there} ended: {why}", kind="EngineDied", hint="Restart engine"
     )
+
+
+def _ignore(*args: object) -> None:
+    pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import platform
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +25,7 @@ from gradstep.core.checks.gradients.gradient_variants import compare_variants
 from gradstep.core.checks.gradients.graph_evaluator import Evaluator
 from gradstep.core.checks.why.finiteness_survey import Surveyor
 from gradstep.core.checks.why.why_answers import Explainer
+from gradstep.core.data.file_owner import files_of
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.session_registry import Sessions
 from gradstep.core.debug.history.frozen_program import Program
@@ -38,6 +40,7 @@ from gradstep.core.graph.repeated_blocks import blocks_around
 from gradstep.core.graph.scopes import parents
 from gradstep.core.host import course_bytes
 from gradstep.core.host.batch_answers import look_at_batch
+from gradstep.core.host.borrowed_files import BorrowedFiles
 from gradstep.core.host.branch_answers import branch_of, inject_value, manage_branches
 from gradstep.core.host.class_answers import classify
 from gradstep.core.host.comparison_answers import compare_devices, record_device
@@ -86,6 +89,7 @@ from gradstep.core.progress import progress_to
 from gradstep.core.protocol import messages as m
 from gradstep.core.protocol.error_records import info_of, info_of_problem
 from gradstep.core.protocol.framing import Buffer
+from gradstep.core.version import version
 
 Answer = tuple[m.Message, tuple[Buffer, ...]]
 Emit = Callable[[m.Event], None]
@@ -109,7 +113,8 @@ def _seldom() -> None:
 
 
 class EngineService:
-    """Answers requests one after another. Only `pause` may be called from another thread.
+    """Answers requests one after another. Only `pause` and `supply` may be called from another
+    thread.
 
     emit: gets the events: what user code prints, and the progress of long work.
     collect: called when a document was let go and the next is not there yet. What was left in
@@ -133,6 +138,7 @@ class EngineService:
         self._told, self._recent = ToldProgram(), RecentPrograms()
         self._surveyor: Surveyor | None = None
         self._interrupted = threading.Event()
+        self._borrowed: BorrowedFiles | None = None  # where the window is on another machine
         self._told_at = 0.0  # when progress was, or nothing yet of this request
 
     def handle(self, message: m.Message, buffers: Sequence[Buffer] = ()) -> Answer:
@@ -142,6 +148,7 @@ class EngineService:
             with (
                 printing_to(self._print),
                 progress_to(self._tell_progress),
+                files_of(self._borrowed),
                 nullcontext() if moves else self._cancellable(),
             ):
                 self._told_at = time.monotonic()
@@ -167,7 +174,19 @@ class EngineService:
                 self._loaded.sessions.pause()
             time.sleep(0.01)
 
+    def supply(self, reply: m.FileRows, buffers: Sequence[Buffer]) -> None:
+        """What a request waits for that is under way, or that has given it up."""
+        if self._borrowed is not None:
+            self._borrowed.supply(reply, buffers)
+
     # -- requests ------------------------------------------------------------------------------
+
+    def _greet(self, request: m.Greet, buffers: Sequence[Buffer]) -> Answer:
+        self._borrowed = BorrowedFiles(self._emit, self._interrupted.is_set)
+        return m.Greeted(version=version(), machine=platform.node()), ()
+
+    def _file_rows(self, request: m.FileRows, buffers: Sequence[Buffer]) -> Answer:
+        return m.Done(), ()  # `supply` had them before
 
     def _open(self, request: m.Open, buffers: Sequence[Buffer]) -> Answer:
         if not request.keep_position:
@@ -518,6 +537,8 @@ class EngineService:
         return m.DeviceList(devices=self._devices.describe(_PATIENCE_S)), ()
 
     _HANDLERS: ClassVar[dict[type, Callable[[EngineService, Any, Sequence[Buffer]], Answer]]] = {
+        m.Greet: _greet,
+        m.FileRows: _file_rows,
         m.Open: _open,
         m.Edit: _edit,
         m.Control: _control,

@@ -28,7 +28,7 @@ from gradstep.core.memory_release import release_memory
 from gradstep.core.protocol import framing
 from gradstep.core.protocol.error_records import info_of, unexpected_error
 from gradstep.core.protocol.message_base import kind_of
-from gradstep.core.protocol.messages import Control, Event, Failed, Message, Open
+from gradstep.core.protocol.messages import Control, Event, Failed, FileRows, Message, Open
 
 REST = 1.0  # seconds without a request after which nobody is waiting
 _log = logging.getLogger("gradstep.host")
@@ -99,6 +99,8 @@ class Worker:
                     break
                 if isinstance(packet.message, Control) and packet.message.command == "pause":
                     self._service.pause()  # now; its reply waits for the run to stop
+                if isinstance(packet.message, FileRows):
+                    self._service.supply(packet.message, packet.buffers)  # a request waits for it
                 self._waiting.put(packet)
         except (GradstepError, OSError) as error:
             _log.error("%s", error)

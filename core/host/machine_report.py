@@ -74,5 +74,5 @@ def _silent(why: str) -> GradstepError:
     return GradstepError(
         f"the machine could not be examined: {why}",
         kind="UnavailableError",
-        hint="try 'gradstep doctor' in a terminal",
+        hint="try 'gradstep doctor' in a terminal there",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar, Self
 
 import msgspec
 
@@ -21,7 +21,9 @@ class Reply(Message, frozen=True, kw_only=True):
 
 
 class Event(Message, frozen=True, kw_only=True):
-    """What the engine says unasked."""
+    """What the engine says unasked. is_urgent: whether it waits for what the window does then."""
+
+    is_urgent: ClassVar[bool] = False
 
     def behind(self, earlier: Self) -> Self:
         """What is left to be said of two of a kind of which neither was said yet: this one."""

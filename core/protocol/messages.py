@@ -96,6 +96,7 @@ from gradstep.core.protocol.queries import (
     Watched,
     Why,
 )
+from gradstep.core.protocol.remote_queries import FileRows, FileWanted, Greet, Greeted
 from gradstep.core.protocol.result_rows import (
     CauseLink,
     CheckedExpectation,
@@ -522,6 +523,8 @@ __all__ = [
     "Explained",
     "Explanation",
     "Failed",
+    "FileRows",
+    "FileWanted",
     "FindBottlenecks",
     "FindBroken",
     "FindElement",
@@ -533,6 +536,8 @@ __all__ = [
     "GradientRow",
     "GradientTable",
     "GradientVariants",
+    "Greet",
+    "Greeted",
     "History",
     "Inject",
     "Jacobian",

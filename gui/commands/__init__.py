@@ -139,6 +139,7 @@ from gradstep.gui.commands.run_commands import (
     toggle_breakpoint,
     toggle_line_breakpoint,
     use_device,
+    use_engine,
 )
 from gradstep.gui.commands.select_cuts_and_repeats import select_passes, select_repeats
 from gradstep.gui.commands.session_commands import (
@@ -336,6 +337,7 @@ __all__ = [
     "try_repairs",
     "try_stop",
     "use_device",
+    "use_engine",
     "use_native_gradient",
     "watch_selected",
     "who_wrote_selected",

@@ -11,6 +11,7 @@ import numpy as np
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.concurrency.thread_state import Thread
 from gradstep.core.document import document_edits
+from gradstep.core.host.remote_engine import read_address
 from gradstep.core.protocol.device_names import RECORDED_DEVICE
 from gradstep.core.protocol.messages import DeviceInfo
 from gradstep.gui.commands.refusals import says_why
@@ -70,6 +71,14 @@ def pause(workspace: Workspace) -> None:
 def restart_engine(workspace: Workspace) -> None:
     """A new engine process; the session comes back at the same step."""
     workspace.debugger.restart()
+
+
+def use_engine(workspace: Workspace, address: str) -> None:
+    """Go on with an engine on another machine, ssh://host, or on this one, "", at the same step,
+    and begin there from now on. Raises GradstepError for what is no such address."""
+    engine = read_address(address) if address else None
+    settings().engine = address
+    workspace.debugger.move(engine)
 
 
 def keep_recorded(workspace: Workspace, limit: int) -> None:

@@ -32,7 +32,8 @@ from gradstep.gui.panels.widgets.small_labels import Wrapped
 NAMES = 144  # pixels; the longest that a name takes before it is wrapped
 COPIED = 1500  # milliseconds that a button says so
 
-LOOKING = "Looking at this machine…"
+THIS = "this machine"
+LOOKING = "Looking at {}…"
 LACKS, HAS = "What it lacks", "What it has"
 
 
@@ -40,7 +41,9 @@ class DoctorDialog(Dialog):
     """Findings come from a process of their own, while the dialog says that it looks."""
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(workspace, "doctor_dialog", "What this machine has", parent)
+        machine = workspace.bridge.machine  # where the engine runs
+        super().__init__(workspace, "doctor_dialog", f"What {machine or THIS} has", parent)
+        self._looking = LOOKING.format(machine or THIS)
         self.findings: list[MachineFact] = []
         self._background = Background(self)
         self._said = self.add_text("", "muted")
@@ -56,7 +59,7 @@ class DoctorDialog(Dialog):
 
     def look(self) -> None:
         """Examine the machine on which the engine runs, anew."""
-        self._say(LOOKING)
+        self._say(self._looking)
         for button in (self._again, self._copy_all):
             button.setEnabled(False)
         engine = self.workspace.bridge.command

@@ -38,7 +38,7 @@ class TrustDialog(Dialog):
         self.add_text(
             "Without network and files it can compute and print: it reads and writes no file of "
             "yours, reaches no other machine and starts no program. With your rights it can do "
-            f"whatever you can: read it first. {NOW[workspace.permission]}",
+            f"whatever you can{_where(workspace)}: read it first. {NOW[workspace.permission]}",
             "muted",
         )
         for item in workspace.document.code.values():
@@ -82,6 +82,11 @@ class TrustDialog(Dialog):
     def _answer(self, permission: Permission, *_: object) -> None:
         commands.trust(self.workspace, permission)
         self.accept()
+
+
+def _where(workspace: Workspace) -> str:
+    machine = workspace.bridge.machine
+    return f" on {machine}, where the engine runs" if machine else ""
 
 
 def _missing(workspace: Workspace) -> str:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer
 from gradstep.core.protocol.messages import Explanation
 from gradstep.gui import commands
 from gradstep.gui.frame.banner import Banner
-from gradstep.gui.frame.dialog_table import TRUST, open_dialog
+from gradstep.gui.frame.dialog_table import ENGINE, TRUST, open_dialog
 from gradstep.gui.look.theme import Tone
 from gradstep.gui.model.autosave import Recovered
 from gradstep.gui.model.engine_bridge import PREPARING, WORKING, EngineState
@@ -40,6 +40,9 @@ class Banners(QObject):
         self.engine = Banner(workspace, "banner.engine", "problem", "problem")
         self.engine.add_button(
             "Restart engine", "banner.engine.restart", lambda: commands.restart_engine(workspace)
+        )
+        self._elsewhere = self.engine.add_button(
+            "Engine…", "banner.engine.where", lambda: open_dialog(workspace, ENGINE)
         )
         self.restricted = Banner(workspace, "banner.restricted", "current", "restricted")
         self.restricted.add_button(
@@ -149,13 +152,25 @@ class Banners(QObject):
 
     def _engine(self, state: EngineState) -> None:
         if state == "dead":
-            self.engine.say(STOPPED, "problem", "problem")
+            self._elsewhere.setVisible(bool(self._workspace.bridge.machine))
+            self.engine.say(self._why_stopped(), "problem", "problem")
         else:
             self.engine.hide()
         if state == "busy":
             self._patience.start()
         else:
             self._patience.stop()
+
+    def _why_stopped(self) -> str:
+        """Of one on another machine, what happened to it."""
+        machine, error = self._workspace.bridge.machine, self._workspace.bridge.death
+        if not machine or error is None:
+            return STOPPED
+        what = error.message.rstrip(".")
+        if not what.startswith(machine):
+            what = what[:1].upper() + what[1:]
+        do = f" {error.hint[:1].upper()}{error.hint[1:]}." if error.hint else ""
+        return f"{what}.{do} Nothing in the document is lost."
 
     def _show_way_out(self) -> None:
         """What can be done about work that takes long, where there is something: preparing a graph
@@ -168,6 +183,7 @@ class Banners(QObject):
         if self._workspace.document.code and self._workspace.trusted:
             ways.append(ENDLESS)
         if ways:
+            self._elsewhere.hide()
             self.engine.say(" ".join((LONG, *ways)), "current", "warning")
 
     def _trust(self) -> None:

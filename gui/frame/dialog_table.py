@@ -172,6 +172,17 @@ SWEEP = DialogRecord(
     after="run.follow",
     enabled=when.can_train,
 )
+ENGINE = DialogRecord(
+    "engine",
+    "gradstep.gui.dialogs.engine_dialog",
+    "EngineDialog",
+    "Engine…",
+    "Where the engine runs: on this machine, or on another one by ssh",
+    "Run",
+    section=4,
+    after="run.restart_engine",
+    enabled=when.always,
+)
 FOLLOWED = DialogRecord(
     "followed",
     "gradstep.gui.dialogs.followed_dialog",
@@ -240,8 +251,8 @@ REPAIRS = DialogRecord(
 )
 
 DIALOGS: tuple[DialogRecord, ...] = (
-    NOTE, VALUE, VALUE_HERE, OVERRIDE, PYFUNC, TRUST, REQUEST, OPTIMIZERS, LINTS, SWEEP, FOLLOWED,
-    REPAIRS, COPY_VALUES, SHORTCUTS, DOCTOR, TRUSTED, ABOUT,
+    NOTE, VALUE, VALUE_HERE, OVERRIDE, PYFUNC, TRUST, REQUEST, OPTIMIZERS, LINTS, SWEEP, ENGINE,
+    FOLLOWED, REPAIRS, COPY_VALUES, SHORTCUTS, DOCTOR, TRUSTED, ABOUT,
 )  # fmt: skip
 
 

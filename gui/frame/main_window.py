@@ -363,7 +363,7 @@ class MainWindow(QMainWindow):
 
         self._dress()  # the look is the application's: another window may have changed it
         new = MainWindow(None, remember=False, look=self.look)
-        furnish(new)
+        furnish(new, self.workspace.bridge.engine)
         open_windows.show_beside(new, self)
         return new
 

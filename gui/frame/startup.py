@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -18,6 +17,7 @@ from gradstep.gui.model.background_work import Background
 
 if TYPE_CHECKING:
     from gradstep.core.host.file_reader import FileReader
+    from gradstep.core.host.remote_engine import EngineChoice
     from gradstep.gui.frame.main_window import MainWindow
 
 # What the window's parts import, so that the start page is painted before and answers meanwhile. A
@@ -50,9 +50,9 @@ PATIENCE = 1000  # milliseconds that a document may take before the window shows
 RECOVERY = 200  # milliseconds until unsaved work of another window is offered
 
 
-def furnish(window: MainWindow, engine: Sequence[str] | None = None) -> None:
+def furnish(window: MainWindow, engine: EngineChoice = None) -> None:
     """Give the window a workspace, whose engine process starts with the next turn of the event
-    loop. engine: the command that starts it."""
+    loop. engine: what starts it."""
     from gradstep.gui.model.workspace import Workspace
 
     workspace = Workspace(engine, window.look, window)
@@ -64,9 +64,7 @@ class Start(QObject):
     """Shows a bare window, then furnishes it. With a document, the window shows when that is there,
     so that nothing else is seen before it. `error`: why it could not be done."""
 
-    def __init__(
-        self, window: MainWindow, engine: Sequence[str] | None, document: Path | None
-    ) -> None:
+    def __init__(self, window: MainWindow, engine: EngineChoice, document: Path | None) -> None:
         super().__init__(window)
         self.error: GradstepError | None = None
         self._window, self._engine, self._document = window, engine, document

@@ -100,6 +100,8 @@ class StatusBar(QStatusBar):
             return f"Opening {workspace.reader.name}"
         if workspace.engine_state == "busy":
             return workspace.engine_doing
+        if workspace.engine_state == "starting" and workspace.bridge.machine:
+            return f"Connecting to {workspace.bridge.machine}"
         if workspace.engine_state in ENGINE:
             return ENGINE[workspace.engine_state]
         if not workspace.is_open:
@@ -134,7 +136,8 @@ class StatusBar(QStatusBar):
         words = device_words(name) + (" (NumPy)" if name == "cpu" else "")
         if emulated and "emulated" not in words:
             words += " (emulated)"
-        return words
+        machine = self._workspace.bridge.machine
+        return f"{words} on {machine}" if machine else words
 
     def _lacks_gpu(self) -> bool:
         devices = self._workspace.devices

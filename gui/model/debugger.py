@@ -13,6 +13,7 @@ from gradstep.core.document.document import Document
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.core.host.engine_document import EngineDocument
 from gradstep.core.host.followed_program import FollowedProgram
+from gradstep.core.host.remote_engine import EngineChoice
 from gradstep.core.memory_release import forget_memos
 from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.protocol.framing import Buffer
@@ -208,6 +209,7 @@ class Debugger(QObject):
             if document is self._shown:
                 self._opened(reply, buffers)
 
+        self._bridge.lend(document.columns.values())
         message, buffers = self._given.give(document, request, self._look())
         self._shown = document
         self._opening += 1
@@ -343,6 +345,11 @@ class Debugger(QObject):
     def compare_moments(self, left: Moment, right: Moment) -> None:
         """What is another value at one moment than at another."""
         self.request(CompareMoments(left=left, right=right), (), self._compared)
+
+    def move(self, engine: EngineChoice) -> None:
+        """To an engine elsewhere, which comes to the same step."""
+        self._bridge.use(engine)
+        self.restart()
 
     def restart(self) -> None:
         """Replace the engine process; the session comes back at the same step."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Literal
 
@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.engine_client import EngineClient
+from gradstep.core.host.remote_engine import EngineChoice
 from gradstep.core.program.trust.permission_levels import Permission
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
@@ -91,14 +92,15 @@ class EngineBridge(QObject):
     event_received = Signal(object)  # Event
     died = Signal(object)  # GradstepError
 
-    def __init__(self, argv: Sequence[str] | None = None, parent: QObject | None = None) -> None:
+    def __init__(self, engine: EngineChoice = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.state: EngineState = "starting"
+        self.death: GradstepError | None = None  # why the last one ended, unasked
         self._closed = False
         self._waiting: list[Message] = []  # requests without a reply yet, in their order
         self._news, self._replies = ThreadCalls(self), ThreadCalls(self)
         told, ended = self._news.keep(self.event_received.emit), self._news.keep(self._ended)
-        self._client = EngineClient(argv, told, ended)
+        self._client = EngineClient(engine, told, ended)
         self._blink = QTimer(self, singleShot=True, interval=BUSY_AFTER)
         self._blink.timeout.connect(self._show_busy)
 
@@ -110,6 +112,30 @@ class EngineBridge(QObject):
     def command(self) -> Sequence[str]:
         """What starts the process."""
         return self._client.argv
+
+    @property
+    def engine(self) -> EngineChoice:
+        """What a client that is to have one like it is made of."""
+        return self._client.remote or self._client.argv
+
+    @property
+    def machine(self) -> str:
+        """The host on which the process runs; "" for this machine."""
+        return "" if self._client.remote is None else self._client.remote.host
+
+    @property
+    def address(self) -> str:
+        """Where that is, as users write it; "" for this machine."""
+        return "" if self._client.remote is None else self._client.remote.address
+
+    def use(self, engine: EngineChoice) -> None:
+        """Where the next process is started."""
+        self._client.use(engine)
+
+    def lend(self, columns: Iterable[str]) -> None:
+        """Let a process on another machine have the rows of the files that these texts name, and of
+        no others; one without files gets none."""
+        self._client.files.lend(None if self._client.confined else columns)
 
     @property
     def is_idle(self) -> bool:
@@ -217,6 +243,7 @@ class EngineBridge(QObject):
             self._set_state("busy")
 
     def _bury(self, error: GradstepError) -> None:
+        self.death = error
         self._waiting.clear()
         self._blink.stop()
         self._set_state("dead")

@@ -70,6 +70,23 @@ class Settings:
         self._store.setValue("devices/compare_with", device)
 
     @property
+    def engine(self) -> str:
+        """Where engines run: "ssh://host"; "" for this machine."""
+        return self._text("engine/where", "")
+
+    @engine.setter
+    def engine(self, address: str) -> None:
+        self._store.setValue("engine/where", address)
+        if address:
+            others = [other for other in self.engines if other != address]
+            self._store.setValue("engine/known", [address, *others][:RECENT])
+
+    @property
+    def engines(self) -> list[str]:
+        """Where they ran on other machines, the last one first."""
+        return self._list("engine/known")
+
+    @property
     def editor(self) -> str:
         """The command that opens a line of a file: `code -g {file}:{line}`; "" for the editor that
         is found."""

@@ -18,6 +18,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.carry_over import continue_graph
 from gradstep.core.graph.changes import Changes, share_and_diff
 from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.host.remote_engine import EngineChoice
 from gradstep.core.io.disk.file_stamp import OnDisk, look
 from gradstep.core.io.disk.memory_budget import DEFAULT
 from gradstep.core.io.formats.gradstep_document import SUFFIX, is_named_as_own
@@ -149,9 +150,9 @@ class Workspace(QObject):
     block_requested = Signal(object, object, object)  # Block to be added, point, source or None
 
     def __init__(
-        self, argv: Sequence[str] | None = None, theme: Theme = DARK, parent: QObject | None = None
+        self, engine: EngineChoice = None, theme: Theme = DARK, parent: QObject | None = None
     ) -> None:
-        """`argv`: the command that starts the engine, None for the one on this machine."""
+        """engine: what starts it; None for one on this machine."""
         super().__init__(parent)
         self.document = Document()
         self.path: Path | None = None
@@ -170,7 +171,7 @@ class Workspace(QObject):
         self.permission = Permission.FULL
         self.theme = theme
         self.undo_stack = QUndoStack(self)
-        self.bridge = EngineBridge(argv, self)
+        self.bridge = EngineBridge(engine, self)
         self.debugger = Debugger(self.bridge, self)
         self.printed = Printed(self)
         self.profiler = Profiler(self)

@@ -105,12 +105,12 @@ def test_it_says_that_it_looks_and_can_look_again(
 
     monkeypatch.setattr(doctor_dialog, "examine", later)
     again = press(dialog, "again")
-    assert doctor_dialog.LOOKING in texts(dialog)
+    assert doctor_dialog.LOOKING.format(doctor_dialog.THIS) in texts(dialog)
     assert not again.isEnabled()
     go.set()
     qtbot.waitUntil(lambda: dialog.findings == FOUND[:1])
     qtbot.waitUntil(lambda: doctor_dialog.LACKS not in texts(dialog))
-    assert doctor_dialog.LOOKING not in texts(dialog)
+    assert doctor_dialog.LOOKING.format(doctor_dialog.THIS) not in texts(dialog)
     assert again.isEnabled()
 
 

@@ -38,8 +38,8 @@ class Outlet:
                 earlier = self._others.get(type(event))
                 self._others[type(event)] = event if earlier is None else event.behind(earlier)
             wait = self._next - time.monotonic()
-            now = wait <= 0 and not self._waits
-            later = wait > 0 and not self._waits
+            now = event.is_urgent or (wait <= 0 and not self._waits)
+            later = not now and wait > 0 and not self._waits
             self._waits = self._waits or later
         if later:
             timer = threading.Timer(wait, self._flush_late)

@@ -74,7 +74,7 @@ def test_without_a_document_only_what_makes_sense_is_enabled(driver: Driver) -> 
     driver.settle()
     enabled = {a.id for a in action_table.ACTIONS if a.enabled(driver.workspace)}
     assert not any(id.startswith(("edit.", "graph.", "devices.")) for id in enabled)
-    always = {"run.restart_engine", "run.follow_training", "run.events"}
+    always = {"run.restart_engine", "run.engine", "run.follow_training", "run.events"}
     assert {id for id in enabled if id.startswith("run.")} == always
 
 

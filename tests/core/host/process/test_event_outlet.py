@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gradstep.core.host.process.event_outlet import INTERVAL, MOST, Excerpt, Outlet
 from gradstep.core.host.process.stderr_tail import LastLines
-from gradstep.core.protocol.messages import Output, Progress
+from gradstep.core.protocol.messages import FileWanted, Output, Progress
 
 
 def settled(events: list[Any]) -> list[Any]:
@@ -41,6 +41,15 @@ def test_the_first_comes_at_once_and_the_last_comes_too() -> None:
     outlet.offer(Output(text="b\n"))
     outlet.offer(Output(text="c\n"))
     assert settled(events)[1:] == [Output(text="b\nc\n")]
+
+
+def test_what_the_engine_waits_for_is_asked_at_once() -> None:
+    events: list[Any] = []
+    outlet = Outlet(events.append)
+    outlet.offer(Output(text="a\n"))
+    outlet.offer(Output(text="b\n"))
+    outlet.offer(FileWanted(number=1, place="@a.csv"))
+    assert events[1:] == [Output(text="b\n"), FileWanted(number=1, place="@a.csv")]
 
 
 def test_of_progress_the_last_counts() -> None:

@@ -1,0 +1,174 @@
+"""The window with its engine on another machine: led there, told where it is, and brought back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from gradstep.core.document.dataset import Dataset
+from gradstep.core.document.document import Document
+from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.gui.app import engine_at
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.dialogs.engine_dialog import THIS, EngineDialog
+from gradstep.gui.frame.main_window import MainWindow
+from gradstep.gui.model.settings import settings
+from tests.support.ssh_stand_in import OtherMachine
+
+pytestmark = [pytest.mark.new_window, pytest.mark.slow]
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OtherMachine:
+    return OtherMachine(tmp_path / "elsewhere", monkeypatch)
+
+
+def dialog_of(driver: Driver) -> EngineDialog:
+    driver.window.actions_.run("run.engine")
+    driver.settle()
+    [dialog] = [each for each in driver.window.findChildren(EngineDialog) if each.isVisible()]
+    return dialog
+
+
+def choose(driver: Driver, where: str) -> str:
+    """Type it and press the button; what is wrong."""
+    dialog = dialog_of(driver)
+    dialog.where.setCurrentText(where)
+    dialog.finish()
+    wrong = dialog._wrong.text()
+    if wrong:
+        dialog.reject()
+    driver.settle()
+    return wrong
+
+
+def place(driver: Driver) -> tuple[int, int, list[float]]:
+    stop, value = driver.workspace.stop, driver.workspace.value("d")
+    assert stop is not None
+    assert value is not None
+    return stop.run, stop.step, value.head.tolist()
+
+
+def test_the_debugger_goes_on_there_at_the_same_step_and_comes_back(
+    tutorial: Driver, machine: OtherMachine
+) -> None:
+    for _ in range(9):
+        tutorial.key("F10")
+    before = place(tutorial)
+    assert choose(tutorial, machine.address) == ""
+    bar = tutorial.window.status
+    assert tutorial.workspace.engine_state == "ready"
+    assert len(machine.said) == 1
+    assert place(tutorial) == before
+    assert bar.device.text() == "CPU (NumPy) on box"
+    tutorial.key("F10")
+    assert place(tutorial)[1] > before[1]
+    assert settings().engine == machine.address
+    assert choose(tutorial, THIS) == ""
+    assert bar.device.text() == "CPU (NumPy)"
+    assert settings().engine == ""
+    assert settings().engines == [machine.address]
+    assert dialog_of(tutorial).where.itemText(1) == machine.address
+
+
+def test_a_window_beside_begins_there_too(tutorial: Driver, machine: OtherMachine) -> None:
+    choose(tutorial, machine.address)
+    tutorial.window.actions_.run("file.new_window")
+    tutorial.settle()
+    beside = [w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow)]
+    assert len(beside) == 2
+    assert [each.workspace.bridge.machine for each in beside] == ["box", "box"]
+    for each in beside:
+        if each is not tutorial.window:
+            each.close()
+    tutorial.settle()
+
+
+def test_a_lost_connection_is_said_and_one_click_comes_back(
+    tutorial: Driver, machine: OtherMachine
+) -> None:
+    choose(tutorial, machine.address)
+    for _ in range(3):
+        tutorial.key("F10")
+    before = tutorial.workspace.stop
+    machine.cut()
+    tutorial.wait(lambda: tutorial.workspace.engine_state == "dead", "the connection to go")
+    banner = tutorial.window.banners.engine
+    assert banner.label.text() == (
+        "The connection to box was lost: Timeout, server box not responding. "
+        "Restarting comes back to the same step. Nothing in the document is lost."
+    )
+    machine.mend()
+    tutorial.click("banner.engine.restart")
+    tutorial.settle()
+    assert not banner.isVisible()
+    after = tutorial.workspace.stop
+    assert before is not None
+    assert after is not None
+    assert (after.run, after.step) == (before.run, before.step)
+
+
+def test_a_host_that_cannot_be_reached_leaves_a_way_back(
+    tutorial: Driver, machine: OtherMachine
+) -> None:
+    assert choose(tutorial, "ssh://unreachable") == ""
+    tutorial.wait(lambda: tutorial.workspace.engine_state == "dead", "ssh to give up")
+    banner = tutorial.window.banners.engine
+    assert banner.label.text().startswith("unreachable cannot be reached: ssh: connect to host")
+    tutorial.click("banner.engine.where")
+    tutorial.settle()
+    [dialog] = [each for each in tutorial.window.findChildren(EngineDialog) if each.isVisible()]
+    assert dialog.where.currentText() == "ssh://unreachable"
+    dialog.where.setCurrentText(THIS)
+    dialog.finish()
+    tutorial.settle()
+    assert tutorial.workspace.engine_state == "ready"
+    tutorial.key("F10")
+    assert tutorial.workspace.stop is not None
+    assert tutorial.workspace.stop.step > 0
+
+
+def test_what_is_no_address_is_said_in_the_dialog(tutorial: Driver, machine: OtherMachine) -> None:
+    assert "no name of a host" in choose(tutorial, "ssh://-oProxyCommand=x")
+    assert tutorial.workspace.bridge.machine == ""
+    assert settings().engine == ""
+
+
+def test_rows_of_a_file_here_feed_a_run_there(
+    driver: Driver, machine: OtherMachine, tmp_path: Path
+) -> None:
+    """The other machine has the same disk in this test, so what is asked of the window counts."""
+    np.save(tmp_path / "rows.npy", np.array([[1, 2], [3, 4]], np.float32))
+    graph = GraphBuilder()
+    graph.one("Tanh", graph.placeholder("x", shape=(None, 2)), name="y")
+    document = Document(graph.build(), fetches=(TensorRef("y", 0),))
+    document = document.with_(data=Dataset({"x:0": f"@{tmp_path}/rows.npy"}, batch=1))
+    choose(driver, machine.address)
+    lent: list[str] = []
+    answer = driver.workspace.bridge._client.files.answer
+    driver.workspace.bridge._client.files.answer = (  # type: ignore[method-assign]
+        lambda wanted: (lent.append(wanted.place), answer(wanted))[1]
+    )
+    driver.workspace.open_document(document)
+    driver.settle()
+    driver.key("F5")
+    assert {*lent} == {f"@{tmp_path}/rows.npy"}
+    value = driver.workspace.value("x")
+    assert value is not None
+    assert value.head.tolist() == [1.0, 2.0]
+
+
+def test_the_settings_say_where_a_window_begins_unless_it_is_told() -> None:
+    assert engine_at("") is None
+    settings().engine = "ssh://gpubox"
+    there = engine_at("")
+    assert there is not None
+    assert not isinstance(there, list)
+    assert there == engine_at("ssh://gpubox")
+    assert engine_at("here") is None
+    settings().engine = "gpubox; rm -r x"
+    assert engine_at("") is None
