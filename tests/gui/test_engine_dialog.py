@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 
+from gradstep.core.document import document_edits
 from gradstep.core.document.dataset import Dataset
 from gradstep.core.document.document import Document
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.program import sandbox
 from gradstep.gui.app import engine_at
 from gradstep.gui.automation.driver import Driver
 from gradstep.gui.dialogs.engine_dialog import THIS, EngineDialog
+from gradstep.gui.dialogs.trust_dialog import TrustDialog
 from gradstep.gui.frame.main_window import MainWindow
 from gradstep.gui.model.settings import settings
 from tests.support.ssh_stand_in import OtherMachine
@@ -130,6 +135,44 @@ def test_a_host_that_cannot_be_reached_leaves_a_way_back(
     tutorial.key("F10")
     assert tutorial.workspace.stop is not None
     assert tutorial.workspace.stop.step > 0
+
+
+def test_a_window_whose_engine_cannot_be_reached_shows_a_document_all_the_same(
+    driver: Driver, machine: OtherMachine, examples: Path
+) -> None:
+    choose(driver, "ssh://unreachable")
+    driver.wait(lambda: driver.workspace.engine_state == "dead", "ssh to give up")
+    driver.workspace.open_document(gradstep_file.load(examples / "tutorial.gradstep"))
+    driver.wait(driver.window.banners.engine.isVisible, "the banner")
+    assert "loss" in driver.workspace.document.graph
+    assert driver.window.status.state.text() == "Engine stopped"
+    choose(driver, machine.address)
+    driver.key("F10")
+    assert driver.workspace.stop is not None
+    assert driver.workspace.stop.step > 0
+
+
+@pytest.mark.skipif(bool(sandbox.why_not()), reason=sandbox.why_not())
+def test_python_runs_there_as_it_was_allowed(
+    driver: Driver, machine: OtherMachine, examples: Path
+) -> None:
+    """It is said where; the sandbox is that of the other machine."""
+    choose(driver, machine.address)
+    document = gradstep_file.load(examples / "override_add.gradstep")
+    for item in document.code.values():
+        changed = replace(item, source=item.source + "# from afar\n")
+        document = document_edits.set_code(document, changed)
+    driver.workspace.open_document(document)
+    driver.settle()
+    driver.click("banner.restricted.review")
+    [dialog] = driver.window.findChildren(TrustDialog)
+    said = " ".join(label.text() for label in dialog.findChildren(QLabel))
+    assert "whatever you can on box, where the engine runs" in said
+    driver.click("trust_dialog.apply")
+    driver.key("F5")
+    assert machine.said[-1][-1] == "--sandbox"
+    assert driver.workspace.stop is not None
+    assert driver.workspace.stop.reason == "end"
 
 
 def test_what_is_no_address_is_said_in_the_dialog(tutorial: Driver, machine: OtherMachine) -> None:
