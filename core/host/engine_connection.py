@@ -27,6 +27,7 @@ from gradstep.core.protocol.framing import Buffer, Packet
 from gradstep.core.protocol.message_base import kind_of
 from gradstep.core.protocol.message_recording import start_recording
 from gradstep.core.protocol.messages import Failed, FileWanted, Greet, Greeted, Message
+from gradstep.core.protocol.protocol_digest import protocol_digest
 from gradstep.core.version import version
 
 Callback = Callable[[Message, tuple[Buffer, ...]], None]
@@ -209,10 +210,11 @@ class Connection:
 
     def _meet(self, remote: RemoteEngine, reply: Message, _: tuple[Buffer, ...]) -> None:
         """Whether it can be talked to is known with the first answer."""
-        here, there = version(), reply.version if isinstance(reply, Greeted) else ""
         if isinstance(reply, Failed) and reply.error.type == "EngineDied":
             return  # it ended before
-        if here != there:
+        here, there = version(), reply.version if isinstance(reply, Greeted) else ""
+        agree = isinstance(reply, Greeted) and reply.protocol == protocol_digest()
+        if here != there or not agree:
             self._give_up(remote.other_version(here, there))
             self.kill()
         self._greeted = True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import platform
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -89,6 +88,7 @@ from gradstep.core.progress import progress_to
 from gradstep.core.protocol import messages as m
 from gradstep.core.protocol.error_records import info_of, info_of_problem
 from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.protocol_digest import protocol_digest
 from gradstep.core.version import version
 
 Answer = tuple[m.Message, tuple[Buffer, ...]]
@@ -183,7 +183,7 @@ class EngineService:
 
     def _greet(self, request: m.Greet, buffers: Sequence[Buffer]) -> Answer:
         self._borrowed = BorrowedFiles(self._emit, self._interrupted.is_set)
-        return m.Greeted(version=version(), machine=platform.node()), ()
+        return m.Greeted(version=version(), protocol=protocol_digest()), ()
 
     def _file_rows(self, request: m.FileRows, buffers: Sequence[Buffer]) -> Answer:
         return m.Done(), ()  # `supply` had them before

@@ -104,11 +104,13 @@ class RemoteEngine:
         return None
 
     def other_version(self, here: str, there: str) -> GradstepError:
-        """The engine there is of another version."""
+        """The engine there is of another version, or another state of the same."""
         found = f"Gradstep {there}" if there else "another version of Gradstep"
+        if here == there:
+            found = "another state of it"
         return _died(
-            f"{self.host} has {found}, and this is {here}",
-            "install the same version on both machines",
+            f"{self.host} has {found}, and this is Gradstep {here}",
+            "install the same one on both machines",
         )
 
     def talks(self, what: str) -> GradstepError:

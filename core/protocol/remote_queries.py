@@ -21,10 +21,10 @@ class Greet(Request, frozen=True, kw_only=True):
 
 
 class Greeted(Reply, frozen=True, kw_only=True):
-    """version: of the engine; machine: what it calls itself."""
+    """version: of the engine; protocol: see gradstep.core.protocol.protocol_digest."""
 
     version: str
-    machine: str = ""
+    protocol: str = ""
 
 
 class FileWanted(Event, frozen=True, kw_only=True):

@@ -232,7 +232,18 @@ def test_another_version_is_refused(
     client = connect()
     client.start()
     until(lambda: not client.alive)
-    with pytest.raises(GradstepError, match=r"box has Gradstep .*, and this is 0\.0\.9"):
+    with pytest.raises(GradstepError, match=r"box has Gradstep .*, and this is Gradstep 0\.0\.9"):
+        client.call(m.Devices(), timeout=SLOW)
+
+
+def test_another_state_of_the_same_version_is_refused(
+    connect: Callable[..., EngineClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_connection, "protocol_digest", lambda: "another")
+    client = connect()
+    client.start()
+    until(lambda: not client.alive)
+    with pytest.raises(GradstepError, match="box has another state of it, and this is Gradstep"):
         client.call(m.Devices(), timeout=SLOW)
 
 
