@@ -30,6 +30,7 @@ from gradstep.core.ops.typing.inference import Inference, declare, has_loops, in
 from gradstep.core.program.acyclic_part import refuse_broken, refuse_cyclic
 from gradstep.core.train.optimizers import Pair, UpdateRecord, Updates, apply_updates
 from gradstep.core.train.training_settings import read_settings
+from gradstep.core.train.update_reuse import Given
 
 Gradient = Tensor | IndexedSlices
 Found = tuple[Program, list[Problem]]
@@ -225,7 +226,7 @@ def _with_updates(program: Program, document: Document, previous: Program | None
             problems.append(Problem.of(error, "optimizer"))
             continue
         program = _with_operations(program, graph, updates, optimizer.enabled)
-        if (record := updates.record(graph, base)) is not None:
+        if (record := updates.record(graph, base, _given(*given))) is not None:
             made[number] = record
         else:
             made.pop(number, None)
@@ -247,14 +248,19 @@ def _make_updates(
     name = optimizer.name or "train"
     if last is not None:
         base = continue_graph(base, last.base)
+        given = _given(document, optimizer, derived)
+        graph = None if given is None else last.repeat(base, name, given)
+        if graph is not None:
+            return base, graph, last.updates
     again = None if last is None else last.rebuild(base, name)
     builder = again or GraphBuilder(base, before)
     try:
         builder.names.begin_log()
         pairs = _pairs(builder, derived, document, optimizer)
         settings = read_settings(optimizer.schedule, optimizer.clip, optimizer.decay)
-        given = optimizer.type, optimizer.hyper, pairs, name, last, settings
-        updates = apply_updates(builder, *given)
+        updates = apply_updates(
+            builder, optimizer.type, optimizer.hyper, pairs, name, last, settings
+        )
     except GradstepError:
         if not builder.names.met_kept:
             raise
@@ -262,6 +268,14 @@ def _make_updates(
         if not builder.names.met_kept:
             return base, builder.finish(updates.order), updates
     return _make_updates(base, document, optimizer, derived, None, before)
+
+
+def _given(document: Document, optimizer: Optimizer, derived: Differentiation) -> Given | None:
+    """What updates follow from; None where it is more than gradients as they are."""
+    if derived.slices or optimizer.scales:
+        return None
+    variables = trained_variables(document, optimizer)
+    return Given(optimizer, variables, tuple(map(derived.gradients.get, variables)))
 
 
 def _with_operations(program: Program, graph: Graph, updates: Updates, run: bool) -> Program:

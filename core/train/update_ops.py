@@ -24,6 +24,7 @@ from gradstep.core.train.training_settings import NO_SETTINGS, Settings
 from gradstep.core.train.unique_rows import sum_duplicate_rows
 from gradstep.core.train.update_reuse import (
     NOTHING_MADE,
+    Given,
     Key,
     MadeOperations,
     UpdateRecord,
@@ -59,14 +60,14 @@ class Updates:
     last: MadeOperations
     rate: TensorRef | None = None
 
-    def record(self, graph: Graph, base: Graph) -> UpdateRecord | None:
+    def record(self, graph: Graph, base: Graph, given: Given | None = None) -> UpdateRecord | None:
         """For updates after an edit; None where a variable is updated twice. graph: what was built
-        with these; base: upon which graph."""
+        with these; base: upon which graph; given: of what, where that was all."""
         if len(self.made) < len(self.variables):
             return None
         (scope,) = self.targets
-        parts = self.first, self.made, self.last
-        return UpdateRecord(graph, base, scope, self.of, *parts, self.initial)
+        parts = self.first, self.made, self.last, self.initial
+        return UpdateRecord(graph, base, scope, self.of, *parts, self, given)
 
 
 class Update:

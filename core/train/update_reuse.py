@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,8 +16,24 @@ from gradstep.core.graph.model import Graph, Operation, TensorRef
 from gradstep.core.graph.scopes import parents
 from gradstep.core.ops.build.rebuilding import Rebuilder, rebuild_upon
 from gradstep.core.ops.build.used_names import TakenNames, names_of
+from gradstep.core.ops.typing.inference import agree, infer_declared
+
+if TYPE_CHECKING:
+    from gradstep.core.train.update_ops import Updates
 
 Key = tuple[Hashable, ...]
+_ASKED = attrgetter("made.taken.asked")  # of a VariableUpdate
+_OP = itemgetter(0)  # of a TensorRef
+
+
+class Given(NamedTuple):
+    """What updates follow from, besides the graph: settings, the optimizer's; variables, those that
+    it is to train; gradients, of each of them the tensor that holds its gradient, None where it has
+    none."""
+
+    settings: object
+    variables: tuple[TensorRef, ...]
+    gradients: tuple[TensorRef | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +71,8 @@ NOTHING_MADE = VariableUpdate(  # of nothing that there is, so that it is nobody
 class UpdateRecord:
     """How updates were made. graph: where; base: upon which graph; scope: of all of them; of: the
     optimizer, and what all variables share; first: what was made before any update; last: what
-    was made after all; initial: what new variables start with."""
+    was made after all; initial: what new variables start with; updates: all that there is to tell
+    of them; given: see there, None where more than that was."""
 
     graph: Graph
     base: Graph
@@ -63,6 +82,8 @@ class UpdateRecord:
     by_variable: Mapping[str, VariableUpdate]
     last: MadeOperations
     initial: Mapping[str, np.ndarray]
+    updates: Updates
+    given: Given | None
 
     def are_apart(self, variables: Collection[str]) -> bool:
         """Whether none of these, and of those that were updated then, lies in a scope that is
@@ -77,14 +98,40 @@ class UpdateRecord:
     def rebuild(self, base: Graph, name: str) -> Rebuilder | None:
         """A builder that goes on from these, upon what their base is now, in a scope `name`; None
         where that cannot be."""
-        known = base is self.base or (edit_before(base) or (None,))[0] is self.base
-        if not known or names_of(base).unique(name) != self.scope:
-            return None
-        builder = rebuild_upon(base, self.graph, self.base)
+        builder = self._builder(base, name)
         if builder is not None:
             self.first.drop_from(builder)
             self.last.drop_from(builder)
         return builder
+
+    def repeat(self, base: Graph, name: str, given: Given) -> Graph | None:
+        """The same updates upon what their base is now, without making them; None where any of them
+        might come out otherwise."""
+        if given != self.given:
+            return None
+        builder = self._builder(base, name)
+        if builder is None or not self._stay(builder, given):
+            return None
+        return builder.finish(self.updates.order)
+
+    def _builder(self, base: Graph, name: str) -> Rebuilder | None:
+        known = base is self.base or (edit_before(base) or (None,))[0] is self.base
+        if not known or names_of(base).unique(name) != self.scope:
+            return None
+        return rebuild_upon(base, self.graph, self.base)
+
+    def _stay(self, builder: Rebuilder, given: Given) -> bool:
+        """Whether the variables are declared as they were, of the gradients the same is known, and
+        no name that was asked for is taken now or free that was not."""
+        others, moved = builder.retyped, builder.moved_names
+        if not others.isdisjoint(self.by_variable):
+            return False
+        then, now = self.base, builder.known
+        gradients = others & {*map(_OP, filter(None, given.gradients))}
+        if not all(agree(infer_declared(then), now, name) for name in gradients):
+            return False
+        asked = (self.first.taken.asked, *map(_ASKED, self.by_variable.values()))
+        return not moved or all(map(moved.isdisjoint, (*asked, self.last.taken.asked)))
 
 
 def _are_nested(variables: Iterable[str]) -> bool:

@@ -39,7 +39,7 @@ class Rebuilder(GraphBuilder):
 
     def __init__(self, base: Graph, built: Graph, on: Graph, names: Names) -> None:
         super().__init__(before=built)
-        self._base, self._built, self._names = base, built, names
+        self._base, self._built, self._on, self._names = base, built, on, names
         self._touched: set[str] = set()  # operations that may be others than in `built`
         self._dropped: set[str] = set()
         self._retyped: Set[str] = frozenset()  # of which something else may be known
@@ -70,6 +70,17 @@ class Rebuilder(GraphBuilder):
         there = self._base.operations
         new = {op.name.lower() for op in within(there[n] for n in self._touched if n in there)}
         return new.union(*map(parents, new))
+
+    @property
+    def moved_names(self) -> set[str]:
+        """The same, and those that it may not have any more; but for operations that are called as
+        one was before."""
+        then, now = (
+            {op.name.lower() for op in within(there[n] for n in self._touched if n in there)}
+            for there in (self._on.operations, self._base.operations)
+        )
+        moved = then ^ now
+        return moved.union(*map(parents, moved))
 
     def finish(self, made: Sequence[str]) -> Graph:
         order = (*self._base.order, *made)

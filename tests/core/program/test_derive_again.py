@@ -25,8 +25,12 @@ from gradstep.core.host.session_restore import begin
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.build.used_names import names_of
+from gradstep.core.ops.typing.inference import infer_declared
+from gradstep.core.program import training_updates
 from gradstep.core.program.derive import derive
 from gradstep.core.program.runnable_part import drop_unfinished
+from gradstep.core.train.optimizers import apply_updates
+from gradstep.core.train.update_ops import Updates
 
 BACKEND = NumpyBackend()
 _SHAPES = st.sampled_from([(1, 2), (2, 2), (3, 2), (None, 2), None]).map(
@@ -34,9 +38,9 @@ _SHAPES = st.sampled_from([(1, 2), (2, 2), (3, 2), (None, 2), None]).map(
 )
 
 
-def _drawn() -> Document:
+def _drawn(rows: bool = True) -> Document:
     """Layers in scopes that read one constant, rows of a table, random numbers, a group that waits;
-    two optimizers of two losses."""
+    two optimizers of two losses. rows: a gradient is rows of the table."""
     build = GraphBuilder()
     initial: dict[str, Constant] = {}
     with build.as_default():
@@ -49,7 +53,8 @@ def _drawn() -> Document:
                 initial[f"{scope}/w"] = Constant(np.eye(2, dtype=np.float32) * (number + 1))
         table = build.variable("table", "float32", (3, 2))
         initial["table"] = Constant(np.full((3, 2), 0.1, np.float32))
-        h = h + tf.gather(table, build.constant([1])) + tf.random_uniform([1, 2], seed=1)
+        row = tf.gather(table, build.constant([1])) if rows else tf.reduce_sum(table, 0)
+        h = h + row + tf.random_uniform([1, 2], seed=1)
         loss = tf.reduce_sum(h * h, name="loss")
         tf.reduce_sum(h, name="other")
         names = [op.name for op in build.build() if op.type == "AddV2"]
@@ -128,6 +133,8 @@ def assert_same_program(again: Program, anew: Program) -> None:
     for name in ("fetches", "targets", "init", "request"):
         assert getattr(again, name) == getattr(anew, name)
     assert [str(p) for p in again.problems] == [str(p) for p in anew.problems]
+    one, other = (infer_declared(program.graph) for program in (again, anew))
+    assert one.types.of == other.types.of
     names, others = (names_of(program.graph).everything() for program in (again, anew))
     assert names[0] == others[0]
     assert names[1] >= others[1]  # scopes that are empty now may be left
@@ -156,14 +163,71 @@ def _bits(value: Any) -> object:
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[*HealthCheck])
-@given(st.sampled_from([1.0, incremental.MOST_TOUCHED]), st.data())
+@given(st.sampled_from([1.0, incremental.MOST_TOUCHED]), st.booleans(), st.data())
 @pytest.mark.slow
-def test_after_any_edits_it_is_as_afresh(touched: float, data: st.DataObject) -> None:
+def test_after_any_edits_it_is_as_afresh(touched: float, rows: bool, data: st.DataObject) -> None:
     """touched: the share of the steps up to which only those are looked at that an edit may have
     touched."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(incremental, "MOST_TOUCHED", touched)
-        _edit(data)
+        _edit(_drawn(rows), data)
+
+
+@pytest.mark.parametrize("kind", ["note", "stop", "override", "control"])
+def test_updates_of_the_same_gradients_are_not_made_again(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = _drawn(rows=False)
+    edits = {
+        "note": lambda: value_edits.set_attr(before, "layer1/Tanh", "_note", "seen"),
+        "stop": lambda: request_edits.toggle_stop(before, Edge("layer2/Mul", 1)),
+        "override": lambda: request_edits.set_override(
+            before, Override("Identity", "layer1/Tanh", OverrideKind.OP)
+        ),
+        "control": lambda: document_edits.add_control(before, "layer1/Tanh", "layer0/w"),
+    }
+    after, last, made = edits[kind](), derive(before, {}), []
+
+    def making(builder: GraphBuilder, *given: Any) -> Updates:
+        made.append(given)
+        return apply_updates(builder, *given)
+
+    monkeypatch.setattr(training_updates, "apply_updates", making)
+    again = derive(after, {}, previous=last)
+    assert not made
+    anew = derive(after, {})
+    assert len(made) == 2
+    assert_same_program(again, anew)
+
+
+def test_updates_that_would_be_others_are_made_anew() -> None:
+    """A name that they asked for is taken, and free again; a variable's shape is not known."""
+    drawn = _drawn(rows=False)
+    taken = document_edits.rename_operation(drawn, "layer1/Tanh", "layer1/w/Adam")
+    unshaped = value_edits.set_attr(drawn, "layer0/w", "shape", Shape((None, 2)))
+    program = derive(drawn, {})
+    for document in (taken, drawn, unshaped, drawn):
+        program = derive(document, {}, previous=program)
+        assert_same_program(program, derive(document, {}))
+
+
+def test_what_updates_make_of_a_gradient_is_typed_as_that_is() -> None:
+    """Of which less is known after an edit."""
+    build = GraphBuilder()
+    with build.as_default():
+        x = build.placeholder("x", "float32", (1, 2))
+        w = build.variable("w", "float32", (2, 2))
+        h = tf.matmul(x, w)
+        for _ in range(30):
+            h = tf.tanh(h)
+        loss = tf.reduce_sum(h, name="loss")
+    clipped = Optimizer("Adam", {"learning_rate": 0.1}, clip="global_norm(0.1)")
+    drawn = Document(
+        graph=build.build(), request=GradientRequest((loss.ref,)), optimizers=(clipped,)
+    )
+    wide = value_edits.set_attr(drawn, "x", "shape", Shape((1, None)))
+    again = derive(wide, {}, previous=derive(drawn, {}))
+    assert_same_program(again, derive(wide, {}))
 
 
 def test_a_shape_that_is_known_no_more() -> None:
@@ -180,8 +244,8 @@ def test_a_shape_that_is_known_no_more() -> None:
     assert again.gradients
 
 
-def _edit(data: st.DataObject) -> None:
-    documents = [_drawn()]
+def _edit(drawn: Document, data: st.DataObject) -> None:
+    documents = [drawn]
     program = drop_unfinished(derive(documents[0], {}))
     threads = begin(program, BACKEND)
     for _ in range(data.draw(st.integers(2, 6))):
