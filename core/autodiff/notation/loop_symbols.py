@@ -33,7 +33,8 @@ class LoopSymbols:
         self.captured: dict[str, str] = {}  # an argument that stays the same -> the iteration
         self.conditions: dict[str, TensorRef] = {}  # of each loop variable's argument, and While
         self.counters: dict[str, str] = {}  # the counter of a loop on the way back -> its loop
-        runs = (op for op in graph.operations.values() if LOOP in op.attrs)
+        types = [type for type in graph.by_type if _may_loop(type)]
+        runs = map(graph.operations.__getitem__, graph.of_types(types))
         loops = {op.name: loop for op in runs if (loop := loop_of(op)) is not None}
         self._depth = _depths(loops)
         for name, loop in loops.items():
@@ -121,6 +122,12 @@ def _names(graph: Graph, op: Operation, loop: Loop) -> list[str]:
         name if name and often[name] == 1 and name not in others else _numbered(number)
         for number, name in enumerate(found)
     ]
+
+
+def _may_loop(type: str) -> bool:
+    """Whether an operation of the type may run a loop."""
+    definition = find(type)
+    return definition is not None and LOOP in definition.attrs
 
 
 def _numbered(number: int) -> str:

@@ -22,6 +22,7 @@ from gradstep.core.engine.plan.step_builder import Resolver, Whereabouts
 from gradstep.core.engine.plan.step_groups import Group, group_steps, whole_groups
 from gradstep.core.engine.plan.steps import PlanValue, Step, Variable
 from gradstep.core.engine.plan.touched_steps import Exchanged, TouchedSteps, Users, find_users
+from gradstep.core.engine.plan.value_makers import MadeBy, Makers, find_makers, makers_after
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.changes import common_ends, find_others
 from gradstep.core.graph.model import Constant, Graph, TensorRef
@@ -144,6 +145,11 @@ class Plan:
         deque(map(found.__setitem__, chain.from_iterable(writes), places), maxlen=0)  # in C
         return found
 
+    @cached_property
+    def makers(self) -> Makers:
+        """The same steps themselves."""
+        return find_makers(self.steps, len(self.values))
+
     def maker(self, value: int) -> Step | None:
         """The step that makes a value; None of what is there when the run starts."""
         index = self.made_by[value]
@@ -238,24 +244,11 @@ def _carry_over(plan: Plan, touched: TouchedSteps) -> None:
         known["firsts"] = before.firsts
     own = _are_own((name, plan.variables[name]) for name in others)
     known["is_plain"] = own and not plan.failures  # the one before was
-    in_place = plan.needed.names is before.needed.names
-    if in_place and plan.exchanged is not None and "made_by" in before.__dict__:
-        known["made_by"] = _made_by_after(plan, before, plan.exchanged)
+    if plan.exchanged is not None and "made_by" in before.__dict__:
+        makers = makers_after(before.makers, plan.exchanged, len(plan.values))
+        known.update(makers=makers, made_by=MadeBy(makers, plan.step_of))
     if "whereabouts" in before.__dict__:
         known["whereabouts"] = _whereabouts_after(plan, touched)
-
-
-def _made_by_after(plan: Plan, before: Plan, exchanged: Exchanged) -> Sequence[int]:
-    """`made_by`, where all steps are in the places that they had."""
-    found = [*before.made_by]
-    found += [-1] * (len(plan.values) - len(found))
-    for step in exchanged.gone:
-        for value in step.writes:
-            found[value] = -1
-    for step in exchanged.new:
-        for value in step.writes:
-            found[value] = plan.step_of[step.op.name]
-    return found
 
 
 def ends_of(plan: Plan, before: Sequence[Step]) -> tuple[int, int]:

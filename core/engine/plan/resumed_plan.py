@@ -7,11 +7,13 @@ the values that they do not use.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import repeat
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from gradstep.core.engine.plan.touched_steps import Exchanged
+from gradstep.core.engine.plan.value_makers import MadeBy
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import Graph, TensorRef
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from gradstep.core.engine.plan.execution_plan import Plan
     from gradstep.core.engine.plan.steps import Step
 
+_T = TypeVar("_T")
 _BEFORE = "before the edit"  # of a plan; no more than one edit back
 _NOTHING: frozenset[str] = frozenset()
 # What follows from a plan's steps, and is worked out once.
@@ -77,8 +80,11 @@ def _resumed(plan: Plan, last: Plan, exchanged: Exchanged) -> Plan | None:
     )
     known = plan.__dict__
     found.__dict__.update({name: known[name] for name in _OF_STEPS if name in known})
-    if "made_by" in known:
-        found.__dict__["made_by"] = [*known["made_by"], *_unmade(plan, last)]
+    if "makers" in known:
+        makers = [*plan.makers, *_unmade(plan, last, None)]
+        found.__dict__.update(makers=makers, made_by=MadeBy(makers, plan.step_of))
+    elif "made_by" in known:
+        found.__dict__["made_by"] = [*plan.made_by, *_unmade(plan, last, -1)]
     if not found.is_dense:
         return None
     if plan is not last:
@@ -88,8 +94,8 @@ def _resumed(plan: Plan, last: Plan, exchanged: Exchanged) -> Plan | None:
     return found
 
 
-def _unmade(plan: Plan, last: Plan) -> Sequence[int]:
-    return [-1] * (len(last.values) - len(plan.values))
+def _unmade(plan: Plan, last: Plan, by: _T) -> Iterable[_T]:
+    return repeat(by, len(last.values) - len(plan.values))
 
 
 def _same(plan: Plan) -> Exchanged:
