@@ -283,7 +283,7 @@ class EngineService:
         else:
             threads.command(request.command, request.target)
         if branch_of(threads) != branch:
-            self._surveyor = None  # what it found is of other runs
+            self._forget_runs()
         said = report_stop(threads)
         if threads.current != before or self._told.is_other(threads.session):
             said = structs.replace(said, program=self._told.whole(threads.session))
@@ -352,7 +352,7 @@ class EngineService:
     def _branched(self, reply: m.SessionList, look: m.Look | None) -> Answer:
         """With what there is to see. What was found of the runs that were shown before is not so in
         these."""
-        self._surveyor = None
+        self._forget_runs()
         stopped, values = self._seen(self._with_program(reply.stopped), look)
         courses = course_bytes.written(courses_of(self._open_document.sessions))
         return structs.replace(reply, stopped=stopped), (*(courses or (b"",)), *values)
@@ -489,6 +489,11 @@ class EngineService:
         if self._surveyor is None or self._surveyor.session is not session:
             self._surveyor = Surveyor(session, self._surveyor)
         return broken_numbers(self._surveyor, session.stop.run, seconds)
+
+    def _forget_runs(self) -> None:
+        """Other runs are shown than before."""
+        if self._surveyor is not None:
+            self._surveyor.forget_runs()
 
     def _find_bottlenecks(self, request: m.FindBottlenecks, buffers: Sequence[Buffer]) -> Answer:
         here, derived = self._situation(), self._session.program.derived

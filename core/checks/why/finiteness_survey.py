@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress, repeat
-from operator import is_not
+from operator import is_not, or_
 from typing import Any, Literal
 
 import numpy as np
@@ -29,6 +29,7 @@ from gradstep.core.graph.splat_array import element_of, is_splat
 from gradstep.core.protocol.vocabulary import NonFinite
 
 _AT_ONCE = 64  # values between two looks at the clock
+_STEPS_AT_ONCE = 256  # that are likewise looked through for values
 _KEPT = 8  # runs of which it is remembered what was found
 _FIRST_RUN = (0,)  # its rank
 _UNKNOWN = object()
@@ -81,6 +82,12 @@ class Surveyor:
         self._starts: _SoundStarts = _SoundStarts(session, known)
         self._looks: OrderedDict[int, _Look] = OrderedDict()
 
+    def forget_runs(self) -> None:
+        """The session shows another branch: what was found is of other runs."""
+        self._looks.clear()
+        if self._made.plan is not self.session.plan:
+            self._made = _NumbersMade(self.session.plan)
+
     def look(self, number: int, seconds: float) -> Survey:
         """Go on with run `number`, for so long at most."""
         run = Recorded(self.session).run(number)
@@ -95,22 +102,24 @@ class Surveyor:
 
 
 class _NumbersMade:
-    """Step and value of each number that a plan computes anew in every run, in order."""
+    """Step and value of each number that a plan computes anew in every run, in order; of the first
+    `done` steps."""
 
     def __init__(self, plan: Plan) -> None:
-        self._plan = plan
-        self._found: list[tuple[int, int]] = []
-        self._done = 0
+        self.plan = plan
+        self.found: list[tuple[int, int]] = []
+        self.done = 0
 
-    def up_to(self, step: int) -> Sequence[tuple[int, int]]:
-        """Those of the first so many steps at least: early in a long run these are few."""
-        steps, values = self._plan.steps, self._plan.values
-        for number in range(self._done, step):
+    def go_on(self, step: int) -> None:
+        """With some steps more, up to `step`: early in a long run, and late in one that was looked
+        at before, these are few."""
+        steps, values = self.plan.steps, self.plan.values
+        stop = min(step, self.done + _STEPS_AT_ONCE)
+        for number in range(self.done, stop):
             if (made := steps[number]).reads:
                 numbers = (i for i in made.writes if values[i].type.dtype in _NUMBERS)
-                self._found += [(number, index) for index in numbers]
-        self._done = max(self._done, step)
-        return self._found
+                self.found += [(number, index) for index in numbers]
+        self.done = max(self.done, stop)
 
 
 class _SoundStarts:
@@ -125,10 +134,12 @@ class _SoundStarts:
     def unknown(self, run: WholeRun) -> list[int]:
         """The first versions of variables of which something may have to be found out."""
         names, firsts = self._variables(run)
-        if run.rank != _FIRST_RUN or not run.is_own:
+        if run.rank != _FIRST_RUN or run.is_shared:
             return firsts
         held = map(self._session.timeline.start.get, names)
         others = map(is_not, held, map(self.known.get, names, repeat(_UNKNOWN)))
+        if given := run.given:
+            others = map(or_, others, map(given.__contains__, firsts))
         return [*compress(firsts, others)]
 
     def note(self, run: WholeRun, bad: Mapping[int, bool]) -> None:
@@ -164,22 +175,34 @@ class _Look:
 
     def go_on(self, run: WholeRun, until: float) -> None:
         """Look at what has been executed since, until it is that late."""
-        found, made = self.found, self._made.up_to(run.done)
+        found, made = self.found, self._made
         if found.complete and found.done == run.done and found.done:
             return
         value, found.done = run.values(), run.done
-        end = bisect_left(made, (run.done,))
         with np.errstate(all="ignore"):
-            while self._next < end:
+            while (end := self._end(run.done)) > self._next:
                 stop = min(self._next + _AT_ONCE, end)
-                for number, index in made[self._next : stop]:
+                for number, index in made.found[self._next : stop]:
                     if not self._is_finite(value(index)):
                         self._look_at(run, number, index, value(index))
                 self._next = stop
                 if time.monotonic() > until:
                     break
-        found.looked = run.done if self._next == end else made[self._next][0]
+        is_over = self._next == end and made.done >= run.done
+        found.looked = run.done if is_over else self._reached(made)
         found.reached = found.first is not None and self._has_reached(run)
+
+    def _end(self, done: int) -> int:
+        """How many of the values are made by the first `done` steps, as far as they are known; one
+        more than were looked at, if there are."""
+        made = self._made
+        while self._next == len(made.found) and made.done < done:
+            made.go_on(done)
+        return len(made.found) if made.done <= done else bisect_left(made.found, (done,))
+
+    def _reached(self, made: _NumbersMade) -> int:
+        """The first step that was not looked at."""
+        return made.found[self._next][0] if self._next < len(made.found) else made.done
 
     def _look_at_beginning(self, run: WholeRun, starts: _SoundStarts) -> None:
         """Feeds, and what variables begin with: infinities there are meant."""

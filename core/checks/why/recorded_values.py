@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from gradstep.core.debug.history.loop_iterations import trace_of
@@ -176,8 +177,18 @@ class WholeRun(Ran):
     @property
     def is_own(self) -> bool:
         """Whether nobody else, a thread or a user, has given any of its values, or may do so."""
-        link = self._timeline.link
-        return not link.names and not any(True for _ in link.seen.of(self._number))
+        return not self.is_shared and not self.given
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether another thread may give values of it."""
+        return bool(self._timeline.link.names)
+
+    @property
+    def given(self) -> frozenset[int]:
+        """The values that somebody else has given."""
+        seen = self._timeline.link.seen.of(self._number)
+        return frozenset(chain.from_iterable(values for _, values in seen))
 
     def beginning(self) -> Callable[[int], Any]:
         """Likewise `held`, of what was there when the run began: quicker, where that can be."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradstep.core.engine.plan.dependent_steps import says_sizes
 from gradstep.core.engine.plan.steps import storage_name
-from gradstep.core.engine.run.variable_map import require_fitting, variables
+from gradstep.core.engine.run.variable_map import require_fitting, variable_in
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.loop import way_to
@@ -57,16 +57,16 @@ def find_target(session: DebugSession, name: str, at: tuple[int, int]) -> Target
         )
     if ref.op not in graph:
         raise unknown_name(ref.op, graph.operations)
-    there = variables(graph)
     where = plan.tensors.get(ref)
     if isinstance(where, str):
-        named = plan.variables[where].op
-        if named not in there:
+        variable = variable_in(graph, plan.variables[where].op)
+        if variable is None:
             raise _refused(name, "is the state of its operation, and no tensor", "give its inputs")
-        return Target(name, plan.newest(where, at[1]), variable=there[named])
+        return Target(name, plan.newest(where, at[1]), variable=variable)
     if where is None:
-        if ref.index == 0 and ref.op in there:
-            return Target(name, None, variable=there[ref.op])
+        variable = variable_in(graph, ref.op) if ref.index == 0 else None
+        if variable is not None:
+            return Target(name, None, variable=variable)
         raise _refused(name, "is not computed by this run", "look at it, or fetch it, first")
     _require_there(session, name, ref, where, at)
     is_constant = plan.constant(where) is not None

@@ -35,7 +35,13 @@ def map_variables(source: Graph, target: Graph, wanted: Sequence[str] = ()) -> d
 
 def variables(graph: Graph) -> dict[str, Operation]:
     """The variables of `graph` by name, optimizers' slots among them."""
-    return {op.name: op for op in graph if op.type in VARIABLES}
+    return {name: graph.operations[name] for name in graph.of_types(VARIABLES)}
+
+
+def variable_in(graph: Graph, name: str) -> Operation | None:
+    """The variable of that name, if there is one."""
+    op = graph.operations.get(name)
+    return None if op is None or op.type not in VARIABLES else op
 
 
 def require_fitting(variable: Operation, value: np.ndarray) -> None:

@@ -289,3 +289,45 @@ def test_what_was_given_by_hand_is_looked_at_after_an_edit() -> None:
     found = Surveyor(threads.session, surveyor).look(0, 60)
     assert found.first is not None
     assert found.first.op.name == "w"
+
+
+@pytest.mark.parametrize(("value", "found"), [([1, 1], None), ([np.nan, 1], "w")])
+def test_on_a_branch_only_what_was_given_is_looked_at_of_what_the_run_begins_with(
+    value: Any, found: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = session_of(_begins_with, {}, {"w": [1, 2], "v": [3, 4]})
+    surveyor, seen = Surveyor(session), list[Any]()
+    surveyor.look(0, 60)
+    is_finite = _Look._is_finite
+    monkeypatch.setattr(
+        _Look, "_is_finite", lambda self, held: seen.append(held) or is_finite(self, held)
+    )
+    session.inject({"w": np.array(value, np.float32)})
+    surveyor.forget_runs()
+    first = surveyor.look(0, 60).first
+    assert (first and first.op.name) == found
+    assert len(seen) == 1
+    assert (first := Surveyor(session).look(0, 60).first) is None or first.op.name == found
+
+
+def test_a_look_goes_through_no_more_steps_than_it_looks_at_values_of() -> None:
+    """However long the run is."""
+
+    def build(b: GraphBuilder) -> None:
+        y = b.placeholder("x", shape=[])
+        for _ in range(1000):
+            y = y * 1.01
+        tf.log(y, name="y")
+
+    session = session_of(build, {"x": 1})
+    session.continue_()
+    surveyor = Surveyor(session)
+    surveyor.look(0, 0)
+    assert surveyor._made.done <= 256 < len(session.plan.steps)
+    assert surveyor.look(0, 60).complete
+    made = surveyor._made
+    session.run_to("0:1")
+    session.inject({"x": np.array(2, np.float32)})
+    surveyor.forget_runs()
+    assert surveyor._made is made  # it is the same plan
+    assert surveyor.look(0, 60).complete
