@@ -53,7 +53,7 @@ class Recording(Binding):
         before: Recording | None = None,
     ) -> None:
         # First versions of variables -> the arrays that they were copied from, and still are like.
-        self._begun_with: dict[int, Any] = {}
+        self._begun_with: Mapping[int, Any] = {}
         super().__init__(plan, backend, functions, layout, before, Recording)
         self._first = {name: put(backend, x) for name, x in plan.firsts.items()}
         self._turned = False
@@ -278,7 +278,8 @@ class Recording(Binding):
     def replace(self, version: int, value: Any) -> None:
         """Others have changed a variable: `version`, the newest by now, is `value`."""
         was_empty = self._cells[version] is None
-        self._begun_with.pop(version, None)
+        if version in self._begun_with:  # which a snapshot may have
+            self._begun_with = {v: x for v, x in self._begun_with.items() if v != version}
         self._start(version, value)
         if was_empty:
             self._empty = (self._empty or set()) - {version}
@@ -312,21 +313,42 @@ class Recording(Binding):
         if self._turned:
             instead = self.layout.turns
         absent = frozenset(self._absent)
-        return RunSnapshot(self, self._arena.copy(into), others, instead, absent)
+        begun = self._begun_with
+        return RunSnapshot(self, self._arena.copy(into), others, instead, absent, begun)
 
     def restore(self, snapshot: RunSnapshot) -> None:
         """Stand where a run of this plan stood when `snapshot` was made of it."""
         if self._turned != bool(snapshot.instead) and self.layout.turns:
             self._turn()
+        if not self._takes_back(snapshot):
+            self._begin_as(snapshot)
+        for index in self.layout.by_reference:
+            self._cells[index] = snapshot.value(index)
+        self._absent |= snapshot.absent
+
+    def _takes_back(self, snapshot: RunSnapshot) -> bool:
+        """Whether the run was laid out as this one is, and its variables had a value where these
+        have one: then its memory is this one's again, and no more is to be done."""
+        empty = {index for index, value in snapshot.others.items() if value is None}
+        if empty:
+            empty.intersection_update(versions[0] for versions in self.plan.versions.values())
+        alike = snapshot.recording.layout is self.layout and empty == self._empty
+        if not alike or snapshot.arena.copy(self._arena) is not self._arena:
+            return False
+        for loop in self._both_ways():
+            loop.close()
+        self._absent.clear()
+        self._begun_with = snapshot.begun_with
+        return True
+
+    def _begin_as(self, snapshot: RunSnapshot) -> None:
+        """Begin as the run did, and take its values over one by one."""
         firsts = {name: versions[0] for name, versions in self.plan.versions.items()}
         started = {name: snapshot.value(index) for name, index in firsts.items()}
         self.begin({name: array for name, array in started.items() if array is not None})
         alike = snapshot.recording.layout is self.layout
         if not alike or snapshot.arena.copy(self._arena) is not self._arena:
             self._copy_values(snapshot)
-        for index in self.layout.by_reference:
-            self._cells[index] = snapshot.value(index)
-        self._absent |= snapshot.absent
 
     def _copy_values(self, snapshot: RunSnapshot) -> None:
         """Those that have a place here: it may be another one there."""

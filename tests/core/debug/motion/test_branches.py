@@ -16,6 +16,7 @@ from gradstep.core.debug.history.random_streams import seeded
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.training import Wish
 from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.run.recording import Recording
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.loop import within
@@ -428,3 +429,41 @@ def test_another_predicate_takes_the_other_branch_of_a_cond() -> None:
     session.switch_branch("main")
     session.continue_()
     assert session.frame().value("z") == -1
+
+
+def test_a_branch_that_is_shown_again_begins_with_no_variable_anew(
+    tutorial: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its memory is taken back whole; and of what it began with it stays known what it is like."""
+    session, start, started = DebugSession(tutorial), Recording._start, list[int]()
+    monkeypatch.setattr(
+        Recording,
+        "_start",
+        lambda self, version, array: started.append(version) or start(self, version, array),
+    )
+    session.continue_()
+    before = _all_values(session)
+    name = next(iter(tutorial.initial))
+    session.inject({name: 2 * tutorial.initial[name]})
+    started.clear()
+    session.switch_branch("main")
+    session.restart()
+    assert not started
+    session.continue_()
+    assert _all_values(session) == before
+
+
+def test_a_variable_without_a_value_has_none_again_on_the_branch_before() -> None:
+    b = GraphBuilder()
+    w = b.variable("w", shape=(2,))
+    b.one("Identity", tf.multiply(w, w), name="y")
+    graph = b.build()
+    session = DebugSession(Program(graph=graph, forward=graph, fetches=(TensorRef("y"),)))
+    session.inject({"w": floats(2, 3)})
+    session.continue_()
+    assert _all_values(session)["y"] == [4, 9]
+    session.switch_branch("main")
+    assert _all_values(session)["w"] is None
+    assert session.continue_().error is not None
+    session.switch_branch("b1")
+    assert _all_values(session)["y"] == [4, 9]
