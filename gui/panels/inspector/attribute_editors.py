@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
@@ -22,6 +23,15 @@ Complain = Callable[[GradstepError], None]
 _NO_VALUE = (DType.RESOURCE, DType.VARIANT)  # nobody writes down what is of these
 
 
+class Editor(NamedTuple):
+    """kind: of what another may be made. make: the widget; fill: has it, or one of the same kind,
+    edit this value."""
+
+    kind: str
+    make: Callable[[], QWidget]
+    fill: Callable[[Any], object]
+
+
 def attr_editor(
     theme: ThemeSource,
     name: str,
@@ -30,7 +40,7 @@ def attr_editor(
     change: Change,
     complain: Complain,
     choices: Sequence[Any] = (),
-) -> QWidget:
+) -> Editor:
     """An editor for `value`; `like` is a value or type that tells the kind, `choices` are the
     values it may have where they are few. `change` gets the new value, `complain` what is wrong
     with the text."""
@@ -44,40 +54,55 @@ def attr_editor(
     return text_editor(name, text, lambda typed: change(read_attr(typed, like)), complain)
 
 
-def text_editor(name: str, text: str, change: Change, complain: Complain) -> QLineEdit:
+def text_editor(
+    name: str, text: str, change: Change, complain: Complain, placeholder: str = ""
+) -> Editor:
     """A line that Enter or leaving takes over; Escape and bad text put the old one back. Enter
     gives up the focus, but where the text was refused."""
-    editor = _Line(text)
-    editor.setObjectName(name)
-    editor.setAccessibleName(name.rpartition(".")[2])
 
-    def finished() -> None:
-        editor.refused = False
-        if editor.text() == editor.before:
-            return
-        try:
-            refused = change(editor.text()) is False
-        except GradstepError as error:
-            complain(error)
-            refused = True
-        if refused:
-            editor.setText(editor.before)
-        editor.refused = refused
-        editor.before = editor.text()
+    def fill(line: Line) -> None:
+        line.show_text(text, change, complain)
 
-    editor.editingFinished.connect(finished)
-    return editor
+    return Editor(f"line {name}", partial(Line, name, placeholder), fill)
 
 
-class _Line(QLineEdit):
+class Line(QLineEdit):
     """Remembers what it said before the user typed."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self.before, self.refused = text, False
+    def __init__(self, name: str, placeholder: str = "") -> None:
+        super().__init__()
+        self.before, self.refused = "", False
+        self._change: Change = lambda text: None
+        self._complain: Complain = lambda error: None
+        self.setObjectName(name)
+        self.setAccessibleName(name.rpartition(".")[2])
+        self.setPlaceholderText(placeholder)
         self.setFont(mono(12))
-        self.setCursorPosition(0)
         self.setMinimumWidth(40)
+        self.editingFinished.connect(self._finish)
+
+    def show_text(self, text: str, change: Change, complain: Complain) -> None:
+        """Be the editor of another text. What was typed for the one before is applied to that."""
+        if self.hasFocus():
+            self._finish()
+        self._change, self._complain = change, complain
+        self.before, self.refused = text, False
+        self.setText(text)
+        self.setCursorPosition(0)
+
+    def _finish(self) -> None:
+        self.refused = False
+        if self.text() == self.before:
+            return
+        try:
+            refused = self._change(self.text()) is False
+        except GradstepError as error:
+            self._complain(error)
+            refused = True
+        if refused:
+            self.setText(self.before)
+        self.refused = refused
+        self.before = self.text()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
@@ -89,28 +114,60 @@ class _Line(QLineEdit):
             self.clearFocus()
 
 
-def _check_box(theme: ThemeSource, name: str, value: bool, change: Change) -> Check:
-    box = Check(theme, "", name)
-    box.setChecked(value)
-    box.toggled.connect(change)
-    return box
+class _CheckEditor(Check):
+    def __init__(self, theme: ThemeSource, name: str) -> None:
+        super().__init__(theme, "", name)
+        self._change: Change = lambda value: None
+        self.toggled.connect(lambda value: self._change(value))
+
+    def show_value(self, value: bool, change: Change) -> None:
+        self._change = lambda value: None  # it is told, and tells nobody
+        self.setChecked(value)
+        self._change = change
 
 
-def _choice_box(name: str, value: Any, choices: Sequence[Any], change: Change) -> QComboBox:
-    """A list of `choices`; a `value` that is none of them is shown, and can be left."""
-    box = QComboBox()
-    box.setObjectName(name)
-    box.setAccessibleName(name.rpartition(".")[2])
-    box.setFont(mono(12))
-    values = [*choices, *([] if value is None or value in choices else [value])]
-    box.addItems([attr_text(choice) for choice in values])
-    box.setCurrentIndex(-1 if value is None else values.index(value))
+class _ChoiceEditor(QComboBox):
+    """A list of values; one that is none of them is shown, and can be left."""
 
-    def chosen(index: int) -> None:
-        nonlocal value
-        if values[index] != value and change(values[index]) is not False:
-            value = values[index]
-        box.setCurrentIndex(-1 if value is None else values.index(value))
+    def __init__(self, name: str, choices: Sequence[Any]) -> None:
+        super().__init__()
+        self._choices = self._values = [*choices]
+        self._value: Any = None
+        self._change: Change = lambda value: None
+        self.setObjectName(name)
+        self.setAccessibleName(name.rpartition(".")[2])
+        self.setFont(mono(12))
+        self.addItems([attr_text(choice) for choice in choices])
+        self.activated.connect(self._chosen)
 
-    box.activated.connect(chosen)
-    return box
+    def show_value(self, value: Any, change: Change) -> None:
+        self._value, self._change = value, change
+        own = [] if value is None or value in self._choices else [value]
+        while self.count() > len(self._choices):
+            self.removeItem(self.count() - 1)
+        self.addItems([attr_text(other) for other in own])
+        self._values = [*self._choices, *own]
+        self._show_own()
+
+    def _show_own(self) -> None:
+        self.setCurrentIndex(-1 if self._value is None else self._values.index(self._value))
+
+    def _chosen(self, index: int) -> None:
+        value = self._values[index]
+        if value != self._value and self._change(value) is not False:
+            self._value = value
+        self._show_own()
+
+
+def _check_box(theme: ThemeSource, name: str, value: bool, change: Change) -> Editor:
+    def fill(box: _CheckEditor) -> None:
+        box.show_value(value, change)
+
+    return Editor(f"box {name}", partial(_CheckEditor, theme, name), fill)
+
+
+def _choice_box(name: str, value: Any, choices: Sequence[Any], change: Change) -> Editor:
+    def fill(box: _ChoiceEditor) -> None:
+        box.show_value(value, change)
+
+    return Editor(f"choice {name} of {choices}", partial(_ChoiceEditor, name, choices), fill)

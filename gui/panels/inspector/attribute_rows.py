@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
-from PySide6.QtWidgets import QInputDialog, QMenu, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QMenu, QWidget
 
 from gradstep.core.data.value_text import is_quick
 from gradstep.core.document.dataset import short_text
@@ -19,21 +20,71 @@ from gradstep.gui import commands
 from gradstep.gui.frame.action_record import is_beside_no_thread
 from gradstep.gui.frame.dialog_table import VALUE, open_dialog
 from gradstep.gui.look.plain_text import add_row, plain
-from gradstep.gui.look.theme import mono
+from gradstep.gui.look.theme import GRID, mono
 from gradstep.gui.model.tried_document import tried
 from gradstep.gui.model.value_place import ValuePlace, attribute_place, fed_place, place_of
 from gradstep.gui.model.workspace import Workspace
-from gradstep.gui.panels.inspector.attribute_editors import attr_editor, text_editor
+from gradstep.gui.panels.inspector.attribute_editors import Editor, Line, attr_editor, text_editor
 from gradstep.gui.panels.inspector.attribute_text import (
     EDITABLE,
     array_text,
     attr_text,
     items_like,
 )
-from gradstep.gui.panels.inspector.fact_rows import FactRows, line_of
-from gradstep.gui.panels.widgets.small_labels import Link, Text
+from gradstep.gui.panels.inspector.fact_rows import FactRow, FactRows, line_of
+from gradstep.gui.panels.widgets.small_labels import Link, Text, ThemeSource
 
 _VALUED = {"Placeholder": "Fed", "VariableV2": "Initial", "VarHandleOp": "Initial"}
+
+
+Content = Editor | Callable[[], QWidget]
+
+
+class LineLink(QWidget):
+    """A link of its own line, and the menu that it may open."""
+
+    def __init__(self, theme: ThemeSource, name: str) -> None:
+        super().__init__()
+        self._act: Callable[[], object] = lambda: None
+        self._menu: QMenu | None = None
+        self.link = Link(theme, "", name, "muted")
+        self.link.clicked.connect(lambda: self._act())
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GRID)
+        row.addWidget(self.link)
+        row.addStretch(1)
+
+    def show_link(self, text: str, act: Callable[[], object]) -> None:
+        self.link.say(text)
+        self._act = act
+
+    def new_menu(self) -> QMenu:
+        """An empty one."""
+        if self._menu is None:
+            self._menu = QMenu(self.link)
+            self._menu.setObjectName(f"{self.link.objectName()}.menu")
+        self._menu.clear()
+        return self._menu
+
+
+class EditorAndLink(QWidget):
+    """An editor, and beside it a link that does something to the node that `node` names."""
+
+    def __init__(
+        self, theme: ThemeSource, editor: QWidget, text: str, act: Callable[[str], object]
+    ) -> None:
+        super().__init__()
+        self.editor, self.node = editor, ""
+        link = Link(theme, text, "inspector.value.dialog")
+        link.clicked.connect(lambda: act(self.node))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GRID)
+        row.addWidget(editor)
+        row.addWidget(link)
+        if not isinstance(editor, Line):
+            row.addStretch(1)
 
 
 class Attributes(FactRows):
@@ -45,34 +96,35 @@ class Attributes(FactRows):
         self._unfolded = False
 
     def show_node(self, op: Operation) -> None:
-        """Build an editor for each attribute; hidden when there are none."""
-        self.clear()
+        """Have an editor for each attribute; hidden when there are none."""
         definition = find(op.type)
         names = _names(op, definition)
+        self.show_rows([*self._rows(op, definition, names)])
+        self.setVisible(bool(names) or op.type in _VALUED or bool(self._fed_outputs(op)))
+
+    def _rows(self, op: Operation, definition: OpDef | None, names: list[str]) -> Iterator[FactRow]:
         rare = [name for name in names if _is_rare(op, definition, name)]
         shown = names if self._unfolded else [name for name in names if name not in rare]
         for name in shown:
-            self.add(name, self._editor(op, definition, name))
+            yield _row(name, self._editor(op, definition, name))
         if op.type in _VALUED:
-            self.add(_VALUED[op.type], self._value(op))
+            yield _row(_VALUED[op.type], self._value(op))
         for index in self._fed_outputs(op):
-            self.add(f"Fed :{index}" if index else "Fed", self._fed(op, index))
+            yield _row(f"Fed :{index}" if index else "Fed", self._fed(op, index))
         if is_beside_no_thread(self._workspace) and (able := self._able(op, definition, shown)):
-            self.add("", self._on_branch(op.name, able))
+            yield _row("", self._on_branch(op.name, able))
         if rare and not self._unfolded:
-            self.add("", self._more(op, len(rare)))
-        self.setVisible(bool(names) or op.type in _VALUED or bool(self._fed_outputs(op)))
+            yield _row("", self._more(op, len(rare)))
 
-    def _more(self, op: Operation, count: int) -> QWidget:
+    def _more(self, op: Operation, count: int) -> Editor:
         text = self.tr("{} more attributes ▸").format(count) if count > 1 else self.tr("1 more ▸")
-        link = Link(self._theme, text, "inspector.attr.more", "muted")
 
         def unfold() -> None:
             self._unfolded = True
             self.show_node(op)
 
-        link.clicked.connect(unfold)
-        return line_of(link)
+        make = partial(LineLink, self._theme, "inspector.attr.more")
+        return Editor("more", make, lambda line: line.show_link(text, unfold))
 
     def _able(self, op: Operation, definition: OpDef | None, names: list[str]) -> dict[str, Any]:
         """The attributes that are written in a line, as the branch that is shown has them."""
@@ -81,18 +133,22 @@ class Attributes(FactRows):
         values = {name: op.attrs.get(name, declared.get(name)) for name in names}
         return {name: value for name, value in values.items() if _is_line(value)}
 
-    def _on_branch(self, node: str, values: dict[str, Any]) -> QWidget:
+    def _on_branch(self, node: str, values: dict[str, Any]) -> Editor:
         """The way to give an attribute another value on a branch of the runs alone."""
-        link = Link(self._theme, self.tr("try on a branch ▾"), "inspector.attr.branch", "muted")
-        menu = QMenu(link)
-        menu.setObjectName("inspector.attr.branch.menu")
-        for name, value in values.items():
-            row = add_row(menu, f"{name}…")
-            row.triggered.connect(
-                lambda _=False, name=name, value=value: self._try(node, name, value)
-            )
-        link.clicked.connect(lambda: menu.popup(link.mapToGlobal(link.rect().bottomLeft())))
-        return line_of(link)
+
+        def choose(line: LineLink) -> None:
+            menu = line.new_menu()
+            for name, value in values.items():
+                row = add_row(menu, f"{name}…")
+                row.triggered.connect(
+                    lambda _=False, name=name, value=value: self._try(node, name, value)
+                )
+            menu.popup(line.link.mapToGlobal(line.link.rect().bottomLeft()))
+
+        def fill(line: LineLink) -> None:
+            line.show_link(self.tr("try on a branch ▾"), lambda: choose(line))
+
+        return Editor("branch", partial(LineLink, self._theme, "inspector.attr.branch"), fill)
 
     def _try(self, node: str, name: str, value: Any) -> None:
         title, asked = self.tr("Try on a branch"), plain(f"{node}.{name}")
@@ -100,11 +156,11 @@ class Attributes(FactRows):
         if given and text.strip():
             commands.edit_on_branch(self._workspace, "set", node, name, text.strip())
 
-    def _editor(self, op: Operation, definition: OpDef | None, name: str) -> QWidget:
+    def _editor(self, op: Operation, definition: OpDef | None, name: str) -> Content:
         like = definition.attrs.get(name) if definition is not None else None
         value = op.attrs.get(name, None if isinstance(like, type) else like)
         if name == "token":
-            return self._code_link(str(value))
+            return partial(self._code_link, str(value))
         if op.type == "Const" and name == "value":
             return self._value(op)
         if isinstance(value, Constant) and not _is_large(value):
@@ -127,30 +183,42 @@ class Attributes(FactRows):
         command(self._workspace, *arguments)
         return self._workspace.document is not before
 
-    def _value(self, op: Operation) -> QWidget:
+    def _value(self, op: Operation) -> Content:
         """The fed or initial value, or a constant's: edited in place when small, in a dialog when
         not."""
         rows = self._workspace.document.columns.get(str(op.output()))
         if rows is not None:
-            return self._from_data(rows)
+            return partial(self._from_data, rows)
         place = place_of(self._workspace, op)
         name = "inspector.attr.value" if op.type == "Const" else "inspector.value"
-        edit = Link(self._theme, self.tr("Edit…"), "inspector.value.dialog")
-        edit.clicked.connect(lambda: self._ask(op.name))
-        if _is_large(place.value):
-            return line_of(self._written(place), edit)
-        return line_of(self._typed(place, name), edit, stretch=False)
+        return self._beside_edit(
+            self._written(place) if _is_large(place.value) else self._typed(place, name), op.name
+        )
+
+    def _beside_edit(self, editor: Editor, node: str) -> Editor:
+        """An editor, and beside it the way to the dialog."""
+
+        def make() -> QWidget:
+            return EditorAndLink(self._theme, editor.make(), self.tr("Edit…"), self._ask)
+
+        def fill(line: EditorAndLink) -> None:
+            line.node = node
+            editor.fill(line.editor)
+
+        return Editor(f"{editor.kind} beside a link", make, fill)
 
     def _from_data(self, rows: str) -> QWidget:
         """Where the rows come from that it is fed, in the place of a value; the way there."""
         link = Link(self._theme, self.tr("Data…"), "inspector.value.data")
         link.clicked.connect(lambda: self._workspace.ask_window("show", "data"))
-        return line_of(self._fixed(short_text(rows)), link)
+        said = self._fixed(short_text(rows))
+        said.fill(text := said.make())
+        return line_of(text, link)
 
-    def _written(self, place: ValuePlace) -> Text:
+    def _written(self, place: ValuePlace) -> Editor:
         return self._fixed("" if place.value is None else array_text(place.value.array))
 
-    def _typed(self, place: ValuePlace, name: str) -> QWidget:
+    def _typed(self, place: ValuePlace, name: str) -> Editor:
         """A line for numbers, a generator or a file."""
 
         def change(text: str) -> bool | None:
@@ -159,15 +227,14 @@ class Attributes(FactRows):
             return self._workspace.document is not before if quick else None
 
         text = "" if place.value is None else array_text(place.value.array)
-        editor = text_editor(name, text, change, self._workspace.complain)
-        editor.setPlaceholderText(self.tr("nothing yet, such as [1, 2] or @FILE.npy"))
-        return editor
+        hint = self.tr("nothing yet, such as [1, 2] or @FILE.npy")
+        return text_editor(name, text, change, self._workspace.complain, hint)
 
     def _fed_outputs(self, op: Operation) -> Sequence[int]:
         """Those that are to be fed; nothing in a loop can be."""
         return fed_outputs(op) if op.name in self._workspace.document.graph else ()
 
-    def _fed(self, op: Operation, index: int) -> QWidget:
+    def _fed(self, op: Operation, index: int) -> Editor:
         """What is fed in place of what `op` would give; of any shape, where its type is unknown."""
         ref = op.output(index)
         place = fed_place(self._workspace, ref)
@@ -185,10 +252,9 @@ class Attributes(FactRows):
         missing.set_text(self.tr("missing"))
         return line_of(link, missing)
 
-    def _fixed(self, text: str) -> Text:
-        label = Text(self._theme, "text", mono(12))
-        label.set_text(text)
-        return label
+    def _fixed(self, text: str) -> Editor:
+        make = partial(Text, self._theme, "text", mono(12))
+        return Editor("words", make, lambda label: label.set_text(text))
 
     def _ask(self, name: str) -> None:
         self._workspace.select([name])
@@ -200,6 +266,13 @@ _RARE = frozenset(
     "bad_indices_policy incompatible_shape_error grad_a grad_b data_format use_nesterov".split()
 )
 _OF_FUNCTIONS = frozenset(("Tout", "shapes"))  # said by the rows "Type" and "Inputs"
+
+
+def _row(caption: str, content: Content) -> FactRow:
+    """A row that is filled with every node; one whose content is a way to make it is made anew."""
+    if isinstance(content, Editor):
+        return FactRow(caption, object(), content.make, "", content.fill, content.kind)
+    return FactRow(caption, object(), content)
 
 
 def _is_large(value: Constant | None) -> bool:

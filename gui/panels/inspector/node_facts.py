@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QWidget
 
 from gradstep.core.graph.loop import way_to
 from gradstep.core.graph.model import Edge, Operation
@@ -15,10 +16,9 @@ from gradstep.gui import commands
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import mono
 from gradstep.gui.model.workspace import Workspace
-from gradstep.gui.panels.inspector.fact_rows import FactRow, FactRows, column_of, flow_of, line_of
-from gradstep.gui.panels.inspector.gradient_menu import fill_gradient_menu, gradient_in_force
-from gradstep.gui.panels.widgets.check_box import Check
-from gradstep.gui.panels.widgets.name_field import NameField
+from gradstep.gui.panels.inspector.fact_rows import FactRow, FactRows, flow_of, line_of
+from gradstep.gui.panels.inspector.gradient_menu import gradient_in_force
+from gradstep.gui.panels.inspector.node_rows import GradientLink, InputLinks, NameRow, StopBoxes
 from gradstep.gui.panels.widgets.small_labels import Link, Text, Wrapped
 
 
@@ -34,35 +34,32 @@ class NodeFacts(FactRows):
         self.show_rows([*self._rows(op)])
 
     def _rows(self, op: Operation) -> Iterator[FactRow]:
-        definition, name, wires = find(op.type), op.name, (op.name, op.inputs)
+        definition, name = find(op.type), op.name
         around = way_to(self._workspace.document.graph, name)
-        type_, doc = self._type(op), definition.doc if definition else ""
-        yield FactRow(self.tr("Name"), name, lambda: self._name(op))
+        yield self._name(op)
         if around:
             loop = around[-1].name
             yield FactRow(self.tr("In loop"), loop, lambda: self._loop(loop))
-        yield FactRow(self.tr("Type"), (type_, doc), lambda: self._code(type_), doc)
+        doc = definition.doc if definition else ""
+        yield FactRow(self.tr("Type"), (type_ := self._type(op), doc), self._code, doc, _say(type_))
         if op.inputs:
-            yield FactRow(self.tr("Inputs"), op.inputs, lambda: self._inputs(op))
+            yield self._inputs(op)
         if op.control_inputs:
             says = name, op.control_inputs
             yield FactRow(self.tr("After"), says, lambda: self._controls(op))
         if op.inputs:
-            force = name, op.type, gradient_in_force(self._workspace.document, op)
-            yield FactRow(self.tr("Gradient"), force, lambda: self._gradient(op))
+            yield self._gradient(op)
         if any(ref is not None for ref in op.inputs):
-            stops = wires, [*self._stopped(op)]
-            yield FactRow(self.tr("Stop ∂"), stops, lambda: self._stops(op))
+            yield self._stops(op)
         if definition is not None and definition.formula:
-            yield FactRow(self.tr("Formula"), definition.formula, lambda: self._formula(definition))
+            yield self._formula(definition)
 
-    def _name(self, op: Operation) -> QWidget:
-        field = NameField(self._workspace, op.name, "inspector.name")
-        reason = Wrapped(self._theme, "inspector.name.reason", "problem")
-        reason.hide()
-        field.refused.connect(reason.setText)
-        field.refused.connect(lambda text: reason.setVisible(bool(text)))
-        return column_of(field, reason)
+    def _name(self, op: Operation) -> FactRow:
+        def fill(row: NameRow) -> None:
+            row.show_name(op.name)
+
+        make = partial(NameRow, self._workspace, self._theme)
+        return FactRow(self.tr("Name"), op.name, make, fill=fill)
 
     def _loop(self, name: str) -> QWidget:
         link = Link(self._theme, name, "inspector.loop", "text", code=True)
@@ -75,25 +72,15 @@ class NodeFacts(FactRows):
         outputs = [str(types[ref]) for ref in known]
         return f"{op.type} → {', '.join(outputs)}" if outputs else op.type
 
-    def _code(self, text: str) -> Text:
-        label = Text(self._theme, "text", mono(12))
-        label.set_text(text)
-        return label
+    def _code(self) -> Text:
+        return Text(self._theme, "text", mono(12))
 
-    def _inputs(self, op: Operation) -> QWidget:
-        links: list[QWidget] = []
-        for index, ref in enumerate(op.inputs):
-            if ref is None:
-                missing = self._code(self.tr("not wired"))
-                missing.set_text(missing.text(), "muted")
-                links.append(missing)
-                continue
-            link = Link(self._theme, str(ref), f"inspector.input.{index}", "text", code=True)
-            link.clicked.connect(
-                lambda _=False, name=ref.op: commands.reveal(self._workspace, name)
-            )
-            links.append(link)
-        return flow_of(*links)
+    def _inputs(self, op: Operation) -> FactRow:
+        def fill(row: InputLinks) -> None:
+            row.show_inputs(op)
+
+        make = partial(InputLinks, self._workspace, self._theme, op)
+        return FactRow(self.tr("Inputs"), op.inputs, make, fill=fill, kind=_wiring(op))
 
     def _controls(self, op: Operation) -> QWidget:
         links = []
@@ -110,36 +97,27 @@ class NodeFacts(FactRows):
             links += [link, free]
         return flow_of(*links)
 
-    def _gradient(self, op: Operation) -> QWidget:
+    def _gradient(self, op: Operation) -> FactRow:
         name, own = gradient_in_force(self._workspace.document, op)
-        text = f"{name} (override) ▾" if own else self.tr("native ▾")
-        link = Link(
-            self._theme, text, "inspector.gradient", "override" if own else "text", code=True
+        words = self.tr("{} (override)").format(name) if own else self.tr("native")
+
+        def fill(row: GradientLink) -> None:
+            row.show_gradient(op.name, words)
+
+        make, kind = partial(GradientLink, self._workspace, self._theme, own), str(own)
+        return FactRow(self.tr("Gradient"), (op.name, words), make, fill=fill, kind=kind)
+
+    def _stops(self, op: Operation) -> FactRow:
+        stopped = [*self._stopped(op)]
+
+        def fill(row: StopBoxes) -> None:
+            row.show_stops(op, stopped)
+
+        says, make = (
+            (op.name, op.inputs, stopped),
+            partial(StopBoxes, self._workspace, self._theme, op),
         )
-        link.setAccessibleName(self.tr("Gradient: {}").format(text.removesuffix(" ▾")))
-        menu = QMenu(link)
-        menu.setObjectName("inspector.gradient.menu")
-
-        def choose() -> None:
-            fill_gradient_menu(menu, self._workspace, self._workspace.shown[op.name])
-            menu.popup(link.mapToGlobal(link.rect().bottomLeft()))
-
-        link.clicked.connect(choose)
-        return line_of(link)
-
-    def _stops(self, op: Operation) -> QWidget:
-        boxes, stopped = [], {*self._stopped(op)}
-        for index, ref in enumerate(op.inputs):
-            if ref is None:
-                continue
-            edge = Edge(op.name, index)
-            box = Check(self._theme, ref.short, f"inspector.stop.{index}", mono(12))
-            box.setAccessibleName(self.tr("stop_gradient on the wire from {}").format(ref.short))
-            box.setToolTip(self.tr("Let no gradient flow back over this wire"))
-            box.setChecked(edge.index in stopped)
-            box.toggled.connect(lambda _, edge=edge: commands.toggle_stop(self._workspace, edge))
-            boxes.append(box)
-        return flow_of(*boxes)
+        return FactRow(self.tr("Stop ∂"), says, make, fill=fill, kind=_wiring(op))
 
     def _stopped(self, op: Operation) -> Iterator[int]:
         """The inputs over whose wires no gradient flows back."""
@@ -151,8 +129,19 @@ class NodeFacts(FactRows):
             ):
                 yield index
 
-    def _formula(self, definition: OpDef) -> QWidget:
-        text = Wrapped(self._theme, "inspector.formula", code=True)
-        text.setText(definition.formula)
-        text.setToolTip(plain(definition.doc))
-        return text
+    def _formula(self, definition: OpDef) -> FactRow:
+        def fill(text: Wrapped) -> None:
+            text.setText(definition.formula)
+            text.setToolTip(plain(definition.doc))
+
+        make = partial(Wrapped, self._theme, "inspector.formula", code=True)
+        return FactRow(self.tr("Formula"), definition, make, fill=fill)
+
+
+def _wiring(op: Operation) -> str:
+    """Which of its inputs are wired: "1" where one is."""
+    return "".join("0" if ref is None else "1" for ref in op.inputs)
+
+
+def _say(text: str) -> Callable[[Text], None]:
+    return lambda label: label.set_text(text)

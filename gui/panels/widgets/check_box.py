@@ -26,6 +26,12 @@ class Check(Worded, QCheckBox):
         self.setFont(font or sans())
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
+    def say(self, text: str) -> None:
+        """Other words beside it."""
+        if text != self.text():
+            self.setText(text)
+            self.updateGeometry()
+
     def sizeHint(self) -> QSize:
         metrics = QFontMetrics(self.font())
         return QSize(_BOX + metrics.horizontalAdvance(self.text()) + 2, metrics.height() + 4)

@@ -50,6 +50,7 @@ class HeatTiles(QWidget):
         self._scale = 0.0
         self._marked: Collection[tuple[int, ...]] = ()
         self._shape: tuple[int, ...] = ()
+        self._said: tuple[Any, ...] = ()  # what was to be shown last
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def show_head(
@@ -60,7 +61,12 @@ class HeatTiles(QWidget):
         texts: Sequence[str] = (),
     ) -> None:
         """`head`: the first elements, flat, of a tensor of `shape`; `marked`: indexes to frame;
-        texts: how the elements are written, if not in the usual way."""
+        texts: how the elements are written, if not in the usual way. The very same again is
+        nothing to paint."""
+        said = head, shape, marked, texts
+        if len(self._said) == len(said) and head is self._said[0] and said[1:] == self._said[1:]:
+            return
+        self._said = said
         self._shape, self._marked = shape, marked
         columns = min(shape[-1] if shape else 1, head.size)
         rows = head.size // columns if columns else 0

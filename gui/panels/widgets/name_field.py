@@ -32,6 +32,14 @@ class NameField(QLineEdit):
         self.setFont(mono(12))
         self.textEdited.connect(lambda: self.refused.emit(""))
 
+    def show_name(self, id: str) -> None:
+        """Be the field of another node, or of the same under another name. What was typed for the
+        one before is applied to that, if it can be."""
+        if self.isModified() and self.hasFocus() and not self._finished:
+            self._apply()
+        self._id = id
+        self.setText(id.rstrip("/"))
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
             self._give_up()

@@ -40,9 +40,13 @@ class Text(QWidget):
         return self._text
 
     def set_text(self, text: str, tone: Tone | None = None) -> None:
+        before = self._text, self._tone
         self._text, self._tone = visible(text), tone or self._tone
-        self.setAccessibleName(self._text)
-        self.updateGeometry()
+        if (self._text, self._tone) == before:
+            return
+        if self._text != before[0]:
+            self.setAccessibleName(self._text)
+            self.updateGeometry()
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -83,6 +87,13 @@ class Link(Worded, QAbstractButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+
+    def say(self, text: str) -> None:
+        """Other words, for screen readers as well."""
+        if text != self.text():
+            self.setText(text)
+            self.setAccessibleName(text)
+            self.updateGeometry()
 
     def sizeHint(self) -> QSize:
         metrics = QFontMetrics(self.font())

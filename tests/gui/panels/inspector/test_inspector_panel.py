@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QComboBox, QInputDialog, QLineEdit, QMenu
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QInputDialog, QLineEdit, QMenu
 
 from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideKind
 from gradstep.core.document.document import Document, Optimizer
@@ -189,6 +189,7 @@ def test_gradients_and_attributes_are_tried_on_a_branch(
     bench.space.select([node])
     link = find(qtbot, panel, Link, "inspector.attr.branch")
     monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("true", True))
+    click(qtbot, link)
     link.findChild(QMenu).actions()[0].trigger()
     assert bench.space.stop.branches[1].text == f"{node}.keep_dims = true"
     assert not bench.space.document.graph[node].attrs.get("keep_dims")
@@ -530,3 +531,68 @@ def test_a_question_is_asked_once_and_not_while_one_steps(
     qtbot.waitUntil(lambda: len(asked()) > 1)
     qtbot.wait(2 * PAUSE)
     assert len(asked()) == 2
+
+
+class Made(QObject):
+    """Counts the widgets that are made while it looks: each is polished once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Polish:
+            self.names.append(watched.objectName() or type(watched).__name__)
+        return False
+
+    def during(self, qtbot: Any, panel: InspectorPanel, action: Callable[[], object]) -> list[str]:
+        QApplication.instance().installEventFilter(self)
+        action()
+        qtbot.waitUntil(lambda: not panel._soon.isActive())
+        qtbot.wait(1)
+        QApplication.instance().removeEventFilter(self)
+        return self.names
+
+
+def test_a_node_of_a_kind_that_was_shown_fills_the_rows_that_there_are(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    panel = opened(bench, show, "tutorial", "d")
+    for name in ("a", "c", "d", "data", "d"):  # of each kind one
+        bench.space.select([name])
+        find(qtbot, panel, QLineEdit, "inspector.name")
+    for name, said in (("a", "Mul → float32[2]"), ("data", ""), ("d", "AddV2 → float32[2]")):
+        made = Made().during(qtbot, panel, lambda name=name: bench.space.select([name]))  # type: ignore[misc]
+        assert not made, name
+        assert said in ["", *texts(panel)]
+        (field,) = panel.findChildren(QLineEdit, "inspector.name")
+        assert field.text() == name
+    assert not panel.findChildren(QLineEdit, "inspector.value"), "put aside, and found by nobody"
+    click(qtbot, find(qtbot, panel, Link, "inspector.input.1"))
+    assert bench.space.selection == ("c",), "a link leads where it says"
+
+
+def test_what_was_typed_for_a_node_is_not_the_next_ones(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    panel = opened(bench, show, "tutorial", "d")
+    editor = find(qtbot, panel, QLineEdit, "inspector.name")
+    editor.setFocus()
+    editor.selectAll()
+    qtbot.keyClicks(editor, "sum")
+    bench.space.select(["a"])
+    assert find(qtbot, panel, QLineEdit, "inspector.name").text() == "a"
+    assert "sum" in bench.space.document.graph
+    assert "d" not in bench.space.document.graph
+    bench.space.undo_stack.undo()
+    bench.space.select(["data"])
+    value = find(qtbot, panel, QLineEdit, "inspector.value")
+    value.setFocus()
+    value.selectAll()
+    qtbot.keyClicks(value, "[3, 4]")
+    bench.space.select(["labels"])
+    find(qtbot, panel, QLineEdit, "inspector.value")
+    np.testing.assert_array_equal(
+        bench.space.document.feeds["data:0"].array, np.array([3, 4], np.float32)
+    )
+    assert bench.space.document.feeds["labels:0"].array.tolist() != [3, 4]
