@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TypeVar
+from weakref import ref as weak
 
 from msgspec import structs
 
@@ -83,9 +84,25 @@ class EngineDocument:
         self._revision += 1
 
 
+_ahead: dict[int, tuple[weak[Document], bytes]] = {}  # of one document at most, by its identity
+
+
+def write_ahead(document: Document) -> None:
+    """Beside the thread that will give it to the engine: have its bytes at hand. Raises
+    GradstepError for what cannot be sent."""
+    from gradstep.core.io.native import gradstep_file
+
+    data, key = gradstep_file.to_bytes_beside(document), id(document)
+    _ahead.clear()
+    _ahead[key] = weak(document, lambda _: _ahead.pop(key, None)), data
+
+
 def _bytes_of(document: Document) -> bytes:
     from gradstep.core.io.native import gradstep_file  # loads NumPy, which the window needs later
 
+    known, data = _ahead.pop(id(document), (None, b""))
+    if known is not None and known() is document:
+        return data
     return gradstep_file.to_bytes(document, readable=False)
 
 

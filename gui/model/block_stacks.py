@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from gradstep.core.graph.block_kinds import BlockKinds
 from gradstep.core.graph.model import Graph
 from gradstep.core.graph.stacked_blocks import each_by_itself, stack_blocks
+from gradstep.gui.model.foreseen import foreseen_kinds
 from gradstep.gui.model.settings import settings
 
 if TYPE_CHECKING:
@@ -28,18 +29,21 @@ class BlockStacks(QObject):
         self._is_stale = False  # blocks are other ones since the mapping was made
         self._made: tuple[Collection[str], bool] = frozenset(), True  # what the mapping is of
         self._shown_by: Mapping[str, str] = {}
-        self.are_shown = settings().stacks
+        self.are_shown: bool = settings().stacks
+        workspace.reader.stacked = self.are_shown
 
     def toggle(self) -> None:
         """Stack them, or not, here and in windows to come."""
         settings().stacks = self.are_shown = not self.are_shown
+        self._workspace.reader.stacked = self.are_shown
         self.toggled.emit()
 
     @property
     def kinds(self) -> BlockKinds:
         """Which blocks of the graph are equal, as it is now."""
-        if self._kinds.graph is not self._workspace.shown:
-            self._kinds = BlockKinds(self._workspace.shown, self._kinds)
+        graph = self._workspace.shown
+        if self._kinds.graph is not graph:
+            self._kinds = foreseen_kinds(graph) or BlockKinds(graph, self._kinds)
             self._is_stale |= not self._kinds.is_same
         return self._kinds
 

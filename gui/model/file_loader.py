@@ -22,6 +22,7 @@ from gradstep.core.program.trust.code_fingerprint import fingerprint
 from gradstep.core.program.trust.example_index import is_bundled
 from gradstep.gui.frame.initial_folding import fold_scopes
 from gradstep.gui.model.background_work import Background
+from gradstep.gui.model.foreseen import foresee
 
 if TYPE_CHECKING:
     from gradstep.core.host.file_reader import FileReader
@@ -32,10 +33,12 @@ AGAIN = 1000  # milliseconds after a file was read until a process waits for the
 class Reader(QObject):
     """Only what was asked for last is handed over.
 
-    name: of the file that is being read; "" for none.
+    name: of the file that is being read; "" for none. stacked: whether equal blocks will be shown
+    as one box.
     """
 
     changed = Signal()
+    stacked = True
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -119,9 +122,16 @@ class Reader(QObject):
                 self.stop()
                 failed(error)
 
+        stacked = self.stacked
+
+        def foreseen() -> tuple[Document, Inference]:
+            found = work()
+            foresee(*found, stacked)
+            return found
+
         self.name = name
         self.changed.emit()
-        self._background.run(work, loaded, gave_up)
+        self._background.run(foreseen, loaded, gave_up)
 
     def stop(self) -> None:
         """What is being read is not waited for any more."""

@@ -17,14 +17,14 @@ from gradstep.core.document.unsaved_changes import has_work
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.carry_over import continue_graph
 from gradstep.core.graph.changes import Changes, share_and_diff
-from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.graph.model import Edge
 from gradstep.core.host.remote_engine import EngineChoice
 from gradstep.core.io.disk.file_stamp import OnDisk, look
 from gradstep.core.io.disk.memory_budget import DEFAULT
 from gradstep.core.io.formats.gradstep_document import SUFFIX, is_named_as_own
 from gradstep.core.ops.typing.flatten_loops import flatten_loop_types, flatten_loops
 from gradstep.core.ops.typing.inference import Inference
-from gradstep.core.ops.typing.missing_inputs import Waiting, find_waiting
+from gradstep.core.ops.typing.missing_inputs import Waiting
 from gradstep.core.ops.typing.tensor_type_dict import TensorTypes
 from gradstep.core.program.trust.example_index import EXAMPLES
 from gradstep.core.program.trust.permission_levels import Permission
@@ -52,6 +52,7 @@ from gradstep.gui.model.explanations import Explanations
 from gradstep.gui.model.file_loader import Reader, infer_fed
 from gradstep.gui.model.finiteness import Soundness
 from gradstep.gui.model.followed_training import FollowedTraining
+from gradstep.gui.model.foreseen import waiting_of
 from gradstep.gui.model.gradient_states import GradientStates
 from gradstep.gui.model.lint_findings import LintFindings
 from gradstep.gui.model.profiler import Profiler
@@ -76,14 +77,6 @@ StripLevel = Literal["note", "warning", "error"]  # in a strip above the canvas
 MessageLevel = StripLevel | Literal["info"]  # in the status bar
 Failed = Callable[[GradstepError], None]
 NOTHING = Inference(TensorTypes({}), {}, ())
-
-
-def _waiting(document: Document) -> Mapping[str, Waiting]:
-    try:
-        fed = {TensorRef.parse(name) for name in (*document.feeds, *document.columns)}
-        return find_waiting(with_placeholders(document).graph, fed)
-    except GradstepError:  # a cycle, or a feed of nothing, which is said
-        return {}
 
 
 def _ignore(*args: object) -> None:
@@ -191,9 +184,9 @@ class Workspace(QObject):
         self.variants = VariantComparison(self)
         self.recordings = DeviceRecordings(self)
         self.console = ConsoleLines(self)
+        self.reader = Reader(self)
         self.stacks = BlockStacks(self)
         self.gradient_states = GradientStates(self)
-        self.reader = Reader(self)
         self.values = ValueReader(self)
         self._rights = PythonRights(self.complain)
         self._waits: tuple[object, Mapping[str, Waiting]] | None = None
@@ -225,7 +218,7 @@ class Workspace(QObject):
         document = self.document
         key = document.graph, document.feeds, document.data
         if self._waits is None or self._waits[0] != key:
-            self._waits = key, _waiting(document)
+            self._waits = key, waiting_of(document)
         return self._waits[1]
 
     @property

@@ -32,6 +32,11 @@ def to_bytes(document: Document, readable: bool = True) -> bytes:
     return _packed(_written(document), readable)
 
 
+def to_bytes_beside(document: Document) -> bytes:
+    """As `to_bytes`, unreadable, in a thread beside the main one, whose the collector is."""
+    return _packed(_written(document), readable=False)
+
+
 def _packed(written: Written, readable: bool = True) -> bytes:
     text = _text if readable else msgspec.json.encode
     try:

@@ -23,6 +23,7 @@ from gradstep.gui.canvas.scene.scene_arrays import Point, SceneArrays
 from gradstep.gui.canvas.scene.value_pictures import ValuePictures
 from gradstep.gui.canvas.scene.visible_graph import Source, VisibleGraph, drawn_of
 from gradstep.gui.model.background_work import Background
+from gradstep.gui.model.foreseen import foreseen_drawing
 from gradstep.gui.model.workspace import Workspace
 
 MANY = 64  # boxes; of more it is not asked whether they are covered
@@ -242,7 +243,9 @@ class SceneModel(QObject):
             if again is not None:
                 self._drawn, self._source = again
                 return self._drawn
-        self._drawn = VisibleGraph.of(graph, known, request, collapsed)
+        self._drawn = foreseen_drawing(graph, request, collapsed) or VisibleGraph.of(
+            graph, known, request, collapsed
+        )
         self._source = self._drawn.source
         return self._drawn
 

@@ -40,9 +40,11 @@ def compared_scopes(workspace: Workspace) -> tuple[Sequence[str], str]:
 
 def compared_blocks(workspace: Workspace, scopes: Sequence[str]) -> list[ComparedBlock]:
     """What is to be read of each of some equal blocks."""
+    if not scopes:
+        return []
     graph = workspace.shown
     inside = members(graph, scopes)
-    results = block_results(graph, inside) if scopes else {}
+    results = block_results(graph, inside)
     return [
         ComparedBlock(
             scope,

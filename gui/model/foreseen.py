@@ -1,0 +1,98 @@
+"""What the window asks first of a document that was read, found out beside the main thread.
+
+The window would be deaf meanwhile. It is kept with the graph until it is asked for, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.document.document import Document
+from gradstep.core.document.placeholder_substitution import with_placeholders
+from gradstep.core.document.requests import whole_request
+from gradstep.core.document.required_python import missing_code
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.block_kinds import BlockKinds
+from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.graph.stacked_blocks import each_by_itself, stack_blocks
+from gradstep.core.host import engine_document
+from gradstep.core.ops.typing.flatten_loops import flatten_loop_types, flatten_loops
+from gradstep.core.ops.typing.inference import Inference
+from gradstep.core.ops.typing.missing_inputs import Waiting, find_waiting
+
+if TYPE_CHECKING:
+    from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
+
+_KEY = "foreseen"  # in the graph that is looked at: it goes when that goes
+
+
+@dataclass(slots=True)
+class _Foreseen:
+    kinds: BlockKinds | None
+    drawn: VisibleGraph | None
+
+
+def foresee(document: Document, inference: Inference, stacked: bool) -> None:
+    """Find out what will be asked of it. stacked: whether equal blocks are shown as one box."""
+    from gradstep.gui.canvas.scene.visible_graph import VisibleGraph  # loads NumPy
+
+    try:
+        waiting_of(document)
+        missing_code(document)
+        shown = flatten_loops(document.graph)
+        kinds, closed = BlockKinds(shown), document.view.collapsed
+        collapsed = stack_blocks(closed, kinds) if stacked else each_by_itself(closed)
+        types = flatten_loop_types(document.graph, inference)
+        drawn = VisibleGraph.of(shown, types, whole_request(document), collapsed)
+        for found_when_asked in (
+            "framing",
+            "hubs",
+            "control",
+            "wire_counts",
+            "port_counts",
+            "rows",
+        ):
+            getattr(drawn, found_when_asked)
+        shown.__dict__[_KEY] = _Foreseen(kinds, drawn)
+        engine_document.write_ahead(document)
+    except GradstepError:
+        return  # it will be said when it is asked for
+
+
+def waiting_of(document: Document) -> Mapping[str, Waiting]:
+    """Operation -> what it waits for, of what is not drawn to its end yet."""
+    try:
+        fed = {TensorRef.parse(name) for name in (*document.feeds, *document.columns)}
+        return find_waiting(with_placeholders(document).graph, fed)
+    except GradstepError:  # a cycle, or a feed of nothing, which is said
+        return {}
+
+
+def foreseen_kinds(shown: Graph) -> BlockKinds | None:
+    """Of a graph with its loops opened."""
+    found = _of(shown)
+    if found is None:
+        return None
+    kinds, found.kinds = found.kinds, None
+    return kinds
+
+
+def foreseen_drawing(
+    shown: Graph, request: GradientRequest, collapsed: Mapping[str, str]
+) -> VisibleGraph | None:
+    """Of a graph with its loops opened; None where something else was foreseen, or nothing."""
+    found = _of(shown)
+    if found is None:
+        return None
+    drawn, found.drawn = found.drawn, None
+    source = None if drawn is None else drawn.source
+    same = source is not None and (source.request, source.collapsed) == (request, collapsed)
+    return drawn if same else None
+
+
+def _of(shown: Graph) -> _Foreseen | None:
+    found: _Foreseen | None = shown.__dict__.get(_KEY)
+    return found

@@ -1,0 +1,82 @@
+"""What is of a document's size is found out beside the main thread when a file is opened."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradstep.core.document import required_python
+from gradstep.core.graph.block_kinds import BlockKinds
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.ops.typing import missing_inputs
+from gradstep.gui import commands
+from gradstep.gui.automation.driver import Driver
+from gradstep.gui.canvas.scene import visible_graph
+from tests.bench import training_graph
+
+NODES = 300
+# Each goes once through the whole graph, or writes all of it.
+LARGE = (
+    (visible_graph, "single_links"),
+    (BlockKinds, "_found"),
+    (gradstep_file, "_written"),
+    (missing_inputs, "_find"),
+    (required_python, "_may_ask"),
+)
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each was done in the main thread."""
+    counts: Counter[str] = Counter()
+
+    def counted(where: Any, name: str) -> None:
+        made = getattr(where, name)
+
+        def called(*arguments: Any) -> Any:
+            main = threading.current_thread() is threading.main_thread()
+            counts[f"{name} {'here' if main else 'beside'}"] += 1
+            return made(*arguments)
+
+        monkeypatch.setattr(where, name, called)
+
+    for where, name in LARGE:
+        counted(where, name)
+    return counts
+
+
+@pytest.mark.slow
+def test_the_window_goes_through_nothing_large_when_a_file_is_opened(
+    driver: Driver, tmp_path: Path, here: Counter[str]
+) -> None:
+    driver.open(training_graph.save(NODES, tmp_path))
+    driver.settle()
+    assert here["single_links here"] == here["_found here"] == here["_written here"] == 0
+    assert here["_find here"] == here["_may_ask here"] == 0
+    for _, name in LARGE:
+        assert here[f"{name} beside"] >= 1, name
+    assert driver.workspace.program is not None, "the engine read what was written beside"
+    assert len(driver.window.canvas.arrays.visible.boxes) < NODES, "folded"
+
+
+@pytest.mark.slow
+def test_what_was_foreseen_is_of_the_document_as_it_was_read(
+    driver: Driver, tmp_path: Path
+) -> None:
+    """And an edit at once is of what was edited."""
+    space = driver.workspace
+    path = training_graph.save(NODES, tmp_path)
+    driver.open(path)
+    first = driver.window.canvas.arrays.visible
+    commands.rename(space, "shared/gain", "renamed")
+    driver.settle()
+    assert "renamed" in space.debugger.index.steps
+    space.undo_stack.undo()
+    driver.settle()
+    space.open_document(space.document)
+    driver.settle()
+    assert driver.window.canvas.arrays.visible.boxes == first.boxes
