@@ -67,7 +67,8 @@ def find_retyped(before: Graph, graph: Graph) -> Set[str]:
 
 def agree(a: Inference, b: Inference, name: str) -> bool:
     """Whether both know the same of the outputs of operation `name`."""
-    if a.types.of.get(name) != b.types.of.get(name):
+    kinds, others = a.types.of.get(name), b.types.of.get(name)
+    if kinds is not others and kinds != others:
         return False
     one, other = a.constants.get(name), b.constants.get(name)
     if one is None or other is None or one is other:
@@ -244,6 +245,7 @@ class _TypingAgain:
     def __init__(self, graph: Graph, known: Inference, changes: Changes) -> None:
         self._graph, self._known, self._changes = graph, known, changes
         self._inferrer = Inferrer(known)
+        self._known_types: set[str] = set()  # of operations that were looked at
         self._problems = {problem.node: problem for problem in known.problems}
         for name in (*changes.removed, *changes.changed):
             self._inferrer.forget(name)
@@ -282,13 +284,20 @@ class _TypingAgain:
         """Type it, or say what is wrong with it; nothing where that is wrong before it already.
         Whether this is all that there may be to it."""
         name, inferrer, there = op.name, self._inferrer, self._graph.operations
-        if loop_of(op) is not None or is_unknown(op):
+        if LOOP in op.attrs and loop_of(op) is not None:
             return False
+        if op.type not in self._known_types:
+            if is_unknown(op):
+                return False
+            self._known_types.add(op.type)
         if op.control_inputs and not there.keys() >= {*op.control_inputs}:
             return False
-        inferrer.forget(name)
-        self._problems.pop(name, None)
         typed = inferrer.types.of
+        typed.pop(name, None)
+        if inferrer.constants:
+            inferrer.constants.pop(name, None)
+        if self._problems:
+            self._problems.pop(name, None)
         for ref in op.inputs:
             if ref is not None and ref.op not in typed:
                 return True

@@ -10,11 +10,12 @@ from itertools import chain, count
 from typing import Protocol
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
-from gradstep.core.graph.dtypes import TensorType
+from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef, predecessors
 from gradstep.core.ops.typing.inference import Inference
 
 _Outputs = Sequence[TensorType | None]
+_BARRED = frozenset(dtype for dtype in DType if not dtype.is_differentiable)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +81,26 @@ def path_after(
     return again.found()
 
 
+class _Flips:
+    """A set of names as an edit makes it of one that was: what it took out and put in."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self._names, self._flipped = names, set[str]()
+
+    def __contains__(self, name: str) -> bool:
+        return (name in self._names) is not (name in self._flipped)
+
+    def flip(self, name: str) -> None:
+        self._flipped ^= {name}
+
+    def drop(self, name: str) -> None:
+        if name in self:
+            self.flip(name)
+
+    def found(self) -> frozenset[str]:
+        return self._names ^ self._flipped if self._flipped else self._names
+
+
 class _LookingAgain:
     """What an edit may have changed of a path: first what is needed, against the order in which
     operations run, then what is reached, along it. So each operation is looked at once."""
@@ -97,13 +118,14 @@ class _LookingAgain:
         self._changed, self._recarried = changed, recarried
         self._of = {ref.op for ref in now.request.of}
         self._wrt = {ref.op for ref in now.request.wrt}
-        self._needed, self._reached = {*path.needed}, {*path.reached}
+        self._needed, self._reached = _Flips(path.needed), _Flips(path.reached)
 
     def found(self) -> GradientPath:
         path = self._path
-        gone = [name for name in self._changed if name not in self._there]
-        self._needed.difference_update(gone)
-        self._reached.difference_update(gone)
+        for name in self._changed:
+            if name not in self._there:
+                self._needed.drop(name)
+                self._reached.drop(name)
         needed_anew = self._again(self._needed, self._begin_needed(), self._is_needed, -1)
         begun = {*self._begin_reached(), *needed_anew}
         reached_anew = self._again(self._reached, begun, self._is_reached, 1)
@@ -111,14 +133,13 @@ class _LookingAgain:
         looked_at.update(self._readers(reached_anew))
         wires = self._wires(looked_at)
         passed = self._passed(looked_at, wires)
-        kept = path.wires if wires == path.wires else frozenset(wires)
-        same = kept is path.wires and passed == path.passed
-        if same and not (needed_anew or reached_anew or path.needed.intersection(gone)):
-            return path
-        return GradientPath(frozenset(self._needed), frozenset(self._reached), kept, passed)
+        needed, reached = self._needed.found(), self._reached.found()
+        now = GradientPath(needed, reached, wires, passed)
+        same = (getattr(now, part) is getattr(path, part) for part in now.__dict__)
+        return path if all(same) else now
 
     def _again(
-        self, known: set[str], begun: Iterable[str], holds: Callable[[str], bool], way: int
+        self, known: _Flips, begun: Iterable[str], holds: Callable[[str], bool], way: int
     ) -> list[str]:
         """Have `known` be the names of which it holds, looking from `begun` on, along the order in
         which operations run (1) or against it (-1). Those of which it did not hold and does, or the
@@ -131,7 +152,7 @@ class _LookingAgain:
             name = names[way * heappop(queue)]
             if holds(name) == (name in known):
                 continue
-            known.symmetric_difference_update((name,))
+            known.flip(name)
             found.append(name)
             for other in self._behind(name) if way > 0 else predecessors(self._there[name]):
                 rank = way * ranks.get(other, -1)
@@ -180,7 +201,7 @@ class _LookingAgain:
         return (
             name in self._of
             or any(edge.op in needed for edge in self._graph.consumers[name])
-            or not needed.isdisjoint(self._waiting.get(name, ()))
+            or any(other in needed for other in self._waiting.get(name, ()))
         )
 
     @cached_property
@@ -201,23 +222,28 @@ class _LookingAgain:
     def _carries(self, ref: TensorRef) -> bool:
         return ref.op in self._reached and _carries_gradient(self._now.inference.types.get(ref))
 
-    def _wires(self, names: Iterable[str]) -> set[Edge]:
+    def _wires(self, names: Iterable[str]) -> frozenset[Edge]:
         """The wires, of which those into some operations are looked at again."""
-        found = {*self._path.wires}
-        for op in self._both(names):
-            found.difference_update(Edge(op.name, i) for i in range(len(op.inputs)))
-        for op in filter(None, map(self._there.get, names)):
-            if op.name in self._needed:
-                sources = enumerate(op.inputs)
-                on_way = (i for i, ref in sources if ref is not None and self._carries(ref))
-                found.update(Edge(op.name, i) for i in on_way)
-        return found
+        known, there = self._path.wires, [*filter(None, map(self._there.get, names))]
+        both = (Edge(op.name, i) for op in self._both(names) for i in range(len(op.inputs)))
+        before = {wire for wire in both if wire in known}
+        now = {
+            Edge(op.name, i)
+            for op in there
+            if op.name in self._needed
+            for i, ref in enumerate(op.inputs)
+            if ref is not None and self._carries(ref)
+        }
+        return known if before == now else (known - before) | now
 
     def _passed(self, names: Collection[str], wires: Collection[Edge]) -> frozenset[str]:
         """The operations at the ends of wires, of which those into some are looked at again."""
+        known = self._path.passed
         refs = chain.from_iterable(op.inputs for op in self._both(names))
         touched = {*names, *(ref.op for ref in refs if ref is not None)}
-        return (self._path.passed - touched).union(n for n in touched if self._has_end(n, wires))
+        before = {name for name in touched if name in known}
+        now = {name for name in touched if self._has_end(name, wires)}
+        return known if before == now else (known - before) | now
 
     def _has_end(self, name: str, wires: Collection[Edge]) -> bool:
         op = self._there.get(name)
@@ -233,15 +259,16 @@ def _list_recarried(
     """The operations of which another output can carry a gradient than could."""
     names = [*names]
     old, new = ([*map(types.get, names)] for types in (was, now))
-    pairs = [*zip(map(id, old), map(id, new), strict=True)]  # types are shared by many operations
-    kinds = dict(zip(pairs, zip(old, new, strict=True), strict=True))
-    other = {pair for pair, (a, b) in kinds.items() if _barred(a) != _barred(b)}
-    return [name for name, pair in zip(names, pairs, strict=True) if pair in other]
+    every = zip(names, old, new, strict=True)
+    return [name for name, a, b in every if _barred(a) != _barred(b)]
 
 
-def _barred(outputs: _Outputs | None) -> list[int]:
+def _barred(outputs: _Outputs | None) -> Sequence[int]:
     """The outputs that carry no gradient."""
-    return [i for i, kind in enumerate(outputs or ()) if not _carries_gradient(kind)]
+    for kind in outputs or ():
+        if kind is not None and kind.dtype in _BARRED:
+            return [i for i, kind in enumerate(outputs or ()) if not _carries_gradient(kind)]
+    return ()
 
 
 def _carries_gradient(kind: TensorType | None) -> bool:

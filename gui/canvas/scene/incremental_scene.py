@@ -164,6 +164,13 @@ class _Edit:
     def _retyped(self) -> list[int]:
         """The places whose operations have outputs of other types."""
         old, new = (source.inference.types.of.get for source in (self._made, self._now))
+        since = self._now.inference.since
+        if since is not None and since.before() is self._made.graph:
+            places = map(self._now.graph.places.get, since.names)
+            both = (i for i in places if i is not None and i < self.kept)
+            return sorted(
+                i for i in both if old(self._old[i].name) != new(self.operations[i].name)
+            )
         outputs = [*map(new, islice(self._now.graph.operations, self.kept))]
         before = [*map(old, islice(self._made.graph.operations, self.kept))]
         other = compress(range(self.kept), map(is_not, before, outputs))
@@ -184,12 +191,21 @@ class _Edit:
         if self._made.collapsed:
             shown = self._before.box_of
             return [i for i in self._retyped if not boxes[shown[self._old[i].name]].is_scope]
+        retyped = self._retyped
+        if not retyped:
+            return []
         typed = self._now.inference.types.of.get
         used, known = self._used.tolist(), _DeclaredOutputs()
         found = []
-        for i in self._retyped:
-            count = len(typed(operations[i].name) or ())
-            if boxes[i].outputs != (count or max(known[operations[i].type], used[i])):
+        for i in retyped:
+            op, count = operations[i], 0
+            if (types := typed(op.name)) is not None:
+                count = len(types)
+            if not count:
+                count = known[op.type]
+                if used[i] > count:
+                    count = used[i]
+            if boxes[i].outputs != count:
                 found.append(i)
         return found
 
