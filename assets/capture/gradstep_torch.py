@@ -1195,7 +1195,7 @@ class _Marked:
         self.step = step
 
     def __enter__(self):
-        # A classmethod of Python's, or one of C's (from PyTorch 2.15 on): both are bound by __get__.
+        # A classmethod of Python's or, from PyTorch 2.15 on, one of C's: __get__ binds both.
         self.plain, self.found = torch.autograd.Function.__dict__["apply"], {}
         found = self.found
 

@@ -168,9 +168,7 @@ class _Edit:
         if since is not None and since.before() is self._made.graph:
             places = map(self._now.graph.places.get, since.names)
             both = (i for i in places if i is not None and i < self.kept)
-            return sorted(
-                i for i in both if old(self._old[i].name) != new(self.operations[i].name)
-            )
+            return sorted(i for i in both if old(self._old[i].name) != new(self.operations[i].name))
         outputs = [*map(new, islice(self._now.graph.operations, self.kept))]
         before = [*map(old, islice(self._made.graph.operations, self.kept))]
         other = compress(range(self.kept), map(is_not, before, outputs))
