@@ -12,13 +12,13 @@ from gradstep.core.autodiff.check.check_result import Verdict, find_worst
 from gradstep.core.autodiff.check.gradcheck import check_gradients
 from gradstep.core.autodiff.reverse.differentiate import differentiate
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.checks.gradients.graph_evaluator import Evaluator
 from gradstep.core.document.document import Document
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.io.onnx.onnx_document import from_onnx
 from tests.onnx.node_cases import Case, feeds_of, opened_case, recorded
 from tests.support import onnx_models as onnx
-from tests.support.networks import evaluate
 
 RNG = np.random.default_rng(5)
 
@@ -156,7 +156,7 @@ def test_gradients_are_what_differences_say(name: str) -> None:
     document = opened(graph)
     at = point(document, graph)
     request = GradientRequest(of=document.fetches, wrt=tuple(at))
-    found = check_gradients(evaluate, document.graph, request, at, {})
+    found = check_gradients(Evaluator({}), document.graph, request, at, {})
     texts = [f.text for f in found.findings.values() if f.verdict is Verdict.WRONG]
     assert not texts
     assert find_worst(found.findings.values()) is not Verdict.WRONG
@@ -230,7 +230,7 @@ def test_operators_differentiate(name: str) -> None:
     at = {TensorRef.parse(ref): array for ref, array in feeds.items()}
     wrt = tuple(ref for ref, array in at.items() if array.dtype == np.float32)
     request = GradientRequest(of=document.fetches[:1], wrt=wrt)
-    found = check_gradients(evaluate, document.graph, request, at, {})
+    found = check_gradients(Evaluator({}), document.graph, request, at, {})
     texts = [f.text for f in found.findings.values() if f.verdict is Verdict.WRONG]
     assert not texts
 
