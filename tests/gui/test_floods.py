@@ -17,9 +17,9 @@ from tests.bench.watched_window import Ticks
 
 LONGEST = 0.1  # seconds in which the event loop may stand still
 FLOODS = {
-    "lines": "for i in range(60_000): print(i)",
-    "one line": "for i in range(12_000): print('0123456789', end='')",
-    "descriptor": "import os\n    for i in range(30): os.write(1, b'x' * 3_000_000)",
+    "lines": "for i in range(20_000): print(i)",
+    "one line": "for i in range(4_000): print('0123456789', end='')",
+    "descriptor": "import os\n    for i in range(10): os.write(1, b'x' * 3_000_000)",
     # as no engine of ours would: straight into the stream of answers
     "forged": (
         "import gc, io; from gradstep.core.protocol import framing as wire\n"
