@@ -61,9 +61,10 @@ def test_tensorflow_gives_the_same(name: str) -> None:
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.slow
 def test_it_is_the_same_on_any_processor(seed: int) -> None:
-    """Sums in another order and functions of another library are no mismatch."""
+    """Sums in another order and functions of another library are no mismatch. Each case is run on
+    one of two."""
     with other_processor(seed):
-        rows = [row for name in names() for row in table(name)]
+        rows = [row for name in names()[seed::2] for row in table(name)]
     assert [
         f"{row.case}: {row.entry}: {row.detail}" for row in rows if row.result == MISMATCH
     ] == []
