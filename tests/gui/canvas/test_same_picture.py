@@ -19,6 +19,7 @@ from gradstep.gui.canvas.view import GraphView
 from tests.support.deleting import delete
 
 MOVES = 40
+SIZE = 640, 400  # pixels: most of what is done here is to paint them
 LOOKS = (0.3, 1.0)  # scales
 
 
@@ -110,6 +111,7 @@ def moves_of(canvas: Any, random: Random) -> Any:
 def test_after_any_edits_it_is_the_picture_of_a_new_canvas(
     canvas: Any, name: str, seed: int
 ) -> None:
+    canvas.view.resize(*SIZE)
     canvas.open(name)
     random = Random(seed)
     for number in range(MOVES):
