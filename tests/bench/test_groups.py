@@ -9,12 +9,15 @@ from types import ModuleType
 
 import pytest
 
+from gradstep.core.host import engine_connection
+from gradstep.core.host.engine_client import local_engine
 from gradstep.core.io.open_document import read
 from gradstep.core.program.derive import derive
 from tests.bench import (
     asking,
     canvas,
     debug,
+    debugging,
     drawing,
     edits,
     feeding,
@@ -29,6 +32,7 @@ from tests.bench.choices import Choices
 from tests.bench.contestant import environment
 from tests.bench.spread import Spread
 from tests.bench.targets import CANVAS, DEBUG, PYTHON, RUNNING, SIZES, TRAINING
+from tests.support.forked_engine import Server, spawn_with
 
 TARGETS = {canvas: CANVAS, debug: DEBUG, run: RUNNING, train: TRAINING}
 
@@ -58,13 +62,20 @@ def test_a_measurement_that_breaks_is_a_fault_of_its_group(
     assert all(r.fault and r.why == "it broke" and r.measured is None for r in rows)
 
 
-@pytest.mark.slow
-def test_a_process_answers_or_its_last_words_are_the_reason() -> None:
-    variables = environment()
-    found = asking.ask("debugging", 1, 0.001, environment=variables)
-    assert set(found) == {t.key for t in DEBUG}
+def test_the_last_words_of_a_process_are_the_reason() -> None:
     with pytest.raises(asking.NoAnswerError, match="invalid literal"):
-        asking.ask("debugging", "often", 0.001, environment=variables)
+        asking.ask("debugging", "often", 0.001, environment=environment())
+
+
+@pytest.mark.slow
+def test_the_debugger_is_measured_in_every_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few runs of a short chain, here: another process would have nobody to make it so."""
+    small = {"MUCH": 64 << 20, "LITTLE": 8 << 20, "FAR_BACK": 2, "LONG": 200, "ASKED": 20}
+    for name, value in small.items():
+        monkeypatch.setattr(debugging, name, value)
+    found = debugging.measure(1, 0.001)
+    assert set(found) == {t.key for t in DEBUG}
+    assert all(value > 0 for values in found.values() for value in values)
 
 
 @pytest.mark.slow
@@ -91,8 +102,12 @@ def test_a_loop_by_hand_that_computes_something_else_is_no_measure(tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_the_canvas_is_measured_in_every_way(qapp: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_canvas_is_measured_in_every_way(
+    qapp: object, engine_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A small graph, a frame or two of each kind."""
+    spawn = spawn_with(engine_server, engine_connection._spawn, local_engine())
+    monkeypatch.setattr(engine_connection, "_spawn", spawn)
     monkeypatch.setattr(training, "QUIET", 0.02)
     found = {**drawing.measure(80, 4), **reacting.measure(80, 1), **training.measure(80, 1)}
     assert {f"{key} {nodes}" for key in found for nodes in SIZES} == {t.key for t in CANVAS}
