@@ -153,5 +153,6 @@ def test_the_dialogs_offer_it(
         "Graphs (*.gradstep *.pb *.pbtxt *.onnx *.ops *.gradrec *.meta *.gstrace *.pt2);;"
         "All files (*)",
         "Pictures (*.png *.svg);;TensorFlow GraphDef (*.pb *.pbtxt);;"
-        "Lines of operations (*.ops);;Graphviz (*.dot);;Python (*.py)",
+        "Lines of operations (*.ops);;Graphviz (*.dot);;TensorFlow script (*.py);;"
+        "PyTorch script (*.torch.py);;NumPy script (*.numpy.py)",
     ]

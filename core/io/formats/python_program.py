@@ -1,4 +1,4 @@
-"""Python: a document is written as a program for TensorFlow; programs are not read."""
+"""Python: a document is written as a program for TensorFlow, PyTorch or NumPy; none is read."""
 
 from __future__ import annotations
 
@@ -25,6 +25,22 @@ def _write(document: Document) -> bytes:
     return to_python(document)
 
 
+def _write_torch(document: Document) -> bytes:
+    from gradstep.core.io.script.torch_script import to_torch
+
+    return to_torch(document)
+
+
+def _write_numpy(document: Document) -> bytes:
+    from gradstep.core.io.script.numpy_script import to_numpy
+
+    return to_numpy(document)
+
+
+def _never(sample: Sample) -> bool:
+    return False  # they are Python programs like others
+
+
 FORMATS = (
     Format(
         "notebook",
@@ -38,8 +54,26 @@ FORMATS = (
         _is_program,
         general=True,
         suffixes=(".py",),
-        title="Python",
+        title="TensorFlow script",
         write=_write,
+        todo=_RUN,
+    ),
+    Format(
+        "torch_script",
+        "a Python program",
+        _never,
+        suffixes=(".torch.py",),
+        title="PyTorch script",
+        write=_write_torch,
+        todo=_RUN,
+    ),
+    Format(
+        "numpy_script",
+        "a Python program",
+        _never,
+        suffixes=(".numpy.py",),
+        title="NumPy script",
+        write=_write_numpy,
         todo=_RUN,
     ),
 )

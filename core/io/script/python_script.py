@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -69,6 +70,23 @@ def on_arrays(function):
     return gradient
 '''
 
+_DIFFERENCES = '''
+
+def differences(session, y, x, weights, feeds, step=1e-2):
+    """d(sum(y * weights)) / dx, by central differences: what a right gradient is near to."""
+    at, weights = session.run([x, weights], feeds)
+    found = np.zeros(at.shape)
+    for place in np.ndindex(at.shape):
+        ends = []
+        for sign in (1, -1):
+            moved = np.array(at)
+            moved[place] += sign * step
+            ends.append(np.sum(session.run(y, {**feeds, x: moved}) * weights, dtype=np.float64))
+        found[place] = (ends[0] - ends[1]) / (2 * step)
+    return found
+'''
+_MOST = 64  # elements that are moved one by one
+
 
 def to_python(document: Document) -> bytes:
     """The script, as UTF-8. Raises GradstepError for a graph that a script cannot hold."""
@@ -80,6 +98,8 @@ def to_python(document: Document) -> bytes:
         parts.append(_ON_ARRAYS)
     if document.threads:
         parts.append(HELPER)
+    if _doubted(document):
+        parts.append(_DIFFERENCES)
     if has_branches_in_loops(graph):
         parts.append(BRANCHES)
     parts += write_prelude(document)
@@ -178,9 +198,34 @@ def _session(document: Document) -> list[str]:
         lines.append(f"    feeds = {{{', '.join(feeds)}}}")
     lines += start_lines(document)
     lines += [f"    print(session.run({fetch}, feeds))" for fetch in fetches]
+    lines += _differences(document)
     if run:
         lines.append(f"    session.run([{', '.join(run)}], feeds)")
     return lines
+
+
+def _doubted(document: Document) -> list[TensorRef]:
+    """What is differentiated by, few numbers each, where a gradient is not the operations' own."""
+    request = document.request
+    on = any(one.enabled and one.matches(op) for one in request.overrides for op in document.graph)
+    if not on or len(request.of) != 1:
+        return []
+    types = infer_declared(document.graph).types
+    shapes = {x: types[x].shape for x in request.wrt if x in types}
+    fixed = {x: shape.static() for x, shape in shapes.items() if shape.is_static}
+    return [x for x, shape in fixed.items() if math.prod(shape) <= _MOST]
+
+
+def _differences(document: Document) -> Iterator[str]:
+    request = document.request
+    if found := _doubted(document):
+        start = next(iter(request.grad_ys), None)
+        y = _tensor(request.of[0])
+        weights = f"tf.ones_like({y})" if start is None else _tensor(start)
+        yield f"    weights = {weights}"
+        for x in found:
+            call = f"differences(session, {y}, {_tensor(x)}, weights, feeds)"
+            yield f"    print({f'by differences, {x.short}'!r}, {call})"
 
 
 def _tensors(refs: Iterable[TensorRef]) -> str:

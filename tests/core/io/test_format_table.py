@@ -159,7 +159,7 @@ def test_formats_of_different_modules_are_told_apart(name: str) -> None:
 
 def test_every_kind_has_a_sample() -> None:
     folders = {"checkpoint_folder", "log_folder", "hugging_face_folder", "folder"}
-    own = {"gradstep", "gradrec", "trace"}
+    own = {"gradstep", "gradrec", "trace", "torch_script", "numpy_script"}  # the last: "python"
     assert {*THEIRS.values(), *OTHERS, *folders, *own} == {kind.name for kind in KINDS}
 
 

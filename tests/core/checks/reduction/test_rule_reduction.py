@@ -30,7 +30,7 @@ from gradstep.core.program.user_code import functions_of
 from gradstep.core.protocol.messages import GradientTable, NodeCheck
 from tests.support.planted_blocks import EVEN, MIX, SIZE, large_around
 
-MOST = 10  # operations
+MOST = 10  # operations of the smallest
 COUNT, is_thorough = 50, settings.default.max_examples > 500
 
 

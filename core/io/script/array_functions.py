@@ -1,0 +1,83 @@
+"""A document's own Python in scripts of NumPy and PyTorch: functions that are given arrays."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+
+from gradstep.core.autodiff.reverse.gradient_request import gradient_name
+from gradstep.core.document.document import CodeItem, CodeKind, Document
+from gradstep.core.document.function_lookup import identifier, meant
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import PYTHON_OPS, Operation
+
+PULLED = '''
+def pulled(rule, inputs, outputs, grads):
+    """What a gradient function gives for each input; None counts as 0."""
+    op = types.SimpleNamespace(inputs=inputs, outputs=outputs)
+    found = rule(op, *grads)
+    found = list(found) if isinstance(found, (list, tuple)) else [found]
+    return [x * 0 if g is None else g for g, x in zip(found, inputs)]
+'''
+PULLED_ARRAYS = '''
+def pulled_arrays(rule, inputs, outputs, grads):
+    """The same of a gradient function that is given arrays."""
+    found = rule(*grads, *inputs)
+    found = list(found) if isinstance(found, (list, tuple)) else [found]
+    return [x * 0 if g is None else g for g, x in zip(found, inputs)]
+'''
+
+
+def overriding(document: Document, op: Operation) -> CodeItem | None:
+    """The document's gradient function that is in force at an operation; None for its own."""
+    return document.code.get(gradient_name(op, document.request.overrides))
+
+
+def sources(document: Document, operations: Sequence[Operation], what: str) -> Iterator[str]:
+    """Each source that these call, once. Raises GradstepError for one that calls TensorFlow."""
+    items = [item for op in operations if (item := overriding(document, op)) is not None]
+    tokens = [op.attrs.get("token") for op in operations if op.type in PYTHON_OPS]
+    items += [document.code[str(token)] for token in tokens if str(token) in document.code]
+    for source, item in {item.source: item for item in items}.items():
+        _require_arrays(item, what)
+        yield f"\n{source.rstrip()}\n"
+    yield from (_renamed(item) for item in {item.name: item for item in items}.values())
+
+
+def called(item: CodeItem) -> str:
+    """What the script calls it."""
+    return f"{identifier(item.name)}_"
+
+
+def helpers(items: Iterable[CodeItem | None]) -> Iterator[str]:
+    """What calls them."""
+    kinds = {item.kind for item in items if item is not None}
+    if CodeKind.GRADIENT in kinds:
+        yield PULLED
+    if CodeKind.NUMPY_GRADIENT in kinds:
+        yield PULLED_ARRAYS
+
+
+def pull_call(item: CodeItem, inputs: str, outputs: str, grads: str) -> str:
+    """What the function gives, as a list for the inputs."""
+    name = "pulled_arrays" if item.kind is CodeKind.NUMPY_GRADIENT else "pulled"
+    return f"{name}({called(item)}, {inputs}, {outputs}, {grads})"
+
+
+def _renamed(item: CodeItem) -> str:
+    """By a name of its own: two pieces may define a function of the same name."""
+    return f"{called(item)} = {meant(ast.parse(item.source), item.name)}"
+
+
+def _require_arrays(item: CodeItem, what: str) -> None:
+    try:
+        tree = ast.parse(item.source)
+    except (SyntaxError, ValueError):
+        tree = None
+    names = [] if tree is None else [n.id for n in ast.walk(tree) if isinstance(n, ast.Name)]
+    if tree is None or meant(tree, item.name) is None or "tf" in names:
+        raise GradstepError(
+            f"the function '{item.name}' calls TensorFlow, so it cannot be in {what}",
+            kind="ValueError",
+            hint="write a script for TensorFlow (.py)",
+        )

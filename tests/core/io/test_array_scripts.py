@@ -1,0 +1,137 @@
+"""Documents as scripts for NumPy, which are run here, and for PyTorch: see in_frameworks.py."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.document.document import CodeItem, CodeKind, Document
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.io.export_document import to_bytes
+from gradstep.core.io.format_table import format_written_as, suffix_written
+from gradstep.core.io.open_document import read
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.program.derive import derive
+from tests.examples.build import FOLDER
+from tests.support.planted_blocks import HEALTHY, SIZE, vector
+
+
+def of_block(block: Callable[[Tensor], Tensor]) -> Document:
+    builder = GraphBuilder()
+    with builder.as_default():
+        x = builder.placeholder("x", shape=[SIZE])
+        tf.reduce_sum(block(x) * vector(1, 2, 3, 5), name="loss")
+    feeds = {"x:0": Constant(vector(0.3, 0.45, 0.6, 0.7))}
+    request = GradientRequest.to("loss", "x")
+    return Document(builder.build(), request, feeds=feeds, fetches=(TensorRef("loss"),))
+
+
+def printed(document: Document, suffix: str = ".numpy.py") -> dict[str, str]:
+    """What the script says, line by line."""
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        exec(compile(to_bytes(document, suffix), "script", "exec"), {"__name__": "script"})
+    lines = re.sub(r"\n\s+", " ", said.getvalue()).splitlines()
+    pairs = (re.fullmatch(r"((?:gradient by |by differences, )?\S+) (.*)", line) for line in lines)
+    return {found[1]: found[2] for found in pairs if found is not None}
+
+
+def numbers(text: str) -> np.ndarray:
+    return np.array([float(x) for x in re.findall(r"-?\d[\d.e+-]*|nan|inf", text)])
+
+
+# Loops are no lines of a script.
+BLOCKS = [name for name in sorted(HEALTHY) if name != "a loop"]
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_values_gradients_and_differences_are_what_the_debugger_has(name: str) -> None:
+    document = of_block(HEALTHY[name])
+    session = DebugSession(derive(document, {}))
+    session.continue_()
+    loss, slope = session.frame().value("loss"), session.frame().gradient("x")
+    said = printed(document)
+    assert loss is not None
+    assert slope is not None
+    np.testing.assert_allclose(numbers(said["loss"]), loss.reshape(-1), rtol=1e-5)
+    np.testing.assert_allclose(numbers(said["gradient by x"]), slope, rtol=1e-5, atol=1e-7)
+    if "masked" not in name:  # differences of what is NaN where it is not chosen
+        np.testing.assert_allclose(numbers(said["by differences, x"]), slope, rtol=1e-3, atol=1e-4)
+
+
+def overridden(source: str, kind: CodeKind) -> Document:
+    document = of_block(lambda x: tf.square(x, name="planted"))
+    request = replace(document.request, overrides=(Override("Mine", "planted", OverrideKind.OP),))
+    return document.with_(request=request, code={"Mine": CodeItem("Mine", kind, source)})
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        ("def mine(op, grad):\n    return op.inputs[0] * grad\n", CodeKind.GRADIENT),
+        ("def mine(grad, x):\n    return np.multiply(x, grad)\n", CodeKind.NUMPY_GRADIENT),
+    ],
+)
+def test_a_function_of_the_document_is_called_and_held_to_differences(
+    source: str, kind: CodeKind
+) -> None:
+    document = overridden(source, kind)
+    said = printed(document)
+    x = np.array([0.3, 0.45, 0.6, 0.7])
+    np.testing.assert_allclose(numbers(said["gradient by x"]), x * [1, 2, 3, 5], rtol=1e-5)
+    by_differences = numbers(said["by differences, x"])
+    np.testing.assert_allclose(by_differences, 2 * x * [1, 2, 3, 5], rtol=1e-4)
+    text = to_bytes(document, ".torch.py").decode()
+    assert "class Mine_at_planted(torch.autograd.Function)" in text
+    compile(text, "script", "exec")
+
+
+def test_what_calls_tensorflow_is_for_tensorflow() -> None:
+    document = overridden("def mine(op, grad):\n    return tf.square(grad)\n", CodeKind.GRADIENT)
+    for suffix in (".numpy.py", ".torch.py"):
+        with pytest.raises(GradstepError, match="'Mine' calls TensorFlow"):
+            to_bytes(document, suffix)
+    assert b"RegisterGradient('Mine')" in to_bytes(document, ".py")
+
+
+def test_the_script_for_tensorflow_has_differences_where_a_gradient_is_doubted() -> None:
+    document = overridden("def mine(op, grad):\n    return grad\n", CodeKind.GRADIENT)
+    assert b"by differences, x" in to_bytes(document, ".py")
+    native = document.with_(request=replace(document.request, overrides=()))
+    assert b"differences" not in to_bytes(native, ".py")
+
+
+@pytest.mark.parametrize(
+    ("name", "match"),
+    [("while_loop", "cannot be written as a script"), ("queue_deadlock", "cannot be written")],
+)
+def test_what_is_no_line_of_a_script_is_refused_at_its_node(name: str, match: str) -> None:
+    document = read(FOLDER / f"{name}.gradstep")
+    for suffix in (".numpy.py", ".torch.py"):
+        with pytest.raises(GradstepError, match=match) as error:
+            to_bytes(document, suffix)
+        assert error.value.node
+
+
+def test_a_placeholder_without_a_value_is_said() -> None:
+    document = of_block(tf.identity).with_(feeds={})
+    with pytest.raises(GradstepError, match="nothing is known to be in 'x'"):
+        to_bytes(document, ".numpy.py")
+
+
+def test_the_longest_suffix_names_the_format() -> None:
+    assert suffix_written("a/b.torch.py") == ".torch.py"
+    assert suffix_written("b.Numpy.PY") == ".numpy.py"
+    assert suffix_written("b.py") == ".py"
+    assert suffix_written("b.xyz") == ".xyz"
+    assert format_written_as(".torch.py").title == "PyTorch script"
