@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from gradstep.core.debug.history.branch_record import Branch, BranchEdit
-from gradstep.core.debug.history.manual_assignments import Assignment
+from gradstep.core.debug.history.manual_assignments import Assignment, InnerPlace
 from gradstep.core.document.edit_names import rename_in_edit
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant, TensorRef
@@ -23,6 +23,7 @@ class KeptChange:
     op: str
     values: Mapping[str, Constant] = field(default_factory=dict)
     words: str = ""
+    inside: tuple[InnerPlace, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class KeptBranch:
     inherited: int = 0
     place: tuple[int, int] = (0, 0)
     edits: tuple[KeptEdit, ...] = ()
+    inside: tuple[InnerPlace, ...] = ()
 
 
 def keep(branches: Iterable[Branch]) -> tuple[KeptBranch, ...]:
@@ -92,6 +94,7 @@ def relabel_branch(branch: KeptBranch, name_of: Names) -> KeptBranch:
         replace(
             change,
             op=name_of(change.op) if change.op else "",
+            inside=_relabelled(change.inside, name_of),
             values={named(name): value for name, value in change.values.items()},
         )
         for change in branch.changes
@@ -105,7 +108,12 @@ def relabel_branch(branch: KeptBranch, name_of: Names) -> KeptBranch:
         for edit in branch.edits
     )
     op = name_of(branch.op) if branch.op else ""
-    return replace(branch, op=op, changes=changes, edits=edits)
+    inside = _relabelled(branch.inside, name_of)
+    return replace(branch, op=op, changes=changes, edits=edits, inside=inside)
+
+
+def _relabelled(inside: Iterable[InnerPlace], name_of: Names) -> tuple[InnerPlace, ...]:
+    return tuple((number, step, name_of(op) if op else "") for number, step, op in inside)
 
 
 _COUNTER = ":counter"  # of what an operation draws
@@ -113,20 +121,24 @@ _COUNTER = ":counter"  # of what an operation draws
 
 def _kept(branch: Branch) -> KeptBranch:
     changes = tuple(
-        KeptChange(c.run, c.step, c.op, {n: Constant(v) for n, v in c.values.items()}, c.words)
+        KeptChange(
+            c.run, c.step, c.op, {n: Constant(v) for n, v in c.values.items()}, c.words, c.inside
+        )
         for c in branch.changes
     )
     own = branch.edits[branch.edits_inherited :]
     edits = tuple(KeptEdit(e.run, e.step, e.op, e.kind, e.names, e.words) for e in own)
     where = branch.run, branch.step, branch.op
     rest = branch.inherited, branch.place, edits
-    return KeptBranch(branch.name, branch.parent, *where, changes, *rest)
+    return KeptBranch(branch.name, branch.parent, *where, changes, *rest, inside=branch.inside)
 
 
 def _begun(branch: KeptBranch, before: tuple[BranchEdit, ...]) -> Branch:
     """before: the edits of its parent."""
     changes = tuple(
-        Assignment(c.run, c.step, c.op, {n: v.array for n, v in c.values.items()}, c.words)
+        Assignment(
+            c.run, c.step, c.op, {n: v.array for n, v in c.values.items()}, c.words, c.inside
+        )
         for c in branch.changes
     )
     own = (BranchEdit(e.run, e.step, e.op, e.kind, e.names, e.words) for e in branch.edits)
@@ -135,4 +147,5 @@ def _begun(branch: KeptBranch, before: tuple[BranchEdit, ...]) -> Branch:
         *(branch.name, branch.parent, *where, changes, branch.inherited, branch.place),
         edits=(*before, *own),
         edits_inherited=len(before),
+        inside=branch.inside,
     )

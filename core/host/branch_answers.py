@@ -8,6 +8,7 @@ import numpy as np
 
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.session_registry import Sessions
+from gradstep.core.debug.history.manual_assignments import require_outside
 from gradstep.core.debug.history.program_tensors import find_tensor
 from gradstep.core.debug.history.random_streams import seeded
 from gradstep.core.document.named_edits import words_of
@@ -39,14 +40,22 @@ def inject(threads: Scheduler, name: str, value: np.ndarray, at: str = "", branc
     else:
         words = f"{TensorRef.parse(name).short}{at} = {brief(value).removesuffix('.')}"
         values = {name: _whole(threads, name, value, at)}
+    words += _iteration(threads)
     threads.inject(values, branch, words)
     return f"{words} from here on, on branch {branch_of(threads)}"
+
+
+def _iteration(threads: Scheduler) -> str:
+    """In which iterations of loops it stands, in words."""
+    numbers = [str(place.iteration + 1) for place in threads.stop.inside]
+    return f" in iteration {', '.join(numbers)}" if numbers else ""
 
 
 def _reseeded(threads: Scheduler, value: np.ndarray) -> dict[str, np.ndarray]:
     """What random operations' counters become by a seed."""
     if value.shape or value.dtype.kind not in "iu":
         raise GradstepError("a seed is a whole number", kind="ValueError", hint="for example 7")
+    require_outside(threads.session)
     return seeded(threads.session, int(value))
 
 

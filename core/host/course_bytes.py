@@ -34,6 +34,7 @@ class _Change(msgspec.Struct, array_like=True):
     op: str
     values: dict[str, _Array]
     words: str = ""
+    inside: list[tuple[int, int, str]] = []
 
 
 class _Edit(msgspec.Struct, array_like=True):
@@ -56,6 +57,7 @@ class _Branch(msgspec.Struct, array_like=True):
     place: tuple[int, int]
     edits: list[int] = []  # by theirs
     edits_inherited: int = 0
+    inside: list[tuple[int, int, str]] = []
 
 
 class _Command(msgspec.Struct, array_like=True):
@@ -115,7 +117,7 @@ def _taken_apart(course: Course) -> _Course:
     given = _numbered(each for changes in lists for each in changes)
     return _Course(
         *(course.run, course.step, course.op, [*course.inside]),
-        [_Change(c.run, c.step, c.op, _arrays(c.values), c.words) for c in given],
+        [_Change(c.run, c.step, c.op, _arrays(c.values), c.words, [*c.inside]) for c in given],
         [given[each] for each in course.changes],
         history,
         branches=[
@@ -125,6 +127,7 @@ def _taken_apart(course: Course) -> _Course:
                 *(b.inherited, b.place),
                 [edits[each] for each in b.edits],
                 b.edits_inherited,
+                [*b.inside],
             )
             for b in course.branches
         ],
@@ -136,7 +139,10 @@ def _taken_apart(course: Course) -> _Course:
 def _put_together(course: _Course) -> Course:
     history = tuple((each.name, _what(each)) for each in course.history)
     edits = [BranchEdit(e.run, e.step, e.op, e.kind, (*e.names,), e.words) for e in course.edits]
-    given = [Assignment(c.run, c.step, c.op, _values(c.values), c.words) for c in course.given]
+    given = [
+        Assignment(c.run, c.step, c.op, _values(c.values), c.words, (*c.inside,))
+        for c in course.given
+    ]
     return Course(
         *(course.run, course.step, course.op, tuple(course.inside)),
         tuple(given[number] for number in course.changes),
@@ -148,6 +154,7 @@ def _put_together(course: _Course) -> Course:
                 *(b.inherited, b.place),
                 tuple(edits[number] for number in b.edits),
                 b.edits_inherited,
+                (*b.inside,),
             )
             for b in course.branches
         ),

@@ -147,7 +147,7 @@ def _go(threads: Scheduler, course: Course) -> None:
         step = session.plan.step_of.get(course.op, min(course.step, length))
     inside = _inside(course, session, step)
     run, stands = max(course.run, session.timeline.first), session.stop
-    if length and (inside or (run, step) != (stands.run, stands.step)):
+    if length and (inside or stands.inside or (run, step) != (stands.run, stands.step)):
         threads.command("run_to", f"{run}:{step}{inside}")
 
 

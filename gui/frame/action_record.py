@@ -201,7 +201,7 @@ def one_with_value(workspace: Workspace) -> bool:
     return op is not None and op.type in VALUED
 
 
-@needs("select a variable, or a node that has a value, first, outside of loops and threads")
+@needs("select a variable, or a node that has a value, first, outside of threads")
 def one_value_here(workspace: Workspace) -> bool:
     """Whether what is selected can be given another value where the debugger stands."""
     op = selected_operation(workspace)
@@ -211,17 +211,18 @@ def one_value_here(workspace: Workspace) -> bool:
     return op.type in VARIABLES or (known is not None and known.state == "known")
 
 
-@needs("go out of loops first; a program with threads has no branches")
+@needs("a program with threads has no branches")
 def is_beside_no_thread(workspace: Workspace) -> bool:
     """Whether a branch can leave where the debugger stands."""
     stop = workspace.stop
-    return stop is not None and not stop.inside and not stop.threads
+    return stop is not None and not stop.threads
 
 
 @needs("nothing in this program draws random numbers, or it stands in a loop, or has threads")
 def can_reseed(workspace: Workspace) -> bool:
     """Whether other random numbers could be drawn where the debugger stands."""
-    if not is_beside_no_thread(workspace):
+    stop = workspace.stop
+    if stop is None or stop.inside or not is_beside_no_thread(workspace):
         return False
     from gradstep.core.ops.declare.table import find  # which the first paint need not wait for
 
@@ -251,7 +252,7 @@ def can_stop_gradient(workspace: Workspace) -> bool:
     )
 
 
-@needs("select a wire or a node first; in a loop, or with threads, there are no branches")
+@needs("select a wire or a node first; with threads, there are no branches")
 def can_try_stop(workspace: Workspace) -> bool:
     """Whether a gradient could be stopped on a branch that leaves where the debugger stands."""
     chosen = workspace.selected_edge is not None or len(workspace.selection) == 1

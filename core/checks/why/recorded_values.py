@@ -177,7 +177,7 @@ class WholeRun(Ran):
     @property
     def is_own(self) -> bool:
         """Whether nobody else, a thread or a user, has given any of its values, or may do so."""
-        return not self.is_shared and not self.given
+        return not self.is_shared and not self._timeline.link.seen.touches(self._number)
 
     @property
     def is_shared(self) -> bool:
@@ -186,7 +186,7 @@ class WholeRun(Ran):
 
     @property
     def given(self) -> frozenset[int]:
-        """The values that somebody else has given."""
+        """The values that somebody else has given, but for those in loops."""
         seen = self._timeline.link.seen.of(self._number)
         return frozenset(chain.from_iterable(values for _, values in seen))
 
@@ -325,7 +325,8 @@ class LoopRan:
         count = len(values) - len(self.of.shared)
         shared = zip(self.of.shared, values[count:], strict=True)
         run = LoopRun(self.of, recording, EVERYTHING)
-        run.begin(values[:count], {name: x for name, x in shared if x is not None})
+        there = {name: x for name, x in shared if x is not None}
+        run.begin(values[:count], there, self._trace.given)
         return run
 
 

@@ -6,12 +6,13 @@ computed again, so it takes memory as long as its run is to be seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from gradstep.core.ops.state.opaque_state import OpaqueState
 
+Places = Sequence[tuple[int, int]]  # iteration and step, from the outermost loop in
 _BEFORE = -1  # the step of what was there before anything was taken over
 
 
@@ -32,11 +33,32 @@ class _OfRun:
 
 
 class ObservedWrites:
-    """Values are numbered as in the thread's plan."""
+    """Values are numbered as in the thread's plan. Of a loop whose iterations were given values by
+    hand it is the same: iterations for runs."""
 
     def __init__(self) -> None:
-        self.nbytes = 0
+        self.own_bytes = 0
         self._of: dict[int, _OfRun] = {}
+        self._inside: dict[int, dict[int, ObservedWrites]] = {}  # run -> step of a loop
+
+    @property
+    def nbytes(self) -> int:
+        """Of what it keeps, in loops too."""
+        loops = (each for there in self._inside.values() for each in there.values())
+        return self.own_bytes + sum(each.nbytes for each in loops)
+
+    def inside(self, run: int) -> Mapping[int, ObservedWrites]:
+        """What was given by hand in the loops of `run`, by their steps."""
+        return self._inside.get(run, {})
+
+    def note_inside(self, run: int, step: int) -> ObservedWrites:
+        """What is noted of the loop that is step number `step` of `run`."""
+        there = self._inside.setdefault(run, {})
+        return there.setdefault(step, ObservedWrites())
+
+    def touches(self, run: int) -> bool:
+        """Whether anything was taken over, or given, in `run`."""
+        return any(True for _ in self.of(run)) or run in self._inside
 
     def note(self, run: int, done: int, index: int, before: Callable[[], Any], now: Any) -> None:
         """Once `done` steps of `run` were done, value `index` was `now`, and not any more what
@@ -46,7 +68,7 @@ class ObservedWrites:
         if done and index not in there.values:
             there.note(index, _BEFORE, before())
         there.note(index, done, now)
-        self.nbytes += there.nbytes - held
+        self.own_bytes += there.nbytes - held
 
     def at(self, run: int, index: int, done: int, otherwise: Any) -> Any:
         """What value `index` was once `done` steps of `run` were done; `otherwise` where nobody
@@ -69,29 +91,59 @@ class ObservedWrites:
                 by_step.setdefault(max(step, 0), {})[index] = value
         yield from sorted(by_step.items())
 
-    def after(self, run: int, done: int) -> int | None:
-        """Before which step of `run`, behind the first `done`, something was taken over next."""
-        there = self._of.get(run, _OfRun())
-        steps = (step for found in there.values.values() for step, _ in found if step > done)
-        return min(steps, default=None)
+    def steps(self, run: int) -> Iterator[tuple[int, Mapping[int, Any]]]:
+        """The same, but for what was there before."""
+        for step, values in self.of(run):
+            there = self._of[run].values
+            now = {i: x for i, x in values.items() if any(at == step for at, _ in there[i])}
+            if now:
+                yield step, now
 
-    def until(self, run: int, done: int) -> ObservedWrites:
-        """What was taken over until so many steps of `run` were done."""
+    def has_after(self, run: int, done: int, inside: Places = ()) -> bool:
+        """Whether something was taken over, or given, in `run` behind its first `done` steps, and
+        behind the place in the loop that comes then."""
+        there = self._of.get(run, _OfRun())
+        if any(step > done for found in there.values.values() for step, _ in found):
+            return True
+        loops = self.inside(run)
+        if any(step > done for step in loops):
+            return True
+        if done not in loops:
+            return False
+        return not inside or loops[done]._is_behind(inside)
+
+    def _is_behind(self, place: Places) -> bool:
+        (run, done), *rest = place
+        later = any(number > run for number in (*self._of, *self._inside))
+        return later or self.has_after(run, done, rest)
+
+    def until(self, run: int, done: int, inside: Places = ()) -> ObservedWrites:
+        """What was taken over until so many steps of `run` were done; and up to that place in the
+        loop that comes then."""
         other = ObservedWrites()
         other._of = {number: there for number, there in self._of.items() if number < run}
+        other._inside = {number: there for number, there in self._inside.items() if number < run}
+        loops = self.inside(run)
+        kept = {step: there for step, there in loops.items() if step < done}
+        if inside and done in loops:
+            (iteration, step), *rest = inside
+            kept[done] = loops[done].until(iteration, step, rest)
+        if kept:
+            other._inside[run] = kept
         if run in self._of:
             cut = other._of[run] = _OfRun()
             for index, found in self._of[run].values.items():
                 for step, value in found:
                     if step <= done and any(_BEFORE < each <= done for each, _ in found):
                         cut.note(index, step, value)
-        other.nbytes = sum(there.nbytes for there in other._of.values())
+        other.own_bytes = sum(there.nbytes for there in other._of.values())
         return other
 
     def forget(self, before: int) -> None:
         """Nobody looks at runs before that one any more."""
         self._of = {run: there for run, there in self._of.items() if run >= before}
-        self.nbytes = sum(there.nbytes for there in self._of.values())
+        self._inside = {run: there for run, there in self._inside.items() if run >= before}
+        self.own_bytes = sum(there.nbytes for there in self._of.values())
 
 
 def _grown(value: Any, before: Any) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from gradstep.core.debug.history.manual_assignments import Assignment
+from gradstep.core.debug.history.manual_assignments import Assignment, InnerPlace
 
 FIRST_BRANCH = "main"
 
@@ -31,7 +31,8 @@ class Branch:
 
     parent: the branch that it leaves, "" for the first; run, step, op: where. changes: all that was
     given by hand on the way, of which it has the first `inherited` in common with its parent.
-    place: run and step at which it was left, to be gone back to. edits: those of its program, in
+    place: run and step at which it was left, to be gone back to; inside: in loops that it stood in
+    there, from the outermost. edits: those of its program, in
     the order in which they were made, of which its parent has the first `edits_inherited`.
     """
 
@@ -45,6 +46,7 @@ class Branch:
     place: tuple[int, int] = (0, 0)
     edits: tuple[BranchEdit, ...] = ()
     edits_inherited: int = 0
+    inside: tuple[InnerPlace, ...] = ()
 
     @property
     def own(self) -> tuple[Assignment, ...]:

@@ -6,11 +6,15 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from gradstep.core.debug.history.manual_assignments import Inside, place_of
 from gradstep.core.debug.history.parked_runs import ParkedRuns
 from gradstep.core.debug.history.same_steps import Pairs
 from gradstep.core.debug.history.timeline import Timeline, go_through
+from gradstep.core.engine.device_transfer import kept as kept_copy
+from gradstep.core.engine.loops.loop_run import LoopRun
 from gradstep.core.engine.memory.run_snapshot import RunSnapshot
 from gradstep.core.engine.plan.dependent_steps import dependent_steps
+from gradstep.core.engine.run.loop_places import go_back_into, go_on_into
 from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
@@ -54,30 +58,70 @@ class BranchingTimeline(Timeline):
             self._live.restore(parked.live)
             self._feed_as_it_was()
 
-    def fork(self, run: int, step: int) -> None:
+    def fork(self, run: int, step: int, inside: Inside = ()) -> None:
         """Stand after `step` steps of `run`, as if nothing had come behind them; of that run's
         steps those that are done stay so, if they are as they would come without what was given by
-        hand behind there. What there was before is to be parked first."""
+        hand behind there. What there was before is to be parked first. inside: the place in the
+        loop that comes then, which stands there; what comes behind the loop is done, or is not, as
+        it comes to it. Raises GradstepError where that place is not kept."""
         self.require(run)
-        seen, given_next = self.link.seen, self.link.seen.after(run, step)
+        seen, given_next = self.link.seen, self.link.seen.has_after(run, step, inside)
         is_live, kept = run == self.runs - 1, self._kept.get(run)
         done = self._done if is_live else self.length
         self.starts = self.starts.until(run)
-        if run not in self.starts and not (is_live and given_next is None):
+        if run not in self.starts and (given_next or not is_live):
             started = self._live_start() if is_live else self._before(run)
             self.keep_start(run, VariableStore(self.backend, started))
         self._replayed = None
-        self.runs, self._done = run + 1, done
-        self.changes = [c for c in self.changes if (c.run, c.step) <= (run, step)]
+        self.runs, self._done = run + 1, step if inside else done
+        self.changes = [c for c in self.changes if c.at <= place_of(run, step, inside)]
         self._feeds_from = [each for each in self._feeds_from if each[0] <= (run, step)]
-        self.link.seen = seen.until(run, step)
+        self.link.seen = seen.until(run, step, inside)
         self.link.shared.hold(self.link.shared.now.copy())
         self._keep_only({r: s for r, s in self._kept.items() if r < run})
-        if given_next is not None or (kept is None and not is_live):
+        if again := given_next or (kept is None and not is_live):
             self._make_again(run, step)
         elif not is_live and kept is not None:
             self._live.restore(kept)
             self._feed_as_it_was()
+        self._live.given = self.link.seen.inside(run)
+        if inside and again:
+            go_on_into(self._live, step, inside)
+        elif inside:
+            self._live.leave_done(step, done)
+            go_back_into(self._live, step, inside)
+
+    def go_inside(self, step: int, inside: Inside) -> bool:
+        """Run the loop that is the next step of the last run to a place in it; whether it comes
+        there. Raises GradstepError where a step fails."""
+        return self._done == step and go_on_into(self._live, step, inside)
+
+    def give_inside(self, step: int, inside: Inside, values: Mapping[int, Any]) -> None:
+        """Values of an iteration, by their numbers, are others (device arrays) once the loop that
+        is step number `step` of the last run, and the next, stands at that place in it."""
+        run = self.runs - 1
+        noted, number, at = [self.link.seen], run, step
+        for iteration, following in inside:
+            noted.append(noted[-1].note_inside(number, at))
+            number, at = iteration, following
+        recording, at = self._live, step
+        recording.given = self.link.seen.inside(run)
+        for (_, following), given in zip(inside, noted[1:], strict=True):
+            loop = recording.loop(at)
+            loop.take_given(given)
+            recording, at = loop.recording, following
+        for index, value in values.items():
+            noted[-1].note(number, at, index, self._held_by(loop, index), value)
+            loop.give(index, value)
+
+    def _held_by(self, loop: LoopRun, index: int) -> Callable[[], Any]:
+        """What gives a copy of a value of the iteration in which a loop stands."""
+
+        def before() -> Any:
+            old = loop.recording.value(index)
+            return None if old is None else kept_copy(old, self.backend.xp.array)
+
+        return before
 
     def give(self, index: int, value: Any, step: int) -> GradstepError | None:
         """Value `index` of the plan is `value` (a device array) after `step` steps of the last run;

@@ -50,10 +50,10 @@ def find_target(session: DebugSession, name: str, at: tuple[int, int]) -> Target
         return Target(name, plan.newest(name, at[1]), plan.variables[name].type)
     ref = TensorRef.parse(name)
     if way_to(graph, ref.op):
-        raise _refused(
+        raise refused(
             name,
-            "is computed in a loop's iterations, where no value can be given",
-            "give the loop's inputs before it begins, or its results behind it",
+            "is computed in a loop's iterations",
+            "step into the loop, and give it in an iteration",
         )
     if ref.op not in graph:
         raise unknown_name(ref.op, graph.operations)
@@ -61,13 +61,13 @@ def find_target(session: DebugSession, name: str, at: tuple[int, int]) -> Target
     if isinstance(where, str):
         variable = variable_in(graph, plan.variables[where].op)
         if variable is None:
-            raise _refused(name, "is the state of its operation, and no tensor", "give its inputs")
+            raise refused(name, "is the state of its operation, and no tensor", "give its inputs")
         return Target(name, plan.newest(where, at[1]), variable=variable)
     if where is None:
         variable = variable_in(graph, ref.op) if ref.index == 0 else None
         if variable is not None:
             return Target(name, None, variable=variable)
-        raise _refused(name, "is not computed by this run", "look at it, or fetch it, first")
+        raise refused(name, "is not computed by this run", "look at it, or fetch it, first")
     _require_there(session, name, ref, where, at)
     is_constant = plan.constant(where) is not None
     fed = ref if where in plan.fed or is_constant else None
@@ -80,14 +80,14 @@ def _require_there(
     plan = session.plan
     if plan.made_by[index] >= at[1]:
         hint = f"go on to behind step {plan.made_by[index]}, which computes it"
-        raise _refused(name, "has no value here yet", hint)
+        raise refused(name, "has no value here yet", hint)
     frame = session.frame(*at)
     if frame.dead(ref) is not None:
-        raise _refused(name, "is dead: its branch is not taken", "give what decides about that")
+        raise refused(name, "is dead: its branch is not taken", "give what decides about that")
     if frame.state(ref) is not None:
-        raise _refused(name, "is a handle, and no tensor", "give what is put in there")
+        raise refused(name, "is a handle, and no tensor", "give what is put in there")
     if says_sizes(plan, index):
-        raise _refused(
+        raise refused(
             name, "says how large something is, or along which axis", "edit the constant instead"
         )
 
@@ -110,6 +110,7 @@ def _require_type(name: str, type: TensorType, value: np.ndarray) -> None:
         )
 
 
-def _refused(name: str, why: str, hint: str) -> GradstepError:
+def refused(name: str, why: str, hint: str) -> GradstepError:
+    """That what `name` means cannot be given, why, and what can be done."""
     node = TensorRef.parse(name).op
     return GradstepError(f"'{name}' {why}", kind="FailedPreconditionError", node=node, hint=hint)

@@ -29,10 +29,15 @@ class LoopIterations:
     def __init__(self, step: Step, trace: LoopTrace, run: LoopRun | None = None) -> None:
         assert step.iteration is not None
         self.op, self.name = step.op, step.op.name
+        self.iteration = step.iteration
         self.plan = step.iteration.plan
         self._split = step.iteration.split
-        self._trace = trace
+        self._kept = trace
         self._run = run
+
+    @property
+    def _trace(self) -> LoopTrace:
+        return self._kept if self._run is None else self._run.trace
 
     @property
     def count(self) -> int | None:
@@ -83,7 +88,7 @@ class LoopIterations:
         index = self._made(ref, step)
         if index is None or not self.has_begun(number) or self.dead(ref, number, step):
             return None
-        return self.held(index, number)
+        return self.held(index, number, step)
 
     def is_lost(self, ref: TensorRef, number: int, step: int) -> bool:
         """Whether what a tensor held after `step` steps of iteration `number`, or whether it was
@@ -108,7 +113,7 @@ class LoopIterations:
             return None
         if self._forgot(condition, number):
             return None
-        return why_dead(self.plan, ref, lambda value: self.held(value, number))
+        return why_dead(self.plan, ref, lambda value: self.held(value, number, step))
 
     def skips(self, operation: str, number: int) -> bool:
         """Whether the operation does not run in iteration `number`, as its branch is not taken."""
@@ -120,7 +125,7 @@ class LoopIterations:
     def shared(self, number: int, step: int) -> Iterator[Any]:
         """What all operations of the run work on that name its class, as `value`."""
         for name in self.plan.per_run if self.has_begun(number) else ():
-            yield self.held(self.plan.newest(name, step), number)
+            yield self.held(self.plan.newest(name, step), number, step)
 
     def variable(self, ref: TensorRef) -> str | None:
         """The variable of the run around that the tensor is, where the iterations deal with it."""
@@ -144,11 +149,17 @@ class LoopIterations:
         """Whether what it asks of iteration `number` is not kept any more."""
         return any(self.lost(value, number) for value in predicates(condition))
 
-    def held(self, index: int, number: int) -> Any:
-        """A value of the plan, in iteration `number`."""
+    def held(self, index: int, number: int, step: int | None = None) -> Any:
+        """A value of the plan, in iteration `number`: once `step` steps of it were done, at the end
+        of what is done of it."""
         if self._run is not None and number == self._run.number:
-            return self._run.recording.value(index)
-        return self._trace.held(index, number)
+            found = self._run.recording.value(index)
+        else:
+            found = self._trace.held(index, number)
+        given = self._trace.given
+        if given is None or step is None:
+            return found
+        return given.at(number, index, step, found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +195,7 @@ class LoopView:
         if at is None or at >= self.step or self.loop.skips(around[0].name, self.number):
             return None
         step = plan.steps[at]
-        held = self.loop.held(trace_of(step), self.number)
+        held = self.loop.held(trace_of(step), self.number, self.step)
         return last_view(step, held, around[1:], iterations)
 
     def value(self, ref: TensorRef) -> Any:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gradstep.core.debug.history.injection_target import Target, find_target
+from gradstep.core.debug.history.iteration_target import find_inside, view_at
 from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.engine.plan.steps import storage_name
 from gradstep.core.engine.run.variable_map import fits, require_fitting, variables
@@ -21,22 +22,73 @@ if TYPE_CHECKING:
     from gradstep.core.engine.plan.execution_plan import Plan
 
 
+Inside = Sequence[tuple[int, int]]  # iteration and step, from the outermost loop in
+InnerPlace = tuple[int, int, str]  # iteration, step, and the operation that comes then
+
+
 @dataclass(frozen=True, eq=False)
 class Assignment:
     """What variables and tensors ("w", "a:0") were given, where: in which run, after how many steps
     and before which operation ("" at the end of the run). words: the same for people; "" where it
-    needs none."""
+    needs none. inside: where that operation runs a loop, in which iteration of it, after how many
+    steps and before which operation, and so on in loops inside that."""
 
     run: int
     step: int
     op: str
     values: Mapping[str, np.ndarray]
     words: str = ""
+    inside: tuple[InnerPlace, ...] = ()
+
+    @property
+    def at(self) -> tuple[int, ...]:
+        """The place, to be compared with others of the same plan."""
+        return place_of(self.run, self.step, [(number, step) for number, step, _ in self.inside])
 
     def step_in(self, plan: Plan) -> int:
         """After how many steps of a plan that an edit may have made another."""
         length = len(plan.steps)
         return plan.step_of.get(self.op, length) if self.op else length
+
+    def inside_in(self, plan: Plan) -> Inside | None:
+        """The place in loops of such a plan; None where it has none."""
+        return inside_in(plan, self.step_in(plan), self.inside)
+
+
+def place_of(run: int, step: int, inside: Inside = ()) -> tuple[int, ...]:
+    """A place as one tuple: what comes later is greater."""
+    return run, step, *(number for pair in inside for number in pair)
+
+
+def place_text(run: int, step: int, inside: Inside = ()) -> str:
+    """A place as the move `run_to` takes it."""
+    return f"{run}:{step}" + "".join(f"/{number}:{at}" for number, at in inside)
+
+
+def inside_in(plan: Plan, step: int, inside: Sequence[InnerPlace]) -> Inside | None:
+    """The place in the loop that is step number `step` of a plan, which an edit may have made
+    another; None where that is no such loop."""
+    found: list[tuple[int, int]] = []
+    for number, at, op in inside:
+        loop = plan.steps[step].iteration if step < len(plan.steps) else None
+        if loop is None:
+            return None
+        plan = loop.plan
+        step = plan.step_of.get(op, min(at, len(plan.steps))) if op else len(plan.steps)
+        found.append((number, step))
+    return found
+
+
+def inner_places(plan: Plan, step: int, inside: Inside) -> tuple[InnerPlace, ...]:
+    """The same place, with the operations that come next there."""
+    found: list[InnerPlace] = []
+    for number, at in inside:
+        loop = plan.steps[step].iteration
+        assert loop is not None
+        plan, step = loop.plan, at
+        op = plan.steps[at].op.name if at < len(plan.steps) else ""
+        found.append((number, at, op))
+    return tuple(found)
 
 
 def assign(sessions: Sequence[DebugSession], values: Mapping[str, np.ndarray]) -> None:
@@ -60,20 +112,31 @@ def assign(sessions: Sequence[DebugSession], values: Mapping[str, np.ndarray]) -
 
 
 def give(
-    session: DebugSession, values: Mapping[str, np.ndarray], at: tuple[int, int], words: str = ""
+    session: DebugSession,
+    values: Mapping[str, np.ndarray],
+    at: tuple[int, int],
+    words: str = "",
+    inside: Inside = (),
 ) -> None:
     """Give variables and tensors other values after a step of the last run, all or none; what hangs
-    on them, and is done already behind there, is done again. Raises GradstepError for what cannot
-    be given there."""
-    _give(session, find_fitting(session, values, at), values, at, words)
+    on them, and is done already behind there, is done again. inside: the place in the loop that
+    comes next, which stands there. Raises GradstepError for what cannot be given there."""
+    _give(session, find_fitting(session, values, at, inside), values, at, words, inside)
 
 
 def find_fitting(
-    session: DebugSession, values: Mapping[str, np.ndarray], at: tuple[int, int]
+    session: DebugSession,
+    values: Mapping[str, np.ndarray],
+    at: tuple[int, int],
+    inside: Inside = (),
 ) -> dict[str, Target]:
-    """What is to be given each of the values, after a step of a run. Raises GradstepError for what
-    cannot be."""
-    targets = {name: find_target(session, name, at) for name in values}
+    """What is to be given each of the values, after a step of a run, or at a place in a loop.
+    Raises GradstepError for what cannot be."""
+    if inside:
+        view = view_at(session.timeline, *at, inside)
+        targets = {name: find_inside(session.timeline, name, view) for name in values}
+    else:
+        targets = {name: find_target(session, name, at) for name in values}
     for name, value in values.items():
         targets[name].require_fitting(value)
     return targets
@@ -82,10 +145,16 @@ def find_fitting(
 def give_possible(session: DebugSession, change: Assignment, at: tuple[int, int]) -> None:
     """Make a change again, of which an edit may have made a part impossible: that is remembered."""
     targets = dict[str, Target]()
-    for name, value in change.values.items():
+    inside = change.inside_in(session.plan) if change.inside else ()
+    if inside and not session.timeline.go_inside(at[1], inside):
+        inside = None
+    for name, value in change.values.items() if inside is not None else ():
         with contextlib.suppress(GradstepError):
-            targets |= find_fitting(session, {name: value}, at)
-    _give(session, targets, change.values, at, change.words)
+            targets |= find_fitting(session, {name: value}, at, inside or ())
+    if inside is None:
+        session.timeline.changes.append(replace(change, run=at[0], step=at[1]))
+    else:
+        _give(session, targets, change.values, at, change.words, inside)
 
 
 def _give(
@@ -94,9 +163,13 @@ def _give(
     values: Mapping[str, np.ndarray],
     at: tuple[int, int],
     words: str = "",
+    inside: Inside = (),
 ) -> None:
     timeline, (run, step) = session.timeline, at
-    for name, target in targets.items():
+    if inside:
+        given = {t.index: session.backend.put(values[n]) for n, t in targets.items()}
+        timeline.give_inside(step, inside, {i: x for i, x in given.items() if i is not None})
+    for name, target in targets.items() if not inside else ():
         array = session.backend.put(values[name])
         newest = timeline.done(run) == step
         if target.index is None or (target.variable is not None and newest):
@@ -107,7 +180,8 @@ def _give(
             timeline.feed_on(step, target.fed, values[name])
     steps = session.plan.steps
     op = steps[step].op.name if step < len(steps) else ""
-    timeline.changes.append(Assignment(run, step, op, dict(values), words))
+    places = inner_places(session.plan, step, inside)
+    timeline.changes.append(Assignment(run, step, op, dict(values), words, places))
 
 
 def concerned(sessions: Sequence[DebugSession], variable: Operation) -> DebugSession:
@@ -119,7 +193,8 @@ def concerned(sessions: Sequence[DebugSession], variable: Operation) -> DebugSes
 def repeat(change: Assignment, session: DebugSession) -> bool:
     """Make the change in a session of the program after an edit, in its place; false where it was
     paused on the way there."""
-    if session.run_to(f"{change.run}:{change.step_in(session.plan)}").reason is Reason.PAUSE:
+    step, inside = change.step_in(session.plan), change.inside_in(session.plan) or ()
+    if session.run_to(place_text(change.run, step, inside)).reason is Reason.PAUSE:
         return False
     give_possible(session, change, (change.run, session.stop.step))
     return True

@@ -336,7 +336,7 @@ class Timeline:
         """Raises GradstepError for a run that cannot be looked at any more, or in which variables
         were given other values from outside, by hand or by other threads."""
         self.require(run)
-        if any(True for _ in self.link.seen.of(run)):
+        if self.link.seen.touches(run):
             raise GradstepError(
                 f"variables were given other values from outside in run {run}",
                 kind="FailedPreconditionError",
@@ -391,6 +391,7 @@ class Timeline:
 
     def _feed(self, recording: Recording, run: int) -> None:
         feeds = self.feeds_at(run)
+        recording.given = self.link.seen.inside(run)
         if self._fed.get(recording) is not feeds:
             self._fed[recording] = feeds
             recording.feed(feeds)

@@ -98,7 +98,7 @@ def kept_steps(runs: ProgramRuns, before: ProgramRuns, run: int, stop: int) -> M
     """The steps of `run`, the first `stop` of it, that are done already in the one before; none
     where values were given by hand there."""
     was, now = before.timeline, runs.timeline
-    if any(True for _ in was.link.seen.of(run)):
+    if was.link.seen.touches(run):
         return {}
     fed_then, fed_now = was.feeds_at(run), now.feeds_at(run)
     same = {ref for ref, value in fed_now.items() if _is_same(value, fed_then.get(ref))}

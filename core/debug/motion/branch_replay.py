@@ -10,7 +10,12 @@ import numpy as np
 from gradstep.core.cancellation import check_cancelled
 from gradstep.core.debug.history.branch_record import Branch, BranchEdit
 from gradstep.core.debug.history.frozen_program import Program
-from gradstep.core.debug.history.manual_assignments import Assignment, give_possible
+from gradstep.core.debug.history.manual_assignments import (
+    Assignment,
+    Inside,
+    give_possible,
+    place_of,
+)
 from gradstep.core.debug.motion.branch_programs import BranchPrograms, kept_steps
 from gradstep.core.debug.motion.level import Level
 from gradstep.core.debug.motion.program_runs import ProgramRuns
@@ -94,11 +99,12 @@ class BranchReplay:
         return store
 
     def begin_edited(
-        self, runs: ProgramRuns, before: ProgramRuns, edit: BranchEdit
+        self, runs: ProgramRuns, before: ProgramRuns, edit: BranchEdit, inside: Inside = ()
     ) -> tuple[int, int]:
-        """Let an edited program come to where the one before it stands; the place that it has come
-        to: a step may fail on the way."""
-        changes = [c for c in before.timeline.changes if (c.run, c.step) <= (edit.run, edit.step)]
+        """Let an edited program come to where the one before it stands, at least to before the loop
+        that this stands in; the place that it has come to: a step may fail on the way."""
+        here = place_of(edit.run, edit.step, inside)
+        changes = [c for c in before.timeline.changes if c.at <= here]
         self._session.runs = runs
         _give_before(runs, changes)
         mine = [change for change in changes if change.run == edit.run]

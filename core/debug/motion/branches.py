@@ -19,8 +19,13 @@ from gradstep.core.debug.breaks.hit_counts import Path
 from gradstep.core.debug.history.branch_record import FIRST_BRANCH, Branch, BranchEdit
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import (
+    InnerPlace,
     find_fitting,
     give,
+    inner_places,
+    inside_in,
+    place_of,
+    place_text,
     require_outside,
 )
 from gradstep.core.debug.history.parked_runs import ParkedRuns
@@ -97,12 +102,11 @@ class Branches:
         it is: a branch leaves it here, and is shown. Where one begins already, and nothing was done
         since, they are that one's, too. name: of the branch; "" for the next that is free. words:
         what is given, for people. Raises GradstepError, and changes nothing, for what cannot be."""
-        session = self._session
-        require_outside(session)
+        session, inside = self._session, self._inside
         here = session.stop.run, session.stop.step
-        find_fitting(session, values, here)
+        find_fitting(session, values, here, inside)
         if self._is_new and not name:
-            give(session, values, here, words)
+            give(session, values, here, words, inside)
         else:
             self._fork(self._free(name), values, words)
         self._is_new = True
@@ -114,25 +118,25 @@ class Branches:
         on a branch that leaves the current one here and is shown. What that run had done already
         stays where it does not hang on the edit. kind, names: see BranchEdit; the rest as of
         `inject`. Raises GradstepError, and changes nothing, for what cannot be."""
-        session = self._session
-        require_outside(session)
-        stop = session.stop
-        edit = BranchEdit(stop.run, stop.step, stop.op, kind, (*names,), words)
+        session, inside = self._session, self._inside
+        stop, op = session.stop, self._op
+        edit = BranchEdit(stop.run, stop.step, op, kind, (*names,), words)
         edits = *self[self.current].edits, edit
         possible = self.programs.possible(edits[:-1])
         program = self.programs.program_after([*possible, edit])
         name, left, before = self._free(name), self.current, session.runs
+        within = inner_places(before.plan, stop.step, inside)
         with self._elsewhere(name):
             started = self._replay.started(before, stop.run)
             runs = before.edited(program, stop.run, started)
-            place = self._replay.begin_edited(runs, before, edit)
+            place = self._replay.begin_edited(runs, before, edit, inside)
             self.programs.hold(edit, runs)
         here, given = (stop.run, stop.step), len(runs.timeline.changes)
         self._by_name[name] = Branch(
-            name, left, *here, stop.op, inherited=given, edits=edits, edits_inherited=len(edits) - 1
+            name, left, *here, op, inherited=given, edits=edits, edits_inherited=len(edits) - 1
         )
         self._cursor.hits.hold(before.cursor.hits.until((stop.run, 0)))
-        self._cursor.stand(*place)
+        self._stand(*place, within)
         self._is_new = False
         self._settle()
         return self[name]
@@ -150,7 +154,7 @@ class Branches:
                 self._show(self[name])
                 self._session.timeline.resume(parked)
         self._cursor.hits.hold(self._hits.pop(name, {}))
-        self._stand_at(self[name].place)
+        self._stand_at(self[name])
         self._is_new = False
         self._settle()
 
@@ -170,8 +174,8 @@ class Branches:
             now, self.current = self.programs.own, self.first
             now.timeline.reset()
         self._follow_on(now)
-        self._stand_at(self[self.current].place)
-        self._cursor.error = failed
+        self._stand_at(self[self.current])
+        self._cursor.error = failed or self._cursor.error
         self._settle()
 
     def rename(self, name: str, to: str) -> None:
@@ -258,18 +262,18 @@ class Branches:
 
     def _fork(self, name: str, values: Mapping[str, np.ndarray], words: str) -> None:
         stop, timeline = self._session.stop, self._session.timeline
-        here, left = (stop.run, stop.step), self.current
+        here, left, inside, op = (stop.run, stop.step), self.current, self._inside, self._op
         with self._elsewhere(name):
-            timeline.fork(*here)
-            self._cursor.hits.hold(self._cursor.hits.until(here))
+            timeline.fork(*here, inside)
+            self._cursor.hits.hold(self._cursor.hits.until(place_of(*here, inside)))
             inherited = len(timeline.changes)
-            give(self._session, values, here, words)
+            give(self._session, values, here, words, inside)
         # Only now: what failed has made no branch.
         edits = self[left].edits
-        branch = Branch(name, left, *here, stop.op, inherited=inherited, place=here, edits=edits)
+        branch = Branch(name, left, *here, op, inherited=inherited, place=here, edits=edits)
         branch = replace(branch, edits_inherited=len(edits))
         self._by_name[name] = branch
-        self._cursor.stand(*here)
+        self._cursor.stand_inside(*here, inside)
 
     @contextmanager
     def _elsewhere(self, name: str) -> Iterator[None]:
@@ -293,6 +297,8 @@ class Branches:
         self._session.runs = runs
         runs.timeline.resume(runs.timeline.parked.by_name.pop(name))
         self._cursor.hits.hold(self._hits.pop(name))
+        if self._cursor.is_inside:
+            self._stand_at(self[name])
 
     def _show(self, branch: Branch) -> None:
         """The program of that branch, which is kept."""
@@ -315,11 +321,30 @@ class Branches:
         self._note()
         self.programs.keep_only(self._by_name.values(), self._session.runs)
 
-    def _stand_at(self, place: tuple[int, int]) -> None:
+    def _stand_at(self, branch: Branch) -> None:
         """Where a branch was left; an edit may have left fewer steps."""
-        timeline = self._session.timeline
-        run = min(max(place[0], timeline.first), timeline.runs - 1)
-        self._cursor.stand(run, min(place[1], timeline.done(run)))
+        timeline, (run, step) = self._session.timeline, branch.place
+        run = min(max(run, timeline.first), timeline.runs - 1)
+        self._stand(run, min(step, timeline.done(run)), branch.inside)
+
+    def _stand(self, run: int, step: int, inside: Sequence[InnerPlace]) -> None:
+        """At a step; and in the loop that comes then, as far as it comes to that place."""
+        self._cursor.stand(run, step)
+        places = inside_in(self._session.plan, step, inside)
+        if places:
+            with suppress(GradstepError):  # nothing is kept of the loop
+                self._session.runs.stepper.run_to(place_text(run, step, places))
+
+    @property
+    def _inside(self) -> Sequence[tuple[int, int]]:
+        """Where the session stands in loops."""
+        return [(place.iteration, place.step) for place in self._session.stop.inside]
+
+    @property
+    def _op(self) -> str:
+        """The operation of the run that comes where the session stands; "" at the run's end."""
+        steps, step = self._session.plan.steps, self._session.stop.step
+        return steps[step].op.name if step < len(steps) else ""
 
     @property
     def _cursor(self) -> Cursor:
@@ -335,7 +360,10 @@ class Branches:
         """Remember where the current one stands, and what was given on it."""
         stop = self._session.stop
         branch, changes = self[self.current], tuple(self._session.timeline.changes)
-        self._by_name[branch.name] = replace(branch, changes=changes, place=(stop.run, stop.step))
+        place, inside = (stop.run, stop.step), self._inside
+        within = inner_places(self._session.plan, stop.step, inside) if inside else ()
+        noted = replace(branch, changes=changes, place=place, inside=within)
+        self._by_name[branch.name] = noted
 
     def _moved_up(self, branch: Branch, gone: Branch) -> Branch:
         """A branch that leaves the parent of the one that it left."""

@@ -165,6 +165,14 @@ class Cursor:
         """Anywhere in the runs, outside of loops."""
         self.levels = [Level(self.timeline, run, step)]
 
+    def stand_inside(self, run: int, step: int, inside: Sequence[tuple[int, int]]) -> None:
+        """In a loop of the runs, at iteration and step, and in loops inside that. Raises
+        GradstepError where it has run, and nothing is kept of it."""
+        self.stand(run, step)
+        for number, at in inside:
+            self.enter(resumed=False)
+            self.level.number, self.level.step = number, at
+
     @property
     def hits(self) -> HitCounts:
         """How often breakpoints were hit, in these runs."""

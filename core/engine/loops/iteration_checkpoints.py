@@ -60,6 +60,23 @@ class Segments:
         known = segment.variables
         return None if known is None else {**self._fixed, **known}
 
+    def until(self, iteration: int, charge: Charge) -> Segments:
+        """Those of the iterations before that one, for a run of the loop that goes on from there.
+        charge: as of the whole."""
+        other = Segments(self._kept, charge)
+        other._fixed = self._fixed
+        for segment in self.all:
+            if segment.start < iteration:
+                values = segment.values
+                values = None if values is None else values[: iteration - segment.start]
+                nbytes = 0 if values is None else sum(size_of(each.values()) for each in values)
+                other.all.append(Segment(segment.start, segment.variables, values, nbytes))
+                starts = 0 if segment.variables is None else size_of(segment.variables.values())
+                other._start_bytes += starts
+                charge.add(starts + nbytes)
+        charge.add(size_of(other._fixed.values()))
+        return other
+
     def current(self, number: int, recording: Recording, nbytes: int, asking: Shrinking) -> Segment:
         """The segment of iteration `number`, which has just been run, and of which so many bytes
         will be kept: it begins one where the last is long enough."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradstep.core.engine.device_transfer import copy_array, size_of
+from gradstep.core.engine.loops.given_values import GivenValues
 from gradstep.core.engine.loops.iteration_checkpoints import Segment, Segments, Values
 from gradstep.core.engine.loops.trace_budget import Charge, Spare
 from gradstep.core.engine.loops.trace_retention import Kept
@@ -34,11 +35,15 @@ class LoopTrace(Trace):
     """Of one run of a loop. Iterations count from 0.
 
     outside: captures that lie outside the iterations, as they are in this run.
+    given: what was given by hand in them; None for nothing.
     last: the iteration that did not take place, of which only the condition was computed.
     """
 
-    def __init__(self, kept: Kept, outside: Mapping[int, Any]) -> None:
+    def __init__(
+        self, kept: Kept, outside: Mapping[int, Any], given: GivenValues | None = None
+    ) -> None:
         self.iteration = kept.iteration
+        self.given = given
         self.outside = outside
         self.last: RunSnapshot | None = None
         self._kept = kept
@@ -125,6 +130,32 @@ class LoopTrace(Trace):
         for number in [*self._records]:
             self._drop(number)
 
+    def until(self, number: int, kept: Kept, given: GivenValues | None) -> LoopTrace:
+        """What is kept of the iterations before that one, for a run that goes on from there. Raises
+        GradstepError where there is no room for it."""
+        if number:
+            self._asked(number - 1)
+        other = LoopTrace(kept, self.outside, given)
+        other._count = number
+        other._segments = self._segments.until(number, other._charge)
+        other._records = {n: record for n, record in self._records.items() if n < number}
+        other._sizes = {n: self._sizes[n] for n in other._records}
+        other._record_bytes = sum(size for _, size in other._sizes.values())
+        other._charge.add(sum(own for own, _ in other._sizes.values()))
+        return other
+
+    def record(self, number: int) -> RunSnapshot:
+        """All of an iteration that is done, or of the one that did not take place. Raises
+        GradstepError where it is not kept any more."""
+        if number == self._count:
+            found = self._last_record()
+        else:
+            segment = self._segments.of(number)
+            found = self._records.get(number) or self._record_again(segment, number)
+        if found is None:
+            raise not_kept(self.iteration.loop.cond.op)
+        return found
+
     # -- looking back ----------------------------------------------------------------------------
 
     def read(self, tensor: TensorRef, iteration: int) -> Any:
@@ -207,7 +238,8 @@ class LoopTrace(Trace):
         """Do iterations again, up to `stop`; nothing where that cannot be."""
         variables = self._segments.variables(segment)
         if self._kept.repeat is not None and variables is not None:
-            self._kept.repeat(self.outside, variables, range(segment.start, stop), keep)
+            numbers = range(segment.start, stop)
+            self._kept.repeat(self.outside, variables, numbers, self.given, keep)
 
     # -- whole iterations ------------------------------------------------------------------------
 
@@ -278,6 +310,16 @@ class LoopTrace(Trace):
             hint="give recorded runs more memory (Run, Keep recorded), or take fewer iterations "
             "or smaller tensors",
         )
+
+
+def not_kept(name: str) -> GradstepError:
+    """That nothing can be gone on from amid a loop."""
+    return GradstepError(
+        f"the iterations of '{name}' are not kept any more",
+        kind="FailedPreconditionError",
+        node=name,
+        hint="restart, and do it when the loop comes there",
+    )
 
 
 def _went_otherwise(number: int) -> GradstepError:

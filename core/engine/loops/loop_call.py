@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradstep.core.engine.device_transfer import copy_array
+from gradstep.core.engine.loops.given_values import GivenValues
+from gradstep.core.engine.loops.iteration_trace import LoopTrace, not_kept
 from gradstep.core.engine.loops.loop_pause import LoopPaused
 from gradstep.core.engine.loops.loop_run import LoopRun
 from gradstep.core.engine.loops.trace_retention import Retention
@@ -36,15 +38,15 @@ class LoopCall:
     ) -> None:
         self.run = run
         self._step, self._cells, self._fixed, self._absent = step, cells, fixed, absent
-        self._around, self._on_host = around, on_host
+        self.around, self._on_host = around, on_host
         self._begun = self._done = False
 
     def __call__(self) -> None:
         if not self._begun or self._done:
             self._begin()
-        watch = self._around.stopwatch
+        watch = self.around.stopwatch
         self.run.recording.stopwatch = None if watch is None else watch.into(self._step)
-        error = self.run.finish(self._around.pausing)
+        error = self.run.finish(self.around.pausing)
         if error is None and not self.run.ended:
             raise LoopPaused
         self._done = True
@@ -56,6 +58,19 @@ class LoopCall:
         """The run, at its start if the step has not come there yet."""
         if not self._begun:
             self._begin()
+        return self.run
+
+    def open_at(self, number: int, step: int, kept: Any) -> LoopRun:
+        """The run, standing where `step` steps of iteration `number` are done. kept: what there is
+        of the iterations, where it is over. What was done of that iteration is not done again, nor
+        what is before it. Raises GradstepError where that is not kept."""
+        if self._begun and not self._done:
+            self.run.go_back(number, step)
+            return self.run
+        self._begin()
+        if not isinstance(kept, LoopTrace) or kept.iteration is not self.run.iteration:
+            raise not_kept(self._step.op.name)
+        self.run.go_back(number, step, kept)
         return self.run
 
     def close(self) -> None:
@@ -82,8 +97,14 @@ class LoopCall:
         count = len(reads) - len(iteration.shared)
         shared = zip(iteration.shared, values[count:], strict=True)
         there = {name: array for name, array in shared if array is not None}
-        self.run.begin(values[:count], there)
+        self.run.begin(values[:count], there, self.given)
         self._begun, self._done = True, False
+
+    @property
+    def given(self) -> GivenValues | None:
+        """What is given by hand in its iterations."""
+        around = self.around
+        return around.given.get(around.plan.step_of[self._step.op.name]) if around.given else None
 
     def _put(self) -> None:
         run, step = self.run, self._step

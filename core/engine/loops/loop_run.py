@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +10,12 @@ import numpy as np
 
 from gradstep.core.cancellation import check_cancelled
 from gradstep.core.engine.device_transfer import copy_array
+from gradstep.core.engine.loops.given_values import NOTHING_GIVEN, GivenValues
 from gradstep.core.engine.loops.iteration_trace import LoopTrace
 from gradstep.core.engine.loops.loop_pause import Pausing, never
 from gradstep.core.engine.loops.loop_round import LoopRound
 from gradstep.core.engine.loops.trace_budget import Charge
-from gradstep.core.engine.loops.trace_retention import Kept, Retention
+from gradstep.core.engine.loops.trace_retention import Keep, Kept, Retention
 from gradstep.core.engine.plan.loop_body import Iteration
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
@@ -48,6 +49,7 @@ class LoopRun:
         self._crossed = not set(iteration.carried).isdisjoint(r for _, r in self._carried)
         self.number = self.step = 0
         self.ended = False
+        self.given: GivenValues | None = None  # by hand, in its iterations
         self.adopt(keeping)
 
     def adopt(self, keeping: Retention) -> None:
@@ -63,13 +65,89 @@ class LoopRun:
         """Hold nothing of the last run any more."""
         self.trace = LoopTrace(self._kept, {})
 
-    def begin(self, inputs: Sequence[Any], shared: Mapping[str, Any]) -> None:
+    def begin(
+        self,
+        inputs: Sequence[Any],
+        shared: Mapping[str, Any],
+        given: GivenValues | None = None,
+    ) -> None:
         """Stand before iteration 0. inputs: device arrays of the loop's variables and captures;
-        shared: of the variables that it has in common with the run around."""
+        shared: of the variables that it has in common with the run around. given: what is given by
+        hand on the way."""
         of = self.iteration
+        self._take(given)
         self.recording.feed({ref: inputs[number] for ref, number in of.fed.items()})
         self._start({**shared, **{name: inputs[n] for name, n in of.started.items()}})
-        self.trace = LoopTrace(self._kept, self._outside())
+        self.trace = LoopTrace(self._kept, self._outside(), given)
+
+    def go_back(self, number: int, step: int, before: LoopTrace | None = None) -> None:
+        """Stand where `step` steps of iteration `number` are done, which is done or under way;
+        nothing is done again. before: what there is of a run of the loop that is over, which this
+        one is to be as until then. Raises GradstepError where that is not kept any more."""
+        trace = self.trace if before is None else before
+        if before is None and number == self.number:
+            done = self.step
+        else:
+            record = trace.record(number)
+            done = (
+                self.iteration.split
+                if number == trace.iterations
+                else len(self.recording.plan.steps)
+            )
+            self._feed_again(self.recording)
+            self.recording.restore(record)
+        self.trace = trace.until(number, self._kept, self.given)
+        self.number, self.step, self.ended = number, step, False
+        self._give_inside()
+        self.recording.leave_done(step, done)
+        if step == self.iteration.split:
+            self._ask()
+
+    def give(self, index: int, value: Any) -> None:
+        """Value `index` of the iteration that it stands in is `value` for what comes. A condition
+        that is known is asked again. given: has it already."""
+        self._give({index: value})
+        if self.step == self.iteration.split:
+            self.trace = self.trace.until(self.number, self._kept, self.given)
+            self._ask()
+
+    def take_given(self, given: GivenValues) -> None:
+        """What is given by hand from now on, what was already among it."""
+        self.given = self.trace.given = given
+        self._give_inside()
+
+    def _take(self, given: GivenValues | None) -> None:
+        self.given, self.recording.given = given, NOTHING_GIVEN
+
+    def _give(self, values: Mapping[int, Any]) -> None:
+        self._set_apart(values)
+        for index, value in values.items():
+            self.recording.give(index, value)
+
+    def _give_inside(self) -> None:
+        """Let the loops in this iteration know what is given in theirs."""
+        given = self.given
+        self.recording.given = NOTHING_GIVEN if given is None else given.inside(self.number)
+
+    def _give_at(self, step: int) -> None:
+        """What is given once so many steps of this iteration are done."""
+        if self.given is not None:
+            self._give(dict(self.given.steps(self.number)).get(step, {}))
+
+    def _set_apart(self, values: Iterable[int]) -> None:
+        """Let nothing else lie where these do."""
+        recording = self.recording
+        near = [v for v in values if not recording.layout.is_apart(v, self.step)]
+        if near:
+            self.recording = recording.parted(near)
+            self._feed_again(recording)
+            self.recording.stand_as(recording)
+            self._again = self._rounds = None
+
+    def _feed_again(self, recording: Recording) -> None:
+        """The captures, as they lie there."""
+        places = {ref: recording.plan.tensors[ref] for ref in self.iteration.fed}
+        self.recording.feed({r: recording.value(i) for r, i in places.items() if type(i) is int})
 
     @property
     def length(self) -> int:
@@ -79,6 +157,8 @@ class LoopRun:
     def reach(self, step: int) -> GradstepError | None:
         """Execute what is missing up to `step` of this iteration, or up to its end, which comes
         early where the condition is false; what stopped it."""
+        if self.given is not None:
+            return self._reach_given(step)
         recording, split = self.recording, self.iteration.split
         if self.step < split:
             self.step, error = recording.run(self.step, min(step, split))
@@ -91,6 +171,25 @@ class LoopRun:
             return None
         self.step, error = recording.run(self.step, step)
         return None if error is None else self._located(error)
+
+    def _reach_given(self, step: int) -> GradstepError | None:
+        """The same, where values are given on the way: each once the steps before it are done."""
+        assert self.given is not None
+        split = self.iteration.split
+        given = {at for at, _ in self.given.steps(self.number)}
+        for stop in sorted({*given, split, step}):
+            if not self.step < stop <= step or self.ended:
+                continue
+            self.step, error = self.recording.run(self.step, stop)
+            if error is not None:
+                return self._located(error)
+            if self.step < stop:  # a loop was left
+                return None
+            self._give_at(stop)
+            unclear = self._ask() if stop == split else None
+            if unclear is not None:
+                return unclear
+        return None
 
     def advance(self) -> GradstepError | None:
         """From the end of an iteration that took place to the start of the next; what is in the
@@ -146,7 +245,7 @@ class LoopRun:
     def _whole_rounds(self) -> LoopRound | None:
         """What goes from condition to condition, where the next iteration begins with copies alone
         and its condition leaves what is kept of this one as it is."""
-        if self._kept.whole or self._crossed:
+        if self._kept.whole or self._crossed or self.given is not None:
             return None
         copies, calls = self.recording.copies_to_go_on(self._carried), self.recording.calls
         if copies is None:
@@ -200,6 +299,7 @@ class LoopRun:
         check_cancelled()
         if not self._crossed and recording.go_on(self._carried):
             self.number, self.step = self.number + 1, 0
+            self._begin_given()
             return
         now = recording.variables()
         after = [recording.value(index) for index in of.results]
@@ -213,13 +313,21 @@ class LoopRun:
         check_cancelled()
         self.recording.begin(variables)
         self.number, self.step, self.ended = number, 0, False
+        self._begin_given()
+
+    def _begin_given(self) -> None:
+        """Give what is given as this iteration begins."""
+        if self.given is not None:
+            self._give_inside()
+            self._give_at(0)
 
     def _repeat(
         self,
         outside: Mapping[int, Any],
         variables: Mapping[str, Any],
         numbers: range,
-        keep: Callable[[int, Recording], None],
+        given: GivenValues | None,
+        keep: Keep,
     ) -> None:
         """See keeping.Repeat. In memory of its own, and without printing once more."""
         again = self._again
@@ -228,18 +336,20 @@ class LoopRun:
             again = self._again = LoopRun(self.iteration, self.recording.another(), plain)
             again.recording.keeping = self.keeping  # of loops inside
         with printing_to(nowhere):
-            again.do_again(outside, variables, numbers, keep)
+            again.do_again(outside, variables, numbers, given, keep)
 
     def do_again(
         self,
         outside: Mapping[int, Any],
         variables: Mapping[str, Any],
         numbers: range,
-        keep: Callable[[int, Recording], None],
+        given: GivenValues | None,
+        keep: Keep,
     ) -> None:
         """Iterations of another run of the loop: see `_repeat`. Raises GradstepError where one
         fails that did not fail before."""
         plan = self.recording.plan
+        self._take(given)
         places = {ref: plan.tensors[ref] for ref in self.iteration.fed}
         self.recording.feed({r: outside[i] for r, i in places.items() if isinstance(i, int)})
         self._start(variables, numbers.start)

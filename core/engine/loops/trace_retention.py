@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from gradstep.core.engine.loops.given_values import GivenValues
 from gradstep.core.engine.loops.trace_budget import LoopMemory
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.loop_body import Iteration, value_of
@@ -16,11 +17,10 @@ from gradstep.core.ops.declare.attribute_kinds import attribute
 if TYPE_CHECKING:
     from gradstep.core.engine.run.recording import Recording
 
+Keep = Callable[[int, "Recording"], None]
 # Does iterations again, from the captures and the variables that the first of them starts with, and
-# calls the last argument with each once it is done.
-Repeat = Callable[
-    [Mapping[int, Any], Mapping[str, Any], range, "Callable[[int, Recording], None]"], None
-]
+# with what is given in them by hand; and calls the last argument with each once it is done.
+Repeat = Callable[[Mapping[int, Any], Mapping[str, Any], range, GivenValues | None, Keep], None]
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from gradstep.core.engine.plan.execution_plan import Plan, assemble
 from gradstep.core.engine.plan.fed_types import Outputs, RunTypes
@@ -50,6 +51,12 @@ class Iteration:
     def calls_python(self) -> bool:
         """Whether a user's function runs in it."""
         return any(step.calls_python for step in self.plan.steps)
+
+    @cached_property
+    def started_captures(self) -> frozenset[int]:
+        """Captures that an iteration starts with as it does with variables."""
+        names = self.started.keys() - {*self.loop.variables}
+        return frozenset(self.plan.versions[name][0] for name in names)
 
     @property
     def variables(self) -> Mapping[str, Variable]:

@@ -22,6 +22,7 @@ from gradstep.core.engine.calls.op_evaluation import Functions, locate_error
 from gradstep.core.engine.calls.scratch_memory import Scratch
 from gradstep.core.engine.calls.split_calls import split_call
 from gradstep.core.engine.device_transfer import copy_array
+from gradstep.core.engine.loops.given_values import NOTHING_GIVEN, Inside
 from gradstep.core.engine.loops.loop_pause import Pausing, never
 from gradstep.core.engine.memory.arena import Arena
 from gradstep.core.engine.memory.host_values import (
@@ -122,6 +123,7 @@ class Binding:
         self.loop_memory: LoopMemory | None = None  # for that; None: as much as there is
         self.pausing: Pausing = never  # whether loops are to be left between two iterations
         self.stopwatch: Stopwatch | None = None  # to run by, where steps are timed
+        self.given: Inside = NOTHING_GIVEN  # what is given by hand in loops, in this run
 
     def _continued(self, plan: Plan, backend: Backend) -> RecordLayout | None:
         """The layout of `plan` in this recording's memory, if it can go on there."""
@@ -197,6 +199,7 @@ class Binding:
         self._loops = {step: self._loops[step] for step in loops if step in self._loops}
         for call in self._loops.values():
             call.adopt(self._keeping())  # those that are taken over kept what was asked for then
+            call.around = self
 
     def _calls_of(self, step: Step) -> Calls:
         return tuple(map(split_call, parts(self._call(step))))

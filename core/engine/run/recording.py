@@ -25,6 +25,7 @@ from gradstep.core.engine.loops.loop_pause import LoopPaused
 from gradstep.core.engine.memory.arena import Arena
 from gradstep.core.engine.memory.record_layout import RecordLayout
 from gradstep.core.engine.memory.run_snapshot import RunSnapshot
+from gradstep.core.engine.plan.dependent_steps import dependent_steps
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.run.chosen_rows import ChosenRows
 from gradstep.core.engine.run.plan_binding import Binding
@@ -59,6 +60,7 @@ class Recording(Binding):
         self._turned = False
         self._carrying: tuple[Sequence[tuple[int, int]], list[Call], list[Any]] | None = None
         self._aside: Any = None  # cells and calls for the other way round
+        self._still: set[int] = set()  # steps to come that are done, and as they would be
 
     @property
     def nbytes(self) -> int:
@@ -183,6 +185,7 @@ class Recording(Binding):
             if self._are(variables, self._turning[1]):
                 starting = self._not_turning
         self._absent.clear()
+        self._still.clear()
         empty: set[int] = set()
         names, firsts = [*starting], [*map(itemgetter(0), starting.values())]
         arrays = [*map(variables.get, names, map(self._first.get, names))]
@@ -212,6 +215,7 @@ class Recording(Binding):
             self._carrying = carried, *self._moved(carried)
         _, moves, loose = self._carrying
         self._begun_with = {}
+        self._still.clear()
         values = [self._cells[value] for _, value in loose]
         if loose and any(value is None for value in values):
             return False
@@ -256,6 +260,8 @@ class Recording(Binding):
     def run(self, start: int, stop: int) -> tuple[int, GradstepError | None]:
         """Execute steps `start` to `stop`; how many of the plan's steps are done then, and what
         stopped it early: nothing where it is `pausing`, and left a loop that it can go on with."""
+        if self._still:
+            return self._run_what_is_not_done(start, stop)
         if self.stopwatch is None:
             made, error = self._calls.between(start, stop)()
             done = stop if error is None else self._calls.step_at(start, made)
@@ -265,6 +271,39 @@ class Recording(Binding):
             return done, None
         return done, None if error is None else self.located(error, done)
 
+    def _run_what_is_not_done(self, start: int, stop: int) -> tuple[int, GradstepError | None]:
+        still, self._still = self._still, set()
+        try:
+            while start < stop:
+                end = next((at for at in range(start, stop) if at in still), stop)
+                done, error = self.run(start, end)
+                if error is not None or done < end:
+                    return done, error
+                start = next((at for at in range(end, stop) if at not in still), stop)
+            return stop, None
+        finally:
+            self._still = {step for step in still if step >= start}
+
+    def leave_done(self, step: int, done: int) -> None:
+        """Go on from step number `step`; those behind it up to `done`, which are done, are not done
+        again unless they hang on what is given then, or on what is to `redo`."""
+        self._still = {*range(step, done)}
+        for at, loop in ((self.plan.step_of[s.op.name], call) for s, call in self._loops.items()):
+            if at > step:
+                loop.close_unfinished()
+
+    def redo(self, step: int) -> None:
+        """Do step number `step` again, and what hangs on it."""
+        self._still.discard(step)
+        self._undo(self.plan.steps[step].writes)
+
+    def _undo(self, values: Iterable[int]) -> None:
+        """What hangs on these is not done any more."""
+        if self._still:
+            first, last = min(self._still), max(self._still)
+            for steps in dependent_steps(self.plan, values, first, last + 1):
+                self._still.difference_update(steps)
+
     def value(self, index: int) -> Any:
         """The array of value `index` (meaningless before its step has run); None for a variable
         that has no value."""
@@ -273,10 +312,37 @@ class Recording(Binding):
     def loop(self, step: int) -> LoopRun:
         """The run of the loop that is step number `step`, once this run has come there: to be
         driven, and then the step goes on from where it stands; or to look at."""
-        return self._loops[self.plan.steps[step]].open()
+        return self.loop_call(step).open()
+
+    def loop_call(self, step: int) -> LoopCall:
+        """What runs the loop that is step number `step`."""
+        return self._loops[self.plan.steps[step]]
+
+    def loop_trace(self, step: int) -> Any:
+        """What there is of the iterations of the loop that is step number `step`, where it is
+        over."""
+        loop = self.plan.steps[step]
+        assert loop.iteration is not None
+        return self.value(loop.writes[len(loop.iteration.loop.variables)])
+
+    def parted(self, values: Iterable[int]) -> Recording:
+        """One of the same plan, in memory of its own, in which nothing else lies where these
+        values do; before its first run."""
+        layout = self.layout.with_apart(values)
+        made = Recording(self.plan, self.backend, self.functions, layout)
+        self.on_host.hand_on(made.on_host)
+        made.keeping, made.loop_memory, made.pausing = self.keeping, self.loop_memory, self.pausing
+        made.given = self.given
+        return made
+
+    def stand_as(self, other: Recording) -> None:
+        """Stand where another one of the same plan stands, once it is fed the same."""
+        self.restore(other.record())
+        self._still = {*other._still}
 
     def replace(self, version: int, value: Any) -> None:
         """Others have changed a variable: `version`, the newest by now, is `value`."""
+        self._undo([version])
         was_empty = self._cells[version] is None
         if version in self._begun_with:  # which a snapshot may have
             self._begun_with = {v: x for v, x in self._begun_with.items() if v != version}
@@ -362,6 +428,7 @@ class Recording(Binding):
         """Value `index`, which is there already, is `value` for the steps that are done from now
         on: somebody gave it by hand. It lies apart from all others (see RecordLayout)."""
         self._close_unfinished()
+        self._undo([index])
         self._absent.discard(index)
         if self.plan.values[index].variable:
             self.replace(index, value)

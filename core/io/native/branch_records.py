@@ -15,6 +15,7 @@ def write_branch(branch: KeptBranch, files: TensorFiles) -> file_schema.BranchRe
             op=change.op,
             values={name: files.record(value) for name, value in change.values.items()},
             words=change.words,
+            inside=[*change.inside],
         )
         for change in branch.changes
     ]
@@ -27,6 +28,7 @@ def write_branch(branch: KeptBranch, files: TensorFiles) -> file_schema.BranchRe
         changes=changes,
         inherited=branch.inherited,
         place=branch.place,
+        inside=[*branch.inside],
         edits=[
             file_schema.BranchEditRecord(
                 run=e.run, step=e.step, op=e.op, kind=e.kind, names=[*e.names], words=e.words
@@ -45,10 +47,12 @@ def read_branch(record: file_schema.BranchRecord, members: TensorSource) -> Kept
             c.op,
             {name: read_tensor(value, members) for name, value in c.values.items()},
             c.words,
+            (*c.inside,),
         )
         for c in record.changes
     )
     edits = tuple(KeptEdit(e.run, e.step, e.op, e.kind, (*e.names,), e.words) for e in record.edits)
     where = record.run, record.step, record.op
     rest = record.inherited, record.place, edits
-    return KeptBranch(record.name, record.parent, *where, changes, *rest)
+    inside = (*record.inside,)
+    return KeptBranch(record.name, record.parent, *where, changes, *rest, inside=inside)

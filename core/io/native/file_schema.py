@@ -18,9 +18,9 @@ from gradstep.core.graph.model import Phase
 # of it to test on; a recorded run (RecordedRecord). 5: watches. 6: breakpoints that
 # log, or are on what is written. 7: rows of the data are packed into it. Else files are as they
 # were, and are written as 1, which older versions of the program read. 8: branches of its runs.
-# 9: branches of edited programs.
-VERSION = 9
-SPLATS, DATA, TEST, RECORDED, WATCHES, LOGS, PACKED, BRANCHES, EDITED_BRANCHES = (
+# 9: branches of edited programs. 10: branches that stand in loops, or were given values there.
+VERSION = 10
+SPLATS, DATA, TEST, RECORDED, WATCHES, LOGS, PACKED, BRANCHES, EDITED_BRANCHES, LOOP_BRANCHES = (
     2,
     3,
     4,
@@ -30,6 +30,7 @@ SPLATS, DATA, TEST, RECORDED, WATCHES, LOGS, PACKED, BRANCHES, EDITED_BRANCHES =
     7,
     8,
     9,
+    10,
 )  # since when there are these
 ALIKE = 1  # from this version on, these records read a file as it stands
 
@@ -263,6 +264,7 @@ class ChangeRecord(Record):
     op: str = ""
     values: dict[str, TensorRecord] = {}
     words: str = ""
+    inside: list[tuple[Count, Count, str]] = []  # which older versions of the program do not know
 
 
 class BranchEditRecord(Record):
@@ -288,6 +290,7 @@ class BranchRecord(Record):
     inherited: Count = 0
     place: tuple[Count, Count] = (0, 0)
     edits: list[BranchEditRecord] = []  # which older versions of the program do not know
+    inside: list[tuple[Count, Count, str]] = []  # nor this
 
 
 class DocumentRecord(Record):

@@ -343,8 +343,8 @@ class TensorExplorer(QWidget):
         stop, view, value = self._workspace.stop, self.view, self._value
         if stop is None or view is None or value is None or view.minus is not None:
             return False
-        if stop.inside or stop.threads:
-            self.finder.say(self.tr("no value can be given in a loop, or beside threads"), True)
+        if stop.threads:
+            self.finder.say(self.tr("no value can be given beside threads"), True)
             return False
         return value.state == "known" and value.dtype != DType.RESOURCE.value
 

@@ -275,7 +275,7 @@ def test_what_cannot_be_given_is_refused_and_nothing_is_changed() -> None:
             session.inject({name: value})
     session.run_to(loop.name)
     session.step_into()
-    with pytest.raises(GradstepError, match="stands in a loop"):
+    with pytest.raises(GradstepError, match="outside of the loop that the session stands in"):
         session.inject({"x": np.float32(1)})
     assert [branch.name for branch in session.branches.all] == ["main"]
 

@@ -1,0 +1,410 @@
+"""Values that are given amid loops: whatever the way, each branch shows what a straight run with
+them would, in every iteration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.debug.history.frozen_program import Program
+from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.document.document import Document
+from gradstep.core.document.kept_branches import begin as begin_branches
+from gradstep.core.document.kept_branches import keep, relabel_branch
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.host.branch_answers import inject
+from gradstep.core.host.course_bytes import read, written
+from gradstep.core.host.session_restore import Courses, begin, course_of, follow
+from gradstep.core.io.native.gradstep_file import from_bytes, to_bytes
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder, Tensor
+from gradstep.core.program.derive import derive
+from gradstep.core.protocol.branch_queries import SEED
+from tests.core.debug.test_state_machine import same
+from tests.support.looping import nested, power
+from tests.support.straight_loops import Place, StraightLoops, place_of, text_of
+
+RUNS = 2
+FEEDS = {"x:0": Constant(np.float32(2)), "n:0": Constant(np.int32(3))}
+
+
+def counted(b: GraphBuilder) -> Tensor:
+    """A variable grows in each iteration."""
+    x, n = b.placeholder("x", shape=()), b.placeholder("n", "int32", ())
+    v = b.variable("v", shape=())
+
+    def body(i: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        up = b.one("AssignAdd", v, y, name="up")
+        return i + 1, tf.add(up, x, name="plus")
+
+    _, y = tf.while_loop(lambda i, y: i < n, body, [0, 1.0])
+    return tf.identity(y, name="y")
+
+
+def shared(b: GraphBuilder) -> Tensor:
+    """What lies in one place of memory: a value, its reshaped self, and what goes round."""
+    x, n = b.placeholder("x", shape=()), b.placeholder("n", "int32", ())
+
+    def body(i: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        times = tf.multiply(y, x, name="times")
+        flat = tf.reshape(times, [4], name="flat")
+        back = tf.reshape(flat, [2, 2], name="back")
+        return i + 1, back + tf.transpose(tf.identity(times, name="same"))
+
+    first = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    _, y = tf.while_loop(lambda i, y: i < n, body, [0, first])
+    return tf.identity(y, name="y")
+
+
+def _program(build: Callable[[GraphBuilder], Tensor], wrt: str = "") -> Program:
+    b = GraphBuilder()
+    with b.as_default():
+        y = build(b).ref
+    graph = b.build()
+    request = GradientRequest.to("y", wrt) if wrt else GradientRequest()
+    initial = {"v": Constant(np.float32(0.5))} if "v" in graph else {}
+    asked = Document(graph=graph, request=request, feeds=FEEDS, initial=initial, fetches=(y,))
+    return derive(asked)
+
+
+PROGRAMS: dict[str, Callable[[], Program]] = {
+    "power": lambda: _program(power),
+    "gradient": lambda: _program(power, "x"),
+    "nested": lambda: _program(nested),
+    "variable": lambda: _program(counted),
+    "shared": lambda: _program(shared),
+}
+
+
+class LoopForks(RuleBasedStateMachine):
+    """Moves, values that are given in iterations and outside, and branches, at any time."""
+
+    program: Program
+    limit_bytes: int
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.session = DebugSession(self.program, None, self.limit_bytes)
+        self.given: dict[str, list[tuple[Place, str, Any]]] = {"main": []}
+        self.fresh = {"main": self._straight([])}
+        self.places: dict[str, Place] = {"main": (0, 0)}
+
+    def _straight(self, given: list[tuple[Place, str, Any]]) -> StraightLoops:
+        return StraightLoops(self.program, self.session.plan, RUNS, given)
+
+    @property
+    def here(self) -> Place:
+        return place_of(self.session.stop)
+
+    @property
+    def name(self) -> str:
+        return self.session.branches.current
+
+    @rule(
+        command=st.sampled_from(
+            ["step", "step_into", "step_out", "continue_", "step_back", "reverse_continue"]
+        )
+    )
+    def move(self, command: str) -> None:
+        last = self.here >= (RUNS - 1, self.session.timeline.length)
+        back = command in ("step_back", "reverse_continue")
+        if command in self.session.stop.legal and (back or not last):
+            self.session.command(command)
+
+    @rule(data=st.data())
+    def run_to(self, data: st.DataObject) -> None:
+        first = self.session.timeline.first
+        there = sorted(place for place in self.fresh[self.name].at if place[0] >= first)
+        place = data.draw(st.sampled_from(there))
+        self.session.run_to(text_of(place))
+        assert self.here == place
+
+    @rule(data=st.data(), times=st.integers(1, 2))
+    def inject(self, data: st.DataObject, times: int) -> None:
+        for _ in range(times):
+            self._inject(data)
+
+    def _inject(self, data: st.DataObject) -> None:
+        session, before = self.session, self.name
+        frame = session.frame()
+        plan = session.plan if not session.stop.inside else frame.loops[0].loop.plan
+        seen = {r: frame.value(r) for r in self.fresh[before].at[self.here] if r in plan.tensors}
+        known = {
+            r: x
+            for r, x in seen.items()
+            if x is not None and (x.dtype.kind != "i" or not r.op.startswith("grad"))
+        }
+        assume(known)
+        ref = data.draw(st.sampled_from(sorted(known, key=str)))
+        new = self._other(data, known[ref])
+        here, was_new, count = self.here, session.branches._is_new, len(self.given)
+        refused: GradstepError | None = None
+        try:
+            session.inject({ref.short: new})
+        except GradstepError as error:
+            refused = error
+        assert place_of(session.stop) == here
+        if refused is not None:
+            assert refused.hint
+            assert self.name == before
+            return
+        self.places[before] = here
+        kept = [each for each in self.given[before] if each[0] <= here]
+        self.given[self.name] = [*kept, (here, ref.short, new)]
+        self.fresh[self.name] = self._straight(self.given[self.name])
+        assert len(self.given) == count + (not was_new)
+
+    def _other(self, data: st.DataObject, value: np.ndarray) -> np.ndarray:
+        number = data.draw(st.integers(0, 9))
+        if value.dtype.kind == "f":
+            return np.random.default_rng(number).normal(size=value.shape).astype(value.dtype)
+        return np.full(value.shape, number % 4, value.dtype)
+
+    @rule(data=st.data())
+    def switch(self, data: st.DataObject) -> None:
+        self.places[self.name] = self.here
+        name = data.draw(st.sampled_from(sorted(self.given)))
+        self.session.switch_branch(name)
+        assert self.name == name
+        assert self.here == self.places.get(name, self.here)
+
+    @rule(data=st.data())
+    def drop(self, data: st.DataObject) -> None:
+        name = data.draw(st.sampled_from(sorted(self.given)))
+        if name != "main":
+            self.places[self.name] = self.here
+            self.session.drop_branch(name)
+            del self.given[name], self.fresh[name]
+            self.places.pop(name, None)
+
+    @rule()
+    def forget_what_is_kept(self) -> None:
+        while self.session.timeline.drop_oldest():
+            pass
+
+    @rule()
+    def know_no_more_than_what_was_given(self) -> None:
+        """As after an edit of the document, and in another engine."""
+        self.session.timeline.parked.by_name.clear()
+
+    @rule()
+    def go_on_in_another_engine(self) -> None:
+        """By what the window keeps of how it came here."""
+        threads = begin(self.program, self.session.backend, self.limit_bytes)
+        before = begin(self.program, self.session.backend)
+        before._current.session = self.session
+        (data,) = written(Courses({"other": course_of(before)}, "other")) or (b"",)
+        if data:
+            follow(threads, read(data).by_name["other"])
+            assert place_of(threads.session.stop) == self.here
+            assert threads.session.branches.current == self.name
+            self.session = threads.session
+
+    @rule()
+    def restart(self) -> None:
+        self.places[self.name] = self.here
+        self.session.restart()
+        assert (self.name, self.here) == ("main", (0, 0))
+
+    @rule(data=st.data())
+    def look_elsewhere(self, data: st.DataObject) -> None:
+        """Outside of loops, at a step that is done."""
+        timeline = self.session.timeline
+        places = [p for p in self.fresh[self.name].at if len(p) == 2]
+        run, step = data.draw(st.sampled_from(places))
+        if timeline.first <= run < timeline.runs and step <= timeline.done(run):
+            self._compare((run, step), self.session.frame(run, step))
+
+    @invariant()
+    def values_are_those_of_a_straight_run(self) -> None:
+        self._compare(self.here, self.session.frame())
+
+    def _compare(self, place: Place, frame: Any) -> None:
+        fresh = self.fresh[self.name]
+        for ref, value in fresh.at[place].items():
+            assert same(frame.value(ref), value), (ref, place, self.given[self.name])
+
+
+@pytest.mark.parametrize("limit_bytes", [1 << 30, 6000, 0], ids=["all", "some", "none"])
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.slow
+def test_every_branch_is_a_straight_run_with_what_was_given(name: str, limit_bytes: int) -> None:
+    fields = {"program": PROGRAMS[name](), "limit_bytes": limit_bytes}
+    case = type("Machine", (LoopForks,), fields).TestCase
+    case.settings = settings(stateful_step_count=20, deadline=None, max_examples=12)
+    case("runTest").runTest()
+
+
+def _session(name: str = "power") -> DebugSession:
+    return DebugSession(PROGRAMS[name]())
+
+
+def test_only_what_hangs_on_a_value_is_done_again() -> None:
+    """Of the iteration in which it is given; iterations before it, and what is behind the loop and
+    does not read it, stay done."""
+    calls: list[str] = []
+    kind = (DType.FLOAT32,)
+    b = GraphBuilder()
+
+    def called(name: str, x: Tensor) -> Tensor:
+        return b.one("PyFunc", x, name=name, token=name, Tin=kind, Tout=kind)
+
+    def body(i: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        scalar = np.zeros(0, np.int32)
+        f = tf.reshape(called("f", y), scalar)
+        g = tf.reshape(called("g", tf.cast(i, "float32")), scalar)
+        return i + 1, tf.reshape(called("h", f + g), scalar)
+
+    with b.as_default():
+        x = b.placeholder("x", shape=())
+        _, y = tf.while_loop(lambda i, y: i < 3, body, [0, 1.0])
+        tf.identity(called("k", x), name="apart")
+        tf.identity(called("m", y), name="behind")
+
+    def function(name: str) -> Callable[[np.ndarray], np.ndarray]:
+        return lambda value: calls.append(name) or value + 1
+
+    graph = b.build()
+    program = Program(
+        graph=graph,
+        forward=graph,
+        fetches=(TensorRef("apart"), TensorRef("behind")),
+        feeds={TensorRef("x"): np.float32(1)},
+        functions={name: function(name) for name in "fghkm"},
+    )
+    session = DebugSession(program)
+    session.continue_()
+    assert sorted(calls) == sorted("fgh" * 3 + "km")
+    step = session.plan.loops[0]
+    steps = session.plan.steps[step].iteration.plan.step_of
+    calls.clear()
+    session.run_to(f"0:{step}/1:{steps['while/f'] + 1}")
+    session.inject({"while/f": np.float32(7)})
+    assert calls == []
+    assert session.continue_().reason == "end"
+    assert sorted(calls) == sorted("h" + "fgh" + "m")  # not f and g of iteration 1, and not k
+    # f of iteration 1 is 7, and g 2; in the next one g is 3
+    assert session.frame().value("behind") == ((7 + 2 + 1) + 1 + 3 + 1) + 1
+
+
+def test_a_condition_that_is_given_ends_a_loop_or_lets_it_go_on() -> None:
+    session = _session()
+    loop = session.plan.loops[0]
+    session.run_to(f"0:{loop}/1:2")
+    stop = session.inject({"while/LoopCond": np.bool_(False)})
+    assert (stop.inside[0].iterations, stop.op) == (1, "")
+    session.continue_()
+    assert session.frame().value("y") == 2
+    session.switch_branch("main")
+    session.continue_()
+    assert session.frame().value("y") == 8
+    session.run_to(f"0:{loop}/3:2")
+    stop = session.inject({"while/LoopCond": np.bool_(True)})
+    assert (stop.inside[0].iterations, stop.op) == (None, "while/Switch")
+    session.continue_()
+    assert session.frame().value("y") == 16
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "value", "message"),
+    [
+        ("0:4/1:5", "nowhere", np.float32(1), "no operation named 'nowhere'"),
+        ("0:4/1:5", "while/times", np.float32(1), "'while/times' has no value here yet"),
+        ("0:4/1:5", "while/times/Enter", np.float32(1), "comes into the loop from outside"),
+        ("0:4/1:8", "while/Const_2", np.int32(1), "is a constant, and the same in all"),
+        ("0:4/1:5", "x", np.float32(1), "outside of the loop that the session stands in"),
+        ("0:4/1:5", "while/Merge_1", np.int32(1), "is float32, and the value int32"),
+        ("0:4/1:5", "while/Merge_1", np.ones(2, np.float32), r"of shape \[\], and the value"),
+        ("0:4", "while/Merge_1", np.float32(1), "is computed in a loop's iterations"),
+    ],
+)
+def test_what_cannot_be_given_in_a_loop_is_refused(
+    place: str, name: str, value: np.ndarray, message: str
+) -> None:
+    session = _session()
+    session.run_to(place)
+    with pytest.raises(GradstepError, match=message) as raised:
+        session.inject({name: value})
+    assert raised.value.hint
+    assert [branch.name for branch in session.branches.all] == ["main"]
+    assert text_of(place_of(session.stop)) == place
+
+
+def test_a_variable_that_the_loop_only_reads_is_given_outside() -> None:
+    b = GraphBuilder()
+    with b.as_default():
+        v = b.variable("v", shape=())
+        _, y = tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * v), [0, 1.0])
+        tf.identity(y, name="y")
+    graph, initial = b.build(), {"v": np.float32(2)}
+    session = DebugSession(Program(graph, graph, fetches=(TensorRef("y"),), initial=initial))
+    session.run_to(f"0:{session.plan.loops[0]}/1:3")
+    with pytest.raises(GradstepError, match="is only read in the loop"):
+        session.inject({"v": np.float32(1)})
+
+
+def test_an_edit_amid_a_loop_holds_from_the_beginning_of_the_run() -> None:
+    """And the place in the loop is found again, where the loop still comes there."""
+    document = Document(graph=PROGRAMS["power"]().forward, feeds=FEEDS, fetches=(TensorRef("y"),))
+    session = DebugSession(derive(document))
+    loop = session.plan.loops[0]
+    session.run_to(f"1:{loop}/1:5")
+    stop = session.edit("set", ("while/Const_2", "value", "2"))
+    assert text_of(place_of(stop)) == f"1:{loop}/1:5"
+    assert session.frame().value("while/Merge") == 2
+    session.continue_()
+    assert session.frame().value("y") == 4
+    session.switch_branch("main")
+    assert text_of(place_of(session.stop)) == f"1:{loop}/1:5"
+    assert session.frame().value("while/Merge") == 1
+    session.run_to(f"1:{loop}/2:5")
+    stop = session.edit("set", ("while/Const_2", "value", "3"))
+    assert [(p.iteration, p.iterations) for p in stop.inside] == [(1, 1)]
+    session.switch_branch("main")
+    session.run_to(f"1:{loop}/0:4")
+    session.inject({"while/Merge_1": np.float32(5)})
+    session.run_to(f"1:{loop}/1:5")
+    session.edit("set", ("while/Const_2", "value", "2"))
+    assert session.frame().value("while/Merge_1") == 10
+    session.continue_()
+    assert session.frame().value("y") == 20
+    session.branches.programs._made.clear()
+    session.switch_branch("main")
+    session.switch_branch("b4")
+    assert session.frame().value("y") == 20
+
+
+def test_what_was_given_in_a_loop_is_kept_with_a_document() -> None:
+    session = _session()
+    loop = session.plan.loops[0]
+    session.run_to(f"0:{loop}/1:4")
+    session.inject({"while/Merge_1": np.float32(5)}, "mine")
+    document = Document(graph=session.program.graph, feeds=FEEDS, fetches=(TensorRef("y"),))
+    saved = from_bytes(to_bytes(document.with_(branches=keep(session.branches.all))))
+    other = DebugSession(derive(saved))
+    other.branches.take_over(begin_branches(saved.branches), "main")
+    stop = other.switch_branch("mine")
+    assert [(p.loop, p.iteration, p.step) for p in stop.inside] == [("while/While", 1, 4)]
+    assert other.frame().value("while/Merge_1") == 5
+    other.continue_()
+    assert other.frame().value("y") == 20
+    renamed = relabel_branch(saved.branches[1], lambda name: f"net/{name}")
+    assert renamed.changes[0].inside == ((1, 4, "net/while/Identity"),)
+
+
+def test_other_random_numbers_are_drawn_outside_of_loops() -> None:
+    threads = begin(PROGRAMS["power"](), _session().backend)
+    threads.command("run_to", f"0:{threads.session.plan.loops[0]}/1:4")
+    with pytest.raises(GradstepError, match="stands in a loop"):
+        inject(threads, SEED, np.array(7))
+    said = inject(threads, "while/Merge_1", np.float32(5))
+    assert said.startswith("while/Merge_1 = 5 in iteration 2 from here on")
