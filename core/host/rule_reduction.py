@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from gradstep.core.autodiff.check.wrapped_function import find_wrapped
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
 from gradstep.core.checks.gradients.graph_evaluator import Evaluator
 from gradstep.core.checks.gradients.node_checks import node_check
@@ -17,7 +18,7 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.document import CodeKind, Document
 from gradstep.core.engine.backend import Backend
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.model import Operation, TensorRef
 from gradstep.core.program.questions.first_run_values import situation
 from gradstep.core.program.questions.loaded_document import Loaded
 from gradstep.core.protocol.messages import GradientTable, NodeCheck
@@ -43,7 +44,14 @@ def reduced_rule(
         return [node_check(evaluate, situation(smaller, backend), name)]
 
     symptom, graph = WrongRule.of(found, check), program.forward
-    small = Reduction(loaded.document, graph, symptom, Clues(name), of, None, values).document()
+    wrapped = find_wrapped(graph, derived, graph[name]) if name in graph else None
+    body = [] if wrapped is None else wrapped.body or []
+    clues = Clues(
+        name,
+        kept=frozenset(op.name for op in body if op.inputs),
+        asked=None if wrapped is None else frozenset(_arguments(graph[name], wrapped.results)),
+    )
+    small = Reduction(loaded.document, graph, symptom, clues, of, None, values).document()
     title = f"The smallest that shows: {found.gradient} is not the gradient of {name}"
     return small.with_(title=title, note=found.text)
 
@@ -61,6 +69,10 @@ def first_wrong_rule(table: GradientTable | None, node: str = "") -> NodeCheck:
             kind="FailedPreconditionError",
         )
     return found
+
+
+def _arguments(op: Operation, results: int) -> list[str]:
+    return [ref.op for ref in op.inputs[results:] if ref is not None]
 
 
 def _arriving(program: Program, name: str) -> tuple[Differentiation, TensorRef]:

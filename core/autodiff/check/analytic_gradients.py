@@ -52,7 +52,22 @@ def evaluate_wide_gradients(
 ) -> Gradients:
     """The same in float64."""
     base = {ref: widen_array(value) for ref, value in point.items()}
-    return dict(evaluate_gradients(evaluate, widen(graph), request, base, functions, held))
+    wide, held = _derived_wide(graph, request, functions, held)
+    return dict(evaluate_gradients(evaluate, wide, request, base, functions, held))
+
+
+def _derived_wide(
+    graph: Graph,
+    request: GradientRequest,
+    functions: Mapping[str, GradientFunction],
+    held: Held | None,
+) -> tuple[Graph, Held | None]:
+    """The graph in float64; where functions of the document's may be asked, with the gradients that
+    they make of the graph as it is: their constants may be of its element types."""
+    if held is None and functions:
+        derived = differentiate(graph, request, functions)
+        return widen(derived.graph), derived.gradients
+    return widen(graph), held
 
 
 def estimate_rounding_noise(
@@ -67,7 +82,7 @@ def estimate_rounding_noise(
     """How far the gradient of `ref` moves when every forward value moves by what its precision
     (mostly float32) rounds off."""
     eps = max(float(limits_of(x.dtype).eps) for x in point.values() if kind_of(x.dtype) == "f")
-    wide = widen(graph)
+    wide, held = _derived_wide(graph, replace(request, wrt=(ref,)), functions, held)
     base = {ref: widen_array(value) for ref, value in point.items()}
     forward = _rounded_tensors(wide, request, base)
     whole = {**base, **evaluate_alive(evaluate, wide, forward, base)}

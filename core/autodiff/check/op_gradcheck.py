@@ -11,6 +11,7 @@ from gradstep.core.autodiff.check.check_result import CheckResult, Verdict, attr
 from gradstep.core.autodiff.check.finite_differences import NumericGradient
 from gradstep.core.autodiff.check.frozen_values import Evaluate
 from gradstep.core.autodiff.check.tensor_gradcheck import Examined, examine, request_second_order
+from gradstep.core.autodiff.check.wrapped_function import WrappedFunction
 from gradstep.core.autodiff.recognition.imported_vjp import find_imported_vjp
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, gradient_name
@@ -61,16 +62,19 @@ def check_operation(
     most: int = 0,
     second_order: bool = False,
     imported: Differentiation | None = None,
+    wrapped: WrappedFunction | None = None,
 ) -> LocalCheck | None:
     """The gradient of `op` alone, at its real `inputs`, for its real `cotangents` (output index
     -> array). most: look at no more elements of an input; 0: at all. imported: check what this has
-    for the operation, instead of what is derived. None when there is nothing to check: no float
-    inputs, or too many elements to look at all."""
-    floats = [i for i, x in enumerate(inputs) if kind_of(x.dtype) == "f"]
+    for the operation, instead of what is derived. wrapped: the function before it whose gradient
+    its gradient is. None when there is nothing to check: no float inputs, or too many elements to
+    look at all."""
+    first = 0 if wrapped is None else wrapped.results
+    floats = [i for i, x in enumerate(inputs) if i >= first and kind_of(x.dtype) == "f"]
     total = sum(inputs[i].size for i in floats)
     if not floats or not cotangents or (not most and total > _LARGEST):
         return None
-    graph, holes, of = _isolated(op, inputs, cotangents)
+    graph, holes, of = _isolated(op, inputs, cotangents, wrapped)
     vjp = None
     if imported is not None:
         arriving = {index: TensorRef(f"check/g{index}") for index in cotangents}
@@ -131,9 +135,13 @@ def _check(op: Operation, gradient: str, by_input: Mapping[int, Examined]) -> Lo
 
 
 def _isolated(
-    op: Operation, inputs: Sequence[np.ndarray], cotangents: Mapping[int, np.ndarray]
+    op: Operation,
+    inputs: Sequence[np.ndarray],
+    cotangents: Mapping[int, np.ndarray],
+    wrapped: WrappedFunction | None,
 ) -> tuple[Graph, list[TensorRef], list[TensorRef]]:
-    """`op` between placeholders and the products of its outputs and their cotangents."""
+    """`op`, and what it wraps, between placeholders and the products of its outputs and their
+    cotangents."""
     made: list[Operation] = []
 
     def make(name: str, type: str, *refs: TensorRef, **attrs: object) -> TensorRef:
@@ -147,7 +155,8 @@ def _isolated(
         return make(name, "Const", value=Constant(x), dtype=kind)  # rules may need its value
 
     holes = [hole(f"in{i}", x) for i, x in enumerate(inputs)]
-    made.append(replace(op, inputs=tuple(holes), control_inputs=()))
+    alone = [replace(op, inputs=tuple(holes), control_inputs=())]
+    made += alone if wrapped is None else wrapped.between(op, holes)
     parts = []
     for index, cotangent in cotangents.items():
         value, kind = np.conj(cotangent), DType.of(cotangent.dtype)

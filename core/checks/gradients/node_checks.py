@@ -15,6 +15,7 @@ from gradstep.core.autodiff.check.override_advice import (
     find_repeated_factor,
     suggest,
 )
+from gradstep.core.autodiff.check.wrapped_function import WrappedFunction, find_wrapped
 from gradstep.core.autodiff.notation.step_notation import Notation
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
 from gradstep.core.autodiff.reverse.gradient_request import gradient_name
@@ -32,17 +33,20 @@ from gradstep.core.protocol.messages import CheckedTensor, NodeCheck, UncheckedN
 
 _MOST = 64  # elements of each input that are looked at when every node is checked
 _HANDLE = "takes a handle of state besides values"
+_DEEP = "has the gradient of a function that reads more than its arguments"
 _DEAD = "is in a branch that is not taken, or next to one"
 
 
 @dataclass(frozen=True)
 class _Met:
-    """What one operation meets. cotangents: by output; arriving: the first one in notation."""
+    """What one operation meets. cotangents: by output; arriving: the first one in notation;
+    wrapped: the function whose gradient its gradient is."""
 
     op: Operation
     inputs: Sequence[np.ndarray]
     cotangents: Mapping[int, np.ndarray]
     arriving: str
+    wrapped: WrappedFunction | None = None
 
 
 def node_checks(
@@ -56,11 +60,14 @@ def node_checks(
     on_the_way = [(op, arriving) for op, arriving in passing if arriving]
     plain = [(op, arriving) for op, arriving in on_the_way if _is_plain(op, types)]
     met = [*_meet(evaluate, here, derived, plain)]
-    found = (_checked(evaluate, here, one, _MOST, second_order) for one in met)
+    deep = {one.op.name for one in met if one.wrapped is not None and one.wrapped.body is None}
+    alone = [one for one in met if one.op.name not in deep]
+    found = (_checked(evaluate, here, one, _MOST, second_order) for one in alone)
     checks = [check for check in found if check is not None]
     alive = {one.op.name for one in met}
     left_out = [(op, _HANDLE) for op, _ in on_the_way if _takes_handle(op, types)]
     left_out += [(op, _DEAD) for op, _ in plain if op.name not in alive]
+    left_out += [(one.op, _DEEP) for one in met if one.op.name in deep]
     return checks, [UncheckedNode(node=op.name, type=op.type, why=why) for op, why in left_out]
 
 
@@ -145,6 +152,7 @@ def _meet(
             [values[ref] for ref in _sources([op])],
             {y.index: values[derived.gradients[y]] for y in outputs},
             notation.gradient_of(outputs[0], derived.gradients[outputs[0]]),
+            find_wrapped(here.graph, derived, op),
         )
 
 
@@ -187,7 +195,7 @@ def _checked(
     try:
         check = check_operation(
             evaluate, op, met.inputs, met.cotangents, here.request, here.functions,
-            most, second_order, here.imported if met.arriving else None,
+            most, second_order, here.imported if met.arriving else None, met.wrapped,
         )  # fmt: skip
     except GradstepError as error:
         return NodeCheck(

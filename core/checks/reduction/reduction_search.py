@@ -106,14 +106,15 @@ class Reduction:
         graph = self._graph_around(iterations)
         try:
             read = partial(self._values.read, iterations=iterations)
-            part = ReducedGraph(graph, names, read)
+            part = ReducedGraph(graph, names | self._clues.kept, read)
         except GradstepError:  # of something there is no number
             return
         for end in self._ends(graph, names):
             if not self.symptom.is_gradient:
                 yield of_value(self._document, part, end)
                 continue
-            asked = [*float_inputs(part, None if iterations else self._leading)]
+            leading = None if iterations else self._leading
+            asked = [*float_inputs(part, leading)] or [*float_inputs(part, None)]
             if asked:
                 for cotangent in self._cotangents(end, iterations):
                     yield of_gradient(self._document, part, end, asked, cotangent)
@@ -130,7 +131,7 @@ class Reduction:
     def _leading(self) -> Collection[str] | None:
         """Operations that the gradient comes from; None for any."""
         if self._wrt is None:
-            return None
+            return self._clues.asked
         return {self._wrt.op, *self._graph.descendants(self._wrt.op)}
 
     def _ends(self, graph: Graph, names: Names) -> Sequence[TensorRef]:
@@ -149,7 +150,8 @@ class Reduction:
         """Leaves out operations, half of them at first, as long as the rest shows it: Zeller's
         ddmin."""
         parts, tried = 2, 0
-        order = [name for name in self._graph_around(iterations).order if name in names]
+        graph, kept = self._graph_around(iterations), self._clues.kept
+        order = [name for name in graph.order if name in names and name not in kept]
         while len(order) > 1 and tried < _ROUNDS:
             size = -(-len(order) // parts)
             for start in range(0, len(order), size):

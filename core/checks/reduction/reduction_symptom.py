@@ -23,11 +23,14 @@ Compared = Callable[[Document], Sequence[ComparedNode]]  # of a document on two 
 @dataclass(frozen=True)
 class Clues:
     """node: the operation where it began; told: in which iteration of the loops around it, None
-    where nobody said; path: operations between there and the end."""
+    where nobody said; path: operations between there and the end; kept: that are never left out;
+    asked: what a gradient is asked with respect to, where that is left out, None for anything."""
 
     node: str | None
     path: Sequence[str] = ()
     told: Iterations | None = ()
+    kept: frozenset[str] = frozenset()
+    asked: frozenset[str] | None = None
 
     @classmethod
     def of(cls, found: Explanation) -> Clues:
