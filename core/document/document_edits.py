@@ -25,6 +25,7 @@ from gradstep.core.document.request_edits import (
     set_request,
     toggle_override,
     toggle_stop,
+    use_native,
 )
 from gradstep.core.document.value_edits import (
     fresh_attrs,
@@ -333,4 +334,5 @@ __all__ = [
     "toggle_breakpoint",
     "toggle_override",
     "toggle_stop",
+    "use_native",
 ]

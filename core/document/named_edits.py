@@ -97,13 +97,8 @@ def _override(document: Document, names: Sequence[str]) -> Document:
 
 
 def _native(document: Document, names: Sequence[str]) -> Document:
-    """Switches off what overrides the gradient of an operation."""
     (name,) = names
-    op, request = anywhere(document.graph, name), document.request
-    overrides = tuple(
-        replace(one, enabled=one.enabled and not one.matches(op)) for one in request.overrides
-    )
-    return document.with_(request=replace(request, overrides=overrides))
+    return document_edits.use_native(document, name)
 
 
 def _set(document: Document, names: Sequence[str]) -> Document:

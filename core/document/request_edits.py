@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
+from gradstep.core.autodiff.reverse.gradient_request import (
+    GradientRequest,
+    Override,
+    OverrideKind,
+    native_name,
+)
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.document.requests import requests
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.loop import tensor_carried
+from gradstep.core.graph.loop import anywhere, tensor_carried
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.core.ops.typing.flatten_loops import original_edge
 
@@ -85,6 +90,19 @@ def set_override(document: Document, override: Override) -> Document:
     others = [o for o in document.request.overrides if _target(o) != _target(override)]
     bent = replace(document, request=asking(document))
     return _with_overrides(bent, (*others, override))
+
+
+def use_native(document: Document, name: str) -> Document:
+    """Give an operation the gradient of its type: overrides of it are off, and what its graph asks
+    for besides (`_gradient_op_type`) is overridden."""
+    op, request = anywhere(document.graph, name), document.request
+    overrides = (
+        replace(one, enabled=one.enabled and not one.matches(op)) for one in request.overrides
+    )
+    plain = _with_overrides(document, tuple(overrides))
+    if op.gradient_op_type in (None, native_name(op)):
+        return plain
+    return set_override(plain, Override(native_name(op), name, OverrideKind.OP))
 
 
 def clear_override(document: Document, kind: OverrideKind, target: str) -> Document:

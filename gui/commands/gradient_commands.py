@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from gradstep.core.autodiff.reverse.gradient_request import Override, OverrideKind
 from gradstep.core.document import document_edits
-from gradstep.core.document.document import CodeItem, Document, Optimizer
+from gradstep.core.document.document import CodeItem, Optimizer
 from gradstep.core.graph.model import Edge
 from gradstep.core.program.trust.code_trust import revoke
 from gradstep.core.program.trust.permission_levels import Permission
@@ -61,12 +61,8 @@ def toggle_override(workspace: Workspace, index: int) -> None:
 
 @says_why
 def use_native_gradient(workspace: Workspace, name: str) -> None:
-    """Switch off whatever overrides the gradient of an operation."""
-    op = workspace.shown[name]
-    document: Document = workspace.document
-    for index, override in enumerate(document.request.overrides):
-        if override.enabled and override.matches(op):
-            document = document_edits.toggle_override(document, index)
+    """Give an operation the gradient of its type, whatever takes its place."""
+    document = document_edits.use_native(workspace.document, name)
     workspace.edit(f"Native gradient for {name}", document)
 
 
