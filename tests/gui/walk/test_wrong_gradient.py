@@ -22,6 +22,7 @@ def open_network(user, folder: Path) -> None:
     with zipfile.ZipFile(DATA / "wrong_gradient.zip") as archive:
         archive.extractall(folder)
     user.open(folder / "network.ckpt.meta")
+    user.window.docks.by_id["note"].close()
 
 
 def differentiate(user) -> None:
