@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -40,6 +40,9 @@ class Bridge:
     @property
     def is_read(self) -> bool:
         return any(isinstance(message, m.Read | m.Notate) for message, _ in self._waiting)
+
+    def lend(self, columns: Iterable[str]) -> None:
+        """Its files are here."""
 
     def send(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -26,6 +26,7 @@ class LocalBridge(QObject):
     event_received = Signal(object)
     died = Signal(object)
     confined = is_read = False
+    machine = address = ""
 
     def __init__(self, argv: object = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -45,6 +46,9 @@ class LocalBridge(QObject):
     ) -> None:
         self.asked.append(message)
         then(*self.service.handle(message, [bytes(b) for b in buffers]))
+
+    def lend(self, columns: Iterable[str]) -> None:
+        """Its files are here."""
 
     def controls(self) -> list[messages.Control]:
         """The debugger commands that were given."""
