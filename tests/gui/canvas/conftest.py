@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ class EngineHere(QObject):
     confined = False
     is_idle = True  # between two calls of `send`
     is_read = False
+    machine = address = ""
 
     def __init__(self, argv: object = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -45,6 +46,9 @@ class EngineHere(QObject):
         then: Callable[..., None] = lambda *_: None,
     ) -> None:
         then(*self._service.handle(message, [bytes(b) for b in buffers]))
+
+    def lend(self, columns: Iterable[str]) -> None:
+        """Its files are here."""
 
     def close(self) -> None:
         pass
