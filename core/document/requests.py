@@ -12,7 +12,7 @@ from gradstep.core.ops.build.variable import VARIABLES, is_trainable
 
 _OP = itemgetter(0)  # of a TensorRef
 _TRAINABLE = "trainable"  # kept with the graph,
-_REQUESTS = "requests"  # and with the document
+_REQUESTS, _TRAINED = "requests", "trained"  # and with the document
 
 
 def requests(document: Document) -> tuple[GradientRequest, ...]:
@@ -77,13 +77,19 @@ def minimized(document: Document) -> tuple[TensorRef, ...]:
 
 def trained_variables(document: Document, optimizer: Optimizer) -> tuple[TensorRef, ...]:
     """The variables of `optimizer`, whether or not they will have a gradient."""
-    graph = document.graph
     if optimizer.wrt:
         return optimizer.wrt
+    if _TRAINED not in document.__dict__:
+        document.__dict__[_TRAINED] = _asked_for(document) or trainable_variables(document.graph)
+    known: tuple[TensorRef, ...] = document.__dict__[_TRAINED]
+    return known
+
+
+def _asked_for(document: Document) -> tuple[TensorRef, ...]:
+    """The variables that gradients are asked for by."""
     wrt = document.request.wrt
-    there = map(graph.operations.get, map(_OP, wrt))
-    asked = [r for r, op in zip(wrt, there, strict=True) if op and op.type in VARIABLES]
-    return tuple(asked) or trainable_variables(graph)
+    there = map(document.graph.operations.get, map(_OP, wrt))
+    return tuple([r for r, op in zip(wrt, there, strict=True) if op and op.type in VARIABLES])
 
 
 def trainable_variables(graph: Graph) -> tuple[TensorRef, ...]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import filterfalse
+from operator import is_not
 from weakref import ref as weak
 
 from gradstep.core.graph.changes import Changes, keep_sequence, share_and_diff
@@ -34,6 +35,17 @@ def edit_before(graph: Graph) -> tuple[Graph, Changes] | None:
     edit: Edit | None = graph.__dict__.get(_EDIT)
     before = None if edit is None or edit.is_large else edit.before()
     return None if edit is None or before is None else (before, edit.changes)
+
+
+def stay_in(graph: Graph, before: Graph, names: Set[str]) -> bool:
+    """Whether `graph` has for all these names the very operations that `before` has, if any."""
+    if graph is before:
+        return True
+    known, changes = edit_before(graph) or (None, Changes())
+    if known is before:
+        return not any(map(names.__contains__, changes.names))
+    others = map(is_not, map(graph.operations.get, names), map(before.operations.get, names))
+    return not any(others)
 
 
 def continue_graph(graph: Graph, before: Graph) -> Graph:

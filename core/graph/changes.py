@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress, count
+from itertools import chain, compress, count
 from operator import is_not
 
 from gradstep.core.graph.model import Graph, Operation
@@ -22,6 +22,11 @@ class Changes:
 
     def __bool__(self) -> bool:
         return bool(self.size)
+
+    @property
+    def names(self) -> Iterator[str]:
+        """Of all operations that are concerned."""
+        return chain(self.added, self.removed, self.changed)
 
     @property
     def size(self) -> int:

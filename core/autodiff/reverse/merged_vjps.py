@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, filterfalse
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -55,15 +55,21 @@ class MergedVjps:
         before: Mapping[_K, _V],
         changed: Changed,
     ) -> Mapping[_K, _V] | None:
-        """None where entries come or go: others are in their places then."""
-        entries: dict[_K, _V] = {}
+        """None where entries come: others are in their places then."""
+        entries, gone = dict[_K, _V](), list[_K]()
         for name, vjp in changed.items():
             old = {} if vjp is None else part(vjp)
             new = part(self._vjps[name])
-            if [*old] != [*new]:
+            if [*filter(new.__contains__, old)] != [*new]:
                 return None
+            gone += filterfalse(new.__contains__, old)
             entries.update((key, value) for key, value in new.items() if old[key] != value)
-        return {**before, **entries} if entries else before
+        if not entries and not gone:
+            return before
+        found = {**before, **entries}
+        for key in gone:
+            del found[key]
+        return found
 
 
 def _with_inside(vjps: Vjps) -> Iterator[tuple[str, VjpResult]]:

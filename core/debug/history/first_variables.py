@@ -14,6 +14,7 @@ from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.plan.steps import storage_name
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.engine.run.variable_store import VariableStore, set_first
+from gradstep.core.graph.carry_over import stay_in
 from gradstep.core.graph.model import Operation, TensorRef
 
 Feeds = Mapping[TensorRef, np.ndarray]
@@ -49,7 +50,7 @@ class FirstVariables:
             now.init == then.init
             and now.initial.keys() == then.initial.keys()
             and _are_same(now.initial, then.initial, now.initial)
-            and _are_same(now.graph.operations, then.graph.operations, now.initial)
+            and stay_in(now.graph, then.graph, now.initial.keys())
             and (not now.init or self._inits_as(before))
         )
 
@@ -77,8 +78,7 @@ class FirstVariables:
         if init is None or init_then is None or not init.is_pure:
             return False
         if init is not init_then and (
-            init.needs != init_then.needs
-            or not _are_same(now.graph.operations, then.graph.operations, init.needs)
+            init.needs != init_then.needs or not stay_in(now.graph, then.graph, init.needs)
         ):
             return False
         return _are_equal(*(_fed_in(each.feeds, init.needs) for each in (now, then)))

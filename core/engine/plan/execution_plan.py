@@ -281,15 +281,13 @@ def _new_fetches(
     """Those that may not be there."""
     if touched is None:
         return fetches
-    before, moved = touched.previous.fetches, touched.moved(where)
+    before = touched.previous.fetches
     first, last = (len(fetches), 0) if before is fetches else common_ends(before, fetches)
     known = {*map(id, before[first : len(before) - last])}  # which stay are mostly the very same
     middle = map(id, fetches[first : len(fetches) - last])
-    names = map(_OP, fetches if moved else ())
-    places = {
-        *compress(count(first), map(not_, map(known.__contains__, middle))),
-        *compress(count(), map(moved.__contains__, names)),
-    }
+    places = {*compress(count(first), map(not_, map(known.__contains__, middle)))}
+    if lost := touched.lost(where):
+        places.update(compress(count(), map(lost.__contains__, map(_OP, fetches))))
     return [fetches[place] for place in sorted(places)]
 
 

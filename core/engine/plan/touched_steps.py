@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from gradstep.core.engine.plan.steps import PlanValue, Step
@@ -135,6 +136,11 @@ class TouchedSteps:
         there = self.previous.tensors.of
         return frozenset(name for name in self.seen if there.get(name) != where.get(name))
 
+    def lost(self, where: _Where) -> frozenset[str]:
+        """Operations of which an output is not there any more that was. where: see `exchanged`."""
+        there = self.previous.tensors.of
+        return frozenset(n for n in self.moved(where) if _lacks(there.get(n, ()), where.get(n, ())))
+
     @property
     def users(self) -> Users:
         """After the edit."""
@@ -146,3 +152,9 @@ class TouchedSteps:
         for used, names in self._more.items():
             users[used] = (*users.get(used, ()), *names)
         return users
+
+
+def _lacks(then: Sequence[int | str | None], now: Sequence[int | str | None]) -> bool:
+    """Whether there is less now than there was then."""
+    pairs = zip_longest(then, now)
+    return any(old is not None and new is None for old, new in pairs)

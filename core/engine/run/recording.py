@@ -7,13 +7,13 @@ failure came from is read off the list's iterator.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property, partial
 from itertools import compress, count, repeat
 from operator import is_, is_not, itemgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -42,6 +42,17 @@ _OTHER = object()
 _NONE: Mapping[int, Any] = MappingProxyType({})
 
 
+class _Begun(NamedTuple):
+    """With what a run began: these variables, in these versions, with these arrays; which of the
+    versions have no value; and what was known then of where they lie."""
+
+    names: Sequence[str]
+    versions: Mapping[str, Sequence[int]]
+    arrays: Sequence[Any]
+    empty: frozenset[int]
+    known: Mapping[int, Any]
+
+
 class Recording(Binding):
     """Memory and bound calls for running `plan` again and again on one backend. See Binding."""
 
@@ -55,6 +66,7 @@ class Recording(Binding):
     ) -> None:
         # First versions of variables -> the arrays that they were copied from, and still are like.
         self._begun_with: Mapping[int, Any] = {}
+        self._begun: _Begun | None = None  # how that came about
         super().__init__(plan, backend, functions, layout, before, Recording)
         self._first = {name: put(backend, x) for name, x in plan.firsts.items()}
         self._turned = False
@@ -173,30 +185,53 @@ class Recording(Binding):
     def begin_first(self, variables: Mapping[str, Any]) -> None:
         """The same from arrays that nobody ever writes to: nothing is done where the very same were
         taken before, and have stayed what they were."""
+        begun = self._begun
+        if begun is not None and self._began_so(begun, variables):
+            self._close_loops()
+            self._set_out({*begun.empty})
+            return
         self._begin(variables, stay=True)
 
+    def _began_so(self, begun: _Begun, variables: Mapping[str, Any]) -> bool:
+        """Whether all these variables lie where that run found them, and are what it began with."""
+        if begun.versions is not self.plan.versions or begun.known is not self._begun_with:
+            return False
+        return all(map(is_, self._held_in(variables, begun.names), begun.arrays))
+
+    def _held_in(self, variables: Mapping[str, Any], names: Sequence[str]) -> Iterator[Any]:
+        return map(variables.get, names, map(self._first.get, names))
+
     def _begin(self, variables: Mapping[str, Any], stay: bool = False) -> None:
-        if self._loops:
-            for loop in self._both_ways():
-                loop.close()
+        self._close_loops()
         starting: Mapping[str, Sequence[int]] = self.plan.versions
         if not stay and self._goes_on(variables):
             self._turn()
             if self._are(variables, self._turning[1]):
                 starting = self._not_turning
-        self._absent.clear()
-        self._still.clear()
-        empty: set[int] = set()
         names, firsts = [*starting], [*map(itemgetter(0), starting.values())]
-        arrays = [*map(variables.get, names, map(self._first.get, names))]
+        arrays = [*self._held_in(variables, names)]
         # Nobody writes to those that are there already: nearly all, and nothing is done for them.
         there = map(self._cells.__getitem__, firsts)
         if stay:
             there = map(self._begun_with.get, firsts, repeat(_OTHER))
         for place in compress(count(), map(is_not, arrays, there)):
             self._start(firsts[place], arrays[place])
+        empty = {*compress(firsts, map(is_, arrays, repeat(None)))}
         self._begun_with = dict(zip(firsts, arrays, strict=True)) if stay else {}
-        empty.update(compress(firsts, map(is_, arrays, repeat(None))))
+        if stay:
+            begun = names, self.plan.versions, arrays, frozenset(empty), self._begun_with
+            self._begun = _Begun(*begun)
+        self._set_out(empty)
+
+    def _close_loops(self) -> None:
+        if self._loops:
+            for loop in self._both_ways():
+                loop.close()
+
+    def _set_out(self, empty: set[int]) -> None:
+        """Be before the first step, variables being where they are; `empty` ones have no value."""
+        self._absent.clear()
+        self._still.clear()
         for index in self._made_by_reference:
             self._cells[index] = None
         if self._empty is None or self._empty != empty:
@@ -401,8 +436,7 @@ class Recording(Binding):
         alike = snapshot.recording.layout is self.layout and empty == self._empty
         if not alike or snapshot.arena.copy(self._arena) is not self._arena:
             return False
-        for loop in self._both_ways():
-            loop.close()
+        self._close_loops()
         self._absent.clear()
         self._begun_with = snapshot.begun_with
         return True
@@ -545,5 +579,5 @@ class Recording(Binding):
         if isinstance(before, Recording) and before._turned:
             before._turn()
         if isinstance(before, Recording):
-            self._begun_with = before._begun_with
+            self._begun_with, self._begun = before._begun_with, before._begun
         super()._take_over(before)
