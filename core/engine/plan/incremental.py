@@ -67,7 +67,7 @@ class IncrementalResolver(Resolver):
             return False
         then = now = previous.step_of
         if names is not previous.needed.names:
-            if not _keep_sequence(previous.needed.names, needed):
+            if not (needed.keeps_sequence or _keep_sequence(previous.needed.names, needed)):
                 return False
             now = dict(zip(names, count(), strict=False))
         self.touched = touched = TouchedSteps(now, previous)

@@ -11,6 +11,9 @@ from operator import is_not
 from gradstep.core.graph.carry_over import edit_before
 from gradstep.core.graph.changes import Changes, common_ends
 from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.sequence_places import inserted_places
+
+_FEW = 64  # names, which are put in and taken out one by one
 
 
 def _exchanged(then: Sequence[str], now: Sequence[str]) -> tuple[Iterable[str], Iterable[str]]:
@@ -45,6 +48,7 @@ class Needed:
         self.changed: frozenset[str] = frozenset()
         self.entered: set[str] = set()
         self.left: set[str] = set()
+        self.keeps_sequence = False  # whether it is known that what was needed comes as it came
         self._ask(self._wanted)
 
     def forget_changes(self) -> None:
@@ -92,9 +96,36 @@ class Needed:
         other.left = {*filter(old.__contains__, left)}  # what was missing had no step
         if not other.entered and not other.left and graph.order == self.graph.order:
             other.names = self.names
+        elif (names := self._spliced(other)) is not None:
+            other.names, other.keeps_sequence = names, True
         absent = chain(self.missing, changed, other.entered)
         other.missing = {n for n in absent if n in other.counts and n not in new}
         return other
+
+    def _spliced(self, other: Needed) -> list[str] | None:
+        """The names of the other, from these; None where that is no matter of a few."""
+        order, left, entered = other.graph.order, other.left, other.entered
+        before, changes = edit_before(other.graph) or (None, Changes())
+        missing = self.missing or any(
+            n not in other.graph for n in (*changes.removed, *entered) if n in other.counts
+        )
+        if before is not self.graph or missing or len(left) + len(entered) > _FEW:
+            return None
+        new = inserted_places(before.order, order, changes.removed, changes.added)
+        if new is None:
+            return None
+        names, last = [*self.names], -1
+        for name in left:
+            names.remove(name)
+        for place in sorted(new[n] if n in new else order.index(n) for n in entered):
+            before_it = next((n for n in reversed(order[:place]) if n in other.counts), None)
+            if before_it is None:
+                last = -1
+            elif last < 0 or names[last] != before_it:
+                last = names.index(before_it)
+            last += 1
+            names.insert(last, order[place])
+        return names
 
     def _find_changed(self, graph: Graph) -> list[str]:
         """The operations that are needed here and are others in `graph`."""

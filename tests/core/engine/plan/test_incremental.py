@@ -78,6 +78,7 @@ def assert_same_plan(continued: Plan, anew: Plan) -> None:
     assert [[number.get(x, x) for x in there or ()] for there in continued.whereabouts] == [
         [*(there or ())] for there in anew.whereabouts
     ]
+    assert continued.needed.names == anew.needed.names
     assert (continued.step_of, continued.is_plain) == (anew.step_of, anew.is_plain)
     assert [continued.made_by[a] for a in number] == [anew.made_by[b] for b in number.values()]
     assert {made for v, made in enumerate(continued.made_by) if v not in number} <= {-1}
