@@ -25,6 +25,7 @@ from gradstep.core.engine.plan.step_groups import owner
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.graph.model import Edge, Operation, TensorRef
 from gradstep.core.host.retold import Told
+from gradstep.core.host.retold_gradients import retell_entries, retell_rows
 from gradstep.core.host.step_words import Telling, loop_plans
 from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.typing.missing_inputs import find_waiting
@@ -119,7 +120,13 @@ def _gradients(
         columns = [*gradients], [*gradients.values()], _anywhere(gradients.values(), plan)
         return dict(filter(None, told.tell(name, _gradient, *columns)))
 
-    return told.say(name, gradients, tell)
+    def each(ref: TensorRef, held: TensorRef) -> tuple[str, str] | None:
+        return _gradient(ref, held, plan.tensors.of.get(held.op))
+
+    def retell(then: Mapping[TensorRef, TensorRef], said: dict[str, str]) -> dict[str, str] | None:
+        return retell_entries(said, then, gradients, each)
+
+    return told.say(name, gradients, tell, retell)
 
 
 def _edges(
@@ -132,7 +139,15 @@ def _edges(
         columns = [*edges], [*edges.values()], _tensors(edges.values(), plan)
         return [*filter(None, told.tell(name, _edge, *columns))]
 
-    return told.say(name, edges, tell)
+    def each(edge: Edge, held: TensorRef) -> EdgeGradient | None:
+        return _edge(edge, held, plan.tensors.of.get(held.op))
+
+    def retell(
+        then: Mapping[Edge, TensorRef], said: list[EdgeGradient]
+    ) -> list[EdgeGradient] | None:
+        return retell_rows(said, then, edges, each)
+
+    return told.say(name, edges, tell, retell)
 
 
 def _anywhere(held: Iterable[TensorRef], plan: Plan) -> list[Whereabouts | None]:

@@ -11,9 +11,11 @@ from typing import Any, Generic, TypeVar
 from gradstep.core.engine.plan.execution_plan import Plan, ends_of
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.graph.changes import common_ends
+from gradstep.core.graph.model import Graph
 from gradstep.core.sequence_places import changed_places
 
 T = TypeVar("T")
+_Of = TypeVar("_Of")
 Column = Sequence[Any]
 _NEW = object()
 _STEPS = "steps of the plan"
@@ -106,16 +108,19 @@ class Told:
     """Retold lists by their names, from one program to the next; and what was said whole.
 
     ends: how many steps the plan begins, and ends, with that the one told before has, too, and has
-    the same outputs of; None where that is not known.
+    the same outputs of; None where that is not known. same_outputs: whether it is known that both
+    have the same outputs of each operation that is in both graphs, wherever they lie.
     """
 
     def __init__(self) -> None:
         self._before: dict[Hashable, Retold[Any]] = {}
         self._now: dict[Hashable, Retold[Any]] = {}
-        self._said_before: dict[Hashable, tuple[object, Any]] = {}
-        self._said: dict[Hashable, tuple[object, Any]] = {}
+        self._said_before: dict[Hashable, tuple[Any, Any]] = {}
+        self._said: dict[Hashable, tuple[Any, Any]] = {}
         self._steps: Sequence[Step] = ()
+        self._graph = Graph()
         self.ends: tuple[int, int] | None = None
+        self.same_outputs = False
 
     def copy(self) -> Told:
         """The same, for who goes on from here, while others may go on from here, too."""
@@ -127,13 +132,17 @@ class Told:
         """From now on it is another program; what that does not ask for is forgotten."""
         self._before, self._now = self._now, {}
         self._said_before, self._said = self._said, {}
-        self.ends = None
+        self.ends, self.same_outputs = None, False
 
     def follow(self, plan: Plan) -> None:
         """It is the program of that plan."""
         known, before, self._steps = plan.exchanged, self._steps, plan.steps
-        goes_on = known is not None and known.before is before and not known.moved
-        self.ends = ends_of(plan, before) if goes_on else None
+        graph, self._graph = self._graph, plan.graph
+        if known is None or known.before is not before:
+            return
+        if not known.moved:
+            self.ends = ends_of(plan, before)
+        self.same_outputs = not any(n in graph and n in plan.graph for n in known.flipped)
 
     def tell(self, name: Hashable, make: Callable[..., T], *columns: Column) -> list[T]:
         """See Retold. name: under which it was told before."""
@@ -147,14 +156,25 @@ class Told:
         ends = self.ends if is_last else None
         return column.tell(make, plan.steps, plan.whereabouts, ends=ends)
 
-    def say(self, name: Hashable, of: object, make: Callable[[], T]) -> T:
-        """What is made of `of` and of where the plan has which tensors: the very same as before
-        where that is the very same."""
-        known = self._said_before.get(name)
-        if self.ends is None or known is None or known[0] is not of:
-            known = of, make()
+    def say(
+        self,
+        name: Hashable,
+        of: _Of,
+        make: Callable[[], T],
+        again: Callable[[_Of, T], T | None] | None = None,
+    ) -> T:
+        """What is made of `of` and of which tensors the plan has: the very same as before where
+        that is the very same. again: the same, for less work, from what it was before and what was
+        made of that, where the plan has the same tensors; None where it cannot."""
+        known, found = self._said_before.get(name), None
+        if known is not None and (self.ends is not None or self.same_outputs):
+            if known[0] is of:
+                found = known[1]
+            elif again is not None and self.same_outputs:
+                found = again(known[0], known[1])
+        if found is None:
+            found = make()
         elif name in self._before:
             self._now[name] = self._before[name]
-        self._said[name] = known
-        found: T = known[1]
+        self._said[name] = of, found
         return found

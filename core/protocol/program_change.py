@@ -149,9 +149,27 @@ def _apply_loss(before: LossInfo | None, change: LossChange) -> LossInfo:
 
 
 def _remapped(old: Mapping[str, Any], new: Mapping[str, Any]) -> Rearranged[Any] | None:
-    if old is new or (old == new and [*old] == [*new]):
+    if old is new:
         return None
+    names = [*new]
+    if [*old] == names:
+        there, here = [*old.values()], [*new.values()]
+        few = changed_places(there, here)
+        if few is not None:
+            return _put([(p, (names[p], here[p])) for p in few if there[p] != here[p]], len(names))
     return _rearranged([*old.items()], [*new.items()], itemgetter(0))
+
+
+def _put(entries: Sequence[tuple[int, T]], length: int) -> Rearranged[T] | None:
+    """Of lists of that length that differ in these places alone: what is there instead."""
+    if not entries:
+        return None
+    runs, done = [], 0
+    for place, _ in entries:
+        runs.append((done, place - done, 1))
+        done = place + 1
+    runs.append((done, length - done, 0))
+    return Rearranged([run for run in runs if run[1] or run[2]], [entry for _, entry in entries])
 
 
 def _rearranged(

@@ -100,13 +100,14 @@ def _unmade(plan: Plan, last: Plan, by: _T) -> Iterable[_T]:
 
 def _same(plan: Plan) -> Exchanged:
     none: frozenset[Step] = frozenset()
-    return Exchanged(none, none, _NOTHING, plan.versions, plan.steps, len(plan.steps), 0, _NOTHING)
+    ends = len(plan.steps), 0
+    return Exchanged(none, none, _NOTHING, plan.versions, plan.steps, *ends, _NOTHING, _NOTHING)
 
 
 def _turned(known: Exchanged, last: Plan) -> Exchanged:
     """How the plan before differs from `last`, which differs from it so."""
     other = known.new, known.gone, known.opened, last.versions, last.steps
-    return Exchanged(*other, known.first, known.last, known.moved)
+    return Exchanged(*other, known.first, known.last, known.moved, known.flipped)
 
 
 def _retired(plan: Plan, last: Plan, exchanged: Exchanged) -> Mapping[str, Step]:

@@ -46,7 +46,8 @@ class Exchanged(NamedTuple):
     """How a plan after an edit differs from the one before it. gone, new: steps that only the one
     has, or only the other; opened: variables whose versions may be others; versions: those before.
     before: the steps of that plan; first, last: so many steps both begin with, and end with. moved:
-    operations whose outputs are not where they were.
+    operations whose outputs are not where they were; flipped: those of which one is there that was
+    not, or the other way round.
     """
 
     gone: frozenset[Step]
@@ -57,6 +58,7 @@ class Exchanged(NamedTuple):
     first: int
     last: int
     moved: frozenset[str]
+    flipped: frozenset[str]
 
     def ends(self, before: Sequence[Step], steps: Sequence[Step]) -> tuple[int, int]:
         """`common_ends`, which is known if `before` are the steps of that plan."""
@@ -120,7 +122,7 @@ class TouchedSteps:
     def exchanged(self, steps: Sequence[Step], where: _Where) -> Exchanged:
         """What has become of the plan before. steps: all there are now; where: what is of each
         operation's outputs."""
-        then = self.previous.steps
+        then, there, moved = self.previous.steps, self.previous.tensors.of, self.moved(where)
         return Exchanged(
             frozenset(self._gone - self._new),
             frozenset(self._new - self._gone),
@@ -128,7 +130,8 @@ class TouchedSteps:
             self._versions,
             then,
             *common_ends(then, steps),
-            self.moved(where),
+            moved,
+            frozenset(n for n in moved if _flips(there.get(n, ()), where.get(n, ()))),
         )
 
     def moved(self, where: _Where) -> frozenset[str]:
@@ -152,6 +155,11 @@ class TouchedSteps:
         for used, names in self._more.items():
             users[used] = (*users.get(used, ()), *names)
         return users
+
+
+def _flips(then: Sequence[int | str | None], now: Sequence[int | str | None]) -> bool:
+    """Whether another is there than was."""
+    return _lacks(then, now) or _lacks(now, then)
 
 
 def _lacks(then: Sequence[int | str | None], now: Sequence[int | str | None]) -> bool:

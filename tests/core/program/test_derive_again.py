@@ -21,6 +21,8 @@ from gradstep.core.engine.plan import incremental
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, Shape
 from gradstep.core.graph.model import Constant, Edge, Graph, TensorRef
+from gradstep.core.host.program_reports import program_info
+from gradstep.core.host.retold import Told
 from gradstep.core.host.session_restore import begin
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
@@ -211,6 +213,24 @@ def test_updates_that_would_be_others_are_made_anew() -> None:
         assert_same_program(program, derive(document, {}))
 
 
+@pytest.mark.parametrize("touched", [1.0, incremental.MOST_TOUCHED])
+def test_gradients_that_runs_compute_no_more_are_told_no_more(
+    touched: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are still there, for the optimizer that is switched off."""
+    monkeypatch.setattr(incremental, "MOST_TOUCHED", touched)
+    on = _drawn(rows=False)
+    off = on.with_(optimizers=(on.optimizers[0], replace(on.optimizers[1], enabled=False)))
+    program, told = derive(on, {}), Told()
+    threads = begin(program, BACKEND)
+    program_info(threads.session, told)
+    for document in (off, on, off):
+        program = derive(document, {}, previous=program)
+        threads = begin(program, BACKEND, before=threads)
+        anew = begin(derive(document, {}), BACKEND)
+        assert program_info(threads.session, told) == program_info(anew.session)
+
+
 def test_what_updates_make_of_a_gradient_is_typed_as_that_is() -> None:
     """Of which less is known after an edit."""
     build = GraphBuilder()
@@ -247,7 +267,7 @@ def test_a_shape_that_is_known_no_more() -> None:
 def _edit(drawn: Document, data: st.DataObject) -> None:
     documents = [drawn]
     program = drop_unfinished(derive(documents[0], {}))
-    threads = begin(program, BACKEND)
+    threads, told = begin(program, BACKEND), Told()
     for _ in range(data.draw(st.integers(2, 6))):
         undo = data.draw(st.integers(0, 3)) == 0
         document = (
@@ -257,5 +277,6 @@ def _edit(drawn: Document, data: st.DataObject) -> None:
         program = drop_unfinished(derive(document, {}, previous=program))
         anew = drop_unfinished(derive(document, {}))
         assert_same_program(program, anew)
-        threads = begin(program, BACKEND, before=threads)
-        assert _values(threads) == _values(begin(anew, BACKEND))
+        threads, fresh = begin(program, BACKEND, before=threads), begin(anew, BACKEND)
+        assert program_info(threads.session, told) == program_info(fresh.session)
+        assert _values(threads) == _values(fresh)
