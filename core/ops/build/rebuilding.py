@@ -82,6 +82,12 @@ class Rebuilder(GraphBuilder):
         moved = then ^ now
         return moved.union(*map(parents, moved))
 
+    def finish_as_built(self, made: Mapping[str, Operation]) -> Graph:
+        """`finish` where nothing was dropped or made. made: what was, the last time, in order."""
+        base = self._base.operations
+        self._operations = {**base, **made}
+        return self.finish(tuple(made))
+
     def finish(self, made: Sequence[str]) -> Graph:
         order = (*self._base.order, *made)
         self._forget(self._dropped.difference(made, self._base.operations), order)
