@@ -145,7 +145,7 @@ def _run_again(
         raise
     record = None if builder.names.met_kept else again.record
     loops = has_loops(graph) or has_loops(before.slice.graph)
-    merged = MergedVjps(again.backward.vjps, loops, again.visited if again.same else None)
+    merged = MergedVjps(again.backward.vjps, loops, again.changed)
     return _collect(again.backward, merged, zeros, record, builder.finish(made), previous)
 
 

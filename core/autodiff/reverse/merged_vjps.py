@@ -19,8 +19,8 @@ _CUSTOM = attrgetter("custom")
 
 class MergedVjps:
     """vjps: in their order. loops: whether some of them, or of those before, are of loops. changed:
-    of these, and there is no other, the VJPs that are not what they were; None where that is not
-    known."""
+    of these, and there is no other, the VJPs that are not what they were, each in the place of the
+    one that it was; None where that is not known."""
 
     def __init__(self, vjps: Vjps, loops: bool, changed: Changed | None = None) -> None:
         self._vjps = dict(_with_inside(vjps)) if loops else vjps
@@ -55,21 +55,38 @@ class MergedVjps:
         before: Mapping[_K, _V],
         changed: Changed,
     ) -> Mapping[_K, _V] | None:
-        """None where entries come: others are in their places then."""
-        entries, gone = dict[_K, _V](), list[_K]()
+        """None where entries come: others are in their places then. An entry for another key is in
+        the place of the one that it is instead of."""
+        entries, gone, renamed = dict[_K, _V](), list[_K](), dict[_K, _K]()
         for name, vjp in changed.items():
             old = {} if vjp is None else part(vjp)
             new = part(self._vjps[name])
-            if [*filter(new.__contains__, old)] != [*new]:
+            if len(old) == len(new):
+                named = {b: a for a, b in zip(old, new, strict=True) if a != b}
+                renamed.update((a, b) for b, a in named.items())
+                entries.update((key, new[key]) for key in named)
+            elif [*filter(new.__contains__, old)] != [*new]:
                 return None
-            gone += filterfalse(new.__contains__, old)
-            entries.update((key, value) for key, value in new.items() if old[key] != value)
-        if not entries and not gone:
+            else:
+                gone += filterfalse(new.__contains__, old)
+            entries.update((key, value) for key, value in new.items() if old.get(key) != value)
+        if renamed:
+            before = _renamed(before, renamed)
+        elif not entries and not gone:
             return before
         found = {**before, **entries}
         for key in gone:
             del found[key]
         return found
+
+
+def _renamed(before: Mapping[_K, _V], names: Mapping[_K, _K]) -> dict[_K, _V]:
+    """Under other names what is called as one of these."""
+    keys = [*before]
+    places = {keys.index(old): new for old, new in names.items()}
+    for place, new in places.items():
+        keys[place] = new
+    return dict(zip(keys, before.values(), strict=True))
 
 
 def _with_inside(vjps: Vjps) -> Iterator[tuple[str, VjpResult]]:

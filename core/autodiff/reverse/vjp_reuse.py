@@ -148,6 +148,21 @@ class RepeatedPass:
                     queued.add(other)
                     heappush(queue, other)
 
+    @property
+    def changed(self) -> Mapping[str, VjpResult | None] | None:
+        """`visited`, where the path is what it was, but for what operations are called: then with
+        the VJPs that these had. Else None."""
+        if self.same:
+            return self.visited
+        before, vjps = self._before.slice.places, self._before.vjps
+        then, path, places = [*vjps], self.backward.slice.path, self.backward.slice.places
+        gone = {before[name]: vjp for name, vjp in self.gone.items()}
+        named = {n: gone.get(places[n]) for n in self.visited if n not in vjps}
+        for name in named:
+            if places[name] < len(then):
+                then[places[name]] = name
+        return {**self.visited, **named} if then == [*path] else None
+
     def order_made(self) -> list[str]:
         """All that was made, in order."""
         before, made, now = self._before, self._made_before, self._seeds

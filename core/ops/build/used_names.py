@@ -201,9 +201,10 @@ class Names:
         after.drop(gone)
         if any(map(after._is_operation, come | gone)):
             return None
-        left = after.everything()[0] if gone else set[str]()
-        for scope in {*chain.from_iterable(map(parents, gone))}:
-            if not any(name.startswith(f"{scope}/") for name in left):
+        left = {*chain.from_iterable(map(parents, gone))}.difference(*map(parents, come))
+        names = after.everything()[0] if left else ()
+        for scope in left:
+            if not any(name.startswith(f"{scope}/") for name in names):
                 after._own.gone_scopes.add(scope)
         after.take_all(come)
         return after

@@ -40,6 +40,41 @@ def test_what_changed_is_put_in_where_it_would_come(then: list[str], edits: dict
         assert again.merged(_GRADIENTS, gradients) is gradients
 
 
+@given(
+    st.lists(_KINDS, min_size=len(_NAMES), max_size=len(_NAMES)),
+    st.dictionaries(st.sampled_from(_NAMES), _KINDS),
+)
+def test_of_an_operation_that_is_called_otherwise_it_stays_in_its_place(
+    then: list[str], renamed: dict[str, str]
+) -> None:
+    before = {name: _vjp(name, kind) for name, kind in zip(_NAMES, then, strict=True)}
+    called = {name: name.upper() if name in renamed else name for name in _NAMES}
+    now = {
+        called[name]: _vjp(called[name], renamed[name]) if name in renamed else vjp
+        for name, vjp in before.items()
+    }
+    old, anew = MergedVjps(before, loops=False), MergedVjps(now, loops=False)
+    again = MergedVjps(now, False, {called[name]: before[name] for name in renamed})
+    gradients, custom = old.merged(_GRADIENTS), old.custom()
+    assert [*again.merged(_GRADIENTS, gradients).items()] == [*anew.merged(_GRADIENTS).items()]
+    assert [*again.custom(custom).items()] == [*anew.custom().items()]
+
+
+def test_what_is_gone_is_looked_at_alone() -> None:
+    before = {name: _vjp(name, "both") for name in _NAMES}
+    now = {**before, "b": _vjp("b", "first")}
+    asked: list[VjpResult] = []
+
+    def part(vjp: VjpResult) -> dict[TensorRef, TensorRef]:
+        asked.append(vjp)
+        return vjp.gradients
+
+    known = MergedVjps(before, loops=False).merged(_GRADIENTS)
+    found = MergedVjps(now, False, {"b": before["b"]}).merged(part, known)
+    assert len(asked) == 2
+    assert [*found] == [*MergedVjps(now, loops=False).merged(_GRADIENTS)]
+
+
 def test_vjps_inside_a_loop_come_after_its_own() -> None:
     loop = VjpResult(
         gradients={TensorRef("loop"): TensorRef("g")}, inside={"in": _vjp("in", "both")}
