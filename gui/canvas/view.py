@@ -293,7 +293,7 @@ class GraphView(QGraphicsView):
         self.camera.untouched = False  # an edit: whoever makes it looks at it
         self.camera.cover(self.stage.area)
         if self.layers.painter.lifted is None:
-            self.layers.refresh()
+            self.layers.follow_edit()
         self.viewport().update()
 
     def _show_facts(self) -> None:

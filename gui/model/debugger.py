@@ -113,7 +113,9 @@ class Debugger(QObject):
         self._tell.timeout.connect(self._tell_values)
         self._ticks = 0  # since the first that is not shown yet
         self._values = ValueCache(bridge.send, self._note_values, later)
-        self.notations = StepNotations(bridge.send, self._note_values, self._add_problems, later)
+        self.notations = StepNotations(
+            bridge.send, self._note_values, self._add_problems, later, self._makes
+        )
         self._settle = QTimer(self, singleShot=True)
         self._settle.timeout.connect(self.flush)
 
@@ -157,6 +159,10 @@ class Debugger(QObject):
         if self._index.program is not self.program:
             self._index = ProgramIndex(self.program, self._index)
         return self._index
+
+    def _makes(self, tensor: str) -> bool:
+        """Whether a step of the program gives it ("a:0")."""
+        return self.index.maker(tensor) is not None
 
     @property
     def carried(self) -> Mapping[Edge, str]:

@@ -12,8 +12,9 @@ CHUNK = 400  # steps asked for at a time, so that what came first is there soon
 
 
 class StepNotations:
-    """Of one program. `arrived` is called after each reply, `wrong` with what could not be said.
-    `later` makes a call once the views have said what they look at."""
+    """Of one program. `arrived` is called after each reply that says something new, `wrong` with
+    what could not be said. `later` makes a call once the views have said what they look at;
+    `is_there` says whether the program makes a tensor."""
 
     def __init__(
         self,
@@ -21,8 +22,9 @@ class StepNotations:
         arrived: Callable[[], None],
         wrong: Callable[[list[ProblemInfo]], None],
         later: Later,
+        is_there: Callable[[str], bool] = lambda tensor: False,
     ) -> None:
-        self._request = request
+        self._request, self._is_there = request, is_there
         self._arrived, self._wrong, self._later = arrived, wrong, later
         self._known: dict[str, StepNotation] = {}
         self._earlier: dict[str, StepNotation] = {}  # of the program before an edit
@@ -38,9 +40,14 @@ class StepNotations:
         return "" if found is None else found.text
 
     def operands(self, op: str) -> Mapping[str, str] | None:
-        """What stands for a tensor in the text -> that tensor; None while it is on its way."""
+        """What stands for a tensor in the text -> that tensor; None while it is on its way. As of
+        before an edit meanwhile, where the tensors are still made."""
         found = self._of(op)
-        return None if found is None else found.operands
+        if found is None:
+            found = self._earlier.get(op)
+            if found is None or not all(map(self._is_there, found.operands.values())):
+                return None
+        return found.operands
 
     def when_known(self, ops: Iterable[str], then: Callable[[], None]) -> None:
         """Call `then` once the texts of all these are here; never, if the program changes first."""
@@ -95,7 +102,8 @@ class StepNotations:
         self._known.update((said.op, said) for said in reply.steps)
         if reply.problems:
             self._wrong(reply.problems)
-        self._arrived()
+        if any(self._known[name] != self._earlier.get(name) for name in names):
+            self._arrived()
         self._tell_waiting()
 
     def _tell_waiting(self) -> None:

@@ -123,14 +123,19 @@ class TensorValue:
 
 
 class _Made(Container[str]):
-    """All tensors that are made or fed in a run, without a list of them."""
+    """All tensors that are made or fed in a run, without a list of them, and those of operations of
+    the document that no run needs: what is to be said of them comes with the stop as well."""
 
     def __init__(self, index: ProgramIndex, document: Document) -> None:
         self._steps, self._feeds = index.steps, {*document.feeds, *document.columns}
+        self._drawn = document.graph.operations
 
     def __contains__(self, ref: object) -> bool:
-        step = self._steps.get(str(ref).rpartition(":")[0])
-        return ref in self._feeds or (step is not None and ref in step.outputs)
+        op = str(ref).rpartition(":")[0]
+        step = self._steps.get(op)
+        if step is None:
+            return op in self._drawn or ref in self._feeds
+        return ref in step.outputs or ref in self._feeds
 
 
 Refs = Sequence[str] | _Made

@@ -113,11 +113,21 @@ class Minimap(QWidget):
             return
         arrays, before, said = self._stage.arrays, self._said, self._say()
         self._said = arrays, said
-        if before is None or before[0] is not arrays:
+        if before is None or (before[0] is not arrays and not self._looks_alike(before[0])):
             self._forget()
         elif before[1] != said:
             self._picture = None
             self.update()
+
+    def _looks_alike(self, before: SceneArrays) -> bool:
+        """Whether the graph is drawn here as that scene was: nobody reads names from afar."""
+        arrays = self._stage.arrays
+        same = arrays.routes is before.routes and np.array_equal(arrays.rects, before.rects)
+        return (
+            same
+            and Detail.at(self._far) < Detail.NAMES
+            and np.array_equal(arrays.visible.kinds, before.visible.kinds)
+        )
 
     def _forget(self) -> None:
         self._picture = self._structure_picture = None

@@ -8,11 +8,14 @@ from PySide6.QtGui import QPainter, QRegion
 
 from gradstep.gui.canvas.interact.camera import Camera
 from gradstep.gui.canvas.paint import paint_order
+from gradstep.gui.canvas.paint.changed_places import Changed, changed_places
 from gradstep.gui.canvas.paint.front_buffer import FrontBuffer
 from gradstep.gui.canvas.paint.graph_painter import GraphPainter
 from gradstep.gui.canvas.paint.picture_cards import AWAY, REACH
 from gradstep.gui.canvas.paint.runtime_painter import RuntimePainter
 from gradstep.gui.canvas.paint.said_in_view import MARKS, Said, said_of
+from gradstep.gui.canvas.scene.level_of_detail import Detail
+from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.canvas.scene.scene_model import SceneModel
 from gradstep.gui.look.theme import Theme
 
@@ -35,6 +38,7 @@ class Layers:
         self._rest = FrontBuffer(self._paint_rest)  # of what is being dragged
         self._said: Said | None = None  # what `_facts` shows; None for nothing of use
         self._shown: tuple[QRect, float] = QRect(), 0.0  # where, and how large
+        self._drawn: SceneArrays | None = None  # what both pictures show; None for nothing of use
 
     def set_theme(self, theme: Theme) -> None:
         self.painter.theme = self.runtime.theme = theme
@@ -46,11 +50,35 @@ class Layers:
         self.refresh()
 
     def refresh(self) -> None:
-        """The graph changed."""
+        """All looks otherwise."""
         self._structure.invalidate()
         self._facts.invalidate()
         self._rest.invalidate()
-        self._said = None
+        self._said = self._drawn = None
+
+    def follow_edit(self) -> None:
+        """The graph changed: what it did not change is still shown as it was."""
+        changed, said = self._find_edited(), self._said
+        if changed is None or said is None:
+            self.refresh()
+            return
+        self._rest.invalidate()
+        region, scale = QRegion(), self._facts.scale
+        for place in changed.places:
+            region += _pixels_of(place, scale)
+        self._structure.invalidate_part(region)
+        self._facts.invalidate_part(region)
+        self._said, self._drawn = changed.renumbered(said), self._stage.arrays
+
+    def _find_edited(self) -> Changed | None:
+        """Where the pictures show another graph than there is now; None for everywhere."""
+        area, scale, drawn = self._facts.area, self._facts.scale, self._drawn
+        kept = drawn is not None and not area.isEmpty() and self._structure.area == area
+        if drawn is None or not kept or self.painter.lifted is not None:
+            return None
+        if scale != self._camera.scale or Detail.at(scale) < Detail.NAMES:
+            return None
+        return changed_places(drawn, self._stage.arrays, _around(_scene_of(area, scale)))
 
     def refresh_facts(self) -> QRegion:
         """Only what is said of the graph changed. Where that is seen: pixels of the viewport."""
@@ -98,6 +126,7 @@ class Layers:
             buffer.show(painter, camera.pixels, camera.scale, ratio, camera.zooming)
         if not lifting:
             self._note_shown()
+            self._drawn = self._stage.arrays
         if lifting:
             self._draw_lifted(painter)
 

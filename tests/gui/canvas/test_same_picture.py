@@ -20,6 +20,7 @@ from tests.support.deleting import delete
 
 MOVES = 40
 SIZE = 640, 400  # pixels: most of what is done here is to paint them
+ROUNDED = 3  # of 255, by which a pixel differs of a line that is cut where a part is painted
 LOOKS = (0.3, 1.0)  # scales
 
 
@@ -43,6 +44,11 @@ def seen(view: GraphView) -> np.ndarray:
     return np.array(image.constBits()).reshape(image.height(), -1)
 
 
+def assert_alike(one: np.ndarray, other: np.ndarray) -> None:
+    """Pictures in which nobody could tell anything apart."""
+    assert np.abs(one.astype(int) - other).max() <= ROUNDED
+
+
 def assert_as_new(canvas: Any) -> None:
     """Against a canvas that is opened on the workspace as it stands now."""
     view, fresh = canvas.view, GraphView(canvas.space)
@@ -63,9 +69,9 @@ def assert_as_new(canvas: Any) -> None:
         fresh.camera.zoom_to(view.camera.scale)
         for bar in ("horizontalScrollBar", "verticalScrollBar"):
             getattr(fresh, bar)().setValue(getattr(view, bar)().value())
-        assert np.array_equal(seen(view), seen(fresh))
+        assert_alike(seen(view), seen(fresh))
         for scale in LOOKS:
-            assert np.array_equal(picture(view, scale), picture(fresh, scale))
+            assert_alike(picture(view, scale), picture(fresh, scale))
     finally:
         delete(fresh)
 
@@ -145,4 +151,4 @@ def test_an_edit_undone_leaves_the_picture_as_it_was(canvas: Any) -> None:
         space.debugger.flush()
         space.select([])
         for scale, was in zip(LOOKS, before, strict=True):
-            assert np.array_equal(picture(canvas.view, scale), was)
+            assert_alike(picture(canvas.view, scale), was)

@@ -25,8 +25,13 @@ class Engine:
         self.waiting: list[Callable[[], None]] = []
         self.arrivals = 0
         self.problems: list[ProblemInfo] = []
+        self.made = {"a:0"}  # tensors
         self.known = StepNotations(
-            self.request, self.count, self.problems.extend, self.waiting.append
+            self.request,
+            self.count,
+            self.problems.extend,
+            self.waiting.append,
+            self.made.__contains__,
         )
 
     def count(self) -> None:
@@ -90,6 +95,7 @@ def test_many_are_asked_for_in_parts() -> None:
 
 def test_after_an_edit_the_old_words_stay_until_the_new_are_here() -> None:
     engine = Engine()
+    engine.made.clear()
     engine.known.text("a")
     engine.tick()
     engine.answer()
@@ -143,3 +149,26 @@ def test_what_cannot_be_said_is_told_as_a_problem() -> None:
     problem = ProblemInfo(type="notation", message="it could not be told", node="a")
     engine.answers.pop()(Notated(steps=[], problems=[problem]), ())
     assert engine.problems == [problem]
+
+
+def test_after_an_edit_the_words_are_those_of_before_until_others_come() -> None:
+    """And the operands, of which values are shown, where the program makes them still."""
+    engine = Engine()
+    for name in ("a", "b"):
+        engine.known.text(name)
+    engine.tick()
+    engine.answer()
+    engine.known.renew()
+    assert engine.known.text("a") == "a = …"
+    assert engine.known.operands("a") == {"a": "a:0"}
+    assert engine.known.operands("b") is None, "b:0 is made no more"
+    engine.tick()
+    arrived = engine.arrivals
+    engine.answer()
+    assert engine.arrivals == arrived, "the same again"
+    assert engine.known.operands("b") == {"b": "b:0"}
+    engine.known.renew()
+    engine.known.text("a")
+    engine.tick()
+    engine.answer(" otherwise")
+    assert (engine.known.text("a"), engine.arrivals) == ("a = … otherwise", arrived + 1)
