@@ -1,5 +1,7 @@
-"""Which step makes each value of a plan: from those of the plan before an edit, and told by its
-number only where somebody asks, as an edit moves most steps."""
+"""Which step makes each value of a plan, found from the plan before an edit.
+
+A step's number is told where somebody asks for it only, as an edit moves most steps.
+"""
 
 from __future__ import annotations
 
