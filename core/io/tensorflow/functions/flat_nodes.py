@@ -10,6 +10,7 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.io.disk.memory_budget import Budget
 from gradstep.core.io.tensorflow.graphdef_attributes import write_attribute
 from gradstep.core.io.tensorflow.graphdef_proto import TYPE_NUMBERS, message
+from gradstep.core.io.tensorflow.wire_text import node_of
 
 _NODE = 700  # bytes of memory that a node takes besides those of its message
 _HANDLES = (TYPE_NUMBERS[DType.RESOURCE], TYPE_NUMBERS[DType.VARIANT])
@@ -65,7 +66,7 @@ class FlatNodes:
         """Whoever takes what the node `name` gives, takes that; who waits for it, for those."""
         for number, tensor in enumerate(given.tensors):
             self._tensors[f"{name}:{number}"] = numbered(tensor)
-        makers = [tensor.partition(":")[0] for tensor in given.tensors]
+        makers = [node_of(tensor) for tensor in given.tensors]
         self._waits[name] = given.waits or makers
 
     def settled(self) -> list[Any]:
@@ -79,7 +80,7 @@ class FlatNodes:
         return self.nodes
 
     def _is_stood_for(self, text: str) -> bool:
-        return text.removeprefix("^").partition(":")[0] in self._waits
+        return node_of(text) in self._waits
 
     def _tensor(self, text: str) -> str:
         text = numbered(text)

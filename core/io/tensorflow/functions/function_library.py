@@ -12,6 +12,7 @@ from typing import Any
 from gradstep.core.errors import GradstepError
 from gradstep.core.io.tensorflow.functions.custom_gradients import CustomGradients
 from gradstep.core.io.tensorflow.functions.several_outputs import SEVERAL_OUTPUTS
+from gradstep.core.io.tensorflow.wire_text import node_of
 from gradstep.core.ops.declare.table import find
 
 
@@ -55,9 +56,7 @@ class FunctionLibrary:
         """What each output of a function is, where that is one of its arguments; else ""."""
         function = self.function(name, node)
         arguments = {each.name for each in function.signature.input_arg}
-        names = (
-            function.ret[each.name].partition(":")[0] for each in function.signature.output_arg
-        )
+        names = (node_of(function.ret[each.name]) for each in function.signature.output_arg)
         return [name if name in arguments else "" for name in names]
 
     def _outputs(self, node: Any) -> Sequence[tuple[str, int]]:

@@ -24,6 +24,7 @@ from gradstep.core.io.tensorflow.functions.inlined_conds import CASES, IFS, Body
 from gradstep.core.io.tensorflow.functions.inlined_loops import WHILES, put_while
 from gradstep.core.io.tensorflow.graphdef_proto import message
 from gradstep.core.io.tensorflow.graphdef_tensors import read_type
+from gradstep.core.io.tensorflow.wire_text import node_of
 
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 _DEEP = 100  # functions in functions
@@ -181,7 +182,7 @@ class _Inside:
             made.CopyFrom(node)
             self._flat.take(made)
             made.name = self._names[node.name]
-            taken = {text.removeprefix("^").partition(":")[0] for text in node.input}
+            taken = {*map(node_of, node.input)}
             roots = waits if self._held.keys().isdisjoint(taken) else ()
             del made.input[:]
             made.input.extend(self._sorted([*map(self._read, node.input), *waiting_for(roots)]))
@@ -230,7 +231,7 @@ class _Inside:
         wait = "^" if text[:1] == "^" else ""
         if name in self._arguments and number < len(self._arguments[name]):
             given = self._arguments[name][number]
-            return f"^{given.partition(':')[0]}" if wait else given
+            return f"^{node_of(given)}" if wait else given
         if name not in self._held:
             of = self._function.signature.name
             raise GradstepError(

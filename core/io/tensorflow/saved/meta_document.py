@@ -37,6 +37,7 @@ from gradstep.core.io.tensorflow.saved.signature_notes import (
 )
 from gradstep.core.io.tensorflow.saved.text_tables import with_text_tables
 from gradstep.core.io.tensorflow.saved.trained_variables import trained_as_said
+from gradstep.core.io.tensorflow.wire_text import node_of
 from gradstep.core.ops.build.variable import VARIABLES
 
 _INITS = ("saved_model_main_op", "legacy_init_op")
@@ -80,7 +81,7 @@ def _without_what_is_not_run(graph: Graph, meta: MetaGraph, points: dict[str, An
     if not meta.is_of_objects or not points:
         return without_saving(graph)
     ends = [ref.op for one in points.values() for ref in outputs_of(one)]
-    fed = (info.name.partition(":")[0] for one in points.values() for info in one.inputs.values())
+    fed = (node_of(info.name) for one in points.values() for info in one.inputs.values())
     needed = graph.ancestors([*ends, *fed, *_main_op(meta, graph)])
     return Graph.of(op for op in graph if op.name in needed)
 
@@ -91,7 +92,7 @@ def _main_op(meta: MetaGraph, graph: Graph) -> list[str]:
     said = meta.about.signature_def
     if INIT in said:
         named += [info.name for info in said[INIT].outputs.values()]
-    there = (name.partition(":")[0] for name in named)
+    there = map(node_of, named)
     return [name for name in there if name in graph and graph[name].control_inputs][:1]
 
 

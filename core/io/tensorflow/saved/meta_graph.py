@@ -11,6 +11,7 @@ from gradstep.core.io.message_weight import Place, fields, weigh
 from gradstep.core.io.tensorflow.graphdef_proto import message, parse
 from gradstep.core.io.tensorflow.graphdef_stream import GraphDefParts
 from gradstep.core.io.tensorflow.reader_versions import GRAPH, require_readable
+from gradstep.core.io.tensorflow.wire_text import node_of
 from gradstep.core.ops.formats.protobuf import bytes_field
 
 # Field -> the message in it, and what that is for people.
@@ -71,7 +72,7 @@ class MetaGraph:
         """The operation that gives a file's path -> the file's name in the folder of assets."""
         old = self.messages_in("saved_model_assets", "AssetFileDef")
         return {
-            each.tensor_info.name.partition(":")[0]: each.filename
+            node_of(each.tensor_info.name): each.filename
             for each in (*self.about.asset_file_def, *old)
         }
 

@@ -10,6 +10,7 @@ from gradstep.core.io.tensorflow.functions.inlined_functions import CALLS
 from gradstep.core.io.tensorflow.graphdef_proto import type_name
 from gradstep.core.io.tensorflow.graphdef_stream import GraphDefParts
 from gradstep.core.io.tensorflow.graphdef_tensors import read_shape
+from gradstep.core.io.tensorflow.wire_text import node_of
 
 INIT = "__saved_model_init_op"
 _DEFAULT = "serving_default"
@@ -76,7 +77,7 @@ def _infos(signature: Any) -> list[Any]:
 
 
 def _is_there(info: Any, graph: Graph) -> bool:
-    return info.name.partition(":")[0] in graph
+    return node_of(info.name) in graph
 
 
 def _said(key: str, info: Any) -> str:

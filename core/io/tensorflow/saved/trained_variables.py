@@ -8,6 +8,7 @@ from typing import Any
 from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.io.tensorflow.saved.meta_graph import MetaGraph
 from gradstep.core.io.tensorflow.saved.saved_places import SavedPlace
+from gradstep.core.io.tensorflow.wire_text import node_of
 from gradstep.core.ops.build.variable import TRAINABLE, VARIABLES
 
 _COLLECTION = "trainable_variables"
@@ -19,7 +20,7 @@ def trained_as_said(graph: Graph, meta: MetaGraph, places: Mapping[str, SavedPla
     checkpoint, which tells them from each other where their names do not."""
     if meta.has(_COLLECTION):
         defs = meta.messages_in(_COLLECTION, "VariableDef")
-        named = {each.variable_name.partition(":")[0] for each in defs}
+        named = {node_of(each.variable_name) for each in defs}
         found = {name: name in named for name in graph.of_types(VARIABLES)}
     else:
         found = _by_objects(graph, meta.about.object_graph_def.nodes, places)
