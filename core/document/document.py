@@ -9,14 +9,14 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
-from gradstep.core.autodiff.recognition.imported_request import ImportedGradients
+from gradstep.core.autodiff.recognition.answered_request import ImportedGradients
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.concurrency.thread_state import Thread
 from gradstep.core.debug.history.recorded_run import RecordedRun
 from gradstep.core.document.dataset import Dataset
 from gradstep.core.document.expectation import Expectation
-from gradstep.core.document.kept_branches import KeptBranch
+from gradstep.core.document.kept_branch import KeptBranch
 from gradstep.core.graph.model import Constant, Graph, TensorRef
 
 

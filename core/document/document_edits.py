@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any
 
-from gradstep.core.autodiff.recognition.imported_request import ImportedGradients
+from gradstep.core.autodiff.recognition.answered_request import ImportedGradients
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, OverrideKind
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.document.convert_to_py_func import to_pyfunc

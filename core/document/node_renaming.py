@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from gradstep.core.autodiff.recognition.imported_request import ImportedGradients
+from gradstep.core.autodiff.recognition.answered_request import ImportedGradients
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, OverrideKind
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.debug.breaks.expression_names import rename_operations
@@ -15,7 +15,7 @@ from gradstep.core.debug.history.recorded_run import relabel_recorded
 from gradstep.core.document.dataset import relabel_dataset
 from gradstep.core.document.document import Document, Optimizer, View
 from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
-from gradstep.core.document.kept_branches import relabel_branch
+from gradstep.core.document.kept_branch import relabel_branch
 from gradstep.core.document.queue_threads import relabel_thread
 from gradstep.core.graph.model import Edge, TensorRef
 

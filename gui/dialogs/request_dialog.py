@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QWidget
 
-from gradstep.core.autodiff.recognition.imported_request import ImportedGradients
+from gradstep.core.autodiff.recognition.answered_request import ImportedGradients
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document import document_edits
 from gradstep.core.errors import GradstepError

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from gradstep.core.autodiff.recognition.answered_request import ImportedGradients
 from gradstep.core.autodiff.recognition.cotangent_pairing import Found
 from gradstep.core.autodiff.recognition.dense_gradient_views import Views
 from gradstep.core.autodiff.recognition.differentiated_losses import find_differentiated
 from gradstep.core.autodiff.recognition.gradient_recognition import Recognised, recognise
 from gradstep.core.autodiff.recognition.gradient_scope import GradientScope
-from gradstep.core.autodiff.recognition.imported_request import (
-    ImportedGradients,
-    find_written_variables,
-)
+from gradstep.core.autodiff.recognition.imported_request import find_written_variables
 from gradstep.core.autodiff.reverse.contributions import Slices
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
 from gradstep.core.autodiff.reverse.gradient_request import gradient_name

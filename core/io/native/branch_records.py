@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradstep.core.document.kept_branches import KeptBranch, KeptChange, KeptEdit
+from gradstep.core.document.kept_branch import KeptBranch, KeptChange, KeptEdit
 from gradstep.core.io.native import file_schema
 from gradstep.core.io.native.attribute_records import TensorFiles, TensorSource, read_tensor
 

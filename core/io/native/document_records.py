@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Protocol
 
-from gradstep.core.autodiff.recognition.imported_request import ImportedGradients
+from gradstep.core.autodiff.recognition.answered_request import ImportedGradients
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.document.document import CodeItem, Document, Optimizer, View
-from gradstep.core.document.kept_branches import require_tree
+from gradstep.core.document.kept_branch import require_tree
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant, Edge, TensorRef
 from gradstep.core.io.native import file_schema, tensor_json

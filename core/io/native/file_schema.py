@@ -141,7 +141,7 @@ class RequestRecord(Record):
 
 
 class ImportedRecord(Record):
-    """See gradstep.core.autodiff.recognition.imported_request.ImportedGradients."""
+    """See gradstep.core.autodiff.recognition.answered_request.ImportedGradients."""
 
     scope: str
     of: list[str]
@@ -257,7 +257,7 @@ class RecordedRecord(Record):
 
 
 class ChangeRecord(Record):
-    """See gradstep.core.document.kept_branches.KeptChange."""
+    """See gradstep.core.document.kept_branch.KeptChange."""
 
     run: Count
     step: Count
@@ -268,7 +268,7 @@ class ChangeRecord(Record):
 
 
 class BranchEditRecord(Record):
-    """See gradstep.core.document.kept_branches.KeptEdit."""
+    """See gradstep.core.document.kept_branch.KeptEdit."""
 
     run: Count
     step: Count
@@ -279,7 +279,7 @@ class BranchEditRecord(Record):
 
 
 class BranchRecord(Record):
-    """See gradstep.core.document.kept_branches.KeptBranch."""
+    """See gradstep.core.document.kept_branch.KeptBranch."""
 
     name: str
     parent: str = ""

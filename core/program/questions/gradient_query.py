@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gradstep.core.autodiff.recognition.imported_request import ImportedGradients
+from gradstep.core.autodiff.recognition.answered_request import ImportedGradients
 from gradstep.core.autodiff.recognition.recognised_gradients import answer_request
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Override, OverrideKind
 from gradstep.core.document.document import Document

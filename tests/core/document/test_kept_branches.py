@@ -11,14 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core.document.document import Document
-from gradstep.core.document.kept_branches import (
-    KeptBranch,
-    KeptChange,
-    KeptEdit,
-    begin,
-    keep,
-    require_tree,
-)
+from gradstep.core.document.kept_branch import KeptBranch, KeptChange, KeptEdit, require_tree
+from gradstep.core.document.kept_branches import begin, keep
 from gradstep.core.document.node_renaming import rename_node
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant

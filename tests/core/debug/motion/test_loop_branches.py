@@ -16,8 +16,9 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import Document
+from gradstep.core.document.kept_branch import relabel_branch
 from gradstep.core.document.kept_branches import begin as begin_branches
-from gradstep.core.document.kept_branches import keep, relabel_branch
+from gradstep.core.document.kept_branches import keep
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, TensorRef
