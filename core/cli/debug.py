@@ -17,6 +17,7 @@ from gradstep.core.cli.console.console import Console
 from gradstep.core.cli.console.console_command import Reply
 from gradstep.core.cli.console.line_completion import complete
 from gradstep.core.cli.output.command_output import error_object, usage
+from gradstep.core.command_text import commands_in, is_open
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.kept_branches import begin as begin_branches
 from gradstep.core.errors import GradstepError, error_text
@@ -30,6 +31,7 @@ from gradstep.core.program.race_problems import problems_of
 from gradstep.core.program.runnable_part import drop_unfinished
 
 PROMPT = "(gradstep) "
+GOES_ON = "... "  # before a further line of a command
 _INTERRUPTED = GradstepError("the script was interrupted", kind="CancelledError")
 
 
@@ -68,11 +70,10 @@ def _other_program(args: argparse.Namespace, file: str) -> Program:
 
 
 def script_lines(script: str) -> list[str]:
-    """The commands in a file of that name, or in the text itself; `;`, line ends and # as usual."""
+    """The commands in a file of that name, or in the text itself: see command_text."""
     known = "\n" not in script and ";" not in script and _is_file(script)
     text = read_file(script).decode(errors="replace") if known else script
-    lines = (line.partition("#")[0] for line in text.splitlines())
-    return [part.strip() for line in lines for part in line.split(";") if part.strip()]
+    return commands_in("\n".join(text.splitlines()), is_script=True)
 
 
 def _is_file(text: str) -> bool:
@@ -134,9 +135,11 @@ def interact(console: Console, ask: Callable[[str], str], say: Callable[[str], N
     say("help lists the commands; an empty line repeats the last move")
     while True:
         try:
-            line = ask(PROMPT)
+            commands = _asked(ask)
             with on_interrupt(console.threads.pause):
-                reply = console.execute(line)
+                for line in commands[:-1]:
+                    say(console.execute(line).text)
+                reply = console.execute(commands[-1])
         except EOFError:
             return
         except KeyboardInterrupt:
@@ -148,6 +151,31 @@ def interact(console: Console, ask: Callable[[str], str], say: Callable[[str], N
             say(reply.text)
         if reply.quit:
             return
+
+
+def _asked(ask: Callable[[str], str]) -> list[str]:
+    """What is typed, with further lines as long as it goes on; one command at least. What came in
+    several lines is one entry of the history."""
+    lines = [ask(PROMPT)]
+    while is_open("\n".join(lines)):
+        lines.append(ask(GOES_ON))
+        if not lines[-1].strip():
+            break
+    commands = commands_in("\n".join(lines)) or [""]
+    if len(lines) > 1:
+        _join_history(len([line for line in lines if line]), " ".join(commands))
+    return commands
+
+
+def _join_history(count: int, line: str) -> None:
+    with contextlib.suppress(ImportError):
+        import readline
+
+        length = readline.get_current_history_length()
+        if length >= count:
+            for number in range(length - 1, length - 1 - count, -1):
+                readline.remove_history_item(number)
+            readline.add_history(line)
 
 
 def _with_history(console: Console) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject, Signal
 
+from gradstep.core.command_text import commands_in
 from gradstep.core.document.breakpoint_specs import breakpoint_of, spec_of
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
@@ -60,11 +61,12 @@ class ConsoleLines(QObject):
         return self._is_busy
 
     def run(self, line: str) -> None:
-        """Do it once those before are done; an empty line repeats the last move."""
+        """Do it once those before are done: each command in it. An empty line repeats the last
+        move."""
         line = line.strip()
         if line and line not in self.history[-1:]:
             self.history = [*self.history, line][-MOST:]
-        self._waiting.append(line)
+        self._waiting.extend(commands_in(line) or [""])
         self._next()
 
     def complete(self, line: str) -> None:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtGui import QColor, QKeyEvent, QShowEvent, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QSizePolicy, QWidget
 
+from gradstep.core.command_text import is_open
 from gradstep.core.visible_text import visible
 from gradstep.gui.look.plain_text import Label
 from gradstep.gui.look.theme import GRID, Tone, mono
@@ -17,6 +18,7 @@ from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.widgets.panel_base import Panel
 
 MOST = 5_000  # lines that are kept
+LINES = 6  # of what is being typed that are seen
 _TONES: dict[str, Tone] = {
     "line": "selection",
     "text": "text",
@@ -26,8 +28,8 @@ _TONES: dict[str, Tone] = {
 
 
 class ConsolePanel(Panel):
-    """Enter does a line, Up and Down go through those before, Tab completes; an empty line repeats
-    the last move."""
+    """Enter does what was typed, Shift+Enter begins another line of it, Up and Down go through what
+    was typed before, Tab completes; an empty line repeats the last move."""
 
     title = "Console"
 
@@ -46,7 +48,7 @@ class ConsolePanel(Panel):
         self.field.setObjectName("console.line")
         self.field.setAccessibleName(self.tr("Line for the debugger"))
         self.field.setPlaceholderText(self.tr("step, continue, print x, query isnan(value), help"))
-        self.field.returnPressed.connect(self._run)
+        self.field.entered.connect(self._run)
         self.field.asked.connect(lambda: self.lines.complete(self.field.text()))
         self.field.walked.connect(self._walk)
         self._place = 0  # in the history, from its end
@@ -55,7 +57,7 @@ class ConsolePanel(Panel):
         row.setSpacing(GRID)
         prompt = Label(PROMPT.strip())
         prompt.setFont(mono(13))
-        row.addWidget(prompt)
+        row.addWidget(prompt, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.field, 1)
         shell = QWidget()
         around = QHBoxLayout(shell)
@@ -103,7 +105,8 @@ class ConsolePanel(Panel):
         common = _begin_of_all(lines)
         self.field.setText(common)
         if len(lines) > 1 and common == typed:
-            words = [line[len(typed.rpartition(" ")[0]) :].strip() for line in lines]
+            shared = max(typed.rfind(" "), typed.rfind("\n")) + 1
+            words = [line[shared:].strip() for line in lines]
             self._add("  ".join(words), "printed")
 
     def _add(self, text: str, tone: str) -> None:
@@ -121,15 +124,47 @@ class ConsolePanel(Panel):
             bar.setValue(bar.maximum())
 
 
-class ConsoleField(QLineEdit):
-    """asked(): Tab, to complete; walked(by): Up is +1, Down -1."""
+class ConsoleField(QPlainTextEdit):
+    """entered(): Enter, of what is complete; Shift+Enter, or Enter while a bracket is open, begins
+    another line. asked(): Tab, to complete; walked(by): Up in the first line is +1, Down in the
+    last -1."""
 
+    entered = Signal()
     asked = Signal()
     walked = Signal(int)
 
     def __init__(self) -> None:
         super().__init__()
         self.setFont(mono(12))
+        self.setTabChangesFocus(True)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.textChanged.connect(self._fit)
+        self._fit()
+
+    def text(self) -> str:
+        return self.toPlainText()
+
+    def setText(self, text: str) -> None:
+        """The cursor is behind it."""
+        self.setPlainText(text)
+        self.moveCursor(QTextCursor.MoveOperation.End)
+
+    def _fit(self, *_: object) -> None:
+        """As high as its lines, up to a few."""
+        lines = min(max(self.blockCount(), 1), LINES)
+        around = 2 * (self.frameWidth() + int(self.document().documentMargin()))
+        self.setFixedHeight(lines * self.fontMetrics().lineSpacing() + around)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._fit()  # with what the style puts around
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        self._fit()
 
     def event(self, event: QEvent) -> bool:
         """Tab completes a line; an empty one it leaves for the next widget."""
@@ -141,12 +176,25 @@ class ConsoleField(QLineEdit):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        ways = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}
-        by = ways.get(Qt.Key(event.key()))
-        if by is None:
-            super().keyPressEvent(event)
+        key, cursor = Qt.Key(event.key()), self.textCursor()
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            more = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+            if more or (is_open(self.text()) and self._has_words(cursor)):
+                cursor.insertBlock()
+                self.ensureCursorVisible()
+            else:
+                self.entered.emit()
+        elif key == Qt.Key.Key_Up and cursor.blockNumber() == 0:
+            self.walked.emit(1)
+        elif key == Qt.Key.Key_Down and cursor.blockNumber() == self.blockCount() - 1:
+            self.walked.emit(-1)
         else:
-            self.walked.emit(by)
+            super().keyPressEvent(event)
+
+    @staticmethod
+    def _has_words(cursor: QTextCursor) -> bool:
+        """Whether the line does not end what is open, as an empty one does."""
+        return bool(cursor.block().text().strip())
 
 
 def _begin_of_all(lines: Sequence[str]) -> str:

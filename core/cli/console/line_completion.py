@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from gradstep.core.command_text import last_command_start
 from gradstep.core.debug.breaks.breakpoints import BreakpointKind
 from gradstep.core.debug.breaks.expression_words import FUNCTIONS, NAMES
 from gradstep.core.debug.breaks.ready_conditions import READY
@@ -23,7 +24,7 @@ def complete(console: Console, line: str) -> list[str]:
     found = _WORD.search(line)
     word = "" if found is None else found[0]
     before = line[: len(line) - len(word)]
-    if not before.strip():
+    if not before[last_command_start(before) :].strip():
         words: Iterable[str] = console.command_names
     elif not word:
         return []

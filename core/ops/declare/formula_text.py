@@ -1,4 +1,4 @@
-"""An op's formula as Python: with its inputs, its attributes' values, and `np` before functions."""
+"""An op's formula as Python: its inputs, its attributes' values, and `np` before functions."""
 
 from __future__ import annotations
 

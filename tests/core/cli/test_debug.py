@@ -10,12 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gradstep.core.cli.console.console import Console
+from gradstep.core.cli.debug import GOES_ON, PROMPT, interact
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
+from gradstep.core.host.session_restore import begin
 from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.open_document import read
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.program.derive import derive
 from tests.core.cli.conftest import Cli
 from tests.examples.build import FOLDER
 
@@ -545,3 +551,30 @@ def test_breakpoints_are_changed_by_number(cli: Cli) -> None:
 def test_what_is_wrong_with_a_breakpoint_is_said(cli: Cli, command: str, why: str) -> None:
     result = cli("debug", TUTORIAL, "--script", command, "--json")
     assert why in result.json["error"]["message"]
+
+
+def test_a_command_in_several_lines_is_one(cli: Cli) -> None:
+    said = cli("debug", TUTORIAL, "--script", "goto 0:3\nset c [1,\n 2]\nprint \\\n c", "--json")
+    done = [each["command"] for each in said.json["commands"]]
+    assert done == ["goto 0:3", "set c [1,  2]", "print   c"]
+    assert said.json["commands"][-1]["value"]["data"] == [1, 2]
+
+
+def test_the_terminal_asks_on_while_a_bracket_is_open() -> None:
+    program = derive(read(TUTORIAL), {})
+    console = Console(begin(program, NumpyBackend()), lambda _: program)
+    typed = iter(["goto 0:3", "set c [1,", "2]", "print \\", "c", "set c [3,", ""])
+    prompts: list[str] = []
+
+    def ask(prompt: str) -> str:
+        prompts.append(prompt)
+        try:
+            return next(typed)
+        except StopIteration:
+            raise EOFError from None
+
+    said: list[str] = []
+    interact(console, ask, said.append)
+    assert prompts == [PROMPT, PROMPT, GOES_ON, PROMPT, GOES_ON, PROMPT, GOES_ON, PROMPT]
+    assert said[-2] == "c  float32[2] [1., 2.]"
+    assert said[-1].startswith("error: ")

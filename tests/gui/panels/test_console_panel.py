@@ -175,3 +175,39 @@ def test_a_line_under_way_is_given_up_with_its_engine(
     assert not panel.lines.is_busy
     monkeypatch.setattr(bench.bridge, "send", send)
     assert "[entry]" in enter(panel, "where")
+
+
+def test_several_lines_are_typed_and_one_entry_of_the_history(
+    bench: Any, panel: ConsolePanel
+) -> None:
+    """Shift+Enter begins another line, and so does Enter while a bracket is open."""
+    field, shift = panel.field, Qt.KeyboardModifier.ShiftModifier
+    field.setFocus()
+    low = field.height()
+    QTest.keyClicks(field, "goto 0:3")
+    QTest.keyClick(field, Qt.Key.Key_Return, shift)
+    QTest.keyClicks(field, "set c [1,")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    QTest.keyClicks(field, "2]")
+    assert field.text() == "goto 0:3\nset c [1,\n2]"
+    assert field.height() > low, "all of it is seen"
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    said = panel.text.toPlainText()
+    assert f"{PROMPT}goto 0:3" in said
+    assert f"{PROMPT}set c [1, 2]" in said
+    assert bench.space.value("c:0").array.tolist() == [1, 2]
+    assert (field.text(), field.height()) == ("", low)
+    QTest.keyClick(field, Qt.Key.Key_Up)
+    assert field.text() == "goto 0:3\nset c [1,\n2]"
+    QTest.keyClick(field, Qt.Key.Key_Up)
+    assert field.textCursor().blockNumber() == 1, "it walks in the lines first"
+
+
+def test_tab_completes_the_last_of_several_lines(panel: ConsolePanel) -> None:
+    panel.field.setFocus()
+    panel.field.setText("step\nque")
+    QTest.keyClick(panel.field, Qt.Key.Key_Tab)
+    assert panel.field.text() == "step\nquery"
+    panel.field.setText("step\nprint lab")
+    QTest.keyClick(panel.field, Qt.Key.Key_Tab)
+    assert panel.field.text() == "step\nprint labels"
