@@ -14,7 +14,7 @@ from gradstep.core.document import document_edits
 from gradstep.core.document.attribute_text import read_attr
 from gradstep.core.document.document import Document
 from gradstep.core.document.lint_remedies import LABELS, mend
-from gradstep.core.document.optimizer_labels import set_optimizer
+from gradstep.core.document.optimizer_labels import TEXTS, set_optimizer
 from gradstep.core.document.repairs import REPAIR_WORDS, REPAIRS
 from gradstep.core.engine.run.feed_values import instead_of, missing_tensor
 from gradstep.core.errors import GradstepError
@@ -58,7 +58,9 @@ def label_of(kind: str, names: Sequence[str]) -> str:
 
 def _settings(label: str, settings: Sequence[str]) -> list[str]:
     pairs = zip(settings[::2], settings[1::2], strict=False)
-    return [f"{label}.{key} = {text or 'none'}" for key, text in pairs]
+    return [
+        f"{label}.{key} = {text or ('none' if key in TEXTS else 'default')}" for key, text in pairs
+    ]
 
 
 _LABELS: Mapping[str, Callable[..., str]] = {

@@ -47,7 +47,8 @@ def set_optimizer(document: Document, label: str, key: str, text: str) -> Docume
 
 
 def with_setting(optimizer: Optimizer, key: str, text: str) -> Optimizer:
-    """The optimizer with a setting read from text; "true" and "false" are 1 and 0."""
+    """The optimizer with a setting read from text; "true" and "false" are 1 and 0, and "" is what
+    TensorFlow takes by default."""
     text = text.strip()
     if key == "schedule":
         return replace(optimizer, schedule=text)
@@ -55,6 +56,8 @@ def with_setting(optimizer: Optimizer, key: str, text: str) -> Optimizer:
         return replace(optimizer, clip=text)
     if key == "decay":
         return replace(optimizer, decay=text)
+    if not text:
+        return replace(optimizer, hyper={k: x for k, x in optimizer.hyper.items() if k != key})
     try:
         number = _FLAGS.get(text.lower())
         number = float(text) if number is None else number
@@ -63,3 +66,18 @@ def with_setting(optimizer: Optimizer, key: str, text: str) -> Optimizer:
             f"{key} is a number", kind="ValueError", hint="write a number, such as 0.01"
         ) from None
     return replace(optimizer, hyper={**optimizer.hyper, key: number})
+
+
+def is_settings_alone(before: Optimizer, after: Optimizer) -> bool:
+    """Whether nothing but settings differ between two."""
+    same = {each: getattr(before, each) for each in ("hyper", *TEXTS)}
+    return replace(after, **same) == before
+
+
+def changes(before: Optimizer, after: Optimizer) -> list[tuple[str, str]]:
+    """Settings, and the texts by which `with_setting` makes the one of the other."""
+    old, new = before.hyper, after.hyper
+    names = [name for name in dict.fromkeys((*old, *new)) if old.get(name) != new.get(name)]
+    found = [(name, repr(new[name]) if name in new else "") for name in names]
+    texts = [(n, getattr(before, n), getattr(after, n)) for n in TEXTS]
+    return [*found, *((name, now) for name, then, now in texts if then != now)]

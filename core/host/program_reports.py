@@ -216,6 +216,7 @@ def report_stop(threads: Scheduler) -> Stopped:
         run=stop.run,
         step=stop.step,
         runs=stop.runs,
+        first=session.timeline.first,
         phase=stop.phase.value if stop.phase else "",
         node=stop.node,
         op=stop.op,

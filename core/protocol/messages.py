@@ -174,13 +174,15 @@ class Stopped(Reply, frozen=True, kw_only=True):
     program has, if it has more than its own. program: that of the thread which is the current one
     now, where it was another before. seen: what was asked for with the command. batch: what the run
     is fed of the document's data, as of BatchSeen. branches: where there are several.
-    loops: which iterations are looked at, of the first loops.
+    loops: which iterations are looked at, of the first loops. first: the first run that can be gone
+    to; those before it are another branch's, or not kept any more.
     """
 
     reason: StopReason
     run: int
     step: int
     runs: int  # recorded so far, the current one included
+    first: int = 0
     phase: PhaseName | Literal[""] = ""
     node: str = ""  # forward operation the next step belongs to
     op: str = ""  # operation the next step executes

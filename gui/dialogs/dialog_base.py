@@ -41,13 +41,22 @@ class Dialog(QDialog):
         self.column.addWidget(label)
         return label
 
-    def add_buttons(self, apply: str, cancel: str = "Cancel", careful: bool = False) -> QPushButton:
+    def add_buttons(
+        self,
+        apply: str,
+        cancel: str = "Cancel",
+        careful: bool = False,
+        beside: QPushButton | None = None,
+    ) -> QPushButton:
         """The last row: a button that does it, and one that does not; Enter means the first, or
-        the second where care is due. Ctrl+Enter means the first from within a text as well."""
+        the second where care is due. Ctrl+Enter means the first from within a text as well. beside:
+        another one in that row, which does something else."""
         self.column.addWidget(self._wrong)
         box = QDialogButtonBox()
         yes = box.addButton(apply, QDialogButtonBox.ButtonRole.AcceptRole)
         no = box.addButton(cancel, QDialogButtonBox.ButtonRole.RejectRole)
+        if beside is not None:
+            box.addButton(beside, QDialogButtonBox.ButtonRole.ResetRole)
         for button, name in ((yes, "apply"), (no, "cancel")):
             button.setObjectName(f"{self.objectName()}.{name}")
             button.setAccessibleName(button.text())

@@ -8,11 +8,14 @@ from PySide6.QtWidgets import QHBoxLayout, QListWidget, QPushButton, QVBoxLayout
 
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import Document, Optimizer
+from gradstep.core.document.optimizer_labels import changes, is_settings_alone, optimizer_labels
 from gradstep.core.document.requests import loss_of, trained_variables
 from gradstep.core.errors import GradstepError
 from gradstep.gui import commands
 from gradstep.gui.dialogs.dialog_base import Dialog
 from gradstep.gui.dialogs.optimizer_form import OptimizerForm
+from gradstep.gui.frame.action_record import is_beside_no_thread
+from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import GRID
 from gradstep.gui.model.workspace import Workspace
 
@@ -61,6 +64,24 @@ class OptimizersDialog(Dialog):
             del self.optimizers[row]
             self._refresh(min(row, len(self.optimizers) - 1))
 
+    def try_on_branch(self) -> None:
+        """Run on, from the beginning of this run, with what was set of the selected optimizer, on a
+        branch."""
+        row, document = self.list.currentRow(), self.workspace.document
+        before = document.optimizers[row] if 0 <= row < len(document.optimizers) else None
+        wrong = self._unread
+        if not wrong and (before is None or not is_settings_alone(before, self.optimizers[row])):
+            wrong = "On a branch its settings can be others; for anything else apply it first"
+        changed = [] if wrong or before is None else changes(before, self.optimizers[row])
+        if not wrong and not changed:
+            wrong = "Nothing was set: change a number first"
+        self.complain(wrong)
+        if not wrong:
+            label = optimizer_labels(document)[row]
+            pairs = (text for pair in changed for text in pair)
+            commands.edit_on_branch(self.workspace, "hyper", label, *pairs)
+            self.reject()
+
     def _lay_out(self) -> None:
         left = QVBoxLayout()
         left.setSpacing(GRID)
@@ -76,7 +97,12 @@ class OptimizersDialog(Dialog):
         both.addLayout(left, 2)
         both.addWidget(self.form, 4)
         self.column.addLayout(both, 1)
-        self.add_buttons("Apply")
+        self.branch_button = self._button("branch", "Try on a branch", self.try_on_branch)
+        self.branch_button.setToolTip(
+            plain("The settings of the selected optimizer, from this run on; the document stays")
+        )
+        self.branch_button.setVisible(is_beside_no_thread(self.workspace))
+        self.add_buttons("Apply", beside=self.branch_button)
         self.resize(840, 500)
 
     def _button(self, name: str, title: str, run: Callable[[], None]) -> QPushButton:

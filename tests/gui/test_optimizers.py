@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QToolButton
 
 from gradstep.core.document.document import Optimizer
 from gradstep.core.graph.model import TensorRef
+from gradstep.gui import commands
 from gradstep.gui.automation.driver import Driver
 from gradstep.gui.dialogs.optimizers_dialog import OptimizersDialog
 
@@ -85,3 +86,32 @@ def test_schedule_clipping_and_decay_are_chosen_undone_and_said_to_be_wrong(
     assert "Cos" in steps.values()
     space.undo_stack.undo()
     assert space.document.optimizers == (before,)
+
+
+@pytest.mark.slow
+def test_settings_are_tried_on_a_branch(tutorial: Driver) -> None:
+    space = tutorial.workspace
+    tutorial.key("F5")
+    tutorial.settle()
+    before = space.document
+    tutorial.window.views.run("optimizers", "")
+    (dialog,) = tutorial.window.findChildren(OptimizersDialog)
+    tutorial.click("optimizers_dialog.branch")
+    assert dialog.isVisible()
+    assert "Nothing was set" in dialog._wrong.text()
+    typed(dialog, "wrt", "c")
+    tutorial.click("optimizers_dialog.branch")
+    assert dialog.isVisible()
+    assert "its settings can be others" in dialog._wrong.text()
+    typed(dialog, "wrt", "")
+    typed(dialog, "learning_rate", "0.5")
+    typed(dialog, "clip", "norm(1)")
+    tutorial.click("optimizers_dialog.branch")
+    assert tutorial.window.findChildren(OptimizersDialog) == []
+    assert space.document is before
+    (branch,) = [b for b in space.stop.branches if b.current]
+    assert branch.edits == [("hyper", ["train", "learning_rate", "0.5", "clip", "norm(1)"])]
+    assert branch.text == "train.learning_rate = 0.5, train.clip = norm(1)"
+    commands.take_edits(space, branch.name)
+    assert space.document.optimizers[0].hyper["learning_rate"] == 0.5
+    assert space.document.optimizers[0].clip == "norm(1)"

@@ -27,12 +27,12 @@ _SECONDS = 5.0
 
 
 def rows(console: Console, rest: str) -> Reply:
-    """`rows [RUN]`: how much of a run's gradient each row of its batch makes; RUN counts from 0,
+    """`rows [RUN]`: how much of a run's gradient each row of its batch makes; RUN counts from 1,
     and is else the last that came to its end."""
-    if rest and not rest.isdecimal():
-        raise needs("rows", "the number of a run")
+    if rest and (not rest.isdecimal() or int(rest[:18]) < 1):
+        raise needs("rows", "the number of a run, counted from 1")
     session = console.session
-    run = int(rest[:18]) if rest else _last_made(session)
+    run = int(rest[:18]) - 1 if rest else _last_made(session)
     found = weigh_rows(session, WeighRows(run=run, seconds=_SECONDS, limit=1 << 20))
     if not found.size:
         raise GradstepError(
@@ -93,6 +93,10 @@ def cut(console: Console, rest: str) -> Reply:
 
 
 ATTRIBUTION_COMMANDS = (
-    ConsoleCommand("rows", rows, "[RUN]: how much of the gradient each row of the batch makes"),
+    ConsoleCommand(
+        "rows",
+        rows,
+        "[RUN]: how much of the gradient each row of the batch makes; runs count from 1",
+    ),
     ConsoleCommand("cut", cut, "NAME [of LOSS]: the fewest wires at which its gradient ends"),
 )

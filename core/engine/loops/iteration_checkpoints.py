@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from gradstep.core.engine.device_transfer import copy_array, size_of
+from gradstep.core.engine.loops.given_values import GivenValues
 from gradstep.core.engine.loops.trace_budget import Charge, Shrinking
 from gradstep.core.engine.loops.trace_retention import Kept
 
@@ -39,9 +40,11 @@ class Segment:
 
 
 class Segments:
-    """Of one run of a loop, in order. charge: for what they start with."""
+    """Of one run of a loop, in order. charge: for what they start with. given: what is given by
+    hand in the iterations."""
 
-    def __init__(self, kept: Kept, charge: Charge) -> None:
+    def __init__(self, kept: Kept, charge: Charge, given: GivenValues | None = None) -> None:
+        self.given = given
         self.all: list[Segment] = []
         self._kept, self._charge = kept, charge
         self._fixed: Mapping[str, Any] = {}  # variables that are the same in all iterations
@@ -60,10 +63,10 @@ class Segments:
         known = segment.variables
         return None if known is None else {**self._fixed, **known}
 
-    def until(self, iteration: int, charge: Charge) -> Segments:
+    def until(self, iteration: int, charge: Charge, given: GivenValues | None) -> Segments:
         """Those of the iterations before that one, for a run of the loop that goes on from there.
-        charge: as of the whole."""
-        other = Segments(self._kept, charge)
+        charge, given: as of the whole."""
+        other = Segments(self._kept, charge, given)
         other._fixed = self._fixed
         for segment in self.all:
             if segment.start < iteration:
@@ -83,7 +86,7 @@ class Segments:
         if not self.all:
             self._begin(number, recording, asking)
         elif self._is_full(self.all[-1], number, nbytes):
-            variables = self._copies(recording, self._kept.changing, asking)
+            variables = self._copies(number, recording, self._kept.changing, asking)
             if variables is not None:
                 self._append(number, variables)
         return self.all[-1]
@@ -94,10 +97,10 @@ class Segments:
         if self._kept.repeat is not None:
             plan, changing = recording.plan, self._kept.changing
             lasting = (name for name in plan.versions if not plan.variables[name].anew)
-            fixed = self._copies(recording, set(lasting) - changing, asking)
+            fixed = self._copies(number, recording, set(lasting) - changing, asking)
             if fixed is not None:
                 self._fixed = fixed
-                variables = self._copies(recording, changing, asking)
+                variables = self._copies(number, recording, changing, asking)
         self._append(number, variables)
 
     def _append(self, number: int, variables: Mapping[str, Any] | None) -> None:
@@ -114,11 +117,14 @@ class Segments:
         return is_long and self._start_bytes // count * (count + 1) <= memory.capacity // _STARTS
 
     def _copies(
-        self, recording: Recording, names: Iterable[str], asking: Shrinking
+        self, number: int, recording: Recording, names: Iterable[str], asking: Shrinking
     ) -> Mapping[str, Any] | None:
         """Of what variables held as the iteration began; None where there is no room for them."""
-        versions, memory = recording.plan.versions, self._kept.memory
-        there = {name: recording.value(versions[name][0]) for name in names}
+        versions, memory, given = recording.plan.versions, self._kept.memory, self.given
+        firsts = {name: versions[name][0] for name in names}
+        there = {name: recording.value(first) for name, first in firsts.items()}
+        if given is not None:
+            there = {n: given.at(number, firsts[n], 0, x) for n, x in there.items()}
         there = {name: x for name, x in there.items() if x is not None}
         nbytes = size_of(there.values())
         if memory is not None and not memory.has_room(nbytes, asking):

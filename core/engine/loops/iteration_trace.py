@@ -43,20 +43,27 @@ class LoopTrace(Trace):
         self, kept: Kept, outside: Mapping[int, Any], given: GivenValues | None = None
     ) -> None:
         self.iteration = kept.iteration
-        self.given = given
         self.outside = outside
         self.last: RunSnapshot | None = None
         self._kept = kept
         self._count = 0
         self._is_over = False
         self._charge = Charge(kept.memory, size_of(outside.values()))
-        self._segments = Segments(kept, self._charge)
+        self._segments = Segments(kept, self._charge, given)
         self._latest: Segment | None = None  # that was read last
         self._records: dict[int, RunSnapshot] = {}
         self._sizes: dict[int, tuple[int, int]] = {}  # theirs, and with what loops inside keep
         self._record_bytes = 0
         if kept.memory is not None:
             kept.memory.enter(self)
+
+    @property
+    def given(self) -> GivenValues | None:
+        return self._segments.given
+
+    @given.setter
+    def given(self, given: GivenValues | None) -> None:
+        self._segments.given = given
 
     @property
     def iterations(self) -> int:
@@ -137,7 +144,7 @@ class LoopTrace(Trace):
             self._asked(number - 1)
         other = LoopTrace(kept, self.outside, given)
         other._count = number
-        other._segments = self._segments.until(number, other._charge)
+        other._segments = self._segments.until(number, other._charge, given)
         other._records = {n: record for n, record in self._records.items() if n < number}
         other._sizes = {n: self._sizes[n] for n in other._records}
         other._record_bytes = sum(size for _, size in other._sizes.values())
@@ -159,7 +166,7 @@ class LoopTrace(Trace):
     # -- looking back ----------------------------------------------------------------------------
 
     def read(self, tensor: TensorRef, iteration: int) -> Any:
-        if iteration >= self.iterations:
+        if not 0 <= iteration < self.iterations:
             raise GradstepError(
                 f"'{tensor}' is asked for in iteration {iteration}, and there were "
                 f"{self.iterations}",

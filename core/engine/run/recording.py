@@ -325,7 +325,7 @@ class Recording(Binding):
         self._still = {*range(step, done)}
         for at, loop in ((self.plan.step_of[s.op.name], call) for s, call in self._loops.items()):
             if at > step:
-                loop.close_unfinished()
+                loop.close()
 
     def redo(self, step: int) -> None:
         """Do step number `step` again, and what hangs on it."""

@@ -9,6 +9,7 @@ from gradstep.core.graph.model import Edge, Operation
 from gradstep.core.ops.declare.table import find
 from gradstep.core.protocol.messages import StepInfo
 from gradstep.gui.look.theme import GRID
+from gradstep.gui.model.tried_document import tried
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.attribute_rows import Attributes
 from gradstep.gui.panels.inspector.block_comparison import BlockComparison
@@ -137,6 +138,8 @@ class InspectorPanel(Panel):
         key = (
             op,
             document.request,
+            tried(space).request,  # of the branch that is shown
+            tried(space) is document,
             document.code,
             document.feeds,
             document.data,

@@ -10,15 +10,16 @@ from PySide6.QtWidgets import QWidget
 from gradstep.core.graph.loop import way_to
 from gradstep.core.graph.model import Edge, Operation
 from gradstep.core.ops.declare.table import OpDef, find
-from gradstep.core.ops.typing.flatten_loops import original_edge
 from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import mono
+from gradstep.gui.model.tried_document import tried
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.fact_rows import FactRow, FactRows, flow_of, line_of
 from gradstep.gui.panels.inspector.gradient_menu import gradient_in_force
 from gradstep.gui.panels.inspector.node_rows import GradientLink, InputLinks, NameRow, StopBoxes
+from gradstep.gui.panels.inspector.stop_box import is_stopped
 from gradstep.gui.panels.widgets.small_labels import Link, Text, Wrapped
 
 
@@ -111,23 +112,19 @@ class NodeFacts(FactRows):
         stopped = [*self._stopped(op)]
 
         def fill(row: StopBoxes) -> None:
-            row.show_stops(op, stopped)
+            row.show_stops(op)
 
         says, make = (
             (op.name, op.inputs, stopped),
-            partial(StopBoxes, self._workspace, self._theme, op),
+            partial(StopBoxes, self._workspace, op),
         )
         return FactRow(self.tr("Stop ∂"), says, make, fill=fill, kind=_wiring(op))
 
     def _stopped(self, op: Operation) -> Iterator[int]:
-        """The inputs over whose wires no gradient flows back."""
-        document = self._workspace.document
-        for index in range(len(op.inputs)):
-            if (
-                original_edge(document.graph, Edge(op.name, index))
-                in document.request.stopped_edges
-            ):
-                yield index
+        """The inputs over whose wires no gradient flows back, and whether that is a branch's."""
+        space = self._workspace
+        yield -1 if tried(space) is space.document else -2
+        yield from (i for i in range(len(op.inputs)) if is_stopped(space, Edge(op.name, i)))
 
     def _formula(self, definition: OpDef) -> FactRow:
         def fill(text: Wrapped) -> None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
 from gradstep.core.graph.model import Edge, Operation
 from gradstep.gui import commands
-from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import mono
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.gradient_menu import fill_gradient_menu
-from gradstep.gui.panels.widgets.check_box import Check
+from gradstep.gui.panels.inspector.stop_box import StopBox
 from gradstep.gui.panels.widgets.flow_layout import FlowLayout
 from gradstep.gui.panels.widgets.name_field import NameField
 from gradstep.gui.panels.widgets.small_labels import Link, Text, ThemeSource, Wrapped
@@ -98,31 +95,19 @@ class GradientLink(QWidget):
 class StopBoxes(QWidget):
     """A box for each wire that comes in: whether it lets no gradient back."""
 
-    def __init__(self, workspace: Workspace, theme: ThemeSource, op: Operation) -> None:
+    def __init__(self, workspace: Workspace, op: Operation) -> None:
         super().__init__()
-        self._workspace, self._name = workspace, ""
-        self._boxes: dict[int, Check] = {}
+        self._boxes: dict[int, StopBox] = {}
         places = FlowLayout(self)
         for index, ref in enumerate(op.inputs):
-            if ref is None:
-                continue
-            box = self._boxes[index] = Check(theme, "", f"inspector.stop.{index}", mono(12))
-            box.setToolTip(plain(self.tr("Let no gradient flow back over this wire")))
-            box.toggled.connect(lambda _=False, index=index: self._toggle(index))
-            places.addWidget(box)
+            if ref is not None:
+                self._boxes[index] = StopBox(workspace, f"inspector.stop.{index}", mono(12))
+                places.addWidget(self._boxes[index])
 
-    def show_stops(self, op: Operation, stopped: Collection[int]) -> None:
-        """Of an operation with the same inputs wired. stopped: those of them that are."""
-        self._name = op.name
+    def show_stops(self, op: Operation) -> None:
+        """Of an operation with the same inputs wired."""
         for index, box in self._boxes.items():
             ref = op.inputs[index]
             assert ref is not None  # it is wired
-            box.say(ref.short)
+            box.show_edge(Edge(op.name, index), ref.short)
             box.setAccessibleName(self.tr("stop_gradient on the wire from {}").format(ref.short))
-            box.blockSignals(True)
-            box.setChecked(index in stopped)
-            box.blockSignals(False)
-            box.update()
-
-    def _toggle(self, index: int) -> None:
-        commands.toggle_stop(self._workspace, Edge(self._name, index))

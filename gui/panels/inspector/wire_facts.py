@@ -5,13 +5,12 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from gradstep.core.graph.model import Edge, TensorRef
-from gradstep.core.ops.typing.flatten_loops import original_edge
 from gradstep.gui import commands
 from gradstep.gui.look import number_text
 from gradstep.gui.look.theme import Tone, mono
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.fact_rows import FactRows, line_of
-from gradstep.gui.panels.widgets.check_box import Check
+from gradstep.gui.panels.inspector.stop_box import StopBox
 from gradstep.gui.panels.widgets.small_labels import Link, Text, Wrapped
 
 
@@ -67,9 +66,7 @@ class WireFacts(FactRows):
         return self._code("waiting" if waits else "None", "faint")
 
     def _stop(self, edge: Edge) -> QWidget:
-        box = Check(self._theme, self.tr("stop_gradient"), "inspector.wire.stop")
+        box = StopBox(self._workspace, "inspector.wire.stop")
+        box.show_edge(edge, self.tr("stop_gradient"))
         box.setAccessibleName(self.tr("stop_gradient on this wire"))
-        document = self._workspace.document
-        box.setChecked(original_edge(document.graph, edge) in document.request.stopped_edges)
-        box.toggled.connect(lambda: commands.toggle_stop(self._workspace, edge))
         return line_of(box)

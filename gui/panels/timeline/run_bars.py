@@ -41,7 +41,7 @@ class RunBars(QWidget):
         self._theme = theme
         self._rows: Rows | None = None
         self._captions: dict[str, str] = {}
-        self._run = self._step = self._first = 0
+        self._run = self._step = self._first = self._earliest = 0
         self._reached: list[int] = [0]  # for each run, the steps recorded
         self._dragged: tuple[int, int] | None = None
         self._branches: Sequence[BranchInfo] = ()
@@ -52,12 +52,14 @@ class RunBars(QWidget):
         self._rows, self._captions = rows, captions
         self.update()
 
-    def show_position(self, run: int, step: int, reached: Sequence[int], batch: str = "") -> None:
+    def show_position(
+        self, run: int, step: int, reached: Sequence[int], batch: str = "", earliest: int = 0
+    ) -> None:
         """Where the cursor is, how many steps of each run are recorded, and what this one is fed
-        of data."""
+        of data. earliest: the first run that can be gone to: none before it is drawn."""
         self._run, self._step, self._reached = run, step, list(reached)
-        self._first = min(max(self._first, run - _MOST + 1), run)
-        self._first = max(min(self._first, len(reached) - _MOST), 0)
+        self._earliest = earliest
+        self._scroll_to(min(max(self._first, run - _MOST + 1), run))
         said = f", {batch}" if batch else ""
         self.setAccessibleDescription(f"run {run + 1}{said}, {step} of {self.steps} steps done")
         if batch != self._batch:
@@ -65,6 +67,10 @@ class RunBars(QWidget):
             self._say()
         self.updateGeometry()
         self.update()
+
+    def _scroll_to(self, first: int) -> None:
+        """Show the bars from run `first` on, or from as near to it as there are some."""
+        self._first = max(min(first, len(self._reached) - _MOST), self._earliest)
 
     def _say(self) -> None:
         how = self.tr("Click or drag to go to a step; the wheel shows other runs")
@@ -237,9 +243,8 @@ class RunBars(QWidget):
             self.asked.emit(*place)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        last = max(len(self._reached) - _MOST, 0)
         delta = -1 if event.angleDelta().y() > 0 else 1
-        self._first = max(0, min(self._first + delta, last))
+        self._scroll_to(self._first + delta)
         self.update()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

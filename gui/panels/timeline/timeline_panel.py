@@ -154,7 +154,7 @@ class TimelinePanel(Panel):
         here = stop.inside[-1].step if stop.inside else stop.step
         error = stop.error.message if stop.error is not None else ""
         self.model.move_to(here, error, waits=stop.reason == "blocked")
-        self.bars.show_position(stop.run, stop.step, self._reached, stop.batch)
+        self.bars.show_position(stop.run, stop.step, self._reached, stop.batch, stop.first)
         self.bars.show_branches(stop.branches)
         if stop.branches != self._branches:
             self._branches = stop.branches

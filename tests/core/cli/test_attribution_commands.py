@@ -35,11 +35,13 @@ def test_before_a_run_is_done_the_one_before_it_is_meant() -> None:
     found.execute("step")
     found.execute("step")
     assert found.session.stop.run == 1
-    assert found.execute("rows").data["run"] == 0
+    assert found.execute("rows").data["run"] == found.execute("rows 1").data["run"] == 0
     with pytest.raises(GradstepError, match="run 2 has not been made to its end"):
-        found.execute("rows 1")
+        found.execute("rows 2")
     with pytest.raises(GradstepError, match="the number of a run"):
         found.execute("rows here")
+    with pytest.raises(GradstepError, match="counted from 1"):
+        found.execute("rows 0")
     found.execute("restart")
     with pytest.raises(GradstepError, match="run 1 has not been made to its end"):
         found.execute("rows")

@@ -86,6 +86,11 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
 }
 
 
+def _one_of(data: st.DataObject, things: list[Any]) -> Any:
+    """One of many, each as often as the others: Hypothesis prefers the first ones."""
+    return things[np.random.default_rng(data.draw(st.integers(0, 1 << 16))).integers(len(things))]
+
+
 class LoopForks(RuleBasedStateMachine):
     """Moves, values that are given in iterations and outside, and branches, at any time."""
 
@@ -125,14 +130,48 @@ class LoopForks(RuleBasedStateMachine):
     def run_to(self, data: st.DataObject) -> None:
         first = self.session.timeline.first
         there = sorted(place for place in self.fresh[self.name].at if place[0] >= first)
-        place = data.draw(st.sampled_from(there))
+        place = _one_of(data, there)
         self.session.run_to(text_of(place))
         assert self.here == place
+
+    @rule(data=st.data(), moves=st.integers(0, 5))
+    def inject_in_an_iteration_and_go_on(self, data: st.DataObject, moves: int) -> None:
+        first = self.session.timeline.first
+        fresh = self.fresh[self.name]
+        there = sorted(p for p in fresh.at if p[0] >= first and len(p) > 2)
+        assume(there)
+        self.session.run_to(text_of(_one_of(data, there)))
+        self._inject(data)
+        for command in ["step_into"] * moves:
+            self.move(command)
+            self.values_are_those_of_a_straight_run()
 
     @rule(data=st.data(), times=st.integers(1, 2))
     def inject(self, data: st.DataObject, times: int) -> None:
         for _ in range(times):
             self._inject(data)
+
+    @rule(data=st.data())
+    def inject_before_what_was_given(self, data: st.DataObject) -> None:
+        """In the same loop: what was given behind there is not on that branch."""
+        first = self.session.timeline.first
+        given = [place for place, _, _ in self.given[self.name] if len(place) > 2]
+        last = max(given, default=(0, 0))
+        before = [p for p in self.fresh[self.name].at if last[:2] <= p < last and p[0] >= first]
+        assume(before)
+        self.session.run_to(text_of(_one_of(data, sorted(before)[-12:])))
+        self._inject(data)
+
+    @rule()
+    def go_far_and_come_back(self) -> None:
+        """The run is made again, with what was given in it."""
+        here = self.here
+        self.session.run_to(f"{RUNS - 1}:{self.session.timeline.length}")
+        self.forget_what_is_kept()
+        if here[0] >= self.session.timeline.first:
+            self.session.run_to(f"{here[0]}:{self.session.timeline.length}")
+            self.values_are_those_of_a_straight_run()
+            self.session.run_to(text_of(here))
 
     def _inject(self, data: st.DataObject) -> None:
         session, before = self.session, self.name
@@ -142,10 +181,11 @@ class LoopForks(RuleBasedStateMachine):
         known = {
             r: x
             for r, x in seen.items()
-            if x is not None and (x.dtype.kind != "i" or not r.op.startswith("grad"))
+            # The way back goes through as many iterations as there are.
+            if x is not None and (x.dtype.kind == "f" or not r.op.startswith("grad"))
         }
         assume(known)
-        ref = data.draw(st.sampled_from(sorted(known, key=str)))
+        ref = _one_of(data, sorted(known, key=str))
         new = self._other(data, known[ref])
         here, was_new, count = self.here, session.branches._is_new, len(self.given)
         refused: GradstepError | None = None
@@ -409,3 +449,28 @@ def test_other_random_numbers_are_drawn_outside_of_loops() -> None:
         inject(threads, SEED, np.array(7))
     said = inject(threads, "while/Merge_1", np.float32(5))
     assert said.startswith("while/Merge_1 = 5 in iteration 2 from here on")
+
+
+def test_the_way_back_through_a_loop_goes_round_as_often_as_that_goes_now() -> None:
+    session = _session("gradient")
+    session.continue_()
+    loop, back = session.plan.loops
+    session.run_to(f"0:{loop}/3:2")
+    session.inject({"while/Merge": np.int32(0)})
+    session.inject({"while/LoopCond": np.bool_(True)})
+    stop = session.run_to(f"0:{back}/5:3")
+    assert [(p.iteration, p.iterations) for p in stop.inside] == [(5, None)]
+    session.continue_()
+    assert session.frame().value("y") == 2**6
+    assert session.frame().gradient("x") == 6 * 2**5
+
+
+def test_the_way_back_does_not_go_through_an_iteration_that_there_was_not() -> None:
+    session = _session("gradient")
+    session.continue_()
+    back = session.plan.loops[1]
+    session.run_to(f"0:{back}/3:3")
+    session.inject({"gradients/while/While_grad/While/LoopCond": np.bool_(True)})
+    stop = session.continue_()
+    assert stop.reason == "exception"
+    assert "is asked for in iteration -1" in stop.error.message

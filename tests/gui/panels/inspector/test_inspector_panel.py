@@ -157,6 +157,33 @@ def test_a_gradient_is_stopped_at_an_input(
     assert find(qtbot, panel, QCheckBox, "inspector.stop.0").isChecked()
 
 
+def test_the_boxes_show_the_stops_of_the_branch_that_is_shown(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    panel = opened(bench, show, "tutorial", "e")
+    space, before = bench.space, bench.space.document
+    commands.edit_on_branch(space, "stop", "e<0")
+    space.debugger.flush()
+    box = find(qtbot, panel, QCheckBox, "inspector.stop.0")
+    assert box.isChecked()
+    assert "on a branch that leaves b1" in box.toolTip()
+    click(qtbot, box)
+    space.debugger.flush()
+    assert space.document is before
+    assert [b.text for b in space.stop.branches if b.current] == ["no stop e<0"]
+    assert not find(qtbot, panel, QCheckBox, "inspector.stop.0").isChecked()
+    commands.switch_branch(space, "b1")
+    space.debugger.flush()
+    space.select([], Edge("e", 0))
+    assert find(qtbot, panel, QCheckBox, "inspector.wire.stop").isChecked()
+    commands.switch_branch(space, "main")
+    space.debugger.flush()
+    wire = find(qtbot, panel, QCheckBox, "inspector.wire.stop")
+    assert not wire.isChecked()
+    click(qtbot, wire)
+    assert space.document.request.stopped_edges == {Edge("e", 0)}
+
+
 def entry(menu: QMenu, *path: str) -> Any:
     """The action at a path of titles."""
     action = next(a for a in menu.actions() if a.text() == path[0])

@@ -19,6 +19,7 @@ from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.protocol.messages import BranchInfo
 from gradstep.gui import commands
+from gradstep.gui.frame.action_record import one_value_here
 from gradstep.gui.frame.action_table import BY_ID
 from gradstep.gui.frame.status_bar import place_words
 from gradstep.gui.look.branch_colors import branch_colors
@@ -95,15 +96,26 @@ def test_the_difference_to_another_branch_is_shown(bench: Any, tensor: TensorPan
     assert _branches(bench)[1][3]
 
 
-def test_a_loop_takes_no_values(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+def test_an_element_is_given_in_an_iteration(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
     panel = show(TensorPanel(bench.space), 900, 300)
     bench.open("while_loop")
-    bench.run("run_to@" + bench.space.program.loops[0].loop, "step_into", "step_into")
-    assert bench.space.stop.inside
-    bench.space.select([next(iter(bench.space.shown.operations))])
+    space, [loop] = bench.space, bench.space.program.loops[:1]
+    steps = [step.op for step in loop.steps]
+    kept = next(name for name in steps if name.endswith("/Identity_1"))
+    at = next(i for i, step in enumerate(space.program.steps) if step.op == loop.loop)
+    place = f"0:{at}/1:{steps.index(kept) + 1}"
+    bench.run(f"run_to@{place}")
+    space.select([kept])
+    qtbot.waitUntil(lambda: one_value_here(space))
+    before = space.value(f"{kept}:0").array
     panel.explorer.grid.setFocus()
-    qtbot.keyClick(panel.explorer.grid, Qt.Key.Key_F2)
-    assert bench.space.stop.branches == []
+    panel.explorer.grid.go_to(0, 0)
+    _type(qtbot, panel.explorer.grid, "7")
+    assert _branches(bench)[1][2].endswith("= 7 in iteration 2")
+    assert space.stop.inside[-1].iteration == 1
+    assert space.value(f"{kept}:0").array.flat[0] == 7 != before.flat[0]
 
 
 def _menu(panel: TimelinePanel, row: int) -> QMenu:
@@ -275,6 +287,28 @@ def test_the_bars_mark_where_a_branch_leaves(bench: Any, show: Callable[..., Any
     color = branch_colors(bench.space.theme, bench.space.stop.branches)["b1"]
     x = QPointF(panel.bars.x_of(4) + 30, 8 + 14 + 2)
     assert picture.pixelColor(x.toPoint()).name() == color.name()
+
+
+def test_no_bar_is_drawn_of_a_run_that_cannot_be_gone_to(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    panel = show(TimelinePanel(bench.space), 900, 300)
+    bench.open("tutorial")
+    bench.run("continue_", "continue_", "continue_", "continue_")
+    assert panel.bars._shown == range(1, 4)
+    commands.edit_on_branch(bench.space, "stop", "a<0")
+    bench.space.debugger.flush()
+    assert bench.space.stop.first == 3
+    assert panel.bars._shown == range(3, 4)
+    panel.bars._scroll_to(0)
+    assert panel.bars._shown == range(3, 4)
+    bench.run("continue_")
+    assert panel.bars._shown == range(3, 5)
+    assert panel.bars.place_at(QPoint(70, 12))[0] == 3
+    commands.switch_branch(bench.space, "main")
+    bench.space.debugger.flush()
+    panel.bars._scroll_to(0)
+    assert panel.bars._shown == range(3)
 
 
 def test_branches_are_told_apart_in_both_themes() -> None:
