@@ -14,12 +14,11 @@ from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import mono
-from gradstep.gui.model.tried_document import tried
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.fact_rows import FactRow, FactRows, flow_of, line_of
 from gradstep.gui.panels.inspector.gradient_menu import gradient_in_force
 from gradstep.gui.panels.inspector.node_rows import GradientLink, InputLinks, NameRow, StopBoxes
-from gradstep.gui.panels.inspector.stop_box import is_stopped
+from gradstep.gui.panels.inspector.stop_box import edited_branch, is_stopped
 from gradstep.gui.panels.widgets.small_labels import Link, Text, Wrapped
 
 
@@ -109,22 +108,15 @@ class NodeFacts(FactRows):
         return FactRow(self.tr("Gradient"), (op.name, words), make, fill=fill, kind=kind)
 
     def _stops(self, op: Operation) -> FactRow:
-        stopped = [*self._stopped(op)]
+        space = self._workspace
+        stopped = [i for i in range(len(op.inputs)) if is_stopped(space, Edge(op.name, i))]
+        says = op.name, op.inputs, stopped, edited_branch(space)
 
         def fill(row: StopBoxes) -> None:
             row.show_stops(op)
 
-        says, make = (
-            (op.name, op.inputs, stopped),
-            partial(StopBoxes, self._workspace, op),
-        )
+        make = partial(StopBoxes, space, op)
         return FactRow(self.tr("Stop ∂"), says, make, fill=fill, kind=_wiring(op))
-
-    def _stopped(self, op: Operation) -> Iterator[int]:
-        """The inputs over whose wires no gradient flows back, and whether that is a branch's."""
-        space = self._workspace
-        yield -1 if tried(space) is space.document else -2
-        yield from (i for i in range(len(op.inputs)) if is_stopped(space, Edge(op.name, i)))
 
     def _formula(self, definition: OpDef) -> FactRow:
         def fill(text: Wrapped) -> None:

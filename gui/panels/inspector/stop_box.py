@@ -21,6 +21,14 @@ def is_stopped(workspace: Workspace, edge: Edge) -> bool:
     return original_edge(document.graph, edge) in document.request.stopped_edges
 
 
+def edited_branch(workspace: Workspace) -> str:
+    """The name of the branch that is shown, if it runs an edited program; else ""."""
+    stop = workspace.stop
+    if stop is None or tried(workspace) is workspace.document:
+        return ""
+    return current_branch(stop.branches)
+
+
 class StopBox(Check):
     """Checked where it is stopped. A click edits the document; where a branch is shown that runs an
     edited program, that program, on a branch that leaves this one."""
@@ -29,19 +37,18 @@ class StopBox(Check):
         super().__init__(lambda: workspace.theme, "", name, font)
         self._workspace = workspace
         self._edge: Edge | None = None
-        self._on_branch = False
+        self._branch = ""
         self.toggled.connect(self._toggle)
 
     def show_edge(self, edge: Edge, text: str) -> None:
         """Be that of `edge`, with these words beside it."""
         space, self._edge = self._workspace, edge
-        self._on_branch = tried(space) is not space.document
+        self._branch = edited_branch(space)
         self.say(text)
         self._check(is_stopped(space, edge))
         tip = self.tr("Let no gradient flow back over this wire")
-        if self._on_branch and space.stop is not None:
-            name = current_branch(space.stop.branches)
-            tip = self.tr("{}, on a branch that leaves {}").format(tip, name)
+        if self._branch:
+            tip = self.tr("{}, on a branch that leaves {}").format(tip, self._branch)
         self.setToolTip(plain(tip))
 
     def _check(self, on: bool) -> None:
@@ -52,7 +59,7 @@ class StopBox(Check):
     def _toggle(self, on: bool) -> None:
         if self._edge is None:
             return
-        if not self._on_branch:
+        if not self._branch:
             commands.toggle_stop(self._workspace, self._edge)
             return
         self._check(not on)  # until the branch is there, if it can be
