@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gradstep.core.engine.calls.striped_blocks import Stripes
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.steps import Step
 
@@ -65,18 +66,27 @@ class Stopwatch:
         """Execute steps `start` to `stop`; how many steps are done then, and what stopped it
         early."""
         listed = [(step, call) for step, call in recording.calls_as_made if start <= step < stop]
-        steps, calls = [step for step, _ in listed], [call for _, call in listed]
         clock, done, failure = self._clock, stop, None
+        taken: list[int] = []
         stamps = [clock()]
+        shared: dict[int, list[tuple[int, float]]] = {}  # of a call of several steps
         try:
             with np.errstate(all="ignore"):
-                for call in calls:
-                    call()
+                for step, call in listed:
+                    if isinstance(call, Stripes):
+                        shared[len(taken)] = [*call.timed(clock)]
+                    else:
+                        call()
                     stamps.append(clock())
+                    taken.append(step)
         except Exception as error:
-            done, failure = steps[len(stamps) - 1], error
-        taken = steps[: len(stamps) - 1]
-        self._runs[-1] += _by_step(taken, len(self.times), np.diff(stamps) - self._own)
+            step, call = listed[len(taken)]
+            done, failure = call.failed if isinstance(call, Stripes) else step, error
+        seconds = [*(np.diff(stamps) - self._own)]
+        for place in reversed(shared):
+            taken[place : place + 1] = [step for step, _ in shared[place]]
+            seconds[place : place + 1] = [span for _, span in shared[place]]
+        self._runs[-1] += _by_step(taken, len(self.times), np.array(seconds))
         self._count(recording, taken, range(start, done))
         return done, failure
 

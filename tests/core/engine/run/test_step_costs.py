@@ -98,8 +98,9 @@ def test_each_run_goes_on_where_the_one_before_ended(mode: str) -> None:
     assert store["n"] == 7
 
 
-def test_blocked_operations_keep_a_row_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, "1")  # several threads would have one call each
+@pytest.mark.parametrize("threads", ["1", "2", "3"])
+def test_blocked_operations_keep_a_row_each(monkeypatch: pytest.MonkeyPatch, threads: str) -> None:
+    monkeypatch.setenv(VARIABLE, threads)
     b = GraphBuilder()
     size = 5 * BLOCK + 1
     x = b.placeholder("x", shape=(size,))
@@ -109,6 +110,7 @@ def test_blocked_operations_keep_a_row_each(monkeypatch: pytest.MonkeyPatch) -> 
     assert [(c.calls, c.made, c.read) for c in (by_name["inner"], by_name["y"])] == [
         (6, 4 * size, 4 * size)
     ] * 2
+    assert 0 < min(by_name["inner"].seconds, by_name["y"].seconds)
 
 
 def test_a_result_whose_shape_only_the_run_knows() -> None:
