@@ -112,9 +112,11 @@ def test_an_element_is_given_in_an_iteration(
     before = space.value(f"{kept}:0").array
     panel.explorer.grid.setFocus()
     panel.explorer.grid.go_to(0, 0)
+    qtbot.waitUntil(lambda: panel.explorer.grid.cell(0, 0).text == "2")
     _type(qtbot, panel.explorer.grid, "7")
     assert _branches(bench)[1][2].endswith("= 7 in iteration 2")
     assert space.stop.inside[-1].iteration == 1
+    qtbot.waitUntil(lambda: space.value(f"{kept}:0") is not None)
     assert space.value(f"{kept}:0").array.flat[0] == 7 != before.flat[0]
 
 
