@@ -365,6 +365,16 @@ class RunLine(Request, frozen=True, kw_only=True):
     watches: list[str] = []
 
 
+class LinePicture(msgspec.Struct, frozen=True, kw_only=True):
+    """What is drawn below what a line says: raw buffer 0: float64 of this shape, [rows, columns]
+    or [rows, columns, channels], 1: uint8 of it, both as of TensorPicture. dtype: of the elements.
+    """
+
+    kind: Literal["line", "matrix", "image"]
+    shape: list[int]
+    dtype: str
+
+
 class LineDone(Reply, frozen=True, kw_only=True):
     """text: what it says. Where it changes something, that is left to who asked: a command, other
     breakpoints or watches in the place of all, sessions, branches, a value, a comparison, a file
@@ -383,6 +393,7 @@ class LineDone(Reply, frozen=True, kw_only=True):
     compare: CompareMoments | None = None
     smallest: FindSmallest | None = None
     path: str = ""
+    picture: LinePicture | None = None
     then: str = ""
 
 

@@ -40,6 +40,7 @@ class ConsoleLines(QObject):
     newest at the end."""
 
     said = Signal(str, str)
+    drawn = Signal(object, tuple)  # a LinePicture, and its buffers
     completed = Signal(str, list)  # what was typed, and what it may become
     changed = Signal()
 
@@ -95,6 +96,8 @@ class ConsoleLines(QObject):
                 self._do(line, reply, buffers)
             elif isinstance(reply, LineDone):
                 self._say(_STAYS if reply.quit else reply.text, "text")
+                if reply.picture is not None:
+                    self.drawn.emit(reply.picture, buffers)
                 self._finish()
 
         self._workspace.request(self._request(line), (), answered)

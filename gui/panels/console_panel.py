@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from itertools import takewhile
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QShowEvent, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QSizePolicy, QTextEdit, QWidget
 
 from gradstep.core.command_text import is_open
+from gradstep.core.protocol.framing import Buffer
+from gradstep.core.protocol.messages import LinePicture
 from gradstep.core.visible_text import visible
 from gradstep.gui.look.plain_text import Label
 from gradstep.gui.look.theme import GRID, Tone, mono
@@ -36,14 +40,15 @@ class ConsolePanel(Panel):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace, "console")
         self.lines = workspace.console
-        self.text = QPlainTextEdit()
+        self.text = QTextEdit()
         self.text.setObjectName("console.text")
         self.text.setAccessibleName(self.tr("What the console said"))
         self.text.setReadOnly(True)
-        self.text.setMaximumBlockCount(MOST)
+        self.text.setUndoRedoEnabled(False)
+        self.text.document().setMaximumBlockCount(MOST)
         self.text.setFont(mono(12))
-        self.text.setFrameShape(QPlainTextEdit.Shape.NoFrame)
-        self._said: list[tuple[str, str]] = []  # to be coloured anew with another theme
+        self.text.setFrameShape(QTextEdit.Shape.NoFrame)
+        self._said: list[Callable[[], None]] = []  # to be coloured anew with another theme
         self.field = ConsoleField()
         self.field.setObjectName("console.line")
         self.field.setAccessibleName(self.tr("Line for the debugger"))
@@ -66,6 +71,7 @@ class ConsolePanel(Panel):
         self.column.addWidget(shell, 1)
         self.column.addLayout(row)
         self.lines.said.connect(self._add)
+        self.lines.drawn.connect(self._draw)
         self.lines.completed.connect(self._complete)
         workspace.document_opened.connect(self.refresh)
         self.refresh()
@@ -83,8 +89,8 @@ class ConsolePanel(Panel):
         super().restyle()
         said, self._said = self._said, []
         self.text.clear()
-        for text, tone in said:
-            self._add(text, tone)
+        for say_again in said:
+            say_again()
 
     def _run(self) -> None:
         line = self.field.text()
@@ -110,16 +116,34 @@ class ConsolePanel(Panel):
             self._add("  ".join(words), "printed")
 
     def _add(self, text: str, tone: str) -> None:
-        self._said = [*self._said, (text, tone)][-MOST:]
-        bar = self.text.verticalScrollBar()
-        follows = bar.value() == bar.maximum() or tone == "line"
-        cursor = QTextCursor(self.text.document())
-        cursor.movePosition(QTextCursor.MoveOperation.End)
+        self._note(partial(self._add, text, tone))
         kind = QTextCharFormat()
         kind.setForeground(QColor(self.theme.tone(_TONES[tone])))
-        first = "" if self.text.document().isEmpty() else "\n"
         shown = "\n".join(visible(line) for line in text.split("\n"))
-        cursor.insertText(first + shown, kind)
+        with self._at_end(tone == "line") as (cursor, first):
+            cursor.insertText(first + shown, kind)
+
+    def _draw(self, picture: LinePicture, buffers: tuple[Buffer, ...]) -> None:
+        """A small picture below what was said last."""
+        from gradstep.gui.panels.console_drawing import draw  # not at the first paint
+
+        self._note(partial(self._draw, picture, buffers))
+        with self._at_end() as (cursor, first):
+            cursor.insertText(first)
+            cursor.insertImage(draw(picture, buffers, self.theme))
+
+    def _note(self, say_again: Callable[[], None]) -> None:
+        self._said.append(say_again)
+        del self._said[:-MOST]
+
+    @contextmanager
+    def _at_end(self, always: bool = False) -> Iterator[tuple[QTextCursor, str]]:
+        """A cursor there, and what begins a line; the view follows if it was at the end."""
+        bar = self.text.verticalScrollBar()
+        follows = bar.value() == bar.maximum() or always
+        cursor = QTextCursor(self.text.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        yield cursor, "" if self.text.document().isEmpty() else "\n"
         if follows:
             bar.setValue(bar.maximum())
 

@@ -104,8 +104,17 @@ def answer_line(sessions: Sessions, request: m.RunLine) -> tuple[m.LineDone, tup
     acts = console.acts = RelayedActs(console)
     reply = console.execute(request.line)
     if acts.act is None:
-        return m.LineDone(text=reply.text, quit=reply.quit), ()
+        return _drawn(reply)
     return acts.act, acts.buffers
+
+
+def _drawn(reply: Reply) -> tuple[m.LineDone, tuple[Buffer, ...]]:
+    """With what there is to draw."""
+    if (found := reply.picture) is None:
+        return m.LineDone(text=reply.text, quit=reply.quit), ()
+    info = m.LinePicture(kind=found.kind, shape=[*found.values.shape], dtype=found.dtype)
+    parts = pack(np.ascontiguousarray(found.values)), pack(np.ascontiguousarray(found.kinds))
+    return m.LineDone(text=reply.text, picture=info), parts
 
 
 def no_program(file: str) -> Program:

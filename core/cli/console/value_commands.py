@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
+from gradstep.core.cli.console.console_picture import picture_of
 from gradstep.core.cli.output.command_output import tensor_object, tensor_text
 from gradstep.core.cli.output.jacobian_text import jacobian_object, jacobian_text
 from gradstep.core.data.array_files import Reading
@@ -94,7 +95,8 @@ def _reply(console: Console, name: str, ref: TensorRef) -> Reply:
 
 def _value(name: str, array: np.ndarray | None, otherwise: str) -> Reply:
     text = otherwise if array is None else tensor_text(array)
-    return Reply(f"{name}  {text}", {"name": name, "value": tensor_object(array)})
+    data = {"name": name, "value": tensor_object(array)}
+    return Reply(f"{name}  {text}", data, picture=picture_of(array))
 
 
 def assign(console: Console, rest: str) -> Reply:

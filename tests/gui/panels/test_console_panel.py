@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QImage, QTextDocument
 from PySide6.QtTest import QTest
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.errors import GradstepError
-from gradstep.core.protocol.messages import Control
+from gradstep.core.host.tensors.aggregate import NAN
+from gradstep.core.protocol.messages import Control, LinePicture
+from gradstep.core.protocol.tensor_bytes import pack
 from gradstep.gui.model.console_lines import PROMPT
+from gradstep.gui.panels.console_drawing import LINE
 from gradstep.gui.panels.console_panel import ConsolePanel
 
 
@@ -211,3 +216,46 @@ def test_tab_completes_the_last_of_several_lines(panel: ConsolePanel) -> None:
     panel.field.setText("step\nprint lab")
     QTest.keyClick(panel.field, Qt.Key.Key_Tab)
     assert panel.field.text() == "step\nprint labels"
+
+
+def images_in(panel: ConsolePanel) -> list[QImage]:
+    """The pictures that stand in what was said."""
+    document, found = panel.text.document(), []
+    block = document.begin()
+    while block.isValid():
+        for fragment in block:
+            shape = fragment.fragment().charFormat()
+            if shape.isImageFormat():
+                name = QUrl(shape.toImageFormat().name())
+                found.append(document.resource(QTextDocument.ResourceType.ImageResource, name))
+        block = block.next()
+    return found
+
+
+def test_what_has_shape_is_drawn_where_the_terminal_prints(bench: Any, panel: ConsolePanel) -> None:
+    bench.open("softmax_digits")
+    enter(panel, "continue", "print softmax/weights", "print images", "print softmax/bias")
+    weights, pixels, bias = images_in(panel)
+    assert weights.width() == 10 * 2, "64 rows and 10 columns, each cell as high as there is room"
+    assert weights.height() == 64 * 2
+    assert pixels.width() > pixels.height()
+    assert (bias.width(), bias.height()) == (LINE.width(), LINE.height())
+    assert "float32[64, 10]" in panel.text.toPlainText(), "what the terminal prints stays"
+    enter(panel, "print loss")
+    assert len(images_in(panel)) == 3, "of one number there is nothing to draw"
+
+
+def test_nan_is_marked_in_a_line_and_a_theme_draws_it_anew(panel: ConsolePanel) -> None:
+    enter(panel, "print c")
+    assert images_in(panel) == []  # two numbers say it themselves
+    values = np.array([[1.0, np.nan, 3.0, -1.0, 2.0]])
+    kinds = np.array([[0, NAN, 0, 0, 0]], np.uint8)
+    info = LinePicture(kind="line", shape=[1, 5], dtype="float32")
+    panel.lines.drawn.emit(info, (pack(values), pack(kinds)))
+    (image,) = images_in(panel)
+    wide = LINE.width() // 5
+    problem = panel.theme.tone("problem")
+    assert image.pixelColor(wide + wide // 2, 2).rgb() == problem.rgb()
+    assert image.pixelColor(2, 2).rgb() != problem.rgb()
+    panel.restyle()
+    assert len(images_in(panel)) == 1
