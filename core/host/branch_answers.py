@@ -42,6 +42,8 @@ def inject(threads: Scheduler, name: str, value: np.ndarray, at: str = "", branc
         values = {name: _whole(threads, name, value, at)}
     words += _iteration(threads)
     threads.inject(values, branch, words)
+    if len(threads.states) > 1:
+        return f"{words} from here on, in {threads.current}"
     return f"{words} from here on, on branch {branch_of(threads)}"
 
 

@@ -201,11 +201,11 @@ def one_with_value(workspace: Workspace) -> bool:
     return op is not None and op.type in VALUED
 
 
-@needs("select a variable, or a node that has a value, first, outside of threads")
+@needs("select a variable, or a node that has a value, first")
 def one_value_here(workspace: Workspace) -> bool:
     """Whether what is selected can be given another value where the debugger stands."""
     op = selected_operation(workspace)
-    if op is None or not is_beside_no_thread(workspace):
+    if op is None or workspace.stop is None:
         return False
     known = workspace.value(f"{op.name}:0")
     return op.type in VARIABLES or (known is not None and known.state == "known")

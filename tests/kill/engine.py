@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import Document
 from gradstep.core.graph.model import Edge
@@ -101,7 +103,10 @@ class Walk:
 
     def _request(self) -> tuple[m.Message, *tuple[bytes, ...]]:
         """What a user might do next."""
-        kind = self._chance.choices(("move", "edit", "session", "thread"), (12, 3, 2, 2))[0]
+        kinds = ("move", "edit", "session", "thread", "branch")
+        kind = self._chance.choices(kinds, (12, 3, 2, 2, 3))[0]
+        if kind == "branch":
+            return self._branch_request()
         if kind == "edit":
             self._document = self._edited()
             data = gradstep_file.to_bytes(self._document)
@@ -133,6 +138,31 @@ class Walk:
             name = self._chance.choice(("main", name))
         return m.ManageSessions(command=command, name=name)
 
+    def _branch_request(self) -> tuple[m.Message, *tuple[bytes, ...]]:
+        """A value given, amid a loop perhaps, or the program edited; a branch shown, dropped."""
+        command = self._chance.choice(("inject", "inject", "edit", "switch", "drop"))
+        if command == "inject":
+            return self._inject_request()
+        if command == "edit":
+            ops = [op.name for op in self._document.graph if op.inputs]
+            wire = f"{self._chance.choice(ops)}<0" if ops else "a<0"
+            return (m.ManageBranches(command="edit", kind="stop", edited=[wire]),)
+        name = self._chance.choice(("main", "b1", "b2"))
+        return (m.ManageBranches(command=command, name=name),)
+
+    def _inject_request(self) -> tuple[m.Message, *tuple[bytes, ...]]:
+        known = m.Values(parts=[])
+        if self._refs:
+            ref = self._chance.choice(self._refs)
+            reply, _ = self._twin.handle(m.Read(refs=[ref]))
+            known = reply if isinstance(reply, m.Values) else known
+        for part in known.parts:
+            if part.state == "known" and part.dtype == "float32":
+                value = np.full(part.shape, self._chance.choice((0.5, -1.0)), np.float32)
+                asked = m.Inject(name=part.ref, dtype="float32", shape=part.shape)
+                return asked, value.tobytes()
+        return (m.Control(command="step"),)
+
     def _place(self) -> str:
         if self._graph and self._chance.random() < 0.5:
             return self._chance.choice(self._graph)
@@ -146,11 +176,14 @@ class Walk:
         self._learn(twin)
 
     def _learn(self, reply: m.Message) -> None:
-        program = reply.program if isinstance(reply, m.Opened | m.Stopped) else None
+        stop = reply.stopped if isinstance(reply, m.Opened | m.SessionList) else reply
+        program = reply.program if isinstance(reply, m.Opened) else None
+        if program is None and isinstance(stop, m.Stopped):
+            program = stop.program
         if program is not None:
-            self._refs = [ref for step in program.steps for ref in step.outputs]
+            inside = (step for loop in program.loops for step in loop.steps)
+            self._refs = [ref for step in (*program.steps, *inside) for ref in step.outputs]
             self._graph = [step.op for step in program.steps]
-        stop = reply.stopped if isinstance(reply, m.Opened) else reply
         if isinstance(stop, m.Stopped):
             self._threads = [thread.name for thread in stop.threads] or [""]
 
@@ -232,6 +265,7 @@ def _standing(ask: Any, refs: Sequence[str]) -> Iterator[Any]:
         yield place
         return
     yield place.run, place.step, place.inside, place.op, [(t.name, t.step) for t in place.threads]
+    yield place.branches
     listed = ask(m.ManageSessions(command="list"))[0]
     yield listed.current, [(s.name, s.run, s.step, s.held) for s in listed.sessions]
     values, buffers = ask(m.Read(refs=[*refs], limit=1 << 20))

@@ -246,14 +246,18 @@ class Walk:
     def _fork(self, rng: Random, command: str) -> m.Message:
         if command == "edit":
             wires = [f"{op.name}<0" for op in self.user.document.graph if op.inputs]
-            wire, kind = pick(rng, wires), rng.choice(("stop", "stop", "unstop"))
-            self._say(f"{kind} {wire}")
+            kind = rng.choice(("stop", "stop", "unstop", "hyper"))
+            rate = ["optimizer", "learning_rate", str(rng.choice((0.0, 0.25)))]
+            edited = rate if kind == "hyper" else [pick(rng, wires)]
+            self._say(f"{kind} {' '.join(edited)}")
             request: m.Inject | m.ManageBranches = m.ManageBranches(
-                command="edit", kind=kind, edited=[wire]
+                command="edit", kind=kind, edited=edited
             )
             reply = self.user.branch(request)
         else:
-            refs = [ref for step in self._program().steps for ref in step.outputs]
+            program, inside = self._program(), {place.loop for place in self._stop().inside}
+            loops = [step for one in program.loops if one.loop in inside for step in one.steps]
+            refs = [ref for step in loops or program.steps for ref in step.outputs]
             ref = pick(rng, refs)
             read, _ = self.user.ask(m.Read(refs=[ref]))
             part = read.parts[0] if isinstance(read, m.Values) and read.parts else None

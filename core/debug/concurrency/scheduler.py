@@ -22,7 +22,7 @@ from gradstep.core.debug.concurrency.wait_graph import deadlock, involved, said,
 from gradstep.core.debug.history.branch_record import Branch
 from gradstep.core.debug.history.first_variables import FirstVariables
 from gradstep.core.debug.history.frozen_program import Program
-from gradstep.core.debug.history.manual_assignments import assign, fitting
+from gradstep.core.debug.history.manual_assignments import assign, fitting, give_in_thread
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.legal_commands import find_command
 from gradstep.core.debug.motion.move_definition import Moved
@@ -34,7 +34,7 @@ from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.suggestions import instead
 
-_ASSIGN, _BREAKPOINTS = "assign", "breakpoints"  # in the history
+_ASSIGN, _INJECT, _BREAKPOINTS = "assign", "inject", "breakpoints"  # in the history
 _STOPS = (Reason.BREAKPOINT, Reason.PAUSE)
 
 
@@ -198,9 +198,16 @@ class Scheduler:
 
     def inject(self, values: Mapping[str, np.ndarray], name: str = "", words: str = "") -> Stop:
         """Give variables and tensors other values here, on a branch of its own; see
-        `gradstep.core.debug.motion.branches`. Raises GradstepError where there are threads."""
-        self._require_alone()
-        return self.session.inject(values, name, words)
+        `gradstep.core.debug.motion.branches`. Where there are threads, whose lines of runs are one
+        with what they share, they are given where the current thread stands, and it goes on with
+        them: at its newest step alone. Raises GradstepError for what cannot be given."""
+        if len(self._members) == 1:
+            return self.session.inject(values, name, words)
+        if name:
+            self._require_alone()
+        stop = give_in_thread(self.session, values, words)
+        self._remember(_INJECT, values)
+        return stop
 
     def edit(self, kind: str, names: Sequence[str], name: str = "", words: str = "") -> Stop:
         """Run an edited program from the beginning of this run on, on a branch of its own; see
@@ -238,6 +245,8 @@ class Scheduler:
             for name, target in history:
                 if name == _ASSIGN:
                     self.assign(fitting(self.program.graph, target))
+                elif name == _INJECT:
+                    give_in_thread(self.session, target, "", possible=True)
                 elif name == _BREAKPOINTS:
                     self.set_breakpoints(target)
                 elif not name:

@@ -84,6 +84,11 @@ class Link:
         self.seen = ObservedWrites()
         self._partial: tuple[str, Partial] | None = None
 
+    @property
+    def is_amid_work(self) -> bool:
+        """Whether the next step waits, and has done a part of its work."""
+        return self._partial is not None and bool(self._partial[1].progress)
+
     def pull(self, live: Recording, run: int, done: int) -> None:
         """Take over in `live`, which has done so many steps of `run`, what others have changed."""
         for name in self.names:

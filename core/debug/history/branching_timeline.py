@@ -96,6 +96,17 @@ class BranchingTimeline(Timeline):
         there. Raises GradstepError where a step fails."""
         return self._done == step and go_on_into(self._live, step, inside)
 
+    def stands_at(self, step: int, inside: Inside) -> bool:
+        """Whether the loops that are under way, from step `step` of the last run on, stand at that
+        place."""
+        recording = self._live
+        for number, at in inside:
+            loop = recording.loop(step)
+            if (loop.number, loop.step) != (number, at):
+                return False
+            recording, step = loop.recording, at
+        return True
+
     def give_inside(self, step: int, inside: Inside, values: Mapping[int, Any]) -> None:
         """Values of an iteration, by their numbers, are others (device arrays) once the loop that
         is step number `step` of the last run, and the next, stands at that place in it."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradstep.core.debug.history.injection_target import Target, find_target
 from gradstep.core.debug.history.iteration_target import find_inside, view_at
-from gradstep.core.debug.motion.stopped_state import Reason
+from gradstep.core.debug.motion.stopped_state import Reason, Stop
 from gradstep.core.engine.plan.steps import storage_name
 from gradstep.core.engine.run.variable_map import fits, require_fitting, variables
 from gradstep.core.errors import GradstepError
@@ -105,7 +105,8 @@ def assign(sessions: Sequence[DebugSession], values: Mapping[str, np.ndarray]) -
         require_fitting(there[name], value)
         parts.setdefault(concerned(sessions, there[name]), {})[name] = value
     for session in parts:
-        _require_newest(session)
+        require_outside(session)
+        require_newest(session)
     for session, part in parts.items():
         here = session.stop.run, session.stop.step
         _give(session, {n: find_target(session, n, here) for n in part}, part, here)
@@ -122,6 +123,40 @@ def give(
     on them, and is done already behind there, is done again. inside: the place in the loop that
     comes next, which stands there. Raises GradstepError for what cannot be given there."""
     _give(session, find_fitting(session, values, at, inside), values, at, words, inside)
+
+
+def give_in_thread(
+    session: DebugSession,
+    values: Mapping[str, np.ndarray],
+    words: str = "",
+    possible: bool = False,
+) -> Stop:
+    """Give a thread's variables and tensors other values where it stands, at its newest step; what
+    others share of that, they see. possible: those that can be given; else all or none. Raises
+    GradstepError for what cannot be, and where steps behind this one have been executed, by this
+    thread, perhaps for others."""
+    stop, timeline = session.stop, session.timeline
+    here, inside = (stop.run, stop.step), [(p.iteration, p.step) for p in stop.inside]
+    require_newest(session, "go on to the thread's newest step: what others saw of it stays")
+    if timeline.link.is_amid_work:
+        raise GradstepError(
+            "the next step waits, and has done a part of its work with what is there",
+            kind="FailedPreconditionError",
+            hint="let others go on until it is done, and give the value behind it",
+        )
+    if possible:
+        values = {n: x for n, x in values.items() if _is_possible(session, n, x, here, inside)}
+    give(session, values, here, words, inside)
+    return stop
+
+
+def _is_possible(
+    session: DebugSession, name: str, value: np.ndarray, at: tuple[int, int], inside: Inside
+) -> bool:
+    with contextlib.suppress(GradstepError):
+        find_fitting(session, {name: value}, at, inside)
+        return True
+    return False
 
 
 def find_fitting(
@@ -216,13 +251,18 @@ def require_outside(session: DebugSession) -> None:
         )
 
 
-def _require_newest(session: DebugSession) -> None:
+_BRANCH = "inject it, which makes a branch here, or continue to the newest step"
+
+
+def require_newest(session: DebugSession, hint: str = _BRANCH) -> None:
+    """Raise GradstepError where a session stands before what was executed last, in loops too."""
     timeline, stop = session.timeline, session.stop
-    require_outside(session)
-    if (stop.run, stop.step) != (timeline.runs - 1, timeline.done(timeline.runs - 1)):
+    inside = [(place.iteration, place.step) for place in stop.inside]
+    is_last = (stop.run, stop.step) == (timeline.runs - 1, timeline.done(timeline.runs - 1))
+    if not is_last or not timeline.stands_at(stop.step, inside):
         raise GradstepError(
             f"run {stop.run}, step {stop.step} is in the past: what follows from it has been "
             "executed already",
             kind="FailedPreconditionError",
-            hint="inject it, which makes a branch here, or continue to the newest step",
+            hint=hint,
         )

@@ -343,9 +343,6 @@ class TensorExplorer(QWidget):
         stop, view, value = self._workspace.stop, self.view, self._value
         if stop is None or view is None or value is None or view.minus is not None:
             return False
-        if stop.threads:
-            self.finder.say(self.tr("no value can be given beside threads"), True)
-            return False
         return value.state == "known" and value.dtype != DType.RESOURCE.value
 
     def _give(self, row: int, column: int, text: str) -> None:

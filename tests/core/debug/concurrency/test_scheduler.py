@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +18,8 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.host.course_bytes import read, written
+from gradstep.core.host.session_restore import Course, Courses
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.program.derive import derive
@@ -320,3 +324,60 @@ def test_without_a_main_program_threads_go_on_for_one_run_of_the_current_one() -
         threads.command("continue_")
         assert threads.current == "a"
         assert (threads.stop.run, threads.stop.reason) == (run, Reason.END)
+
+
+def test_a_value_is_given_where_a_thread_stands() -> None:
+    """And another engine, led by the commands, gives it there again."""
+    threads = Scheduler(queue_program(4, 2))
+    threads.switch("one")
+    threads.command("run_to", "0:7")
+    before = threads.session.frame().value("one_rows")
+    threads.inject({"one_rows": np.array([7, 8], np.float32)}, "", "one_rows = [7, 8]")
+    assert threads.session.frame().value("one_rows").tolist() == [7, 8]
+    assert threads.session.frame(0, 7).value("AddV2") is not None
+    threads.command("step")
+    threads.switch(MAIN)
+    threads.command("continue_")
+    assert threads.session.frame().value("batch").tolist() == [7, 8]
+    threads.switch("one")
+    assert threads.session.changes[0].words == "one_rows = [7, 8]"
+    threads.command("run_to", "0:6")
+    assert threads.session.frame(0, 6).value("one_more") == before[0]
+    again = Scheduler(queue_program(4, 2))
+    again.repeat(_sent(threads.history))
+    again.switch(MAIN)
+    assert again.session.frame().value("batch").tolist() == [7, 8]
+
+
+def _sent(history: Sequence[tuple[str, Any]]) -> Sequence[tuple[str, Any]]:
+    """As it arrives in another engine."""
+    course = Course(0, 0, "", history=tuple(history))
+    (data,) = written(Courses({"other": course}, "other"))
+    return read(data).by_name["other"].history
+
+
+def test_what_cannot_be_given_beside_threads_is_refused() -> None:
+    threads = Scheduler(queue_program(4, 2))
+    threads.switch("one")
+    threads.command("run_to", "0:7")
+    threads.command("step_back")
+    rows = {"one_rows": np.array([7, 8], np.float32)}
+    history = threads.history
+    with pytest.raises(GradstepError, match="is in the past") as raised:
+        threads.inject(rows)
+    assert raised.value.hint == "go on to the thread's newest step: what others saw of it stays"
+    threads.command("run_to", "0:7")
+    for wrong, words in (
+        (lambda: threads.inject(rows, "mine"), "a program with threads has no branches"),
+        (lambda: threads.inject({"batch": rows["one_rows"]}), "is not computed by this run"),
+        (lambda: threads.inject({"one_rows": np.zeros(3, np.float32)}), "is of shape"),
+        (lambda: threads.edit("stop", ("one_rows",)), "a program with threads has no branches"),
+    ):
+        with pytest.raises(GradstepError, match=words):
+            wrong()
+    assert [name for name, _ in threads.history] == [*(n for n, _ in history), "run_to"]
+    full = Scheduler(queue_program(1, 2))
+    full.switch("one")
+    assert full.command("run_to", "1:0").reason is Reason.BLOCKED
+    with pytest.raises(GradstepError, match="has done a part of its work"):
+        full.inject(rows)
