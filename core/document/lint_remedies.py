@@ -12,7 +12,16 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.unlinted import UNLINTED, with_exempt
 
 RemedyKind = Literal[
-    "run", "unwait", "unstop", "unbend", "rewire", "log_softmax", "cast_first", "leak", "scale"
+    "run",
+    "unwait",
+    "unstop",
+    "unbend",
+    "rewire",
+    "log_softmax",
+    "cast_first",
+    "leak",
+    "scale",
+    "expand",
 ]
 
 

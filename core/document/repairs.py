@@ -92,6 +92,22 @@ def _keep_below(document: Document, names: Sequence[str]) -> Document:
     return _through(document, at, "Minimum", high, "bound")
 
 
+def _expand(document: Document, names: Sequence[str]) -> Document:
+    """What a wire carries gets another axis, of one: [n] is [n, 1]. What comes out has as many axes
+    as before, so that what reduces them still does."""
+    at, axis = names
+    edge, source, _ = source_of(document, at)
+    if anywhere(document.graph, source.op).type == "ExpandDims":
+        return document
+    value = Constant(np.array(int(axis), np.int32))
+    attrs = {"value": value, "dtype": DType.INT32}
+    graph, number = edits.add(document.graph, "Const", f"{edge.op}_axis", (), attrs, beside=edge.op)
+    inputs = (source, TensorRef(number))
+    graph, made = edits.add(graph, "ExpandDims", f"{edge.op}_column", inputs, {}, beside=edge.op)
+    graph = edits.connect(graph, TensorRef(made), edge)
+    return _beside(document.with_(graph=graph), document, edge.op)
+
+
 def _chooses_rows(
     document: Document, chooser: str, condition: TensorRef, source: TensorRef
 ) -> bool:
@@ -193,6 +209,18 @@ def _feed(document: Document, names: Sequence[str]) -> Document:
     return document_edits.set_feed(document, str(ref), read_attr(text, held))
 
 
+def _unfeed(document: Document, names: Sequence[str]) -> Document:
+    """What is computed is not fed any more, so that what it is computed from has a gradient."""
+    (tensor,) = names
+    ref = TensorRef.parse(tensor)
+    op = anywhere(document.graph, ref.op)
+    if str(ref) not in document.feeds or not op.inputs:
+        raise GradstepError(
+            f"'{tensor}' is not fed over its value", kind="ValueError", node=op.name
+        )
+    return document.with_(feeds={n: x for n, x in document.feeds.items() if n != str(ref)})
+
+
 def _draw(document: Document, names: Sequence[str]) -> Document:
     """A variable begins with normally distributed numbers of this spread, the same each time."""
     name, spread = names
@@ -219,6 +247,7 @@ REPAIRS: Mapping[str, Callable[[Document, Sequence[str]], Document]] = {
     "keep_above": _keep_above,
     "keep_below": _keep_below,
     "safe_where": _safe_where,
+    "expand": _expand,
     "div_no_nan": _div_no_nan,
     "let_through": _let_through,
     "log_softmax": _log_softmax,
@@ -226,6 +255,7 @@ REPAIRS: Mapping[str, Callable[[Document, Sequence[str]], Document]] = {
     "cast_first": _cast_first,
     "rewire": _rewire,
     "feed": _feed,
+    "unfeed": _unfeed,
     "draw": _draw,
     "scale": _scale,
 }
@@ -234,6 +264,7 @@ REPAIR_WORDS: Mapping[str, Callable[..., str]] = {
     "keep_above": lambda at, low: f"Keep what {_of(at)} reads at {low} or above",
     "keep_below": lambda at, high: f"Keep what {_of(at)} reads at {high} or below",
     "safe_where": lambda at, *_: f"Give {_of(at)} a safe number where it is not chosen",
+    "expand": lambda at, axis: f"Give what {_of(at)} reads an axis {axis} of one (ExpandDims)",
     "div_no_nan": lambda name: f"Let {name} give 0 where it divides by 0",
     "let_through": lambda name: f"Let the gradient through {name}",
     "log_softmax": lambda name, softmax: f"Make {softmax} and {name} in one (LogSoftmax)",
@@ -241,6 +272,7 @@ REPAIR_WORDS: Mapping[str, Callable[..., str]] = {
     "cast_first": lambda name, _: f"Cast before {name} divides",
     "rewire": lambda at, source: f"Give {_of(at)} {source.removesuffix(':0')}",
     "feed": lambda tensor, text: f"Let {tensor.removesuffix(':0')} be {text}",
+    "unfeed": lambda tensor: f"Leave the feed of {tensor.removesuffix(':0')} out",
     "draw": lambda name, spread: f"Begin {name} with random numbers of spread {spread}",
     "scale": lambda name, factor: f"Begin {name} with {factor} times its numbers",
 }

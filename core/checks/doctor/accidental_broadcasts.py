@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from gradstep.core.checks.doctor.examined_document import Examined
 from gradstep.core.checks.doctor.lint import Finding
+from gradstep.core.document.lint_remedies import Remedy
 from gradstep.core.graph.dtypes import Shape
-from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.graph.model import Edge, Operation, TensorRef
 
 # What holds predictions against labels. Products of the kind are as often meant as not.
 _DIFFERENCES = frozenset({"Sub", "SquaredDifference"})
@@ -58,4 +59,6 @@ def _finding(op: Operation, a: _Dims | None, b: _Dims | None) -> Finding:
         f"[{n}, {n}]: every row against every other, not against its own. The loss goes down to "
         "where all predictions are the mean of the labels"
     )
-    return Finding(op.name, text, f"squeeze the last axis of {column} away, or give both one shape")
+    fix = f"squeeze the last axis of {column} away, or give both one shape"
+    row = Edge(op.name, 1 if len(a) == 2 else 0)
+    return Finding(op.name, text, fix, remedy=Remedy("expand", (str(row), "1")))

@@ -54,7 +54,24 @@ def find_saturated_units(x: Examined) -> Iterator[Finding]:
                 f"where it is flat, with a slope below {_FLAT * _SLOPES[op.type]:g}: a gradient "
                 f"that comes by is multiplied by {slope.mean():.2g} on average"
             )
-            yield Finding(op.name, text, "scale what goes in, draw smaller weights, or use a ReLU")
+            fix = "scale what goes in, draw smaller weights, or use a ReLU"
+            weights = _weights_before(x, op)
+            remedy = None if weights is None else Remedy("scale", (weights, "0.1"))
+            yield Finding(op.name, text, fix, remedy=remedy)
+
+
+def _weights_before(x: Examined, op: Operation) -> str | None:
+    """What makes its input large: of the variables of its layer that begin with numbers of the
+    document's, the one with the largest."""
+    initial, waiting, found = x.document.initial, [*op.inputs], set[str]()
+    while waiting:
+        ref = waiting.pop()
+        if ref is None or ref.op in found or x.graph[ref.op].type in (*_SLOPES, "Relu"):
+            continue
+        found.add(ref.op)
+        waiting += x.graph[ref.op].inputs
+    sizes = {n: float(np.abs(initial[n].array).max(initial=0)) for n in found if n in initial}
+    return max(sizes, key=lambda name: (sizes[name], name)) if any(sizes.values()) else None
 
 
 def _hidden(x: Examined, types: tuple[str, ...]) -> Iterator[tuple[Operation, RecordedTensors]]:

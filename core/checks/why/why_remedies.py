@@ -159,6 +159,10 @@ def _stopped(case: _Case) -> Iterator[NamedEdit]:
             yield "unstop", (str(ref),)
 
 
+def _unfed(case: _Case) -> Iterator[NamedEdit]:
+    yield "unfeed", (str(case.op.output()),)
+
+
 def _native(case: _Case) -> Iterator[NamedEdit]:
     yield "native", (case.op.name,)
 
@@ -221,6 +225,7 @@ _BY_CAUSE: Mapping[str, Callable[[_Case], Iterator[NamedEdit]]] = {
     "flat": _straight_through,
     "stopped": _stopped,
     "override": _native,
+    "fed": _unfed,
     "not_differentiable": _straight_through,
     "untaken": _other_branch,
     "exploding": _too_large,

@@ -11,7 +11,7 @@ from gradstep.core.checks.doctor.lint import Finding
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import Document
 from gradstep.core.document.named_edits import edit_by_name
-from gradstep.core.graph.model import TensorRef
+from gradstep.core.graph.model import Constant, TensorRef
 from gradstep.core.host.edit_trials import try_remedy
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder
@@ -49,11 +49,25 @@ def _dead() -> Document:
     return network("relu", DEAD)
 
 
+def _column() -> Document:
+    """Predictions [4, 1] against labels [4]."""
+
+    def draw(b: GraphBuilder) -> None:
+        x, labels = b.placeholder("x", shape=[4, 1]), b.placeholder("labels", shape=[4])
+        error = tf.subtract(tf.multiply(x, b.variable("w"), name="y"), labels, name="error")
+        tf.reduce_mean(tf.square(error, name="s"), name="loss")
+
+    feeds = {"x": [[1.0], [2.0], [3.0], [4.0]], "labels": [2.0, 4.0, 6.0, 8.0]}
+    return drawn(draw, "loss", ["w"], initial={"w": 1.0}, feeds=feeds)
+
+
 CASES: dict[str, tuple[Callable[[], Document], int]] = {
     "integer-quotient": (_half, 0),
     "softmax-twice": (lambda: _softmaxes(False), 0),
     "log-by-hand": (lambda: _softmaxes(True), 0),
     "dead-units": (_dead, 1),
+    "broadcast-by-accident": (_column, 0),
+    "saturated-units": (lambda: network("tanh", [9.0, -9.0, 9.0, -9.0]), 1),
 }
 
 
@@ -83,6 +97,26 @@ def test_it_mends_what_was_found(code: str) -> None:
     assert "loss is" in tried.text
     if "w" in document.request.wrt[0].op and len(document.request.wrt) == 1:
         assert float(after) == pytest.approx(np.linalg.norm(_gradient(taken)), rel=1e-4)
+
+
+def test_labels_become_a_column_and_each_meets_its_own_row() -> None:
+    mended = edit_by_name(_column(), "expand", ("error<1", "1"))
+    assert edit_by_name(mended, "expand", ("error<1", "1")) is mended
+    x = np.arange(1, 5)
+    assert _gradient(mended) == pytest.approx(np.mean(2 * (x - 2 * x) * x))
+    assert _gradient(_column()) != pytest.approx(_gradient(mended))
+
+
+def test_what_makes_units_saturated_is_scaled() -> None:
+    """Biases here; in a network of large weights those."""
+    (found,) = findings(network("tanh", [9.0, -9.0, 9.0, -9.0]), "saturated-units", 1)
+    assert found.remedy is not None
+    assert found.remedy.names == ("c", "0.1")
+    wide = network("tanh", [0.0] * 4)
+    weights = {**wide.initial, "w": Constant(np.full((2, 4), 90, np.float32))}
+    (found,) = findings(wide.with_(initial=weights), "saturated-units", 1)
+    assert found.remedy is not None
+    assert found.remedy.names == ("w", "0.1")
 
 
 def test_the_gradient_is_that_of_what_was_meant() -> None:

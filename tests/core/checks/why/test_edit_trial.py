@@ -326,3 +326,30 @@ def test_beside_a_value_is_what_comes_of_loss_and_gradient() -> None:
     assert [row.what for row in of_loss.rows][:2] == ["loss", "norm of the gradient"]
     aside = try_remedy(session, document, TryEdit(kind=kind, names=[*names], of="x", wrt=["x"]))
     assert aside.rows[0].what == "x", "a gradient that is asked about is that one"
+
+
+def test_a_feed_over_a_value_is_left_out() -> None:
+    """So that the loss follows what it is computed from."""
+    b = GraphBuilder()
+    with b.as_default():
+        x = b.variable("x", DType.FLOAT64, shape=(3,))
+        y = tf.square(x, name="y")
+        b.one("Sum", y, np.array([0], np.int32), name="loss")
+    document = Document(
+        b.build(),
+        GradientRequest.to("loss", "x"),
+        feeds={"y:0": Constant(np.zeros(3))},
+        initial={"x": Constant(np.array([1.0, 2.0, 3.0]))},
+    )
+    session, loss, _ = _run(document)
+    assert loss == 0
+    here, stop = situation_of(session, {}), session.stop
+    found = Explainer(here, {}, session.backend, session, stop.run, stop.step).gradient("loss", "x")
+    assert found.cause == "fed"
+    assert find_remedies(document, found) == [("unfeed", ("y:0",))]
+    trial = try_edit(session, ("unfeed", ("y:0",)), LOSS, (X,))
+    assert (trial.before.loss, trial.after.loss) == (0, 14)
+    taken = edit_by_name(document, "unfeed", ["y:0"])
+    assert taken.feeds == {}
+    with pytest.raises(GradstepError, match="is not fed over its value"):
+        edit_by_name(taken, "unfeed", ["y:0"])
