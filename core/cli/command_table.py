@@ -36,6 +36,7 @@ def _run(parser: argparse.ArgumentParser) -> None:
     """Compute values: those of --fetch alone, or what the document itself runs, updates
     included."""
     shared_arguments.document(parser)
+    shared_arguments.placement(parser)
     shared_arguments.names(parser, "--fetch", "tensor to compute, or operation to run")
     shared_arguments.add_run_arguments(parser)
     shared_arguments.speed(parser)
@@ -46,6 +47,7 @@ def _run(parser: argparse.ArgumentParser) -> None:
 def _grad(parser: argparse.ArgumentParser) -> None:
     """Compute gradients, with overrides and stops, and check them against finite differences."""
     shared_arguments.document(parser)
+    shared_arguments.placement(parser)
     shared_arguments.gradients(parser)
     shared_arguments.add_run_arguments(parser)
     shared_arguments.kernels(parser)
@@ -65,6 +67,7 @@ def _why(parser: argparse.ArgumentParser) -> None:
     """Say why a value or a gradient is NaN, infinite or zero, or why there is no gradient: where it
     began, by which operand, and on which path."""
     shared_arguments.document(parser)
+    shared_arguments.placement(parser)
     shared_arguments.gradients(parser)
     shared_arguments.add_run_arguments(parser)
     shared_arguments.count(
@@ -92,6 +95,7 @@ def _query(parser: argparse.ArgumentParser) -> None:
     `value` is what any step gave: 'isnan(value)'; words for that: nan, inf, zero, dead, …). At each
     step that gave a value to something in it, it is asked anew, in loops too."""
     shared_arguments.document(parser)
+    shared_arguments.placement(parser)
     parser.add_argument("expression", metavar="EXPR", nargs="?", help="what has to hold")
     parser.add_argument("--who", metavar="NAME", help="in place of EXPR: who wrote NAME last")
     parser.add_argument("--every", action="store_true", help="all steps, and not the first alone")
@@ -175,6 +179,7 @@ def _expect(parser: argparse.ArgumentParser) -> None:
 def _debug(parser: argparse.ArgumentParser) -> None:
     """The debugger in the terminal: interactive, or a script of commands."""
     shared_arguments.document(parser)
+    shared_arguments.placement(parser)
     shared_arguments.gradients(parser)
     shared_arguments.add_run_arguments(parser)
     parser.add_argument(
@@ -269,6 +274,7 @@ def _profile(parser: argparse.ArgumentParser) -> None:
     """Where the time and the bytes of a run go: by operation, phase and scope; and what passes
     do."""
     shared_arguments.document(parser)
+    shared_arguments.placement(parser)
     shared_arguments.speed(parser)
     shared_arguments.count(
         parser, "--runs", "how many to measure (as many as fit in about a second)", default=0
@@ -300,6 +306,7 @@ def _train(parser: argparse.ArgumentParser) -> None:
     computes, or else the losses. The document's threads do not run (`gradstep run --threads
     --runs N` lets them)."""
     shared_arguments.document(parser)
+    shared_arguments.placement(parser)
     shared_arguments.names(
         parser, "--fetch", "tensor to show besides the losses, or operation to run"
     )
@@ -444,6 +451,7 @@ def _events(parser: argparse.ArgumentParser) -> None:
 def _convert(parser: argparse.ArgumentParser) -> None:
     """Write a document in another format, chosen by the suffix of OUT; `-` prints it as Python."""
     parser.add_argument("file", metavar="IN", help=opens())
+    shared_arguments.placement(parser)
     shared_arguments.memory(parser)
     shared_arguments.code(parser)
     shared_arguments.restore(parser)

@@ -11,6 +11,7 @@ from gradstep.core.cli.arguments.shared_arguments import budget
 from gradstep.core.cli.output.command_output import usage
 from gradstep.core.data.array_files import Reading
 from gradstep.core.document.document import Document
+from gradstep.core.document.placement_edits import place_as_written
 from gradstep.core.errors import GradstepError
 from gradstep.core.io.export_document import to_bytes, write
 from gradstep.core.io.format_table import format_written_as, suffix_written
@@ -27,6 +28,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     if args.pack_data and not is_named_as_own(args.out):
         raise usage(f"{args.out} holds no data", "name a .gradstep file, or leave --pack-data away")
     document = with_restored(read(args.file, budget(args)), args)
+    document = place_as_written(document, args.place)
     if args.code:
         code = {**document.code, **code_from(document, args.code)}
         document = document.with_(code=code)

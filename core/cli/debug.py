@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gradstep.core.cli.application_protocol import Answer, Application
+from gradstep.core.cli.arguments.chosen_devices import open_devices
 from gradstep.core.cli.arguments.document_args import as_it_stands, load
 from gradstep.core.cli.console.console import Console
 from gradstep.core.cli.console.console_command import Reply
@@ -41,7 +42,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer | int:
     loaded = load(args)
     document = loaded.document
     program = drop_unfinished(derive(document, loaded.functions))
-    threads = begin(program, app.devices().open_backend(args.device))
+    threads = begin(program, open_devices(args, app, document))
     if document.branches:
         threads.begin_branches(begin_branches(document.branches))
     console = Console(

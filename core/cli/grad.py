@@ -17,6 +17,7 @@ from gradstep.core.checks.gradients.requested_gradients import (
 )
 from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments import shared_arguments
+from gradstep.core.cli.arguments.chosen_devices import open_devices
 from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.arguments.request_args import require_request
 from gradstep.core.cli.output.command_output import kernel_lines, table, tensor_object, tensor_text
@@ -40,7 +41,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     """The gradient of every --wrt; null (None) where there is none, which is not zero."""
     loaded = load(args)
     request = require_request(loaded.document)
-    backend = app.devices().open_backend(args.device)
+    backend = open_devices(args, app, loaded.document)
     kernels = shared_arguments.chosen_kernels(args)
     derived = derive_requested(loaded, request)
     session = start(loaded, derived.graph, backend, loaded.initial(), kernels=kernels)

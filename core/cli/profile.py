@@ -9,6 +9,7 @@ import msgspec
 
 from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments import shared_arguments
+from gradstep.core.cli.arguments.chosen_devices import open_devices
 from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.output.profile_text import text, totals
 from gradstep.core.cli.runs import require_threads
@@ -27,9 +28,9 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     mode = "fast" if layout["fast"] else "recorded"
     wish = Wish(mode, args.runs, layout["without"], layout["kernels"], args.threads)
     wish.require()
-    backend = app.devices().open_backend(args.device)
-    require_times(backend)
     loaded = load(args)
+    backend = open_devices(args, app, loaded.document)
+    require_times(backend)
     if args.threads:
         require_threads.require_threads(loaded)
     program = sound_program(loaded)

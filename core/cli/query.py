@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from gradstep.core.cli.application_protocol import Answer, Application
+from gradstep.core.cli.arguments.chosen_devices import open_devices
 from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.output.command_output import error_object, usage
 from gradstep.core.cli.output.query_text import query_object, query_text
@@ -23,7 +24,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     request = _request(args)
     loaded = load(args)
     program = drop_unfinished(derive(loaded.document, loaded.functions))
-    session = make_runs(program, app.devices().open_backend(args.device), args.runs)
+    session = make_runs(program, open_devices(args, app, loaded.document), args.runs)
     found = find_moments(session, request)
     data, texts, failed = query_object(found), [query_text(found)], session.stop.error
     if failed is not None:  # no error of the question

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments import shared_arguments
+from gradstep.core.cli.arguments.chosen_devices import open_devices
 from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.output.command_output import (
     kernel_lines,
@@ -16,6 +17,7 @@ from gradstep.core.cli.output.command_output import (
     tensor_text,
     usage,
 )
+from gradstep.core.cli.output.placement_text import placement_lines, placement_object
 from gradstep.core.cli.runs import require_threads
 from gradstep.core.engine.backend import Backend
 from gradstep.core.program.questions.loaded_document import Loaded, start
@@ -33,7 +35,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     """Values of every fetch in every run; an operation without outputs has none (null)."""
     layout = shared_arguments.layout(args)
     loaded = load(args)
-    backend = app.devices().open_backend(args.device)
+    backend = open_devices(args, app, loaded.document)
     if args.threads:
         from gradstep.core.cli.runs.run_threads import run_with_threads
 
@@ -74,8 +76,11 @@ def _answer(
     """As one object or as text, whichever is asked for: of many runs either takes longer than the
     runs."""
     if not args.json:
-        return Answer({}, "\n".join([_text(runs, backend), *notes]))
+        lines = [_text(runs, backend), *placement_lines(backend), *notes]
+        return Answer({}, "\n".join(lines))
     objects = [{"fetches": {n: tensor_object(v) for n, v in run.items()}} for run in runs]
+    if placed := placement_object(backend):
+        more = {**more, "transfers": placed}
     return Answer({"runs": objects, "device": device_object(backend), **more}, "")
 
 

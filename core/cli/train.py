@@ -20,6 +20,7 @@ from tqdm import tqdm
 
 from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments import shared_arguments
+from gradstep.core.cli.arguments.chosen_devices import open_devices
 from gradstep.core.cli.arguments.data_args import read_data
 from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.arguments.optimizer_args import with_settings
@@ -69,7 +70,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         first = data.training.feeds_at(0)
         loaded = replace(loaded, document=with_feeds(loaded.document, first))
     args.steps = step_count(args, data)
-    backend = app.devices().open_backend(args.device)
+    backend = open_devices(args, app, loaded.document)
     what = ask_for(loaded, args.fetch)
     for problem in what.program.problems:
         print(problem_text(problem), file=sys.stderr)

@@ -13,6 +13,7 @@ from gradstep.core.autodiff.explain.gradient_paths import find_reached
 from gradstep.core.checks.gradients.bottleneck_answers import find_bottlenecks
 from gradstep.core.checks.why.why_answers import Explainer
 from gradstep.core.cli.application_protocol import Answer, Application
+from gradstep.core.cli.arguments.chosen_devices import open_devices
 from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.arguments.request_args import require_request
 from gradstep.core.cli.output.bottleneck_text import bottleneck_text
@@ -58,7 +59,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     """Without --wrt, an explanation for the value of each --of. For every --wrt, or those of the
     document, one for the gradient of the first --of that it leads to."""
     loaded = load(args)
-    backend = app.devices().open_backend(args.device)
+    backend = open_devices(args, app, loaded.document)
     request = main_request(loaded.document)
     values_only = bool(args.of) and not request.wrt
     if not values_only:

@@ -162,6 +162,15 @@ def set_attrs(graph: Graph, name: str, attrs: Mapping[str, Any]) -> Graph:
     return _changed(graph, name, lambda op: replace(op, attrs=attrs))
 
 
+def set_devices(graph: Graph, devices: Mapping[str, str]) -> Graph:
+    """Give operations these wishes for a device; "" for none."""
+    others = {n: d for n, d in devices.items() if graph[n].device != d}
+    if not others:
+        return graph
+    placed = {n: replace(graph[n], device=device) for n, device in others.items()}
+    return Graph({**graph.operations, **placed})
+
+
 def retype(
     graph: Graph,
     name: str,

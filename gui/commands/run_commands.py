@@ -11,6 +11,7 @@ import numpy as np
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.concurrency.thread_state import Thread
 from gradstep.core.document import document_edits
+from gradstep.core.document.placement_edits import place
 from gradstep.core.host.remote_engine import read_address
 from gradstep.core.protocol.device_names import RECORDED_DEVICE
 from gradstep.core.protocol.messages import DeviceInfo
@@ -85,6 +86,13 @@ def keep_recorded(workspace: Workspace, limit: int) -> None:
     """Keep so many bytes of recorded runs; what is dropped is recomputed when it is asked for."""
     settings().recording_limit = limit
     workspace.debugger.reopen()
+
+
+def place_selected(workspace: Workspace, device: str) -> None:
+    """Have another device compute what is selected, and what is in the selected scopes; "": that of
+    the run. Raises GradstepError for what cannot be placed."""
+    document = place(workspace.document, selected_units(workspace), device)
+    workspace.edit(f"Place on {device}" if device else "Place on the run's device", document)
 
 
 def use_device(workspace: Workspace, device: str) -> None:

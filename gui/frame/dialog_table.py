@@ -183,6 +183,17 @@ ENGINE = DialogRecord(
     after="run.restart_engine",
     enabled=when.always,
 )
+PLACE = DialogRecord(
+    "place",
+    "gradstep.gui.dialogs.place_dialog",
+    "PlaceDialog",
+    "Device…",
+    "Choose the device that computes the selected nodes, another one than that of the run",
+    "Graph",
+    section=1,
+    after="graph.override",
+    enabled=when.any_selected,
+)
 FOLLOWED = DialogRecord(
     "followed",
     "gradstep.gui.dialogs.followed_dialog",
@@ -251,8 +262,8 @@ REPAIRS = DialogRecord(
 )
 
 DIALOGS: tuple[DialogRecord, ...] = (
-    NOTE, VALUE, VALUE_HERE, OVERRIDE, PYFUNC, TRUST, REQUEST, OPTIMIZERS, LINTS, SWEEP, ENGINE,
-    FOLLOWED, REPAIRS, COPY_VALUES, SHORTCUTS, DOCTOR, TRUSTED, ABOUT,
+    NOTE, VALUE, VALUE_HERE, OVERRIDE, PLACE, PYFUNC, TRUST, REQUEST, OPTIMIZERS, LINTS, SWEEP,
+    ENGINE, FOLLOWED, REPAIRS, COPY_VALUES, SHORTCUTS, DOCTOR, TRUSTED, ABOUT,
 )  # fmt: skip
 
 

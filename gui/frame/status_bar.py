@@ -134,8 +134,10 @@ class StatusBar(QStatusBar):
         name = program.device if program is not None else self._workspace.device
         emulated = program is not None and not program.measured
         words = device_words(name) + (" (NumPy)" if name == "cpu" else "")
-        if emulated and "emulated" not in words:
+        if emulated and "emulated" not in words and not self._workspace.placed:
             words += " (emulated)"
+        others = sorted(self._workspace.placed)
+        words = " + ".join((words, *map(device_words, others)))
         machine = self._workspace.bridge.machine
         return f"{words} on {machine}" if machine else words
 

@@ -17,11 +17,12 @@ from gradstep.core.document.unsaved_changes import has_work
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.carry_over import continue_graph
 from gradstep.core.graph.changes import Changes, share_and_diff
-from gradstep.core.graph.model import Edge
+from gradstep.core.graph.model import Edge, Graph
 from gradstep.core.host.remote_engine import EngineChoice
 from gradstep.core.io.disk.file_stamp import OnDisk, look
 from gradstep.core.io.disk.memory_budget import DEFAULT
 from gradstep.core.io.formats.gradstep_document import SUFFIX, is_named_as_own
+from gradstep.core.ops.declare.placeable_ops import placements
 from gradstep.core.ops.typing.flatten_loops import flatten_loop_types, flatten_loops
 from gradstep.core.ops.typing.inference import Inference
 from gradstep.core.ops.typing.missing_inputs import Waiting
@@ -190,6 +191,7 @@ class Workspace(QObject):
         self.values = ValueReader(self)
         self._rights = PythonRights(self.complain)
         self._waits: tuple[object, Mapping[str, Waiting]] | None = None
+        self._placed: tuple[Graph, frozenset[str]] | None = None
         self._round = 0  # edits are merged only within one round; see `edit`
         self._forward_signals()
 
@@ -220,6 +222,14 @@ class Workspace(QObject):
         if self._waits is None or self._waits[0] != key:
             self._waits = key, waiting_of(document)
         return self._waits[1]
+
+    @property
+    def placed(self) -> frozenset[str]:
+        """The devices that compute some of the document beside that of the run."""
+        graph = self.document.graph
+        if self._placed is None or self._placed[0] is not graph:
+            self._placed = graph, frozenset(placements(graph).values())
+        return self._placed[1]
 
     @property
     def gradients_wait(self) -> bool:

@@ -11,6 +11,7 @@ from gradstep.core.cli.arguments.shared_arguments import budget
 from gradstep.core.cli.output.command_output import warn
 from gradstep.core.document.document import Document
 from gradstep.core.document.placeholder_substitution import with_feeds
+from gradstep.core.document.placement_edits import place_as_written
 from gradstep.core.io.open_document import read
 from gradstep.core.program.questions.code_from_file import code_from
 from gradstep.core.program.questions.gradient_query import as_asked
@@ -24,7 +25,7 @@ def load(args: argparse.Namespace) -> Loaded:
     arguments say. Raises GradstepError."""
     document = read(args.file, budget(args))
     may = _permission(document, args)
-    document = with_restored(document, args)
+    document = place_as_written(with_restored(document, args), getattr(args, "place", ()))
     arrays = read_feeds(document.graph, args)
     if arrays:
         document = with_feeds(document, arrays)

@@ -48,6 +48,19 @@ def document(parser: argparse.ArgumentParser, optional: bool = False) -> None:
     code(parser)
 
 
+def placement(parser: argparse.ArgumentParser) -> None:
+    """Which device computes what, beside that of the run."""
+    parser.add_argument(
+        "--place",
+        metavar="NAME=DEVICE",
+        action="extend",
+        nargs="+",
+        default=[],
+        help="place an operation, or all of a scope, on a device: layer1=torch:cpu; layer1= takes "
+        "that away",
+    )
+
+
 def memory(parser: argparse.ArgumentParser) -> None:
     """How much memory reading may take; `budget` says it to a reader."""
     parser.add_argument(

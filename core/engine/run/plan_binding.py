@@ -18,7 +18,8 @@ from gradstep.core.engine.calls.constant_steps import constants_of
 from gradstep.core.engine.calls.host_copies import HostCopies
 from gradstep.core.engine.calls.host_side import host_side
 from gradstep.core.engine.calls.liveness_guards import Checked, guard_call, new_versions
-from gradstep.core.engine.calls.op_evaluation import Functions, locate_error
+from gradstep.core.engine.calls.op_evaluation import Functions, bind, locate_error
+from gradstep.core.engine.calls.placed_calls import Copies, PlacedCall, goes_elsewhere
 from gradstep.core.engine.calls.scratch_memory import Scratch
 from gradstep.core.engine.calls.split_calls import split_call
 from gradstep.core.engine.device_transfer import copy_array
@@ -33,6 +34,7 @@ from gradstep.core.engine.memory.host_values import (
     reads_on_host,
 )
 from gradstep.core.engine.memory.record_layout import RecordLayout, Slot
+from gradstep.core.engine.placed_backend import PlacedBackend
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.engine.run.taken_calls import TakenCalls
@@ -87,6 +89,9 @@ class Binding:
         if backend.xp is not np and continued is None and layout is None:
             on_host = host_values(plan, holds_bfloat16(backend.xp))
         self.layout = continued or layout or RecordLayout(plan, on_host=on_host)
+        self.copies: Copies | None = None  # of values, on other devices
+        if isinstance(backend, PlacedBackend):
+            self.copies = Copies(backend.transfers)
         self._failures = dict(plan.failures)
         self._arena, self._room = Arena(), Scratch(backend)
         self._cells: list[Any] = []
@@ -128,7 +133,7 @@ class Binding:
     def _continued(self, plan: Plan, backend: Backend) -> RecordLayout | None:
         """The layout of `plan` in this recording's memory, if it can go on there."""
         same = self.backend is backend or self.backend == backend
-        if self._passed_on or not same or plan.kernels or self.plan.kernels:
+        if self._passed_on or not same or plan.kernels or self.plan.kernels or self.copies:
             return None
         return self.layout.continued(plan)
 
@@ -258,6 +263,8 @@ class Binding:
         if idle or not step.computes or not self.layout.constants.isdisjoint(step.writes):
             return do_nothing
         other = self.plan.kernels.get(step.op.name)
+        if self.copies is not None and (device := self._device_of(step)):
+            return self._placed(step, device)
         try:
             if step.iteration is not None:
                 return self._loop(step, step.iteration)
@@ -269,6 +276,24 @@ class Binding:
             return bind_call(backend, step, self.functions, *cells, self._room, given, short)
         except Exception as error:  # a missing attribute, axes that are no integers
             return failing_call(locate_error(error, step.op, self.backend, self._given(step)))
+
+    def _device_of(self, step: Step) -> str:
+        """Another device that does the step; "" for none."""
+        assert isinstance(self.backend, PlacedBackend)
+        values = self.plan.values
+        kinds = [values[v].type.dtype for v in (*step.reads, *step.writes)]
+        return goes_elsewhere(self.backend, step, kinds)
+
+    def _placed(self, step: Step, device: str) -> Call:
+        assert isinstance(self.backend, PlacedBackend)
+        assert self.copies is not None
+        there = self.backend.others[device]
+        try:
+            kernel = bind(there, step.op, self.functions)
+        except Exception as error:
+            return failing_call(locate_error(error, step.op, there))
+        home, cells = self.backend.home, (self._cells, self._fixed)
+        return PlacedCall(step, kernel, device, there, home, *cells, self.copies)
 
     def _has_bfloat16(self, step: Step) -> bool:
         values = self.plan.values
@@ -317,7 +342,10 @@ class Binding:
         if self.backend.xp is not np:
             on_host = iteration_host_values(iteration, holds_bfloat16(self.backend.xp))
             layout = RecordLayout(iteration.plan, on_host=on_host)
-        recording = self._make_recording(iteration.plan, self.backend, self.functions, layout)
+        inside = self.backend  # iterations follow each other without a word to their recording
+        if isinstance(inside, PlacedBackend):
+            inside = inside.home
+        recording = self._make_recording(iteration.plan, inside, self.functions, layout)
         fed = ((iteration.plan.tensors[ref], step.reads[n]) for ref, n in iteration.fed.items())
         pairs = ((inside, value) for inside, value in fed if isinstance(inside, int))
         recording.on_host.give(self.on_host.of_values(pairs, self._cells))

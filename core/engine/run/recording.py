@@ -295,6 +295,8 @@ class Recording(Binding):
     def run(self, start: int, stop: int) -> tuple[int, GradstepError | None]:
         """Execute steps `start` to `stop`; how many of the plan's steps are done then, and what
         stopped it early: nothing where it is `pausing`, and left a loop that it can go on with."""
+        if self.copies is not None:
+            self.copies.forget()
         if self._still:
             return self._run_what_is_not_done(start, stop)
         if self.stopwatch is None:

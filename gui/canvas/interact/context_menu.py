@@ -43,8 +43,8 @@ NODE = (
     "run.run_to", "run.breakpoint", "",
     "graph.stop_gradient", "graph.override",
     Group(
-        "Gradient and function",
-        ("graph.try_stop", "graph.native", "run.check_node", "graph.pyfunc"),
+        "Gradient, function, device",
+        ("graph.try_stop", "graph.native", "run.check_node", "graph.pyfunc", "graph.place"),
     ),
     "run.why_value", "run.why", "",
     Group("Connect", ("graph.wire", "graph.run_after")),
@@ -57,6 +57,7 @@ NODE = (
 )  # fmt: skip
 SCOPE = (
     "view.toggle_scope", "edit.rename", "run.breakpoint", "",
+    "graph.place", "",
     "edit.select_inputs", "edit.select_repeats", "view.outline", "view.fit_selection", "",
     "edit.cut", "edit.copy", "edit.duplicate", "edit.delete",
 )  # fmt: skip

@@ -13,6 +13,7 @@ from gradstep.gui.canvas.paint.text_cache import Elide, Labels
 from gradstep.gui.canvas.scene.level_of_detail import Detail, text_size
 from gradstep.gui.canvas.scene.scene_arrays import PADDING, ROW, TITLE, SceneArrays
 from gradstep.gui.canvas.scene.scene_boxes import KINDS, Box, last_part
+from gradstep.gui.look.device_text import device_label
 from gradstep.gui.look.theme import Theme, fade, mix
 
 RADIUS = 6.0
@@ -144,7 +145,7 @@ class Cards:
         if box.is_foreign:
             self._mark(painter)
         scope = self._arrays.scopes[number]  # its frame says it
-        of, kind = box.id.rstrip("/").removeprefix(f"{scope}/"), box.type
+        of, kind = box.id.rstrip("/").removeprefix(f"{scope}/"), _kind(box)
         if box.stack:
             name, kind = self._stack_title(of, box, room / size)
         else:
@@ -220,3 +221,9 @@ def _shadow(painter: QPainter, body: QRectF) -> None:
         painter.setBrush(fade(QColor("black"), alpha))
         layer = body.adjusted(-grow, -grow, grow, grow).translated(0, down)
         painter.drawRoundedRect(layer, RADIUS + grow, RADIUS + grow)
+
+
+def _kind(box: Box) -> str:
+    """The op type, behind the device that computes it where that is another than that of the
+    run."""
+    return f"{device_label(box.device)} · {box.type}" if box.device else box.type

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.graph.foreign_origin import FOREIGN_SCOPE
 from gradstep.core.graph.model import PYTHON_OPS, Graph, Operation, Phase
+from gradstep.core.ops.declare.placeable_ops import device_that_computes
 from gradstep.core.ops.declare.table import find
 from gradstep.core.ops.typing.inference import Inference
 
@@ -28,7 +29,8 @@ class Box(NamedTuple):
     kind: index into KINDS; inputs, outputs: number of ports; has_value, has_gradient: whether it
     has a row for each; open_inputs: ports without a wire; variadic: the last port adds an input.
     stack: the scopes, in their order; none where it is one. is_foreign: a scope that is what one
-    operation of another framework became.
+    operation of another framework became. device: that computes it, where that is another than that
+    of the run.
     """
 
     id: str
@@ -42,6 +44,7 @@ class Box(NamedTuple):
     open_inputs: frozenset[int] = _NONE
     stack: tuple[str, ...] = ()
     is_foreign: bool = False
+    device: str = ""
 
     @property
     def is_scope(self) -> bool:
@@ -100,6 +103,7 @@ class Boxes:
             op.name in self._passed,
             (op.name,),
             _open(op, ports) if gaps else _NONE,
+            device=device_that_computes(op) if op.device else "",
         )
 
     def _look_up(self, type: str) -> tuple[int | None, int]:

@@ -9,9 +9,12 @@ from PySide6.QtWidgets import QWidget
 
 from gradstep.core.graph.loop import way_to
 from gradstep.core.graph.model import Edge, Operation
+from gradstep.core.graph.placed_devices import placed_on
 from gradstep.core.ops.declare.table import OpDef, find
 from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 from gradstep.gui import commands
+from gradstep.gui.frame.dialog_table import PLACE, open_dialog
+from gradstep.gui.look.device_text import device_words
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.look.theme import mono
 from gradstep.gui.model.workspace import Workspace
@@ -51,6 +54,8 @@ class NodeFacts(FactRows):
             yield self._gradient(op)
         if any(ref is not None for ref in op.inputs):
             yield self._stops(op)
+        if op.device:
+            yield FactRow(self.tr("Device"), op.device, lambda: self._device(op))
         if definition is not None and definition.formula:
             yield self._formula(definition)
 
@@ -117,6 +122,18 @@ class NodeFacts(FactRows):
 
         make = partial(StopBoxes, space, op)
         return FactRow(self.tr("Stop ∂"), says, make, fill=fill, kind=_wiring(op))
+
+    def _device(self, op: Operation) -> QWidget:
+        """Where it is computed; of TensorFlow's own names, that it is a wish."""
+        device = placed_on(op)
+        if not device:
+            wish = self._code()
+            wish.set_text(self.tr("{}: a wish, not followed").format(op.device), "muted")
+            return wish
+        link = Link(self._theme, device_words(device), "inspector.device", "text", code=True)
+        link.setAccessibleName(self.tr("Device: {}").format(device))
+        link.clicked.connect(lambda: open_dialog(self._workspace, PLACE))
+        return line_of(link)
 
     def _formula(self, definition: OpDef) -> FactRow:
         def fill(text: Wrapped) -> None:

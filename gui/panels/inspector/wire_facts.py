@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QWidget
 
 from gradstep.core.graph.model import Edge, TensorRef
 from gradstep.gui import commands
+from gradstep.gui.canvas.scene.device_crossings import crossing_of
 from gradstep.gui.look import number_text
 from gradstep.gui.look.theme import Tone, mono
 from gradstep.gui.model.workspace import Workspace
@@ -33,6 +34,9 @@ class WireFacts(FactRows):
             self.tr("To"), self._node(edge.op, self.tr("{}, input {}").format(edge.op, edge.index))
         )
         self.add(self.tr("Carries"), self._code(str(known) if known is not None else "?"))
+        crossing = crossing_of(self._workspace.shown, self._workspace.inference.types, edge)
+        if crossing is not None:
+            self.add(self.tr("Crosses"), self._code(crossing.words(self._workspace.device)))
         self.add(self.tr("Gradient"), self._gradient(edge, source))
         self.add(self.tr("Stop ∂"), self._stop(edge))
 

@@ -97,7 +97,7 @@ def test_the_difference_to_another_branch_is_shown(bench: Any, tensor: TensorPan
 
 
 def test_a_value_is_given_in_an_iteration(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
-    show(TensorPanel(bench.space), 900, 300)
+    panel = show(TensorPanel(bench.space), 900, 300)
     bench.open("while_loop")
     space, [loop] = bench.space, bench.space.program.loops[:1]
     steps = [step.op for step in loop.steps]

@@ -1,0 +1,78 @@
+"""Placing operations and scopes on devices, as `layer1=torch:cpu` says it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from gradstep.core.document.document import Document
+from gradstep.core.errors import USAGE, GradstepError
+from gradstep.core.graph import edits
+from gradstep.core.graph.loop import way_to
+from gradstep.core.graph.placed_devices import device_spec
+from gradstep.core.graph.scopes import parents
+from gradstep.core.graph.suggestions import instead
+from gradstep.core.ops.declare.placeable_ops import STAY, can_be_placed
+
+
+def place(document: Document, targets: Iterable[str], device: str) -> Document:
+    """With the operations, and all that is in the scopes, that `targets` name, placed on `device`;
+    "": on that of the run. Raises GradstepError (KeyError) for what the graph does not have, and
+    (ValueError) for what is no name of a device."""
+    try:
+        spec = device_spec(device)
+    except ValueError as error:
+        raise GradstepError(
+            str(error), kind="ValueError", hint="gradstep doctor lists the devices"
+        ) from None
+    graph = edits.set_devices(document.graph, dict.fromkeys(_operations(document, targets), spec))
+    return document if graph is document.graph else replace(document, graph=graph)
+
+
+def place_as_written(document: Document, texts: Iterable[str]) -> Document:
+    """The same for each `NAME=DEVICE`; `NAME=` takes a placement away. Raises GradstepError."""
+    for text in texts:
+        target, equals, device = text.partition("=")
+        if not equals or not target.strip():
+            raise GradstepError(
+                f"'{text}' places nothing",
+                kind=USAGE,
+                hint="write NAME=DEVICE, such as layer1=torch:cpu",
+            )
+        document = place(document, [target.strip()], device.strip())
+    return document
+
+
+def _operations(document: Document, targets: Iterable[str]) -> list[str]:
+    """Those that are named, and all in the scopes that are, which can be placed."""
+    graph = document.graph
+    wanted = dict.fromkeys(targets)
+    names = [name for name in wanted if name in graph]
+    for name in names:
+        if not can_be_placed(graph[name]):
+            raise GradstepError(f"{name} cannot be placed", kind="ValueError", node=name, hint=STAY)
+    scopes = {name.rstrip("/") for name in wanted if name not in graph}
+    there, able = set[str](), set[str]()
+    for op in graph if scopes else ():
+        around = scopes.intersection(parents(op.name))
+        there |= around
+        if around and can_be_placed(op):
+            able |= around
+            names.append(op.name)
+    for scope in sorted(scopes - able):
+        raise _not_placed(document, scope, scope in there)
+    return names
+
+
+def _not_placed(document: Document, scope: str, is_there: bool) -> GradstepError:
+    if is_there:
+        return GradstepError(f"nothing in {scope} can be placed", kind="ValueError", hint=STAY)
+    graph = document.graph
+    if way_to(graph, scope):
+        return GradstepError(f"{scope} is in a loop", kind="ValueError", node=scope, hint=STAY)
+    known = {*graph.operations, *(around for name in graph.operations for around in parents(name))}
+    return GradstepError(
+        f"there is no operation and no scope '{scope}' to be placed",
+        kind="KeyError",
+        hint=instead(scope, sorted(known)),
+    )

@@ -1,0 +1,37 @@
+"""Which operations another device can do: those that compute tensors from tensors, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gradstep.core.graph.loop import loop_of
+from gradstep.core.graph.model import Graph, Operation
+from gradstep.core.graph.placed_devices import placed_on
+from gradstep.core.ops.declare.table import find
+
+_CHOOSING = frozenset({"Switch", "RefSwitch", "Merge", "RefMerge"})
+STAY = (
+    "variables, feeds, constants, state, random numbers, Python, loops with all that is in them "
+    "and what chooses between branches stay on the device of the run"
+)
+
+
+def can_be_placed(op: Operation) -> bool:
+    """Whether a placement of `op` is followed."""
+    definition = find(op.type)
+    if definition is None or not op.inputs or op.type in _CHOOSING or loop_of(op) is not None:
+        return False
+    python = "functions" in definition.kernel.keywords
+    return definition.is_pure and not definition.state.counter and not python
+
+
+def device_that_computes(op: Operation) -> str:
+    """The device that a placement of `op` leads to; "" for that of the run."""
+    device = placed_on(op)
+    return device if device and can_be_placed(op) else ""
+
+
+def placements(graph: Graph) -> Mapping[str, str]:
+    """Operation -> the device that computes it, of those that another than that of the run does."""
+    found = ((op.name, device_that_computes(op)) for op in graph.operations.values() if op.device)
+    return {name: device for name, device in found if device}

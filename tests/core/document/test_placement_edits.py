@@ -1,0 +1,78 @@
+"""Placing nodes and scopes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gradstep.core.document.document import Document
+from gradstep.core.document.placement_edits import place, place_as_written
+from gradstep.core.errors import GradstepError
+from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.io.native import gradstep_file
+from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.declare.placeable_ops import placements
+from gradstep.core.ops.typing.flatten_loops import flatten_loops
+
+EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"
+
+
+@pytest.fixture
+def document() -> Document:
+    build = GraphBuilder()
+    x = build.placeholder("x", shape=(None, 2))
+    for layer in ("layer1", "layer2"):
+        w = build.one("VariableV2", name=f"{layer}/w", dtype=DType.FLOAT32, shape=Shape.of(2, 2))
+        x = build.one("MatMul", x, w, name=f"{layer}/product")
+        x = build.one("Tanh", x, name=f"{layer}/tanh")
+    build.one("VariableV2", name="only/w", dtype=DType.FLOAT32, shape=Shape.of(2))
+    return Document(graph=build.build())
+
+
+def test_a_scope_places_all_of_it_that_computes(document: Document) -> None:
+    placed = place_as_written(document, ["layer1=torch:cpu", "layer2/tanh=gpu"])
+    assert placements(placed.graph) == {
+        "layer1/product": "torch:cpu", "layer1/tanh": "torch:cpu", "layer2/tanh": "gpu"
+    }  # fmt: skip
+    assert placed.graph["layer1/w"].device == ""
+    assert placements(place(placed, ["layer1/"], "").graph) == {"layer2/tanh": "gpu"}
+
+
+def test_what_is_so_already_is_no_edit(document: Document) -> None:
+    placed = place(document, ["layer1"], "gpu")
+    assert place(placed, ["layer1", "layer1/tanh"], "gpu") is placed
+    assert place(document, ["layer1"], "") is document
+
+
+def test_the_file_keeps_it(document: Document) -> None:
+    placed = place(document, ["layer1"], "emulate:tf-gpu")
+    again = gradstep_file.from_bytes(gradstep_file.to_bytes(placed))
+    assert placements(again.graph) == placements(placed.graph) != {}
+
+
+def test_what_is_in_a_loop_stays_where_that_is() -> None:
+    document = gradstep_file.load(EXAMPLES / "while_loop.gradstep")
+    inner = next(name for name in flatten_loops(document.graph).operations
+                 if name not in document.graph)  # fmt: skip
+    with pytest.raises(GradstepError, match="is in a loop") as refused:
+        place(document, [inner], "gpu")
+    assert "loops with all that is in them" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "hint"),
+    [
+        ("layer3=gpu", "no scope 'layer3'", "layer1"),
+        ("layer1", "places nothing", "layer1=torch:cpu"),
+        ("=gpu", "places nothing", "NAME=DEVICE"),
+        ("layer1=A GPU", "no name of a device", "gradstep doctor"),
+        ("only=gpu", "nothing in only can be placed", "variables, feeds"),
+        ("x=gpu", "x cannot be placed", "variables, feeds"),
+        ("layer1/w=gpu", "layer1/w cannot be placed", "variables, feeds"),
+    ],
+)
+def test_what_cannot_be_placed_is_said(document: Document, text: str, what: str, hint: str) -> None:
+    with pytest.raises(GradstepError, match=what) as refused:
+        place_as_written(document, [text])
+    assert hint in refused.value.hint
