@@ -90,8 +90,7 @@ class _Ranks:
 
     def __init__(self, before: Graph, after: Graph, changes: Changes) -> None:
         self._before, self._after = before, after
-        others = changes.added or changes.removed
-        self.same = not others and list(before.operations) == list(after.operations)
+        self.same = not (changes.added or changes.removed) and _in_same_places(before, after)
         if self.same and "places" in before.__dict__:
             after.__dict__["places"] = before.places
 
@@ -107,6 +106,15 @@ class _Ranks:
     def keep_sequence(self) -> bool:
         """Whether what both graphs have comes in the same order in them."""
         return self.same or keep_sequence(self._before.operations, self._after.operations)
+
+
+def _in_same_places(before: Graph, after: Graph) -> bool:
+    """Whether the operations are created in the same order. One tuple for the order of both, which
+    each comes in, says so at once."""
+    order = after.__dict__.get("order")
+    if order is not None and order is before.__dict__.get("order"):
+        return True
+    return list(before.operations) == list(after.operations)
 
 
 def _stays_ordered(graph: Graph, before: Graph, changes: Changes, ranks: _Ranks) -> bool:

@@ -130,6 +130,7 @@ class _SoundStarts:
     def __init__(self, session: DebugSession, known: Mapping[str, object]) -> None:
         self._session = session
         self.known = known
+        self._learns = True  # whether something was to be found out when it was last asked
 
     def unknown(self, run: WholeRun) -> list[int]:
         """The first versions of variables of which something may have to be found out."""
@@ -140,11 +141,13 @@ class _SoundStarts:
         others = map(is_not, held, map(self.known.get, names, repeat(_UNKNOWN)))
         if given := run.given:
             others = map(or_, others, map(given.__contains__, firsts))
-        return [*compress(firsts, others)]
+        found = [*compress(firsts, others)]
+        self._learns = bool(found)
+        return found
 
     def note(self, run: WholeRun, bad: Mapping[int, bool]) -> None:
         """All but `bad` of what that run began with were found to be finite."""
-        if run.rank != _FIRST_RUN or not run.is_own:
+        if run.rank != _FIRST_RUN or not run.is_own or not self._learns:
             return
         start = self._session.timeline.start
         names, firsts = self._variables(run)

@@ -84,8 +84,10 @@ class Rebuilder(GraphBuilder):
 
     def finish_as_built(self, made: Mapping[str, Operation]) -> Graph:
         """`finish` where nothing was dropped or made. made: what was, the last time, in order."""
-        base = self._base.operations
-        self._operations = {**base, **made}
+        base, order = self._base, self._built.order
+        if base.order == self._on.order and tuple(self._operations) == order:
+            return self._finished(order)  # all is in the place that it had
+        self._operations = {**base.operations, **made}
         return self.finish(tuple(made))
 
     def finish(self, made: Sequence[str]) -> Graph:
@@ -93,6 +95,10 @@ class Rebuilder(GraphBuilder):
         self._forget(self._dropped.difference(made, self._base.operations), order)
         if tuple(self._operations) != order:
             self._operations = self._in_line(made, order)
+        return self._finished(order)
+
+    def _finished(self, order: tuple[str, ...]) -> Graph:
+        """order: that of the operations."""
         changes = self._find_changes()
         if not changes and order == self._built.order:
             return self._built
