@@ -440,6 +440,7 @@ class Recording(Binding):
             return False
         self._close_loops()
         self._absent.clear()
+        self._still.clear()
         self._begun_with = snapshot.begun_with
         return True
 

@@ -474,3 +474,29 @@ def test_the_way_back_does_not_go_through_an_iteration_that_there_was_not() -> N
     stop = session.continue_()
     assert stop.reason == "exception"
     assert "is asked for in iteration -1" in stop.error.message
+
+
+def test_what_is_done_on_one_branch_is_not_on_another() -> None:
+    """Behind the loop that a branch leaves are steps that do not hang on what is given in it; in
+    the run that is gone back to these are still to come."""
+    b = GraphBuilder()
+    with b.as_default():
+        y, u = power(b), b.variable("u", shape=())
+        z = tf.identity(tf.multiply(u, u), name="z")
+        grown = b.one("AssignAdd", u, b.constant(1.0), name="grow")
+    document = Document(
+        graph=b.build(),
+        feeds=FEEDS,
+        initial={"u": Constant(np.float32(2))},
+        fetches=(y.ref, z.ref, grown.ref),
+    )
+    session = DebugSession(derive(document))
+    loop = next(n for n, step in enumerate(session.plan.steps) if step.iteration)
+    session.continue_()
+    session.run_to(f"1:{loop}")
+    session.run_to(f"0:{loop}/1:0")
+    given = session.stop.inside[0].loop.rpartition("/")[0] + "/Merge_1"
+    session.inject({given: np.float32(7)})
+    session.switch_branch("main")
+    session.run_to(f"1:{session.timeline.length}")
+    assert session.frame().value("z") == 9
