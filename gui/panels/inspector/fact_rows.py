@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import Qt
@@ -103,7 +104,8 @@ class FactRows(QWidget):
         if [key for key in self._kept if key in wanted] != [*wanted]:
             self._make_room(wanted)
         before = self._captions
-        self._captions = [self._shown(key, row).label for key, row in wanted.items()]
+        with _at_rest(self):
+            self._captions = [self._shown(key, row).label for key, row in wanted.items()]
         if self._captions != before:
             self._fit()
 
@@ -208,6 +210,24 @@ def _merged(known: Sequence[_Key], wanted: Sequence[_Key]) -> list[_Key]:
                     found[other] = None
         found[key] = None
     return [*dict.fromkeys([*found, *known])]
+
+
+@contextmanager
+def _at_rest(widget: QWidget) -> Iterator[None]:
+    """Lays nothing out around `widget` meanwhile: Qt would with each of its parts that is shown. It
+    does soon."""
+    layouts: list[QLayout] = []
+    around: QWidget | None = widget
+    while around is not None and (layout := around.layout()) is not None:
+        layouts.append(layout)
+        around = around.parentWidget()
+    for layout in layouts:
+        layout.setEnabled(False)
+    try:
+        yield
+    finally:
+        for layout in layouts:
+            layout.setEnabled(True)
 
 
 def _fit_height(label: Text, content: QWidget) -> None:

@@ -101,6 +101,7 @@ class RowTreeModel(QAbstractItemModel):
         self._root = _Level(0, None, 0, listed(rows))
         self._levels = {0: self._root}
         self._count = 0
+        self._came: list[tuple[_Level, int, int]] = []  # with the last rows: from where, how many
 
     def reset(self, rows: Sequence[Row]) -> None:
         """Show another tree."""
@@ -111,6 +112,7 @@ class RowTreeModel(QAbstractItemModel):
     def set_rows(self, rows: Sequence[Row]) -> bool:
         """Let the tree become this one: rows with the same keys stay. Returns whether rows came or
         went."""
+        self._came.clear()
         is_other = self._revise(self._root, listed(rows))
         for level in [*self._levels.values()]:
             self._say_what_differs(level)
@@ -124,6 +126,13 @@ class RowTreeModel(QAbstractItemModel):
         if (level := self._below(parent)) is not None:
             for place in level.rows.groups:
                 yield level.rows[place], self.createIndex(place, 0, level.id)
+
+    def groups_that_came(self) -> Iterator[tuple[Row, QModelIndex]]:
+        """Those among the rows that `set_rows` put in between others."""
+        for level, first, count in self._came:
+            for place in range(first, first + count):
+                if level.id in self._levels and level.rows.is_group(place):
+                    yield level.rows[place], self.createIndex(place, 0, level.id)
 
     def ranges(self, names: Collection[str]) -> Iterator[tuple[QModelIndex, QModelIndex]]:
         """The rows of these names as runs of neighbours: first and last of each."""
@@ -203,6 +212,7 @@ class RowTreeModel(QAbstractItemModel):
             level.put(_Spliced(before, rows, first, gone, came))
             self._move_below(level, first, first, came)
             self.endInsertRows()
+            self._came.append((level, first, came))
 
     def _move_below(self, level: _Level, start: int, stop: int, by: int) -> None:
         """Rows from `stop` on have moved; those from `start` to there are gone."""

@@ -13,7 +13,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QStyle,
@@ -48,7 +48,9 @@ class RowDelegate(QStyledItemDelegate):
         return QSize(0, ROW_HEIGHT)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        row: Row = index.data(RowRole)
+        row = self._view.rows.row_at(index)
+        if row is None:
+            return
         theme = self._view.theme
         painter.save()
         line = QRect(0, option.rect.y(), self._view.viewport().width(), option.rect.height())
@@ -62,9 +64,7 @@ class RowDelegate(QStyledItemDelegate):
         painter.setFont(font)
         strong = (row.heading and row.open) or option.state & QStyle.StateFlag.State_Selected
         painter.setPen(theme.text if strong else theme.muted)
-        label = QFontMetrics(font).elidedText(
-            visible(row.label), Qt.TextElideMode.ElideMiddle, room.width()
-        )
+        label = _elided(row.label, font, Qt.TextElideMode.ElideMiddle, room.width())
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, label)
         painter.restore()
 
@@ -84,18 +84,41 @@ class RowDelegate(QStyledItemDelegate):
             return
         theme = self._view.theme
         font = mono(12)
-        metrics = QFontMetrics(font)
-        label = QFontMetrics(sans(strong=row.heading)).horizontalAdvance(row.label)
+        label = _advance(row.label, sans(strong=row.heading))
         least = 0 if row.yields else room.width() // 3
         width = max(room.width() - label - _GAP - 2, least)  # 2: glyphs that stand out
         if width < _READABLE:
             return
-        text = metrics.elidedText(visible(row.detail), Qt.TextElideMode.ElideRight, width)
+        text = _elided(row.detail, font, Qt.TextElideMode.ElideRight, width)
         painter.setFont(font)
         painter.setPen(theme.tone(row.tone))
         right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
         painter.drawText(room, right, text)
-        room.setRight(room.right() - metrics.horizontalAdvance(text) - _GAP)
+        room.setRight(room.right() - _advance(text, font) - _GAP)
+
+
+_fitted: dict[tuple[str, str, Qt.TextElideMode, int], str] = {}  # texts in their room
+_advances: dict[tuple[str, str], int] = {}  # pixels, of texts in fonts
+
+
+def _elided(text: str, font: QFont, elide: Qt.TextElideMode, width: int) -> str:
+    """As much of a text as there is room for. Rows are painted again and again, with every move."""
+    key = text, font.key(), elide, width
+    if (found := _fitted.get(key)) is None:
+        if len(_fitted) >= READ:
+            _fitted.clear()
+        found = _fitted[key] = QFontMetrics(font).elidedText(visible(text), elide, width)
+    return found
+
+
+def _advance(text: str, font: QFont) -> int:
+    """How wide a text is, in pixels."""
+    key = text, font.key()
+    if (found := _advances.get(key)) is None:
+        if len(_advances) >= READ:
+            _advances.clear()
+        found = _advances[key] = QFontMetrics(font).horizontalAdvance(text)
+    return found
 
 
 class RowTree(QTreeView):
@@ -142,14 +165,17 @@ class RowTree(QTreeView):
         anybody reads on."""
         selected = self.selected_names()
         self._quiet = True
-        if forced_open or self._forced_open:
+        was_forced = self._forced_open
+        if forced_open or was_forced:
             self.rows.reset(rows)
             changed = True
         else:
             changed = self.rows.set_rows(rows)
         self._forced_open = forced_open
-        if changed:
+        if forced_open or was_forced:
             self._unfold(QModelIndex(), READ if forced_open else 0)
+        elif changed:
+            self._open([*self.rows.groups_that_came()], 0)
         self._quiet = False
         if changed:
             self.select_names(selected)
@@ -157,8 +183,12 @@ class RowTree(QTreeView):
     def _unfold(self, parent: QModelIndex, room: int) -> int:
         """Open the groups below one row that are to be open. room: for how many rows more they all
         are. Returns how many rows of that are left."""
+        return self._open(self.rows.groups(parent), room)
+
+    def _open(self, groups: Iterable[tuple[Row, QModelIndex]], room: int) -> int:
+        """Those of some groups that are to be open, and what is in them; as `_unfold`."""
         quiet, self._quiet = self._quiet, True
-        for row, index in self.rows.groups(parent):
+        for row, index in groups:
             if room > 0 or self._folds.get(row.key, row.open):
                 self.setExpanded(index, True)
                 room = self._unfold(index, room - len(row.children))

@@ -109,3 +109,40 @@ def test_only_rows_that_look_otherwise_are_told_again(show: Callable[..., RowTre
     tree.set_rows([Row("group", "group", heading=True, children=ops)])
     assert told == [(1, 1)]
     assert tree.rows.index(1, 0, tree.rows.index(0, 0)).data(RowRole).detail == "new"
+
+
+def nested(names: str, folded: str = "") -> list[Row]:
+    """Groups of these names with a row in each, in a group that is open."""
+    groups = [
+        Row(f"g:{n}", n, open=n not in folded, children=(Row(f"op:{n}", n, name=n),)) for n in names
+    ]
+    return [Row("all", "all", heading=True, children=(*groups, Row("op:last", "last")))]
+
+
+def test_after_an_edit_only_groups_that_came_are_looked_into(
+    show: Callable[..., RowTree], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are unfolded as they are to be, and those that there were stay as they were."""
+    tree = show(RowTree(lambda: DARK))
+    tree.set_rows(nested("abc"))
+    above = tree.rows.index(0, 0)
+    tree.collapse(tree.rows.index(1, 0, above))  # by the user
+    looked: list[str] = []
+    groups = RowTreeModel.groups
+
+    def noted(self: RowTreeModel, *parent: Any) -> Any:
+        looked.append(self.row_at(parent[0]).label)  # type: ignore[union-attr]
+        return groups(self, *parent)
+
+    monkeypatch.setattr(RowTreeModel, "groups", noted)
+    tree.set_rows(nested("axybc", folded="y"))
+    above = tree.rows.index(0, 0)
+    open_ = [tree.isExpanded(tree.rows.index(i, 0, above)) for i in range(5)]
+    assert open_ == [True, True, False, False, True]
+    assert looked == ["x"]
+    looked.clear()
+    renamed = nested("axybc", folded="y")[0]
+    last = (*renamed.children[:-1], Row("op:other", "other"))
+    tree.set_rows([renamed._replace(children=last)])
+    assert tree.rows.index(5, 0, tree.rows.index(0, 0)).data(RowRole).label == "other"
+    assert not looked, "a row got another name"
