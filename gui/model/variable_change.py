@@ -9,6 +9,7 @@ import numpy as np
 
 from gradstep.core.float_text import not_finite
 from gradstep.core.graph.number_kinds import kind_of
+from gradstep.core.memory_release import memo_of_document
 from gradstep.gui.look import number_text
 from gradstep.gui.model.value_cache import TensorValue, Update
 
@@ -30,6 +31,7 @@ class Change:
     short: str = ""
 
 
+@memo_of_document(256)  # every view that shows a variable asks, and asks again with every paint
 def of(value: TensorValue | None) -> Change | None:
     """What the last update of a known variable changed in it; None for whatever was not updated."""
     if value is None or value.state != "known" or value.update is None:
