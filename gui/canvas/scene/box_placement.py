@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from operator import attrgetter
+from itertools import compress
+from operator import attrgetter, is_not
 from types import MappingProxyType
 
 import numpy as np
@@ -43,8 +44,12 @@ def of_renamed(
     renaming moves nothing."""
     if len(visible.boxes) != len(before.boxes) or visible is before:
         return {}
-    names = zip(visible.boxes, before.boxes, strict=True)
-    other = [(new.id, old.id) for new, old in names if new is not old and new.id != old.id]
+    if visible.number is before.number:
+        return {}
+    names = compress(
+        zip(visible.boxes, before.boxes, strict=True), map(is_not, visible.boxes, before.boxes)
+    )
+    other = [(new.id, old.id) for new, old in names if new.id != old.id]
     gone = {old for _, old in other if old not in visible.number}
     return {
         new: positions[old]

@@ -106,9 +106,10 @@ class SceneModel(QObject):
             arrays = EMPTY
         else:
             if not stay:
-                places = box_placement.complete(visible, places, found)
+                if len(places) < len(visible.boxes):
+                    places = box_placement.complete(visible, places, found)
                 given = new.view.positions  # those are the document's, to be undone with it
-                self._laid.update((id, at) for id, at in places.items() if id not in given)
+                self._laid.update((id, places[id]) for id in places.keys() - given.keys())
             if visible is self.arrays.visible and places == self._placed:
                 self._new_facts()
                 return

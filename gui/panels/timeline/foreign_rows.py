@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 
 from gradstep.core.graph.foreign_origin import FOREIGN_OP, foreign_results, foreign_scopes
@@ -19,6 +20,10 @@ class ForeignRows:
         """The same for all operations of one row: a scope with a slash, or the name itself."""
         scope = self._scopes.get(name)
         return f"{scope}/" if scope else name
+
+    def keys(self, names: Iterable[str]) -> Iterable[str]:
+        """Of many, in their order."""
+        return map(self.key, names) if self._scopes else names
 
     def label(self, key: str) -> str:
         """As the row names it: "conv1/conv2d (aten.conv2d)"; "" for what was never foreign."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -142,7 +142,7 @@ class GroupRows(Rows):
         if isinstance(before, GroupRows):
             first, last = common_ends(before.steps, steps)
         stop = len(steps) - last
-        starts = [*_starts(steps, first, min(stop + 1, len(steps)), self._foreign.key)]
+        starts = [*_starts(steps, first, min(stop + 1, len(steps)), self._foreign.keys)]
         super().__init__(steps, starts)
         if isinstance(before, GroupRows):
             self._take_over(before, first, last)
@@ -220,7 +220,10 @@ class GroupRows(Rows):
 
 
 def _starts(
-    steps: Sequence[StepInfo], first: int, stop: int, whole: Callable[[str], str]
+    steps: Sequence[StepInfo],
+    first: int,
+    stop: int,
+    whole: Callable[[Iterable[str]], Iterable[str]],
 ) -> Iterator[int]:
     """From `first` to before `stop`, where steps begin that were made for another operation, or
     that are of another phase."""
@@ -228,7 +231,7 @@ def _starts(
         yield 0
     before = max(first - 1, 0)
     part = steps[before:stop]
-    kinds = [*zip(map(whole, map(_ORIGIN, part)), map(_PHASE, part), strict=True)]
+    kinds = [*zip(whole(map(_ORIGIN, part)), map(_PHASE, part), strict=True)]
     yield from (before + place for place in find_breaks(kinds))
 
 
