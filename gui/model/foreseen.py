@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
@@ -16,7 +17,7 @@ from gradstep.core.document.requests import whole_request
 from gradstep.core.document.required_python import missing_code
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.block_kinds import BlockKinds
-from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.graph.model import Constant, Graph, TensorRef
 from gradstep.core.graph.stacked_blocks import each_by_itself, stack_blocks
 from gradstep.core.host import engine_document
 from gradstep.core.ops.typing.flatten_loops import flatten_loop_types, flatten_loops
@@ -26,6 +27,7 @@ from gradstep.core.ops.typing.missing_inputs import Waiting, find_waiting
 if TYPE_CHECKING:
     from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 
+LIGHT = 16 << 20  # bytes of constants
 _KEY = "foreseen"  # in the graph that is looked at: it goes when that goes
 
 
@@ -57,9 +59,17 @@ def foresee(document: Document, inference: Inference, stacked: bool) -> None:
         ):
             getattr(drawn, found_when_asked)
         shown.__dict__[_KEY] = _Foreseen(kinds, drawn)
-        engine_document.write_ahead(document)
+        if _weight(document) <= LIGHT:  # of more, the first picture need not wait for it
+            engine_document.write_ahead(document)
     except GradstepError:
         return  # it will be said when it is asked for
+
+
+def _weight(document: Document) -> int:
+    """Bytes of the arrays in it."""
+    held = (value for op in document.graph for value in op.attrs.values())
+    every = chain(held, document.feeds.values(), document.initial.values())
+    return sum(value.array.nbytes for value in every if isinstance(value, Constant))
 
 
 def waiting_of(document: Document) -> Mapping[str, Waiting]:

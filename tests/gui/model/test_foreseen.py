@@ -16,6 +16,7 @@ from gradstep.core.ops.typing import missing_inputs
 from gradstep.gui import commands
 from gradstep.gui.automation.driver import Driver
 from gradstep.gui.canvas.scene import visible_graph
+from gradstep.gui.model import foreseen
 from tests.bench import training_graph
 
 NODES = 300
@@ -80,3 +81,14 @@ def test_what_was_foreseen_is_of_the_document_as_it_was_read(
     space.open_document(space.document)
     driver.settle()
     assert driver.window.canvas.arrays.visible.boxes == first.boxes
+
+
+@pytest.mark.slow
+def test_a_heavy_document_is_seen_before_it_is_written(
+    driver: Driver, tmp_path: Path, here: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(foreseen, "LIGHT", 0)
+    driver.open(training_graph.save(NODES, tmp_path))
+    driver.settle()
+    assert (here["_written here"], here["_written beside"]) == (1, 0)
+    assert driver.workspace.program is not None
