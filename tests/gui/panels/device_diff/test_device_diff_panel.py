@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from msgspec import json
 from PySide6.QtCore import Qt
 
 from gradstep.core.document.document import Document
@@ -17,9 +18,11 @@ from gradstep.core.protocol.messages import (
     ComparedNode,
     Comparison,
     DeviceInfo,
+    FindSmallest,
     NodeDifference,
     SideResult,
 )
+from gradstep.gui import commands
 from gradstep.gui.look.theme import ASSETS, DARK
 from gradstep.gui.panels.device_diff.device_diff_model import DiffModel
 from gradstep.gui.panels.device_diff.device_diff_panel import DeviceDiffPanel
@@ -237,3 +240,26 @@ def test_without_a_gpu_it_says_what_is_missing(bench: Any, show: Callable[..., A
     elsewhere = [action.text().partition(" ")[0] for action in actions[:2]]
     assert elsewhere == ["tutorial.cupy-host", "tutorial.torch-cpu"]  # what these gave there
     assert not panel.run.isEnabled()
+
+
+def test_the_smallest_graph_of_a_difference_is_one_click(
+    bench: Any, show: Callable[..., Any], qtbot: Any
+) -> None:
+    """Of the first that is made, or of the chosen one if that makes one by itself."""
+    bench.open("gather")
+    bench.space.debugger.ask_devices()
+    panel = show(DeviceDiffPanel(bench.space), 1200, 300)
+    assert not panel.smallest.isVisible()
+    asked: list[tuple[str, str]] = []
+    bench.space.view_requested.connect(lambda what, target: asked.append((what, target)))
+    commands.compare(bench.space, ["emulate:tf-gpu"])
+    assert panel.smallest.isVisible()
+    for chosen, wanted in ((), ""), (("params",), ""), (("b",), "b"):
+        bench.space.select(list(chosen))
+        qtbot.mouseClick(panel.smallest, Qt.MouseButton.LeftButton)
+        what, target = asked[-1]
+        question = json.decode(target.encode(), type=FindSmallest)
+        assert what == "smallest"
+        assert question == FindSmallest(left="cpu", against="emulate:tf-gpu", node=wanted)
+    commands.compare(bench.space, ["emulate:tf-gpu", "emulate:jax"])
+    assert not panel.smallest.isVisible(), "of which is not said"
