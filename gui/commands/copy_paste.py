@@ -36,7 +36,8 @@ def cut_selection(workspace: Workspace) -> None:
 @says_why
 def paste(workspace: Workspace) -> list[str]:
     """Add what is on the clipboard, and select it. Returns the names."""
-    data = QGuiApplication.clipboard().mimeData().data(MIME).data()
+    held: QMimeData | None = QGuiApplication.clipboard().mimeData()  # none where it is empty
+    data = b"" if held is None else held.data(MIME).data()
     if not data:
         workspace.say("There are no nodes on the clipboard")
         return []

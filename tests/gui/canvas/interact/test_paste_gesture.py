@@ -9,6 +9,8 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
+from gradstep.gui import commands
+from gradstep.gui.commands import copy_paste
 from gradstep.gui.frame import action_table
 
 LEFT = Qt.MouseButton.LeftButton
@@ -150,3 +152,22 @@ def test_what_is_pasted_hangs_by_its_middle(pointed: Any) -> None:
     assert abs(y + h / 2 - middle.y()) <= 8
     QTest.keyClick(pointed.view, Qt.Key.Key_Escape)
     assert "e_1" not in pointed.space.document.graph
+
+
+def test_nothing_is_pasted_from_an_empty_clipboard(
+    pointed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which the system may say by having none at all."""
+    monkeypatch.setattr(copy_paste, "QGuiApplication", _NoClipboard)
+    before = pointed.space.document
+    assert commands.paste(pointed.space) == []
+    assert pointed.space.document is before
+
+
+class _NoClipboard:
+    @staticmethod
+    def clipboard() -> _NoClipboard:
+        return _NoClipboard()
+
+    def mimeData(self) -> None:
+        return None
