@@ -265,7 +265,8 @@ def _standing(ask: Any, refs: Sequence[str]) -> Iterator[Any]:
         yield place
         return
     yield place.run, place.step, place.inside, place.op, [(t.name, t.step) for t in place.threads]
-    yield place.branches
+    # Where one was left that a restart took off the screen, the journal is not told.
+    yield [(b.name, b.parent, b.run, b.step, b.text, b.edits, b.current) for b in place.branches]
     listed = ask(m.ManageSessions(command="list"))[0]
     yield listed.current, [(s.name, s.run, s.step, s.held) for s in listed.sessions]
     values, buffers = ask(m.Read(refs=[*refs], limit=1 << 20))
