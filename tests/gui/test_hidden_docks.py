@@ -21,7 +21,8 @@ def words(widget: QWidget) -> list[str]:
     """What its labels and its lists say."""
     labels = widget.findChildren(QLabel)
     said = [label.text() for label in labels if label.isVisibleTo(widget)]
-    for view in widget.findChildren(QAbstractItemView):
+    views = widget.findChildren(QAbstractItemView)
+    for view in (view for view in views if view.isVisibleTo(widget)):  # no closed choice's
         model = view.model()
         said += _rows(model, QModelIndex()) if model is not None else []
     return sorted(filter(None, said))
