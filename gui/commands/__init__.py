@@ -13,6 +13,7 @@ from gradstep.gui.commands.ask_why import (
     ask_why_value,
     find_smallest,
     say_why_value,
+    smallest_of_last,
     why_selected,
     why_value_selected,
 )
@@ -320,6 +321,7 @@ __all__ = [
     "show_path",
     "show_row",
     "shown_iterations",
+    "smallest_of_last",
     "source_names",
     "start_sweep",
     "switch_branch",

@@ -65,6 +65,12 @@ def ask_smallest(workspace: Workspace, question: FindSmallest) -> None:
     workspace.ask_window("smallest", msgspec.json.encode(question).decode())
 
 
+def smallest_of_last(workspace: Workspace) -> None:
+    """The same of what the last answer to a why was about."""
+    if workspace.whys.smallest is not None:
+        ask_smallest(workspace, workspace.whys.smallest)
+
+
 def find_smallest(workspace: Workspace, question: str, path: Path, then: Opened) -> None:
     """Write the few operations that show what is wrong, into a file of any format. question: as
     `ask_smallest` writes it; then: gets the path once it is there."""
@@ -97,8 +103,9 @@ def _say(workspace: Workspace, *question: str) -> Then:
         of, wrt = (*question, "")[:2]
         workspace.repairs.offer(found.text, found.remedies, of, wrt)
         workspace.explained.emit(found)
-        if found.state != "ok" and found.cause and found.cause != "waiting":
-            show = partial(ask_smallest, workspace, FindSmallest(of=of, wrt=wrt))
-            workspace.offer_fix(SMALLEST, show)
+        shows = found.state != "ok" and found.cause and found.cause != "waiting"
+        workspace.whys.smallest = FindSmallest(of=of, wrt=wrt) if shows else None
+        if shows:
+            workspace.offer_fix(SMALLEST, partial(smallest_of_last, workspace))
 
     return say

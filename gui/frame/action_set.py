@@ -38,6 +38,7 @@ class ActionSet(QObject):
             workspace.profiler.changed,
             workspace.training.changed,
             workspace.soundness.changed,
+            workspace.explained,
         ):
             signal.connect(self._soon.start)
         workspace.theme_changed.connect(self._tint)

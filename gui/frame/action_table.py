@@ -273,6 +273,12 @@ RUN = (
     Action("run.why", "Why this gradient?", commands.why_selected,
            "Say what makes the gradient at the selected node what it is, and go there", ("Y",),
            "help", when.one_differentiated, "Run", 3, canvas=True),
+    Action("run.try", "Try what mends it…", commands.try_offered,
+           "Try the edits that the last answer to a why names, each beside the run as it is", (),
+           "", when.has_edits_to_try, "Run", 3),
+    Action("run.smallest", commands.SMALLEST, commands.smallest_of_last,
+           "Write the few operations that show what the last answer to a why is about", (), "",
+           when.has_something_to_show, "Run", 3),
     Action("run.expect", "Expect what this run gives", commands.expect_run,
            "Write down in the document what the selected nodes, or all that is asked for, hold at "
            "the end of this run, for later runs to be held to", (), "", when.is_open, "Run", 3),

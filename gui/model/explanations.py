@@ -11,7 +11,14 @@ from gradstep.core.autodiff.explain.gradient_paths import find_reached
 from gradstep.core.document.requests import every_request
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.protocol.framing import Buffer
-from gradstep.core.protocol.messages import Explained, Explanation, Failed, Message, Why
+from gradstep.core.protocol.messages import (
+    Explained,
+    Explanation,
+    Failed,
+    FindSmallest,
+    Message,
+    Why,
+)
 from gradstep.gui.model.loss_choice import shown_loss
 from gradstep.gui.model.value_cache import TensorValue
 
@@ -31,7 +38,10 @@ def _ignore(found: Explanation) -> None:
 
 
 class Explanations(QObject):
-    """Explanations as of the current stop."""
+    """Explanations as of the current stop.
+
+    smallest: of which question that was answered in words a smaller graph can show the answer.
+    """
 
     changed = Signal()
 
@@ -42,6 +52,7 @@ class Explanations(QObject):
         self._asked: set[Question] = set()
         self._wanted: dict[Question, None] = {}
         self._round = 0
+        self.smallest: FindSmallest | None = None
         self._soon = QTimer(self, singleShot=True, interval=PAUSE)
         self._soon.timeout.connect(self._ask_wanted)
         workspace.stopped.connect(self._forget)
@@ -94,6 +105,7 @@ class Explanations(QObject):
     def _forget(self) -> None:
         self._round += 1
         self._known, self._asked, self._wanted = {}, set(), {}
+        self.smallest = None
         self._soon.stop()
 
 

@@ -37,6 +37,11 @@ class TriedRepairs(QObject):
         """What could be tried of that which was explained last."""
         self._offered = title, tuple(remedies), of, wrt
 
+    @property
+    def is_offered(self) -> bool:
+        """Whether what was explained last names an edit to try."""
+        return bool(self._offered[1])
+
     def ask_offered(self) -> None:
         """Try it."""
         self.ask(*self._offered)

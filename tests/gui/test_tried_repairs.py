@@ -38,6 +38,9 @@ def test_what_why_names_is_tried_and_taken_and_undone(driver: Driver, qtbot: Any
     space.control("continue_")
     driver.settle()
     space.select(["p"])
+    keys = driver.window.actions_
+    assert not keys["run.try"].isEnabled()
+    assert not keys["run.smallest"].isEnabled()
     assert action_table.run("run.why", space)
     offered = driver.window.findChild(QPushButton, "banner.message.try")
     assert isinstance(offered, QPushButton)
@@ -59,7 +62,9 @@ def test_what_why_names_is_tried_and_taken_and_undone(driver: Driver, qtbot: Any
     driver.settle()
     assert action_table.run("run.why", space)
     qtbot.waitUntil(offered.isVisible, timeout=20_000)
-    qtbot.mouseClick(offered, Qt.MouseButton.LeftButton)
+    driver.settle()
+    assert keys["run.smallest"].isEnabled()
+    keys["run.try"].trigger()  # as from the menu, or the list of commands
     dialog = _dialog(driver, qtbot)
     qtbot.mouseClick(_button(dialog, "repairs_dialog.take.0"), Qt.MouseButton.LeftButton)
     driver.settle()
