@@ -33,6 +33,19 @@ def overriding(document: Document, op: Operation) -> CodeItem | None:
     return document.code.get(gradient_name(op, document.request.overrides))
 
 
+def function_of(document: Document, op: Operation) -> CodeItem:
+    """What an operation of Python calls. Raises GradstepError where the document has none."""
+    item = document.code.get(str(op.attrs.get("token", "")))
+    if item is None:
+        raise GradstepError(
+            f"'{op.name}' calls a Python function that the document does not have",
+            kind="ValueError",
+            node=op.name,
+            hint="write the function first (Edit Python…, or --code FILE.py)",
+        )
+    return item
+
+
 def sources(document: Document, operations: Sequence[Operation], what: str) -> Iterator[str]:
     """Each source that these call, once. Raises GradstepError for one that calls TensorFlow."""
     items = [item for op in operations if (item := overriding(document, op)) is not None]
@@ -72,7 +85,7 @@ def _renamed(item: CodeItem) -> str:
 def _require_arrays(item: CodeItem, what: str) -> None:
     try:
         tree = ast.parse(item.source)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         tree = None
     names = [] if tree is None else [n.id for n in ast.walk(tree) if isinstance(n, ast.Name)]
     if tree is None or meant(tree, item.name) is None or "tf" in names:

@@ -13,6 +13,8 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
 from gradstep.core.ops.build.variable import VARIABLES
 from gradstep.core.ops.declare.raw_calls import value_text
+from gradstep.core.ops.typing.inference import infer_declared
+from gradstep.core.ops.typing.invalid_operations import broken_operations
 
 
 class Names:
@@ -56,15 +58,31 @@ def given_values(document: Document) -> dict[TensorRef, np.ndarray]:
 
 
 def asked_ends(document: Document) -> Sequence[TensorRef]:
-    """What is differentiated, and what is fetched."""
-    return [*dict.fromkeys((*document.request.of, *document.fetches))]
+    """What is differentiated, and what is fetched. Raises GradstepError where that is nothing."""
+    ends = [*dict.fromkeys((*document.request.of, *document.fetches))]
+    if not ends:
+        raise GradstepError(
+            "nothing is asked of this document that a script could compute",
+            kind="ValueError",
+            hint="ask for a gradient or a value first, or write a script for TensorFlow (.py)",
+        )
+    return ends
 
 
 def needed_operations(
     graph: Graph, ends: Iterable[TensorRef], given: Mapping[TensorRef, np.ndarray]
 ) -> list[Operation]:
-    """Those that compute it, in order, without what is given."""
+    """Those that compute it, in order, without what is given. Raises GradstepError for one that
+    cannot run, in the words that the problem has at its node: lines are written of sound ones."""
     wanted = graph.ancestors([ref.op for ref in ends])
+    broken = broken_operations(graph, infer_declared(graph))
+    for problem in (broken[name] for name in graph.order if name in wanted and name in broken):
+        raise GradstepError(
+            problem.text,
+            kind=problem.kind or "ValueError",
+            node=problem.node or None,
+            hint=problem.fix,
+        )
     return [graph[n] for n in graph.order if n in wanted and TensorRef(n) not in given]
 
 
@@ -107,4 +125,5 @@ def head(document: Document) -> str:
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.replace("\\", "").replace('"', "'").split())
+    shown = "".join(c if c.isprintable() else " " for c in text)
+    return " ".join(shown.replace("\\", "").replace('"', "'").split())

@@ -56,7 +56,8 @@ class _Script:
         self.items = [own.overriding(document, op) for op in self.operations]
         self.derived = _derived(document)
         graph = document.graph if self.derived is None else self.derived.graph
-        self._split = {op.name for op in graph if "counts" in op.attrs}
+        there = document.graph
+        self._pulls = {op.name for op in graph if op.name not in there and "counts" in op.attrs}
 
     def lines(self) -> Iterator[str]:
         """All but the functions."""
@@ -91,9 +92,9 @@ class _Script:
     def _statement(self, op: Operation) -> Iterator[str]:
         """Raises GradstepError for an op that no formula is known of."""
         inputs = [self.names[ref] for ref in input_refs(op)]
-        require_first_outputs(op, self._split, WHAT)
+        require_first_outputs(op, self._pulls, WHAT)
         token = str(op.attrs.get("token", ""))
-        if token.startswith(_PULL):
+        if op.name in self._pulls:
             item, counts = self.document.code[token[len(_PULL) :]], op.attrs["counts"]
             grads, read, outputs = _parts(inputs, counts)
             targets = [self.names[TensorRef(op.name, i)] for i in range(len(op.attrs["Tout"]))]
@@ -102,7 +103,7 @@ class _Script:
             yield f"_pulled = {pulled}"
             yield from (f"{n} = _pulled[{p}]" for n, p in zip(targets, places, strict=True))
         elif op.type in PYTHON_OPS:
-            function = own.called(self.document.code[token])
+            function = own.called(own.function_of(self.document, op))
             yield f"{self.names[op.output()]} = {function}({', '.join(inputs)})"
         elif op.type in INSTEAD:
             yield f"{self.names[op.output()]} = {INSTEAD[op.type].format(*inputs)}"

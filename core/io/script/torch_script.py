@@ -137,17 +137,17 @@ class _Script:
     def _expression(self, op: Operation, inputs: Sequence[str]) -> str:
         """Raises GradstepError for an operation that has none here."""
         if op.type in PYTHON_OPS:
-            function = own.called(self.document.code[str(op.attrs.get("token"))])
+            function = own.called(own.function_of(self.document, op))
             return f"{function}({', '.join(inputs)})"
         if op.type == "Cast":
             return f"{inputs[0]}.to(torch.{_torch_type(lookup(op.type).attr(op, 'DstT'))})"
         if op.type in ("GatherV2", "Gather"):
-            axis = self._numbers(op, 2)[0] if len(op.inputs) > 2 else 0
+            axis = self._number(op, 2) if len(op.inputs) > 2 else 0
             flat = f"torch.index_select({inputs[0]}, {axis}, {inputs[1]}.reshape(-1).long())"
             ends = f"{inputs[0]}.shape[:{axis}]", f"{inputs[0]}.shape[{axis + 1}:]"
             return f"{flat}.reshape({ends[0]} + {inputs[1]}.shape + {ends[1]})"
         if op.type == "ConcatV2":
-            axis = self._numbers(op, len(inputs) - 1)[0]
+            axis = self._number(op, len(inputs) - 1)
             return f"torch.cat([{', '.join(inputs[:-1])}], {axis})"
         text = EXPRESSIONS.get(op.type)
         if text is None:
@@ -171,13 +171,22 @@ class _Script:
     def _numbers(self, op: Operation, number: int) -> list[int]:
         """An input that has to be known, such as axes. Raises GradstepError."""
         value = self.given.get(input_refs(op)[number])
-        if value is None:
+        if value is None or value.dtype.kind not in "iu":
             raise GradstepError(
                 f"{op.type} with axes or sizes that are computed cannot be written as {WHAT}",
                 kind="ValueError",
                 node=op.name,
             )
         return [int(x) for x in np.ravel(value)]
+
+    def _number(self, op: Operation, number: int) -> int:
+        """An input that has to be one number, such as an axis. Raises GradstepError."""
+        found = self._numbers(op, number)
+        if len(found) != 1:
+            raise GradstepError(
+                f"{op.type} takes one axis, not {len(found)}", kind="ValueError", node=op.name
+            )
+        return found[0]
 
     # -- gradients of the document's own ---------------------------------------------------------
 

@@ -15,7 +15,8 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest, Ove
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import CodeItem, CodeKind, Document
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.model import Constant, TensorRef
+from gradstep.core.graph.dtypes import DType
+from gradstep.core.graph.model import Constant, Graph, Operation, TensorRef
 from gradstep.core.io.export_document import to_bytes
 from gradstep.core.io.format_table import format_written_as, suffix_written
 from gradstep.core.io.open_document import read
@@ -135,3 +136,33 @@ def test_the_longest_suffix_names_the_format() -> None:
     assert suffix_written("b.py") == ".py"
     assert suffix_written("b.xyz") == ".xyz"
     assert format_written_as(".torch.py").title == "PyTorch script"
+
+
+def odd(type: str, inputs: tuple[TensorRef, ...] = (), **attrs: object) -> Document:
+    graph = Graph({"odd": Operation("odd", type, inputs, attrs=attrs)})
+    return Document(graph, fetches=(TensorRef("odd"),))
+
+
+@pytest.mark.parametrize("suffix", [".numpy.py", ".torch.py"])
+@pytest.mark.parametrize(
+    ("document", "match"),
+    [
+        (odd("Const", dtype=DType.INT32, value="text"), "attribute 'value' must be a tensor"),
+        (odd("Relu"), "Relu takes 1 input"),
+        (odd("PyFunc", Tin=(), Tout=(DType.FLOAT32,)), "odd|token"),
+        (
+            odd("PyFunc", Tin=(), Tout=(DType.FLOAT32,), token="gradient function f", counts=(0,)),
+            ".",
+        ),
+        (Document(Graph()), "nothing is asked"),
+    ],
+)
+def test_what_cannot_run_is_refused_in_words(document: Document, match: str, suffix: str) -> None:
+    with pytest.raises(GradstepError, match=match) as said:
+        to_bytes(document, suffix)
+    assert said.value.kind != "InternalError"
+
+
+def test_a_title_of_odd_characters_leaves_a_program() -> None:
+    document = of_block(HEALTHY[BLOCKS[0]]).with_(title="a\0b\\", note='"""\0')
+    compile(to_bytes(document, ".numpy.py"), "script", "exec")
