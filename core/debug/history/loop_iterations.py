@@ -33,22 +33,31 @@ class LoopIterations:
         self.plan = step.iteration.plan
         self._split = step.iteration.split
         self._kept = trace
-        self._run = run
+        self._looked_at, self._life = run, None if run is None else run.life
+
+    @property
+    def _run(self) -> LoopRun | None:
+        """The run that is under way, as long as it has not begun again."""
+        run = self._looked_at
+        return run if run is not None and run.life is self._life else None
 
     @property
     def _trace(self) -> LoopTrace:
-        return self._kept if self._run is None else self._run.trace
+        run = self._run
+        return self._kept if run is None else run.trace
 
     @property
     def count(self) -> int | None:
         """How many iterations take place; None while that is not known."""
-        known = self._run is None or self._run.ended
+        run = self._run
+        known = run is None or run.ended
         return self._trace.iterations if known else None
 
     @property
     def reached(self) -> tuple[int, int]:
         """The iteration, and the step in it, where the run of the loop stands."""
-        return (0, 0) if self._run is None else (self._run.number, self._run.step)
+        run = self._run
+        return (0, 0) if run is None else (run.number, run.step)
 
     def has_begun(self, number: int) -> bool:
         """Whether iteration `number` is one that has."""
@@ -70,8 +79,8 @@ class LoopIterations:
     def advance(self, number: int) -> GradstepError | None:
         """From the end of iteration `number`, which is not the last, to the start of the next; what
         is in the way."""
-        run = self._run
-        return run.advance() if run is not None and number == run.number else None
+        run = self.under_way(number)
+        return None if run is None else run.advance()
 
     def enter(self, number: int, step: int) -> LoopIterations:
         """Those of the loop that is step number `step` of iteration `number`. Raises GradstepError
@@ -102,8 +111,7 @@ class LoopIterations:
 
     def lost(self, index: int, number: int) -> bool:
         """Likewise of a value of the plan, at the end of an iteration."""
-        live = self._run is not None and number == self._run.number
-        return not live and self._trace.is_lost(index, number)
+        return self.under_way(number) is None and self._trace.is_lost(index, number)
 
     def dead(self, ref: TensorRef, number: int, step: int) -> Untaken | None:
         """Why a tensor was dead after `step` steps of iteration `number`; None also where that is
@@ -152,10 +160,8 @@ class LoopIterations:
     def held(self, index: int, number: int, step: int | None = None) -> Any:
         """A value of the plan, in iteration `number`: once `step` steps of it were done, at the end
         of what is done of it."""
-        if self._run is not None and number == self._run.number:
-            found = self._run.recording.value(index)
-        else:
-            found = self._trace.held(index, number)
+        run = self.under_way(number)
+        found = self._trace.held(index, number) if run is None else run.recording.value(index)
         given = self._trace.given
         if given is None or step is None:
             return found

@@ -35,6 +35,8 @@ class LoopRun:
     the loop leaves. A loop inside is one step of an iteration, and has a run of its own:
     `recording.loop(step)`.
 
+    life: another object for each time that it begins; who looks on at one time of it is not shown
+    the next.
     Looking back: `value` gives a tensor of this iteration or one before, as of its end.
     """
 
@@ -63,6 +65,7 @@ class LoopRun:
 
     def release(self) -> None:
         """Hold nothing of the last run any more."""
+        self.life = object()
         self.trace = LoopTrace(self._kept, {})
 
     def begin(
@@ -75,6 +78,7 @@ class LoopRun:
         shared: of the variables that it has in common with the run around. given: what is given by
         hand on the way."""
         of = self.iteration
+        self.life = object()
         self._take(given)
         self.recording.feed({ref: inputs[number] for ref, number in of.fed.items()})
         self._start({**shared, **{name: inputs[n] for name, n in of.started.items()}})
