@@ -6,7 +6,7 @@ computed again, so it takes memory as long as its run is to be seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,7 +58,7 @@ class ObservedWrites:
 
     def touches(self, run: int) -> bool:
         """Whether anything was taken over, or given, in `run`."""
-        return any(True for _ in self.of(run)) or run in self._inside
+        return run in self._of or run in self._inside
 
     def note(self, run: int, done: int, index: int, before: Callable[[], Any], now: Any) -> None:
         """Once `done` steps of `run` were done, value `index` was `now`, and not any more what
@@ -82,22 +82,22 @@ class ObservedWrites:
         there = self._of.get(run)
         return there is not None and index in there.values
 
-    def of(self, run: int) -> Iterator[tuple[int, Mapping[int, Any]]]:
+    def of(self, run: int) -> Sequence[tuple[int, Mapping[int, Any]]]:
         """What was taken over in `run`, in order: before which step, and what."""
+        return sorted(self._by_step(run, _BEFORE).items())
+
+    def steps(self, run: int) -> Mapping[int, Mapping[int, Any]]:
+        """The same by its steps, but for what was there before."""
+        return self._by_step(run, 0)
+
+    def _by_step(self, run: int, first: int) -> Mapping[int, Mapping[int, Any]]:
         by_step: dict[int, dict[int, Any]] = {}
         there = self._of.get(run, _OfRun())
         for index, found in there.values.items():
             for step, value in found:
-                by_step.setdefault(max(step, 0), {})[index] = value
-        yield from sorted(by_step.items())
-
-    def steps(self, run: int) -> Iterator[tuple[int, Mapping[int, Any]]]:
-        """The same, but for what was there before."""
-        for step, values in self.of(run):
-            there = self._of[run].values
-            now = {i: x for i, x in values.items() if any(at == step for at, _ in there[i])}
-            if now:
-                yield step, now
+                if step >= first:
+                    by_step.setdefault(max(step, 0), {})[index] = value
+        return by_step
 
     def has_after(self, run: int, done: int, inside: Places = ()) -> bool:
         """Whether something was taken over, or given, in `run` behind its first `done` steps, and
@@ -131,11 +131,13 @@ class ObservedWrites:
         if kept:
             other._inside[run] = kept
         if run in self._of:
-            cut = other._of[run] = _OfRun()
+            cut = _OfRun()
             for index, found in self._of[run].values.items():
                 for step, value in found:
                     if step <= done and any(_BEFORE < each <= done for each, _ in found):
                         cut.note(index, step, value)
+            if cut.values:
+                other._of[run] = cut
         other.own_bytes = sum(there.nbytes for there in other._of.values())
         return other
 

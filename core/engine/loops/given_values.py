@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 
 class GivenValues(Protocol):
     """Values are numbered as in the iteration's plan; iterations count from 0."""
 
-    def steps(self, run: int) -> Iterable[tuple[int, Mapping[int, Any]]]:
-        """What is given in iteration `run`, in order: after how many steps, and which values."""
+    def steps(self, run: int) -> Mapping[int, Mapping[int, Any]]:
+        """What is given in iteration `run`: after how many steps, and which values."""
         ...
 
     def inside(self, run: int) -> Mapping[int, GivenValues]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -92,13 +92,8 @@ class LoopRun:
         if before is None and number == self.number:
             done = self.step
         else:
-            record = trace.record(number)
-            done = (
-                self.iteration.split
-                if number == trace.iterations
-                else len(self.recording.plan.steps)
-            )
-            self._feed_again(self.recording)
+            record, is_last = trace.record(number), number == trace.iterations
+            done = self.iteration.split if is_last else len(self.recording.plan.steps)
             self.recording.restore(record)
         self.trace = trace.until(number, self._kept, self.given)
         self.number, self.step, self.ended = number, step, False
@@ -133,25 +128,26 @@ class LoopRun:
         given = self.given
         self.recording.given = NOTHING_GIVEN if given is None else given.inside(self.number)
 
-    def _give_at(self, step: int) -> None:
-        """What is given once so many steps of this iteration are done."""
-        if self.given is not None:
-            self._give(dict(self.given.steps(self.number)).get(step, {}))
-
     def _set_apart(self, values: Iterable[int]) -> None:
         """Let nothing else lie where these do."""
         recording = self.recording
         near = [v for v in values if not recording.layout.is_apart(v, self.step)]
         if near:
             self.recording = recording.parted(near)
-            self._feed_again(recording)
+            self._feed(recording.value)
             self.recording.stand_as(recording)
             self._again = self._rounds = None
 
-    def _feed_again(self, recording: Recording) -> None:
-        """The captures, as they lie there."""
-        places = {ref: recording.plan.tensors[ref] for ref in self.iteration.fed}
-        self.recording.feed({r: recording.value(i) for r, i in places.items() if type(i) is int})
+    def _feed(self, capture: Callable[[int], Any]) -> None:
+        """Take the captures from what gives them by the numbers of their values."""
+        self.recording.feed({ref: capture(value) for ref, value in self._captures.items()})
+
+    @property
+    def _captures(self) -> Mapping[TensorRef, int]:
+        """The values that captures are in an iteration, where they lie outside."""
+        places = self.recording.plan.tensors
+        where = ((ref, places[ref]) for ref in self.iteration.fed)
+        return {ref: value for ref, value in where if isinstance(value, int)}
 
     @property
     def length(self) -> int:
@@ -180,7 +176,7 @@ class LoopRun:
         """The same, where values are given on the way: each once the steps before it are done."""
         assert self.given is not None
         split = self.iteration.split
-        given = {at for at, _ in self.given.steps(self.number)}
+        given = self.given.steps(self.number)
         for stop in sorted({*given, split, step}):
             if not self.step < stop <= step or self.ended:
                 continue
@@ -189,7 +185,7 @@ class LoopRun:
                 return self._located(error)
             if self.step < stop:  # a loop was left
                 return None
-            self._give_at(stop)
+            self._give(given.get(stop, {}))
             unclear = self._ask() if stop == split else None
             if unclear is not None:
                 return unclear
@@ -323,7 +319,7 @@ class LoopRun:
         """Give what is given as this iteration begins."""
         if self.given is not None:
             self._give_inside()
-            self._give_at(0)
+            self._give(self.given.steps(self.number).get(0, {}))
 
     def _repeat(
         self,
@@ -352,13 +348,11 @@ class LoopRun:
     ) -> None:
         """Iterations of another run of the loop: see `_repeat`. Raises GradstepError where one
         fails that did not fail before."""
-        plan = self.recording.plan
         self._take(given)
-        places = {ref: plan.tensors[ref] for ref in self.iteration.fed}
-        self.recording.feed({r: outside[i] for r, i in places.items() if isinstance(i, int)})
+        self._feed(outside.__getitem__)
         self._start(variables, numbers.start)
         for number in numbers:
-            error = self.reach(len(plan.steps))
+            error = self.reach(len(self.recording.plan.steps))
             if error is not None:
                 raise error
             keep(number, self.recording)
@@ -370,10 +364,8 @@ class LoopRun:
         """Copies of what lies outside the iterations, for who looks back."""
         if not self.keeping.whole:
             return {}
-        recording = self.recording
-        where = (recording.plan.tensors[ref] for ref in self.iteration.fed)
-        copy = recording.backend.xp.array
-        return {i: copy(recording.value(i)) for i in where if isinstance(i, int)}
+        recording, copy = self.recording, self.recording.backend.xp.array
+        return {value: copy(recording.value(value)) for value in self._captures.values()}
 
     def _located(self, error: GradstepError) -> GradstepError:
         return GradstepError(
