@@ -144,19 +144,10 @@ def give_in_thread(
             kind="FailedPreconditionError",
             hint="let others go on until it is done, and give the value behind it",
         )
-    if possible:
-        values = {n: x for n, x in values.items() if _is_possible(session, n, x, here, inside)}
-    give(session, values, here, words, inside)
+    find = _find_possible if possible else find_fitting
+    targets = find(session, values, here, inside)
+    _give(session, targets, {name: values[name] for name in targets}, here, words, inside)
     return stop
-
-
-def _is_possible(
-    session: DebugSession, name: str, value: np.ndarray, at: tuple[int, int], inside: Inside
-) -> bool:
-    with contextlib.suppress(GradstepError):
-        find_fitting(session, {name: value}, at, inside)
-        return True
-    return False
 
 
 def find_fitting(
@@ -177,19 +168,29 @@ def find_fitting(
     return targets
 
 
-def give_possible(session: DebugSession, change: Assignment, at: tuple[int, int]) -> None:
-    """Make a change again, of which an edit may have made a part impossible: that is remembered."""
+def _find_possible(
+    session: DebugSession,
+    values: Mapping[str, np.ndarray],
+    at: tuple[int, int],
+    inside: Inside,
+) -> dict[str, Target]:
+    """The same of those that can be given."""
     targets = dict[str, Target]()
-    inside = change.inside_in(session.plan) if change.inside else ()
-    if inside and not session.timeline.go_inside(at[1], inside):
-        inside = None
-    for name, value in change.values.items() if inside is not None else ():
+    for name, value in values.items():
         with contextlib.suppress(GradstepError):
-            targets |= find_fitting(session, {name: value}, at, inside or ())
-    if inside is None:
-        session.timeline.changes.append(replace(change, run=at[0], step=at[1]))
-    else:
-        _give(session, targets, change.values, at, change.words, inside)
+            targets |= find_fitting(session, {name: value}, at, inside)
+    return targets
+
+
+def give_possible(session: DebugSession, change: Assignment, at: tuple[int, int]) -> None:
+    """Make a change again, of which an edit may have made a part impossible, or its place in a
+    loop: that is remembered."""
+    timeline, inside = session.timeline, change.inside_in(session.plan)
+    if inside is None or (inside and not timeline.go_inside(at[1], inside)):
+        timeline.changes.append(replace(change, run=at[0], step=at[1]))
+        return
+    targets = _find_possible(session, change.values, at, inside)
+    _give(session, targets, change.values, at, change.words, inside)
 
 
 def _give(
@@ -202,17 +203,18 @@ def _give(
 ) -> None:
     timeline, (run, step) = session.timeline, at
     if inside:
-        given = {t.index: session.backend.put(values[n]) for n, t in targets.items()}
-        timeline.give_inside(step, inside, {i: x for i, x in given.items() if i is not None})
-    for name, target in targets.items() if not inside else ():
-        array = session.backend.put(values[name])
-        newest = timeline.done(run) == step
-        if target.index is None or (target.variable is not None and newest):
-            timeline.assign({target.storage: array})
-        else:
-            timeline.give(target.index, array, step)
-        if target.fed is not None:
-            timeline.feed_on(step, target.fed, values[name])
+        there = ((t.index, values[n]) for n, t in targets.items() if t.index is not None)
+        timeline.give_inside(step, inside, {i: session.backend.put(x) for i, x in there})
+    else:
+        for name, target in targets.items():
+            array = session.backend.put(values[name])
+            newest = timeline.done(run) == step
+            if target.index is None or (target.variable is not None and newest):
+                timeline.assign({target.storage: array})
+            else:
+                timeline.give(target.index, array, step)
+            if target.fed is not None:
+                timeline.feed_on(step, target.fed, values[name])
     steps = session.plan.steps
     op = steps[step].op.name if step < len(steps) else ""
     places = inner_places(session.plan, step, inside)
