@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.suggestions import instead
 
 ONLY = "optimizer"  # how the only one may be called, too
-TEXTS = ("schedule", "clip", "decay")  # settings that are texts, and no numbers
+# Settings that are texts, and no numbers, and what holds them: RMSProp has a decay of its own.
+TEXTS: Mapping[str, str] = {"schedule": "schedule", "clip": "clip", "weight_decay": "decay"}
 _FLAGS: Mapping[str, float] = {"true": 1.0, "false": 0.0}
 
 
@@ -50,14 +52,16 @@ def with_setting(optimizer: Optimizer, key: str, text: str) -> Optimizer:
     """The optimizer with a setting read from text; "true" and "false" are 1 and 0, and "" is what
     TensorFlow takes by default."""
     text = text.strip()
-    if key == "schedule":
-        return replace(optimizer, schedule=text)
-    if key == "clip":
-        return replace(optimizer, clip=text)
-    if key == "decay":
-        return replace(optimizer, decay=text)
+    if key in TEXTS:
+        held: dict[str, Any] = {TEXTS[key]: text}
+        return replace(optimizer, **held)
     if not text:
         return replace(optimizer, hyper={k: x for k, x in optimizer.hyper.items() if k != key})
+    return with_number(optimizer, key, text)
+
+
+def with_number(optimizer: Optimizer, key: str, text: str) -> Optimizer:
+    """The same of a setting that is a number, which has to be there."""
     try:
         number = _FLAGS.get(text.lower())
         number = float(text) if number is None else number
@@ -70,7 +74,7 @@ def with_setting(optimizer: Optimizer, key: str, text: str) -> Optimizer:
 
 def is_settings_alone(before: Optimizer, after: Optimizer) -> bool:
     """Whether nothing but settings differ between two."""
-    same = {each: getattr(before, each) for each in ("hyper", *TEXTS)}
+    same = {each: getattr(before, each) for each in ("hyper", *TEXTS.values())}
     return replace(after, **same) == before
 
 
@@ -79,5 +83,5 @@ def changes(before: Optimizer, after: Optimizer) -> list[tuple[str, str]]:
     old, new = before.hyper, after.hyper
     names = [name for name in dict.fromkeys((*old, *new)) if old.get(name) != new.get(name)]
     found = [(name, repr(new[name]) if name in new else "") for name in names]
-    texts = [(n, getattr(before, n), getattr(after, n)) for n in TEXTS]
+    texts = [(n, getattr(before, x), getattr(after, x)) for n, x in TEXTS.items()]
     return [*found, *((name, now) for name, then, now in texts if then != now)]

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 
 from gradstep.core.document.document import Document, Optimizer
-from gradstep.core.document.optimizer_labels import optimizer_labels, with_setting
+from gradstep.core.document.optimizer_labels import optimizer_labels, with_number
 from gradstep.core.document.value_edits import set_attr
 from gradstep.core.errors import USAGE, GradstepError
 from gradstep.core.graph.suggestions import did_you_mean, near
@@ -131,7 +131,7 @@ def _with_hyper(optimizer: Optimizer, key: str, text: str) -> Optimizer:
     if text.lower() in ("true", "false") and not is_flag(optimizer.type, key):
         raise _no_number()
     try:
-        return with_setting(optimizer, key, text)
+        return with_number(optimizer, key, text)
     except GradstepError:
         raise _no_number() from None
 

@@ -8,6 +8,7 @@ from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.document.edit_names import rename_in_edit
 from gradstep.core.document.named_edits import edit_by_name, label_of, words_of
+from gradstep.core.document.optimizer_labels import changes
 from gradstep.core.errors import GradstepError
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.program.questions.edit_words import EXAMPLES, read_edit
@@ -86,3 +87,18 @@ def test_the_settings_of_an_optimizer_are_one_edit() -> None:
             edit_by_name(document, "hyper", wrong)
     with pytest.raises(GradstepError, match="is not about train"):
         edit_by_name(document, "hyper", ("train", "learning_rate"))
+
+
+def test_a_decay_of_weights_is_not_the_decay_that_an_optimizer_has_itself() -> None:
+    plain, held = Optimizer("RMSProp", {"decay": 0.9}), {"decay": 0.5}
+    bent = Optimizer("RMSProp", held, decay="l2(1)")
+    document, pairs = _document(plain), changes(plain, bent)
+    names = ("train", *(text for pair in pairs for text in pair))
+    assert edit_by_name(document, "hyper", names).optimizers == (bent,)
+    for text, optimizer in (
+        ("set decay = 0.5", Optimizer("RMSProp", held)),
+        ("set weight_decay = l2(1)", Optimizer("RMSProp", {"decay": 0.9}, decay="l2(1)")),
+    ):
+        edit = read_edit(document, text)
+        assert edit is not None
+        assert edit_by_name(document, *edit).optimizers == (optimizer,)

@@ -46,6 +46,8 @@ def test_an_optimizers_own() -> None:
     with pytest.raises(GradstepError) as caught:
         check_settings(two, [parse_setting("learning_rate=1")], False)
     assert caught.value.hint == "write train.learning_rate or train_1.learning_rate"
+    root_mean_square = apply_settings(document(Optimizer("RMSProp", {})), {"decay": "0.8"}, None)
+    assert root_mean_square.optimizers == (Optimizer("RMSProp", {"decay": 0.8}),)
 
 
 def test_values_of_nodes() -> None:
