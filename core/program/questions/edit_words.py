@@ -67,9 +67,7 @@ def _set(document: Document, about: str) -> NamedEdit | None:
         return None
     name, text = found[1], found[2].strip()
     of, dot, key = name.rpartition(".")
-    if dot and of not in (*optimizer_labels(document), ONLY):
-        return "set", (of, key, text)
-    if dot and of in document.graph:
+    if dot and (of in document.graph or of not in (*optimizer_labels(document), ONLY)):
         return "set", (of, key, text)
     return "hyper", (_optimizer(document, of, key), key, text)
 
