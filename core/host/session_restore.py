@@ -13,6 +13,7 @@ from gradstep.core.debug.history.branch_record import FIRST_BRANCH, Branch
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import Assignment, repeat
 from gradstep.core.debug.motion.debug_session import DebugSession
+from gradstep.core.debug.motion.exact_place import ExactPlace, place_text
 from gradstep.core.debug.motion.loop_place import Place
 from gradstep.core.engine.backend import Backend
 from gradstep.core.errors import GradstepError
@@ -147,13 +148,13 @@ def _go(threads: Scheduler, course: Course) -> None:
         step = session.plan.step_of.get(course.op, min(course.step, length))
     inside = _inside(course, session, step)
     run, stands = max(course.run, session.timeline.first), session.stop
-    if length and (inside or stands.inside or (run, step) != (stands.run, stands.step)):
-        threads.command("run_to", f"{run}:{step}{inside}")
+    if length and (inside or [(run, step)] != stands.place):
+        threads.command("run_to", place_text([(run, step), *inside]))
 
 
-def _inside(course: Course, session: DebugSession, step: int) -> str:
+def _inside(course: Course, session: DebugSession, step: int) -> ExactPlace:
     """The place in the loop that is step number `step` of `session`, too."""
     loop = session.plan.steps[step].op if step < len(session.plan.steps) else None
     if not course.inside or loop is None or loop.name != course.inside[0].loop:
-        return ""
-    return "".join(f"/{place.iteration}:{place.step}" for place in course.inside)
+        return ()
+    return [(place.iteration, place.step) for place in course.inside]

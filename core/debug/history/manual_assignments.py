@@ -11,6 +11,7 @@ import numpy as np
 
 from gradstep.core.debug.history.injection_target import Target, find_target
 from gradstep.core.debug.history.iteration_target import find_inside, view_at
+from gradstep.core.debug.motion.exact_place import place_text
 from gradstep.core.debug.motion.stopped_state import Reason, Stop
 from gradstep.core.engine.plan.steps import storage_name
 from gradstep.core.engine.run.variable_map import fits, require_fitting, variables
@@ -58,11 +59,6 @@ class Assignment:
 def place_of(run: int, step: int, inside: Inside = ()) -> tuple[int, ...]:
     """A place as one tuple: what comes later is greater."""
     return run, step, *(number for pair in inside for number in pair)
-
-
-def place_text(run: int, step: int, inside: Inside = ()) -> str:
-    """A place as the move `run_to` takes it."""
-    return f"{run}:{step}" + "".join(f"/{number}:{at}" for number, at in inside)
 
 
 def inside_in(plan: Plan, step: int, inside: Sequence[InnerPlace]) -> Inside | None:
@@ -136,7 +132,7 @@ def give_in_thread(
     GradstepError for what cannot be, and where steps behind this one have been executed, by this
     thread, perhaps for others."""
     stop, timeline = session.stop, session.timeline
-    here, inside = (stop.run, stop.step), [(p.iteration, p.step) for p in stop.inside]
+    here, *inside = stop.place
     require_newest(session, "go on to the thread's newest step: what others saw of it stays")
     if timeline.link.is_amid_work:
         raise GradstepError(
@@ -231,7 +227,7 @@ def repeat(change: Assignment, session: DebugSession) -> bool:
     """Make the change in a session of the program after an edit, in its place; false where it was
     paused on the way there."""
     step, inside = change.step_in(session.plan), change.inside_in(session.plan) or ()
-    if session.run_to(place_text(change.run, step, inside)).reason is Reason.PAUSE:
+    if session.run_to(place_text([(change.run, step), *inside])).reason is Reason.PAUSE:
         return False
     give_possible(session, change, (change.run, session.stop.step))
     return True
@@ -259,8 +255,8 @@ _BRANCH = "inject it, which makes a branch here, or continue to the newest step"
 def require_newest(session: DebugSession, hint: str = _BRANCH) -> None:
     """Raise GradstepError where a session stands before what was executed last, in loops too."""
     timeline, stop = session.timeline, session.stop
-    inside = [(place.iteration, place.step) for place in stop.inside]
-    is_last = (stop.run, stop.step) == (timeline.runs - 1, timeline.done(timeline.runs - 1))
+    here, *inside = stop.place
+    is_last = here == (timeline.runs - 1, timeline.done(timeline.runs - 1))
     if not is_last or not timeline.stands_at(stop.step, inside):
         raise GradstepError(
             f"run {stop.run}, step {stop.step} is in the past: what follows from it has been "

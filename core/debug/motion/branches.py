@@ -25,12 +25,12 @@ from gradstep.core.debug.history.manual_assignments import (
     inner_places,
     inside_in,
     place_of,
-    place_text,
     require_outside,
 )
 from gradstep.core.debug.history.parked_runs import ParkedRuns
 from gradstep.core.debug.motion.branch_programs import BranchPrograms
 from gradstep.core.debug.motion.branch_replay import BranchReplay
+from gradstep.core.debug.motion.exact_place import place_text
 from gradstep.core.debug.motion.program_runs import ProgramRuns
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.suggestions import instead
@@ -102,8 +102,8 @@ class Branches:
         it is: a branch leaves it here, and is shown. Where one begins already, and nothing was done
         since, they are that one's, too. name: of the branch; "" for the next that is free. words:
         what is given, for people. Raises GradstepError, and changes nothing, for what cannot be."""
-        session, inside = self._session, self._inside
-        here = session.stop.run, session.stop.step
+        session = self._session
+        here, *inside = session.stop.place
         find_fitting(session, values, here, inside)
         if self._is_new and not name:
             give(session, values, here, words, inside)
@@ -118,24 +118,24 @@ class Branches:
         on a branch that leaves the current one here and is shown. What that run had done already
         stays where it does not hang on the edit. kind, names: see BranchEdit; the rest as of
         `inject`. Raises GradstepError, and changes nothing, for what cannot be."""
-        session, inside = self._session, self._inside
-        stop, op = session.stop, self._op
-        edit = BranchEdit(stop.run, stop.step, op, kind, (*names,), words)
+        session, op = self._session, self._op
+        here, *inside = session.stop.place
+        edit = BranchEdit(*here, op, kind, (*names,), words)
         edits = *self[self.current].edits, edit
         possible = self.programs.possible(edits[:-1])
         program = self.programs.program_after([*possible, edit])
         name, left, before = self._free(name), self.current, session.runs
-        within = inner_places(before.plan, stop.step, inside)
+        within = inner_places(before.plan, edit.step, inside)
         with self._elsewhere(name):
-            started = self._replay.started(before, stop.run)
-            runs = before.edited(program, stop.run, started)
+            started = self._replay.started(before, edit.run)
+            runs = before.edited(program, edit.run, started)
             place = self._replay.begin_edited(runs, before, edit, inside)
             self.programs.hold(edit, runs)
-        here, given = (stop.run, stop.step), len(runs.timeline.changes)
+        given = len(runs.timeline.changes)
         self._by_name[name] = Branch(
             name, left, *here, op, inherited=given, edits=edits, edits_inherited=len(edits) - 1
         )
-        self._cursor.hits.hold(before.cursor.hits.until((stop.run, 0)))
+        self._cursor.hits.hold(before.cursor.hits.until((edit.run, 0)))
         self._stand(*place, within)
         self._is_new = False
         self._settle()
@@ -261,8 +261,8 @@ class Branches:
     # -- inside --------------------------------------------------------------------------------
 
     def _fork(self, name: str, values: Mapping[str, np.ndarray], words: str) -> None:
-        stop, timeline = self._session.stop, self._session.timeline
-        here, left, inside, op = (stop.run, stop.step), self.current, self._inside, self._op
+        timeline, left, op = self._session.timeline, self.current, self._op
+        here, *inside = self._session.stop.place
         with self._elsewhere(name):
             timeline.fork(*here, inside)
             self._cursor.hits.hold(self._cursor.hits.until(place_of(*here, inside)))
@@ -333,12 +333,7 @@ class Branches:
         places = inside_in(self._session.plan, step, inside)
         if places:
             with suppress(GradstepError):  # nothing is kept of the loop
-                self._session.runs.stepper.run_to(place_text(run, step, places))
-
-    @property
-    def _inside(self) -> Sequence[tuple[int, int]]:
-        """Where the session stands in loops."""
-        return [(place.iteration, place.step) for place in self._session.stop.inside]
+                self._session.runs.stepper.run_to(place_text([(run, step), *places]))
 
     @property
     def _op(self) -> str:
@@ -358,10 +353,9 @@ class Branches:
 
     def _note(self) -> None:
         """Remember where the current one stands, and what was given on it."""
-        stop = self._session.stop
         branch, changes = self[self.current], tuple(self._session.timeline.changes)
-        place, inside = (stop.run, stop.step), self._inside
-        within = inner_places(self._session.plan, stop.step, inside) if inside else ()
+        place, *inside = self._session.stop.place
+        within = inner_places(self._session.plan, place[1], inside)
         noted = replace(branch, changes=changes, place=place, inside=within)
         self._by_name[branch.name] = noted
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.errors import GradstepError
+
+if TYPE_CHECKING:
+    from gradstep.core.engine.plan.execution_plan import Plan
 
 # Run and step, then of each loop, from the outermost, iteration and step.
 ExactPlace = Sequence[tuple[int, int]]
@@ -19,6 +22,11 @@ def parse_place(text: str) -> ExactPlace | None:
         return None
     pairs = (place.split(":") for place in text.split("/"))
     return [(int(number), int(step)) for number, step in pairs]
+
+
+def place_text(place: ExactPlace) -> str:
+    """The same the other way round."""
+    return "/".join(f"{number}:{step}" for number, step in place)
 
 
 def require_place(plan: Plan, place: ExactPlace) -> None:

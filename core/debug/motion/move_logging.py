@@ -6,6 +6,7 @@ import logging
 import time
 
 from gradstep.core.debug.history.timeline import Timeline
+from gradstep.core.debug.motion.exact_place import place_text
 from gradstep.core.debug.motion.stopped_state import Stop
 
 _LOG = logging.getLogger("gradstep.debug")
@@ -32,8 +33,8 @@ class MoveLog:
         _LOG.debug(
             "%s: from %s to %s, %s%s; %d steps executed in %.1f ms",
             command,
-            _place(before),
-            _place(now),
+            place_text(before.place),
+            place_text(now.place),
             now.reason,
             "" if now.error is None else f" ({now.error.message})",
             max(self._executed() - executed, 0),  # a restart forgets them
@@ -44,8 +45,3 @@ class MoveLog:
         """Steps of all runs so far; those inside loops are not counted."""
         last = self._timeline.runs - 1
         return last * self._timeline.length + self._timeline.done(last)
-
-
-def _place(stop: Stop) -> str:
-    inside = "".join(f"/{place.iteration}:{place.step}" for place in stop.inside)
-    return f"{stop.run}:{stop.step}{inside}"

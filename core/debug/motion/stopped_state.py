@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from gradstep.core.debug.motion.exact_place import ExactPlace
 from gradstep.core.debug.motion.loop_place import Place
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Phase
@@ -53,3 +54,8 @@ class Stop:
     recorded_bytes: int = 0
     recorded_limit: int = 0
     batch: str = ""
+
+    @property
+    def place(self) -> ExactPlace:
+        """Run and step; then, of each loop that it stands in, iteration and step."""
+        return [(self.run, self.step), *((each.iteration, each.step) for each in self.inside)]

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -74,9 +75,7 @@ class _Search:
 
     @cached_property
     def _here(self) -> Path:
-        stop = self.session.stop
-        inside = (number for place in stop.inside for number in (place.iteration, place.step))
-        return stop.run, stop.step, *inside
+        return tuple(chain.from_iterable(self.session.stop.place))
 
     @property
     def _covered(self) -> range:
