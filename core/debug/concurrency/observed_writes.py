@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gradstep.core.engine.run.loop_places import Places
 from gradstep.core.ops.state.opaque_state import OpaqueState
 
-Places = Sequence[tuple[int, int]]  # iteration and step, from the outermost loop in
 _BEFORE = -1  # the step of what was there before anything was taken over
 
 

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradstep.core.debug.history.manual_assignments import Inside, place_of
+from gradstep.core.debug.history.manual_assignments import place_of
 from gradstep.core.debug.history.parked_runs import ParkedRuns
 from gradstep.core.debug.history.same_steps import Pairs
 from gradstep.core.debug.history.timeline import Timeline, go_through
@@ -14,7 +14,7 @@ from gradstep.core.engine.device_transfer import kept as kept_copy
 from gradstep.core.engine.loops.loop_run import LoopRun
 from gradstep.core.engine.memory.run_snapshot import RunSnapshot
 from gradstep.core.engine.plan.dependent_steps import dependent_steps
-from gradstep.core.engine.run.loop_places import go_back_into, go_on_into
+from gradstep.core.engine.run.loop_places import Places, go_back_into, go_on_into
 from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
@@ -58,7 +58,7 @@ class BranchingTimeline(Timeline):
             self._live.restore(parked.live)
             self._feed_as_it_was()
 
-    def fork(self, run: int, step: int, inside: Inside = ()) -> None:
+    def fork(self, run: int, step: int, inside: Places = ()) -> None:
         """Stand after `step` steps of `run`, as if nothing had come behind them; of that run's
         steps those that are done stay so, if they are as they would come without what was given by
         hand behind there. What there was before is to be parked first. inside: the place in the
@@ -91,12 +91,12 @@ class BranchingTimeline(Timeline):
             self._live.leave_done(step, done)
             go_back_into(self._live, step, inside)
 
-    def go_inside(self, step: int, inside: Inside) -> bool:
+    def go_inside(self, step: int, inside: Places) -> bool:
         """Run the loop that is the next step of the last run to a place in it; whether it comes
         there. Raises GradstepError where a step fails."""
         return self._done == step and go_on_into(self._live, step, inside)
 
-    def stands_at(self, step: int, inside: Inside) -> bool:
+    def stands_at(self, step: int, inside: Places) -> bool:
         """Whether the loops that are under way, from step `step` of the last run on, stand at that
         place."""
         recording = self._live
@@ -107,7 +107,7 @@ class BranchingTimeline(Timeline):
             recording, step = loop.recording, at
         return True
 
-    def give_inside(self, step: int, inside: Inside, values: Mapping[int, Any]) -> None:
+    def give_inside(self, step: int, inside: Places, values: Mapping[int, Any]) -> None:
         """Values of an iteration, by their numbers, are others (device arrays) once the loop that
         is step number `step` of the last run, and the next, stands at that place in it."""
         run = self.runs - 1

@@ -14,11 +14,11 @@ from gradstep.core.iteration_text import iteration_text
 from gradstep.core.ops.state.opaque_state import OpaqueState
 
 if TYPE_CHECKING:
-    from gradstep.core.debug.history.manual_assignments import Inside
     from gradstep.core.debug.history.timeline import Timeline
+    from gradstep.core.engine.run.loop_places import Places
 
 
-def view_at(timeline: Timeline, run: int, step: int, inside: Inside) -> LoopView:
+def view_at(timeline: Timeline, run: int, step: int, inside: Places) -> LoopView:
     """The iteration of the innermost loop at a place. Raises GradstepError where it is not kept."""
     (number, at), *deeper = inside
     loop: LoopIterations = timeline.enter(run, step)

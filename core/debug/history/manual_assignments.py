@@ -14,6 +14,7 @@ from gradstep.core.debug.history.iteration_target import find_inside, view_at
 from gradstep.core.debug.motion.exact_place import place_text
 from gradstep.core.debug.motion.stopped_state import Reason, Stop
 from gradstep.core.engine.plan.steps import storage_name
+from gradstep.core.engine.run.loop_places import Places
 from gradstep.core.engine.run.variable_map import fits, require_fitting, variables
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Graph, Operation, unknown_name
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from gradstep.core.engine.plan.execution_plan import Plan
 
 
-Inside = Sequence[tuple[int, int]]  # iteration and step, from the outermost loop in
 InnerPlace = tuple[int, int, str]  # iteration, step, and the operation that comes then
 
 
@@ -51,17 +51,17 @@ class Assignment:
         length = len(plan.steps)
         return plan.step_of.get(self.op, length) if self.op else length
 
-    def inside_in(self, plan: Plan) -> Inside | None:
+    def inside_in(self, plan: Plan) -> Places | None:
         """The place in loops of such a plan; None where it has none."""
         return inside_in(plan, self.step_in(plan), self.inside)
 
 
-def place_of(run: int, step: int, inside: Inside = ()) -> tuple[int, ...]:
+def place_of(run: int, step: int, inside: Places = ()) -> tuple[int, ...]:
     """A place as one tuple: what comes later is greater."""
     return run, step, *(number for pair in inside for number in pair)
 
 
-def inside_in(plan: Plan, step: int, inside: Sequence[InnerPlace]) -> Inside | None:
+def inside_in(plan: Plan, step: int, inside: Sequence[InnerPlace]) -> Places | None:
     """The place in the loop that is step number `step` of a plan, which an edit may have made
     another; None where that is no such loop."""
     found: list[tuple[int, int]] = []
@@ -75,7 +75,7 @@ def inside_in(plan: Plan, step: int, inside: Sequence[InnerPlace]) -> Inside | N
     return found
 
 
-def inner_places(plan: Plan, step: int, inside: Inside) -> tuple[InnerPlace, ...]:
+def inner_places(plan: Plan, step: int, inside: Places) -> tuple[InnerPlace, ...]:
     """The same place, with the operations that come next there."""
     found: list[InnerPlace] = []
     for number, at in inside:
@@ -113,7 +113,7 @@ def give(
     values: Mapping[str, np.ndarray],
     at: tuple[int, int],
     words: str = "",
-    inside: Inside = (),
+    inside: Places = (),
 ) -> None:
     """Give variables and tensors other values after a step of the last run, all or none; what hangs
     on them, and is done already behind there, is done again. inside: the place in the loop that
@@ -150,7 +150,7 @@ def find_fitting(
     session: DebugSession,
     values: Mapping[str, np.ndarray],
     at: tuple[int, int],
-    inside: Inside = (),
+    inside: Places = (),
 ) -> dict[str, Target]:
     """What is to be given each of the values, after a step of a run, or at a place in a loop.
     Raises GradstepError for what cannot be."""
@@ -168,7 +168,7 @@ def _find_possible(
     session: DebugSession,
     values: Mapping[str, np.ndarray],
     at: tuple[int, int],
-    inside: Inside,
+    inside: Places,
 ) -> dict[str, Target]:
     """The same of those that can be given."""
     targets = dict[str, Target]()
@@ -195,7 +195,7 @@ def _give(
     values: Mapping[str, np.ndarray],
     at: tuple[int, int],
     words: str = "",
-    inside: Inside = (),
+    inside: Places = (),
 ) -> None:
     timeline, (run, step) = session.timeline, at
     if inside:

@@ -12,7 +12,6 @@ from gradstep.core.debug.history.branch_record import Branch, BranchEdit
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import (
     Assignment,
-    Inside,
     give_possible,
     place_of,
 )
@@ -21,6 +20,7 @@ from gradstep.core.debug.motion.level import Level
 from gradstep.core.debug.motion.program_runs import ProgramRuns
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.steps import storage_name
+from gradstep.core.engine.run.loop_places import Places
 from gradstep.core.engine.run.variable_map import variables
 from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.graph.model import TensorRef
@@ -99,7 +99,7 @@ class BranchReplay:
         return store
 
     def begin_edited(
-        self, runs: ProgramRuns, before: ProgramRuns, edit: BranchEdit, inside: Inside = ()
+        self, runs: ProgramRuns, before: ProgramRuns, edit: BranchEdit, inside: Places = ()
     ) -> tuple[int, int]:
         """Let an edited program come to where the one before it stands, at least to before the loop
         that this stands in; the place that it has come to: a step may fail on the way."""
