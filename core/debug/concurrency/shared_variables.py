@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gradstep.core.debug.concurrency.observed_writes import ObservedWrites
-from gradstep.core.engine.device_transfer import kept
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.variable_store import VariableStore
@@ -131,11 +131,7 @@ class Link:
         live.give(index, value)
 
     def _note(self, run: int, done: int, index: int, live: Recording, now: Any) -> None:
-        def before() -> Any:
-            old = live.value(index)
-            return None if old is None else kept(old, live.backend.xp.array)
-
-        self.seen.note(run, done, index, before, now)
+        self.seen.note(run, done, index, partial(live.copy_of, index), now)
 
     def _resumed(self, name: str, own: Any) -> Any:
         """The shared value, `own` before anybody has changed it; with what this thread's waiting

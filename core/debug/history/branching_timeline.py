@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gradstep.core.debug.history.manual_assignments import place_of
 from gradstep.core.debug.history.parked_runs import ParkedRuns
 from gradstep.core.debug.history.same_steps import Pairs
 from gradstep.core.debug.history.timeline import Timeline, go_through
-from gradstep.core.engine.device_transfer import kept as kept_copy
-from gradstep.core.engine.loops.loop_run import LoopRun
 from gradstep.core.engine.memory.run_snapshot import RunSnapshot
 from gradstep.core.engine.plan.dependent_steps import dependent_steps
 from gradstep.core.engine.run.loop_places import Places, go_back_into, go_on_into
@@ -110,29 +109,16 @@ class BranchingTimeline(Timeline):
     def give_inside(self, step: int, inside: Places, values: Mapping[int, Any]) -> None:
         """Values of an iteration, by their numbers, are others (device arrays) once the loop that
         is step number `step` of the last run, and the next, stands at that place in it."""
-        run = self.runs - 1
-        noted, number, at = [self.link.seen], run, step
+        recording, noted, number, at = self._live, self.link.seen, self.runs - 1, step
         for iteration, following in inside:
-            noted.append(noted[-1].note_inside(number, at))
-            number, at = iteration, following
-        recording, at = self._live, step
-        recording.given = self.link.seen.inside(run)
-        for (_, following), given in zip(inside, noted[1:], strict=True):
+            around, noted = noted, noted.note_inside(number, at)
+            recording.given = around.inside(number)
             loop = recording.loop(at)
-            loop.take_given(given)
-            recording, at = loop.recording, following
+            loop.take_given(noted)
+            recording, number, at = loop.recording, iteration, following
         for index, value in values.items():
-            noted[-1].note(number, at, index, self._held_by(loop, index), value)
+            noted.note(number, at, index, partial(loop.recording.copy_of, index), value)
             loop.give(index, value)
-
-    def _held_by(self, loop: LoopRun, index: int) -> Callable[[], Any]:
-        """What gives a copy of a value of the iteration in which a loop stands."""
-
-        def before() -> Any:
-            old = loop.recording.value(index)
-            return None if old is None else kept_copy(old, self.backend.xp.array)
-
-        return before
 
     def give(self, index: int, value: Any, step: int) -> GradstepError | None:
         """Value `index` of the plan is `value` (a device array) after `step` steps of the last run;

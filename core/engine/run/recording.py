@@ -20,7 +20,7 @@ import numpy as np
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.call_loop import Call, StepCalls
 from gradstep.core.engine.calls.op_evaluation import NO_FUNCTIONS, Functions
-from gradstep.core.engine.device_transfer import copy_array, put, size_of
+from gradstep.core.engine.device_transfer import copy_array, kept, put, size_of
 from gradstep.core.engine.loops.loop_pause import LoopPaused
 from gradstep.core.engine.memory.arena import Arena
 from gradstep.core.engine.memory.record_layout import RecordLayout
@@ -345,6 +345,11 @@ class Recording(Binding):
         """The array of value `index` (meaningless before its step has run); None for a variable
         that has no value."""
         return None if index in self._absent else self._cells[index]
+
+    def copy_of(self, index: int) -> Any:
+        """A copy of `value`, which stays as it is."""
+        found = self.value(index)
+        return None if found is None else kept(found, self.backend.xp.array)
 
     def loop(self, step: int) -> LoopRun:
         """The run of the loop that is step number `step`, once this run has come there: to be
