@@ -71,7 +71,7 @@ def _with_smallest(
     loaded, backend = load(args), app.devices().open_backend(args.device)
     program, given = derive(loaded.document, loaded.functions), situation(loaded, backend).given
     find = partial(reduced_rule, loaded, backend, program, given, wrong)
-    reduced, text = write_smallest(args.reduce, app, find)
+    reduced, text = write_smallest(args.reduce, find, app.picture)
     return Answer({**answer.data, "reduced": reduced}, f"{answer.text}\n{text}", answer.status)
 
 

@@ -47,7 +47,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         node = args.node[0] if args.node else ""
         about = loaded, program, devices, args.device or "cpu", against[0], node
         whole["reduced"], said = write_smallest(
-            args.reduce, app, partial(reduced_difference, *about)
+            args.reduce, partial(reduced_difference, *about), app.picture
         )
         text += f"\n{said}"
     return Answer(whole, text)

@@ -96,7 +96,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
             texts.append(f"{args.take}: {'; '.join(taken) or 'as it was, nothing mends it'}")
     if args.reduce:
         find = partial(_reduced, args, loaded, backend, values, gradients, ends)
-        data["reduced"], said_of_it = write_smallest(args.reduce, app, find)
+        data["reduced"], said_of_it = write_smallest(args.reduce, find, app.picture)
         texts.append(said_of_it)
     return Answer(data, "\n".join(texts))
 

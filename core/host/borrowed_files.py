@@ -15,6 +15,7 @@ from gradstep.core.json_text import UNREADABLE
 from gradstep.core.protocol.error_records import error_of
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import FileRows, FileWanted
+from gradstep.core.protocol.tensor_bytes import elements
 
 _BLINK = 0.05  # seconds between two looks at whether anybody still waits
 
@@ -86,7 +87,7 @@ def _array(reply: FileRows, buffers: Sequence[Buffer]) -> np.ndarray:
         found = np.array([*msgspec.msgpack.decode(buffers[0], type=list), None], object)[:-1]
     else:
         array_bytes(reply.shape, kind.itemsize)
-        found = np.frombuffer(buffers[0], kind.newbyteorder("<")).astype(kind, copy=False)
+        found = elements(buffers[0], kind)
     found = found.reshape(reply.shape)
     found.setflags(write=False)
     return found

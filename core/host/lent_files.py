@@ -53,13 +53,14 @@ def _stamp(place: str) -> list[int] | None:
 
 
 def _rows(wanted: FileWanted) -> Answer:
-    import msgspec
     import numpy as np
+    from msgspec import msgpack
 
     from gradstep.core.data.array_files import Reading
     from gradstep.core.data.opened_data import file_rows
     from gradstep.core.data.row_packing import as_tensor
     from gradstep.core.io.disk.memory_budget import Budget
+    from gradstep.core.protocol.tensor_bytes import pack
 
     budget = Budget()
     kind = TensorType(DType(wanted.dtype), _shape(wanted.dims))
@@ -70,10 +71,9 @@ def _rows(wanted: FileWanted) -> Answer:
     reply = FileRows(
         number=wanted.number, dtype=DType.of(array.dtype).value, shape=list(array.shape)
     )
-    if array.dtype.hasobject:
-        return reply, (msgspec.msgpack.encode(array.ravel().tolist()),)
-    flat = np.ascontiguousarray(array).reshape(-1)
-    return reply, (flat.astype(flat.dtype.newbyteorder("<"), copy=False).view(np.uint8).data,)
+    if array.dtype.hasobject:  # texts stay texts
+        return reply, (msgpack.encode(array.ravel().tolist()),)
+    return reply, (pack(array),)
 
 
 def _not_lent(place: str, confined: bool) -> GradstepError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
@@ -10,14 +11,13 @@ import numpy as np
 
 from gradstep.core.cli.console.console_command import Reply
 from gradstep.core.cli.output.comparison_text import comparison_text
+from gradstep.core.cli.runs.smallest_file import write_smallest
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.host.branch_answers import inject, manage
 from gradstep.core.host.moment_answers import compare_moments
 from gradstep.core.host.session_answers import copy_variables
 from gradstep.core.host.session_restore import begin
-from gradstep.core.io.export_document import write
-from gradstep.core.io.format_table import format_written_as, suffix_written
 from gradstep.core.protocol.messages import (
     CompareMoments,
     FindSmallest,
@@ -111,12 +111,8 @@ class OwnActs:
     def write_smallest(self, request: FindSmallest, path: str) -> Reply:
         from gradstep.core.cli.console.smallest_commands import find  # which is above this
 
-        format_written_as(suffix_written(path))
-        small = find(self._console, request)
-        write(path, small)
-        names = [*small.graph.order]
-        count = f"{len(names)} operations show" if len(names) > 1 else "1 operation shows"
-        return Reply(f"{count} it: {path}", {"file": path, "names": names})
+        found, text = write_smallest(path, partial(find, self._console, request))
+        return Reply(text, found)
 
     def _program(self, file: str) -> Program:
         return self._console.program_of(file) if file else self._console.threads.program
