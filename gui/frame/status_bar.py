@@ -134,9 +134,9 @@ class StatusBar(QStatusBar):
         name = program.device if program is not None else self._workspace.device
         emulated = program is not None and not program.measured
         words = device_words(name) + (" (NumPy)" if name == "cpu" else "")
-        if emulated and "emulated" not in words and not self._workspace.placed:
+        others = sorted({*self._workspace.placements.values()})
+        if emulated and "emulated" not in words and not others:
             words += " (emulated)"
-        others = sorted(self._workspace.placed)
         words = " + ".join((words, *map(device_words, others)))
         machine = self._workspace.bridge.machine
         return f"{words} on {machine}" if machine else words

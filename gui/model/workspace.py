@@ -191,7 +191,7 @@ class Workspace(QObject):
         self.values = ValueReader(self)
         self._rights = PythonRights(self.complain)
         self._waits: tuple[object, Mapping[str, Waiting]] | None = None
-        self._placed: tuple[Graph, frozenset[str]] | None = None
+        self._placed: tuple[Graph, Mapping[str, str]] = self.document.graph, {}
         self._round = 0  # edits are merged only within one round; see `edit`
         self._forward_signals()
 
@@ -224,11 +224,12 @@ class Workspace(QObject):
         return self._waits[1]
 
     @property
-    def placed(self) -> frozenset[str]:
-        """The devices that compute some of the document beside that of the run."""
+    def placements(self) -> Mapping[str, str]:
+        """Operation -> the device that computes it, of those that another than that of the run
+        does."""
         graph = self.document.graph
-        if self._placed is None or self._placed[0] is not graph:
-            self._placed = graph, frozenset(placements(graph).values())
+        if self._placed[0] is not graph:
+            self._placed = graph, placements(graph)
         return self._placed[1]
 
     @property

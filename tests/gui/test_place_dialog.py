@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QWidget
 
 from gradstep.core.document.document import Document
 from gradstep.core.document.placement_edits import place
+from gradstep.core.graph.dtypes import Shape
 from gradstep.core.graph.edits import set_devices
 from gradstep.core.graph.model import Edge
 from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.gui import commands
 from gradstep.gui.automation.driver import Driver
 from gradstep.gui.canvas.interact import tooltips
 from gradstep.gui.canvas.scene.hit_test import Hit
@@ -42,11 +45,11 @@ def inspected(driver: Driver) -> str:
 
 def badges(driver: Driver) -> dict[tuple[str, str], str]:
     """Ends of a link -> what its badge says."""
-    visible = driver.window.canvas.stage.arrays.visible
-    ends = {n: visible.links[n] for n in visible.crossings}
+    stage = driver.window.canvas.stage
+    boxes, links = stage.arrays.visible.boxes, stage.arrays.visible.links
     return {
-        (visible.boxes[link.source].id, visible.boxes[link.target].id): visible.crossings[n].badge
-        for n, link in ends.items()
+        (boxes[links[n].source].id, boxes[links[n].target].id): crossing.badge
+        for n, crossing in stage.facts.crossings.items()
     }
 
 
@@ -79,7 +82,8 @@ def test_node_wire_and_card_say_where_it_is_computed(tutorial: Driver) -> None:
     tutorial.workspace.select([], Edge("a", 0))
     tutorial.settle()
     assert "CPU → torch (emulated), 8 B" in inspected(tutorial)
-    [link] = [n for n in visible.crossings if visible.links[n].wires[0] == Edge("a", 0)]
+    crossings = tutorial.window.canvas.stage.facts.crossings
+    [link] = [n for n in crossings if visible.links[n].wires[0] == Edge("a", 0)]
     said = tooltips.text(tutorial.window.canvas.stage, Hit(link=link))
     assert "crosses devices: CPU → torch (emulated), 8 B" in said
 
@@ -91,6 +95,35 @@ def test_a_badge_is_painted(tutorial: Driver) -> None:
     tutorial.workspace.select([])
     tutorial.settle()
     assert canvas.grab().toImage() != before
+
+
+def test_a_badge_lies_over_the_gradient_that_came_back(tutorial: Driver) -> None:
+    choose(tutorial, "d")
+    tutorial.key("F5")
+    tutorial.workspace.select([])
+    tutorial.settle()
+    canvas, stage = tutorial.window.canvas, tutorial.window.canvas.stage
+    [link] = [n for n in stage.facts.crossings if stage.facts.flow(n) is not None][:1]
+    middle = canvas.mapFromScene(*stage.arrays.routes.middle(link).tolist())
+    badge = QRect(middle, middle).adjusted(-9, -4, 9, 4)
+    image = canvas.viewport().grab(badge).toImage()
+    across, down = range(image.width()), range(image.height())
+    seen = {image.pixelColor(x, y).name() for x in across for y in down}
+    assert tutorial.workspace.theme.panel.name() in seen
+    assert tutorial.workspace.theme.backward.name() not in seen
+
+
+def test_a_badge_says_what_crosses_after_an_edit_of_the_shape(driver: Driver) -> None:
+    build = GraphBuilder()
+    build.one("Tanh", build.placeholder("x", shape=(3, 2)), name="y")
+    driver.workspace.open_document(place(Document(build.build()), ["y"], OTHER))
+    driver.settle()
+    assert badges(driver) == {("x", "y"): "24 B"}
+    before = driver.window.canvas.grab().toImage()
+    commands.set_attr(driver.workspace, "x", "shape", Shape.of(3, 5))
+    driver.settle()
+    assert badges(driver) == {("x", "y"): "60 B"}
+    assert driver.window.canvas.grab().toImage() != before
 
 
 def test_a_wish_of_tensorflows_is_shown_and_not_followed(tutorial: Driver) -> None:

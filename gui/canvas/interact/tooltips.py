@@ -75,7 +75,7 @@ def _link(stage: SceneModel, number: int) -> str:
         return ""
     name = input_name(stage.workspace.shown, link.wires[0])
     lines = [f"{ref.short} → {link.wires[0].op} · {name}", *_tensor(stage, ref)]
-    crossing = stage.arrays.visible.crossings.get(number)
+    crossing = stage.facts.crossings.get(number)
     if crossing is not None:
         lines.append(f"crosses devices: {crossing.words(stage.workspace.device)}")
     return "\n".join([*lines, *_backward(stage, number)])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter, QPen
 
 from gradstep.gui.canvas.paint.text_cache import Labels
-from gradstep.gui.canvas.scene.level_of_detail import Detail
+from gradstep.gui.canvas.scene.device_crossings import Crossing
 from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.look.theme import Theme
 
@@ -16,23 +18,28 @@ _ROOM = 5.0  # beside the text
 
 
 class CrossingPainter:
-    """Draws them half-way, where they can be read."""
+    """Draws them half-way, over what else is drawn along links."""
 
-    def __init__(self, theme: Theme, labels: Labels, arrays: SceneArrays) -> None:
-        self._theme, self._labels, self._arrays = theme, labels, arrays
+    def __init__(self, theme: Theme, labels: Labels) -> None:
+        self.theme, self._labels = theme, labels
 
-    def draw(self, painter: QPainter, links: np.ndarray, scale: float) -> None:
-        """Those of the links (bool[m]) chosen. scale: pixels per scene unit."""
-        crossings = self._arrays.visible.crossings
-        if not crossings or Detail.at(scale) < Detail.FULL:
-            return
+    def draw(
+        self,
+        painter: QPainter,
+        arrays: SceneArrays,
+        crossings: Mapping[int, Crossing],
+        links: np.ndarray,
+    ) -> None:
+        """Those (by the numbers of their links) of the links (bool[m]) chosen; a stub has nothing
+        half-way."""
         numbers = np.fromiter(crossings, np.int64, len(crossings))
-        for number in numbers[links[numbers]].tolist():
-            at = QPointF(*self._arrays.routes.middle(number).tolist())
+        whole = links[numbers] & ~arrays.visible.hubs.stubs[numbers]
+        for number in numbers[whole].tolist():
+            at = QPointF(*arrays.routes.middle(number).tolist())
             self._badge(painter, at, crossings[number].badge)
 
     def _badge(self, painter: QPainter, at: QPointF, text: str) -> None:
-        labels, theme = self._labels, self._theme
+        labels, theme = self._labels, self.theme
         width = labels.width(text, labels.caption)
         area = QRectF(0, 0, width + 2 * _ROOM, _HIGH)
         area.moveCenter(at)

@@ -14,7 +14,6 @@ from PySide6.QtGui import QPainter, QPen
 
 from gradstep.core.layout.nested_scopes import SIDE, TITLE
 from gradstep.gui.canvas.paint import batch_drawing
-from gradstep.gui.canvas.paint.crossing_painter import CrossingPainter
 from gradstep.gui.canvas.paint.hub_painter import HubPainter
 from gradstep.gui.canvas.paint.link_painter import LinkPainter
 from gradstep.gui.canvas.paint.loop_painter import LoopPainter
@@ -70,7 +69,6 @@ class GraphPainter:
         detail = Detail.at(scale)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, detail > Detail.DOTS)
         LinkPainter(self.theme, self.arrays, self.most_far_links).draw(painter, links, scale)
-        CrossingPainter(self.theme, self.labels, self.arrays).draw(painter, links, scale)
         if detail < Detail.NAMES:
             self._far_boxes(painter, boxes, detail, scale)
         else:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from gradstep.gui.canvas.paint import batch_drawing, glow, gradient_flows, heat_colours
+from gradstep.gui.canvas.paint.crossing_painter import CrossingPainter
 from gradstep.gui.canvas.paint.heat_by_cost import SharePainter
 from gradstep.gui.canvas.paint.link_painter import shown, tolerance, within
 from gradstep.gui.canvas.paint.node_cards import RADIUS, rows_of
@@ -34,6 +35,7 @@ class RuntimePainter:
         self._labels = labels
         self._shares = SharePainter(theme, labels)
         self._drawers = DrawerPainter(theme, labels)
+        self._crossings = CrossingPainter(theme, labels)
         self.pictures = PicturePainter(theme)
         self.theme = theme
 
@@ -44,6 +46,7 @@ class RuntimePainter:
     @theme.setter
     def theme(self, theme: Theme) -> None:
         self._theme = self._shares.theme = self._drawers.theme = self.pictures.theme = theme
+        self._crossings.theme = theme
 
     def paint(
         self, painter: QPainter, arrays: SceneArrays, facts: OverlayState, boxes: np.ndarray,
@@ -56,6 +59,8 @@ class RuntimePainter:
             self._far(painter, arrays, facts, boxes, links, scale)
             return
         self._links(painter, arrays, facts, links)
+        if detail is Detail.FULL:
+            self._crossings.draw(painter, arrays, facts.crossings, links)
         for number in np.flatnonzero(boxes).tolist():
             rect = QRectF(*arrays.rects[number].tolist())
             if facts.shares is not None:

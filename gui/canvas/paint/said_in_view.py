@@ -120,11 +120,14 @@ def _words(reading: NodeValues) -> tuple[object, ...]:
 
 def _said_of_links(facts: OverlayState, links: np.ndarray) -> Iterator[tuple[int, object]]:
     dead, stopped = facts.dead_links | facts.untaken_links, facts.stopped_links
+    crossings = facts.crossings
     for i in np.flatnonzero(links).tolist():
         flow = facts.flow(i) if facts.carried else None
         chosen = i == facts.selected_link
-        if dead[i] or stopped[i] or chosen or flow is not None:
-            yield i, (bool(dead[i]), bool(stopped[i]), chosen, flow)
+        crossing = crossings.get(i)
+        if dead[i] or stopped[i] or chosen or flow is not None or crossing is not None:
+            badge = "" if crossing is None else crossing.badge
+            yield i, (bool(dead[i]), bool(stopped[i]), chosen, flow, badge)
 
 
 def _differing(one: Mapping[int, object], other: Mapping[int, object]) -> list[int]:

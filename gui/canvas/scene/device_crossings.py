@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import NamedTuple
 
 from gradstep.core.graph.dtypes import TensorType
 from gradstep.core.graph.model import Edge, Graph, TensorRef
-from gradstep.core.ops.declare.placeable_ops import device_that_computes, placements
+from gradstep.core.ops.declare.placeable_ops import device_that_computes
 from gradstep.gui.look.device_text import device_words
 from gradstep.gui.look.number_text import byte_size
 
-if TYPE_CHECKING:
-    from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
+Types = Mapping[TensorRef, TensorType | None]
 
 
 class Crossing(NamedTuple):
@@ -35,38 +35,38 @@ class Crossing(NamedTuple):
         return ways if self.size is None else f"{ways}, {byte_size(self.size)}"
 
 
-def find_crossings(visible: VisibleGraph) -> Mapping[int, Crossing]:
-    """Number of a link that leads from one device to another -> what crosses. Nothing but a look at
-    each operation where none is placed."""
-    source = visible.source
-    if source is None or not (placed := placements(source.graph)):
-        return {}
-    graph, types, found = source.graph, source.inference.types, dict[int, Crossing]()
-    for number, link in enumerate(visible.links):
-        ways: dict[tuple[str, str], set[TensorRef]] = {}
-        for wire in link.wires:
-            ref = graph.source(wire)
-            if ref is not None:
-                way = placed.get(ref.op, ""), placed.get(wire.op, "")
-                if way[0] != way[1]:
-                    ways.setdefault(way, set()).add(ref)
-        if ways:
-            sizes = [_bytes_of(types.get(ref)) for refs in ways.values() for ref in refs]
-            known = [size for size in sizes if size is not None]
-            found[number] = Crossing((*ways,), sum(known) if len(known) == len(sizes) else None)
-    return found
+def find_crossings(
+    graph: Graph, types: Types, placed: Mapping[str, str], link_of: Mapping[Edge, int]
+) -> dict[int, Crossing]:
+    """Number of a link that leads from one device to another -> what crosses. placed: operation ->
+    the device that computes it, of those on another than that of the run; only the wires of those
+    are looked at. link_of: wire -> the number of the link that stands for it."""
+    there = {op.name: op for op in map(graph.operations.get, placed) if op is not None}
+    read = (Edge(name, i) for name, op in there.items() for i in range(len(op.inputs)))
+    wires = chain(read, chain.from_iterable(map(graph.consumers.__getitem__, there)))
+    carried: dict[int, dict[tuple[str, str], dict[TensorRef, None]]] = {}
+    for wire in dict.fromkeys(wires):
+        ref, number = graph.source(wire), link_of.get(wire)
+        way = ("" if ref is None else placed.get(ref.op, "")), placed.get(wire.op, "")
+        if ref is not None and number is not None and way[0] != way[1]:
+            carried.setdefault(number, {}).setdefault(way, {})[ref] = None
+    return {number: _crossing(ways, types) for number, ways in carried.items()}
 
 
-def crossing_of(
-    graph: Graph, types: Mapping[TensorRef, TensorType | None], wire: Edge
-) -> Crossing | None:
+def crossing_of(graph: Graph, types: Types, wire: Edge) -> Crossing | None:
     """Of one wire; None where it leads nowhere else."""
     ref, target = graph.source(wire), graph.operations.get(wire.op)
     source = None if ref is None else graph.operations.get(ref.op)
     if ref is None or source is None or target is None:
         return None
     way = device_that_computes(source), device_that_computes(target)
-    return None if way[0] == way[1] else Crossing((way,), _bytes_of(types.get(ref)))
+    return None if way[0] == way[1] else _crossing({way: (ref,)}, types)
+
+
+def _crossing(ways: Mapping[tuple[str, str], Iterable[TensorRef]], types: Types) -> Crossing:
+    sizes = [_bytes_of(types.get(ref)) for refs in ways.values() for ref in refs]
+    known = [size for size in sizes if size is not None]
+    return Crossing((*ways,), sum(known) if len(known) == len(sizes) else None)
 
 
 def _bytes_of(kind: TensorType | None) -> int | None:

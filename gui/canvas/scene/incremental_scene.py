@@ -29,13 +29,12 @@ from gradstep.gui.canvas.scene.visible_graph import (
 def revised(before: VisibleGraph, made: Source, now: Source) -> tuple[VisibleGraph, Source] | None:
     """As VisibleGraph.of what `now` says, and that with all that is known of it; `before` itself,
     where nothing that is visible differs. None where all has to be made anew: boxes have other
-    numbers now, wires found or lost their source or lead to another device, or most is another
-    graph. made: what `before` is
+    numbers now, wires found or lost their source, or most is another graph. made: what `before` is
     a graph of."""
     if made.collapsed != now.collapsed:
         return None
     edit = _Edit(before, made, now)
-    if edit.is_large or not made.whole or now.graph.readers[1] or edit.places_anew:
+    if edit.is_large or not made.whole or now.graph.readers[1]:
         return None
     return _of_boxes(before, edit, now) if made.collapsed else _of_operations(before, edit, now)
 
@@ -99,12 +98,6 @@ class _Edit:
     def is_large(self) -> bool:
         """Whether it is easier to make all anew."""
         return len(self.differ) + len(self.operations) - self.kept > len(self.operations) / 2
-
-    @property
-    def places_anew(self) -> bool:
-        """Whether another device computes something."""
-        old, new = self._old, self.operations
-        return any(old[i].device != new[i].device for i in self.differ)
 
     def pairs(self, places: Iterable[int]) -> list[tuple[str, Operation]]:
         """What the operations in some places were called, and what they are."""

@@ -20,6 +20,7 @@ from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 from gradstep.core.protocol.messages import BrokenNumbers
 from gradstep.gui.canvas.paint.heat_by_cost import Shares, shares_of
 from gradstep.gui.canvas.paint.heat_by_difference import DIFFERENCE, differences_of
+from gradstep.gui.canvas.scene.device_crossings import Crossing, find_crossings
 from gradstep.gui.canvas.scene.drawn_loops import loop_titles
 from gradstep.gui.canvas.scene.node_values import ROOM, NodeValues, gradient, value
 from gradstep.gui.canvas.scene.override_badges import find_badges
@@ -304,7 +305,16 @@ class OverlayState:
         """Whether there is anything to be drawn along links."""
         lines = self.dead_links, self.stopped_links, self.untaken_links
         drawn = self.selected_link is not None or len(self.drawn_out) > 0 or bool(self.carried)
-        return drawn or any(links.any() for links in lines)
+        return drawn or bool(self.crossings) or any(links.any() for links in lines)
+
+    @cached_property
+    def crossings(self) -> Mapping[int, Crossing]:
+        """Number of a link that leads from one device to another -> what crosses."""
+        placed, types = self._workspace.placements, self._workspace.inference.types
+        if not placed:
+            return {}
+        find = partial(find_crossings, self._graph, types, placed, self._visible.link_of)
+        return self._keep("crossings", find, self._graph, types)
 
     @cached_property
     def stopped_links(self) -> np.ndarray:

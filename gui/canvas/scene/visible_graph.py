@@ -17,7 +17,6 @@ from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.graph.scopes import parents
 from gradstep.core.graph.stacked_blocks import stacks_in
 from gradstep.core.ops.typing.inference import Inference
-from gradstep.gui.canvas.scene.device_crossings import Crossing, find_crossings
 from gradstep.gui.canvas.scene.drawn_loops import Rounds, drawn_loops
 from gradstep.gui.canvas.scene.gradient_path import NO_PATH, GradientPath
 from gradstep.gui.canvas.scene.hubs import Hubs, find_hubs
@@ -131,11 +130,6 @@ class VisibleGraph:
     def control(self) -> np.ndarray:
         """bool[m]: links of control inputs."""
         return np.array([not link.wires for link in self.links], dtype=bool)
-
-    @cached_property
-    def crossings(self) -> Mapping[int, Crossing]:
-        """Number of a link that leads from one device to another -> what crosses."""
-        return find_crossings(self)
 
     @property
     def wired(self) -> int:
