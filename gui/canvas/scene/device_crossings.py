@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from gradstep.core.graph.dtypes import TensorType
@@ -41,16 +40,27 @@ def find_crossings(
     """Number of a link that leads from one device to another -> what crosses. placed: operation ->
     the device that computes it, of those on another than that of the run; only the wires of those
     are looked at. link_of: wire -> the number of the link that stands for it."""
-    there = {op.name: op for op in map(graph.operations.get, placed) if op is not None}
-    read = (Edge(name, i) for name, op in there.items() for i in range(len(op.inputs)))
-    wires = chain(read, chain.from_iterable(map(graph.consumers.__getitem__, there)))
     carried: dict[int, dict[tuple[str, str], dict[TensorRef, None]]] = {}
-    for wire in dict.fromkeys(wires):
-        ref, number = graph.source(wire), link_of.get(wire)
-        way = ("" if ref is None else placed.get(ref.op, "")), placed.get(wire.op, "")
-        if ref is not None and number is not None and way[0] != way[1]:
+    for wire, ref in _leading_elsewhere(graph, placed):
+        number, way = link_of.get(wire), (placed.get(ref.op, ""), placed.get(wire.op, ""))
+        if number is not None:
             carried.setdefault(number, {}).setdefault(way, {})[ref] = None
     return {number: _crossing(ways, types) for number, ways in carried.items()}
+
+
+def _leading_elsewhere(graph: Graph, placed: Mapping[str, str]) -> Iterator[tuple[Edge, TensorRef]]:
+    """The wires, and what they carry: first those into a placed operation, then those out of it to
+    what is not placed."""
+    for name, device in placed.items():
+        op = graph.operations.get(name)
+        if op is None:
+            continue
+        for index, ref in enumerate(op.inputs):
+            if ref is not None and placed.get(ref.op) != device:
+                yield Edge(name, index), ref
+        for wire in graph.consumers[name]:
+            if wire.op not in placed and (ref := graph.source(wire)) is not None:
+                yield wire, ref
 
 
 def crossing_of(graph: Graph, types: Types, wire: Edge) -> Crossing | None:
