@@ -63,7 +63,7 @@ from gradstep.core.host.program_reports import broken_numbers, report_stop
 from gradstep.core.host.query_answers import find_moments
 from gradstep.core.host.session_answers import assign_variable, manage_sessions
 from gradstep.core.host.session_restore import Courses, begin, begin_all, courses_of, follow_all
-from gradstep.core.host.smallest_answers import find_smallest
+from gradstep.core.host.smallest_answers import answer_of, smallest_of
 from gradstep.core.host.step_answers import compare_with_before, leave_out, weigh_rows
 from gradstep.core.host.step_words import notate
 from gradstep.core.host.stop_view import see
@@ -478,7 +478,7 @@ class EngineService:
         functions = {**opened.gradients, **session.program.functions}
         loaded = WithFunctions(run_by(opened.document, session), functions)
         about = session, loaded, request, self._explained, self._table_of_node
-        return find_smallest(*about, self._devices)
+        return answer_of(smallest_of(*about, self._devices))
 
     def _diagnose(self, request: m.Diagnose, buffers: Sequence[Buffer]) -> Answer:
         return diagnosed(self._open_document.document, self._session, request.off), ()

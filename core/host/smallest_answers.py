@@ -21,19 +21,6 @@ Explain = Callable[[m.FindSmallest], m.Explanation]
 Check = Callable[[str], m.GradientTable]  # of one operation, by its name
 
 
-def find_smallest(
-    session: DebugSession,
-    loaded: Loaded,
-    request: m.FindSmallest,
-    explain: Explain,
-    check: Check,
-    devices: DeviceServices,
-) -> tuple[m.Smallest, tuple[Buffer, ...]]:
-    """Raises GradstepError where nothing is wrong, and where no part of the graph shows it."""
-    small = smallest_of(session, loaded, request, explain, check, devices)
-    return m.Smallest(operations=len(small.graph)), (gradstep_file.to_bytes(small),)
-
-
 def smallest_of(
     session: DebugSession,
     loaded: Loaded,
@@ -42,16 +29,19 @@ def smallest_of(
     check: Check,
     devices: DeviceServices,
 ) -> Document:
-    """The document itself. Raises GradstepError."""
+    """Raises GradstepError where nothing is wrong, and where no part of the graph shows it."""
     if request.against:
         about = loaded, session.program, devices, request.left, request.against
         return reduced_difference(*about, request.node)
     if request.node:
-        wrong, given = (
-            first_wrong_rule(check(request.node), request.node),
-            situation_of(session, {}).given,
-        )
+        wrong = first_wrong_rule(check(request.node), request.node)
+        given = situation_of(session, {}).given
         return reduced_rule(loaded, session.backend, session.program, given, wrong)
     wrt = TensorRef.parse(request.wrt) if request.wrt else None
     found, of = explain(request), TensorRef.parse(request.of)
     return reduced_in(session, loaded, found, of, wrt)
+
+
+def answer_of(small: Document) -> tuple[m.Smallest, tuple[Buffer, ...]]:
+    """What the engine answers: the document as a file."""
+    return m.Smallest(operations=len(small.graph)), (gradstep_file.to_bytes(small),)
