@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from gradstep.core.autodiff.reverse.gradient_request import gradient_name
 from gradstep.core.document.document import CodeItem, CodeKind, Document
@@ -26,17 +26,24 @@ def pulled_arrays(rule, inputs, outputs, grads):
     found = list(found) if isinstance(found, (list, tuple)) else [found]
     return [x * 0 if g is None else g for g, x in zip(found, inputs)]
 '''
+NAMES = ("pulled", "pulled_arrays")
+GRADIENTS = (CodeKind.GRADIENT, CodeKind.NUMPY_GRADIENT)
+# Identity's gradient in the place of another.
+STRAIGHT = CodeItem(
+    "straight_through", CodeKind.GRADIENT, "def straight(op, grad):\n    return grad"
+)
 
 
 def overriding(document: Document, op: Operation) -> CodeItem | None:
-    """The document's gradient function that is in force at an operation; None for its own."""
-    return document.code.get(gradient_name(op, document.request.overrides))
+    """The document's gradient function that is in force at an operation; None for an op type's."""
+    item = document.code.get(gradient_name(op, document.request.overrides))
+    return item if item is not None and item.kind in GRADIENTS else None
 
 
 def function_of(document: Document, op: Operation) -> CodeItem:
     """What an operation of Python calls. Raises GradstepError where the document has none."""
     item = document.code.get(str(op.attrs.get("token", "")))
-    if item is None:
+    if item is None or item.kind is not CodeKind.PYFUNC:
         raise GradstepError(
             f"'{op.name}' calls a Python function that the document does not have",
             kind="ValueError",
@@ -46,9 +53,15 @@ def function_of(document: Document, op: Operation) -> CodeItem:
     return item
 
 
-def sources(document: Document, operations: Sequence[Operation], what: str) -> Iterator[str]:
-    """Each source that these call, once. Raises GradstepError for one that calls TensorFlow."""
-    items = [item for op in operations if (item := overriding(document, op)) is not None]
+def sources(
+    document: Document,
+    operations: Iterable[Operation],
+    gradients: Iterable[CodeItem | None],
+    what: str,
+) -> Iterator[str]:
+    """Each source that operations call, or that is a gradient of them, once. Raises GradstepError
+    for one that calls TensorFlow."""
+    items = [item for item in gradients if item is not None]
     tokens = [op.attrs.get("token") for op in operations if op.type in PYTHON_OPS]
     items += [document.code[str(token)] for token in tokens if str(token) in document.code]
     for source, item in {item.source: item for item in items}.items():

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -57,6 +59,83 @@ def given_values(document: Document) -> dict[TensorRef, np.ndarray]:
     return found
 
 
+class FlatScript(ABC):
+    """Lines that hold what is given, a function of it that computes the rest, and what both come
+    to. what: it is called; reserved: names that mean something else in it.
+
+    starts:     what gradients begin with, where that is not ones.
+    operations: those of the function, in order.
+    passed:     what the function is given.
+    """
+
+    def __init__(self, document: Document, what: str, reserved: Iterable[str]) -> None:
+        self.document, self.names = document, Names(reserved)
+        request, graph = document.request, document.graph
+        self.given = given_values(document)
+        self.ends = asked_ends(document)
+        self.starts = [ref for ref in request.grad_ys if ref is not None]
+        asked = [*dict.fromkeys((*self.ends, *self.starts, *request.wrt))]
+        require_first_outputs(asked, (), what)
+        self.operations = needed_operations(graph, asked, self.given)
+        wanted = graph.ancestors([ref.op for ref in asked])
+        self.roots = [ref for ref in self.given if ref.op in wanted]
+        read = {*self.ends, *(ref for op in self.operations for ref in input_refs(op))}
+        self.passed = [ref for ref in self.roots if ref in read]
+
+    @cached_property
+    def results(self) -> Sequence[TensorRef]:
+        """What the function gives: the ends, and what else the lines behind it read."""
+        made = {op.name for op in self.operations}
+        beside = (ref for ref in self.read_of_function() if ref.op in made)
+        return [*dict.fromkeys((*self.ends, *beside))]
+
+    def lines(self) -> Iterator[str]:
+        """All but functions and classes."""
+        request, names = self.document.request, self.names
+        yield from (f"{names[ref]} = {self.root(ref)}" for ref in self.roots)
+        arguments = ", ".join(names[ref] for ref in self.passed)
+        yield from ("", "", f"def compute({arguments}):")
+        yield from (f"    {line}" for op in self.operations for line in self.statement(op))
+        results = ", ".join(names[ref] for ref in self.results)
+        yield f"    return {results}"
+        yield from ("", "", f"{results} = compute({arguments})")
+        yield from (f"print({ref.short!r}, {self.shown(ref)})" for ref in self.ends)
+        if request.of and request.wrt:
+            yield ""
+            yield from self.gradients()
+
+    def differences(self, x: TensorRef, weights: str) -> Iterator[str]:
+        """The gradient once more, where the function is given `x` and one thing is differentiated.
+        weights: what the gradient begins with."""
+        of, results = self.document.request.of, self.results
+        if len(of) == 1 and x in self.passed and self.given[x].dtype.kind == "f":
+            at = f"[{', '.join(self.names[ref] for ref in self.passed)}]"
+            first = f"lambda *x: compute(*x)[{results.index(of[0])}]"
+            function = "compute" if len(results) == 1 else first
+            call = f"differences({function}, {at}, {self.passed.index(x)}, {weights})"
+            yield f"print({f'by differences, {x.short}'!r}, {call})"
+
+    @abstractmethod
+    def root(self, ref: TensorRef) -> str:
+        """What is given."""
+
+    @abstractmethod
+    def statement(self, op: Operation) -> Iterator[str]:
+        """Its lines. Raises GradstepError for an operation that has none here."""
+
+    @abstractmethod
+    def shown(self, ref: TensorRef) -> str:
+        """What is printed of it."""
+
+    @abstractmethod
+    def read_of_function(self) -> Iterable[TensorRef]:
+        """What is read of the graph behind the function."""
+
+    @abstractmethod
+    def gradients(self) -> Iterator[str]:
+        """Lines that compute and print them."""
+
+
 def asked_ends(document: Document) -> Sequence[TensorRef]:
     """What is differentiated, and what is fetched. Raises GradstepError where that is nothing."""
     ends = [*dict.fromkeys((*document.request.of, *document.fetches))]
@@ -98,16 +177,15 @@ def input_refs(op: Operation) -> list[TensorRef]:
     return [ref for ref in op.inputs if ref is not None]
 
 
-def require_first_outputs(op: Operation, split: Collection[str], what: str) -> None:
-    """Raise GradstepError where it reads another output of an operation than the first, of which a
+def require_first_outputs(refs: Iterable[TensorRef], split: Collection[str], what: str) -> None:
+    """Raise GradstepError where one is another output of an operation than the first, of which a
     formula is. split: operations that have all of theirs."""
-    for ref in input_refs(op):
+    for ref in refs:
         if ref.index > 0 and ref.op not in split:
             raise GradstepError(
-                f"'{op.name}' reads output {ref.index} of '{ref.op}', which cannot be written as "
-                f"{what}",
+                f"output {ref.index} of '{ref.op}' cannot be written as {what}",
                 kind="ValueError",
-                node=op.name,
+                node=ref.op,
                 hint="write a script for TensorFlow (.py)",
             )
 
@@ -119,11 +197,12 @@ def array_text(array: np.ndarray) -> str:
 
 def head(document: Document) -> str:
     """The script's docstring: what it shows, and why."""
-    title = _plain(document.title) or "A graph"
-    note = _plain(document.note)
+    title = plain(document.title) or "A graph"
+    note = plain(document.note)
     return f'"""{title} (made by Gradstep).{f"{chr(10) * 2}{note}{chr(10)}" if note else ""}"""'
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """On one line, with nothing that would end a text or a comment."""
     shown = "".join(c if c.isprintable() else " " for c in text)
     return " ".join(shown.replace("\\", "").replace('"', "'").split())

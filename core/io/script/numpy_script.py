@@ -5,25 +5,23 @@ Of a gradient what is in force is written: the ops' own rules, or the document's
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
 
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
 from gradstep.core.autodiff.reverse.gradient_rules import GradientFunction
-from gradstep.core.document.document import CodeItem, CodeKind, Document
+from gradstep.core.document.document import CodeItem, Document
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.model import PYTHON_OPS, Operation, TensorRef
+from gradstep.core.graph.model import PYTHON_OPS, Graph, Operation, TensorRef
 from gradstep.core.io.script import array_functions as own
 from gradstep.core.io.script.flat_graph import (
-    Names,
+    FlatScript,
     array_text,
-    asked_ends,
-    given_values,
     head,
     input_refs,
-    needed_operations,
+    plain,
     require_first_outputs,
 )
 from gradstep.core.io.script.numpy_helpers import HELPERS, INSTEAD, used_helpers
@@ -33,7 +31,7 @@ from gradstep.core.ops.declare.formula_text import formula_text
 
 WHAT = "a script for NumPy"
 _PULL = "gradient function "  # before the name of one that an operation of the script calls
-_RESERVED = ("np", "types", "compute", "pulled", "pulled_arrays", *HELPERS)
+_RESERVED = ("np", "types", "compute", *own.NAMES, *HELPERS)
 
 
 def to_numpy(document: Document) -> bytes:
@@ -43,56 +41,31 @@ def to_numpy(document: Document) -> bytes:
     used = own.helpers(script.items)
     parts = [head(document), "", "import types", "", "import numpy as np", ""]
     parts += ['np.seterr(all="ignore")', *used_helpers(body), *used]
-    parts += [*own.sources(document, script.operations, WHAT), "", *body]
+    parts += [*own.sources(document, script.operations, script.items, WHAT), "", *body]
     return ("\n".join(parts) + "\n").encode()
 
 
-class _Script:
+class _Script(FlatScript):
     def __init__(self, document: Document) -> None:
-        self.document, self.names = document, Names(_RESERVED)
-        self.given = given_values(document)
-        self.ends = asked_ends(document)
-        self.operations = needed_operations(document.graph, self.ends, self.given)
+        super().__init__(document, WHAT, _RESERVED)
         self.items = [own.overriding(document, op) for op in self.operations]
         self.derived = _derived(document)
-        graph = document.graph if self.derived is None else self.derived.graph
-        there = document.graph
-        self._pulls = {op.name for op in graph if op.name not in there and "counts" in op.attrs}
+        self.backward = _backward(self.derived, document.graph)
+        self._pulls = {op.name for op in self.backward if "counts" in op.attrs}
 
-    def lines(self) -> Iterator[str]:
-        """All but the functions."""
-        wanted = self.document.graph.ancestors([ref.op for ref in (*self.ends, *self._starts())])
-        roots = [ref for ref in self.given if ref.op in wanted]
-        yield from (f"{self.names[ref]} = {array_text(self.given[ref])}" for ref in roots)
-        passed = [ref for ref in roots if ref not in self._starts()]
-        arguments = ", ".join(self.names[ref] for ref in passed)
-        yield from ("", "", f"def compute({arguments}):")
-        yield from (f"    {line}" for op in self.operations for line in self._statement(op))
-        results = [*dict.fromkeys((*self.ends, *self._outputs()))]
-        yield f"    return {', '.join(self.names[ref] for ref in results)}"
-        yield from ("", "")
-        yield f"{', '.join(self.names[ref] for ref in results)} = compute({arguments})"
-        yield from (f"print({ref.short!r}, {self.names[ref]})" for ref in self.ends)
-        request = self.document.request
-        if len(request.of) == 1 and request.wrt:
-            yield from self._gradients(results, passed)
+    def root(self, ref: TensorRef) -> str:
+        return array_text(self.given[ref])
 
-    def _starts(self) -> list[TensorRef]:
-        return [ref for ref in self.document.request.grad_ys if ref is not None]
+    def shown(self, ref: TensorRef) -> str:
+        return self.names[ref]
 
-    def _outputs(self) -> list[TensorRef]:
-        """What gradients read of the forward pass."""
-        derived = self.derived
-        if derived is None:
-            return []
-        forward = {op.name for op in self.operations}
-        reads = (ref for op in self._backward(derived) for ref in input_refs(op))
-        return [ref for ref in dict.fromkeys(reads) if ref.op in forward]
+    def read_of_function(self) -> Iterable[TensorRef]:
+        yield from self.starts
+        yield from (ref for op in self.backward for ref in input_refs(op))
 
-    def _statement(self, op: Operation) -> Iterator[str]:
-        """Raises GradstepError for an op that no formula is known of."""
+    def statement(self, op: Operation) -> Iterator[str]:
         inputs = [self.names[ref] for ref in input_refs(op)]
-        require_first_outputs(op, self._pulls, WHAT)
+        require_first_outputs(input_refs(op), self._pulls, WHAT)
         token = str(op.attrs.get("token", ""))
         if op.name in self._pulls:
             item, counts = self.document.code[token[len(_PULL) :]], op.attrs["counts"]
@@ -113,52 +86,41 @@ class _Script:
             text = formula_text(op, inputs, HELPERS, WHAT)
             yield f"{self.names[op.output()]} = {text}"
 
-    # -- gradients -------------------------------------------------------------------------------
-
-    def _backward(self, derived: Differentiation) -> list[Operation]:
-        """The operations of the gradient, in order."""
-        ends = [derived.gradients[x] for x in derived.request.wrt if x in derived.gradients]
-        names = derived.graph.ancestors([ref.op for ref in ends])
-        return [
-            op for op in derived.graph if op.name in names and op.name not in self.document.graph
-        ]
-
-    def _gradients(
-        self, results: Sequence[TensorRef], passed: Sequence[TensorRef]
-    ) -> Iterator[str]:
-        derived, (y,) = self.derived, self.document.request.of
+    def gradients(self) -> Iterator[str]:
+        derived = self.derived
         assert derived is not None
-        starts = self._starts()
-        weights = self.names[starts[0]] if starts else "1.0"
-        yield ""
+        weights = self.names[self.starts[0]] if self.starts else "1.0"
         why = ""
         try:
-            rules = [line for op in self._backward(derived) for line in self._statement(op)]
+            rules = [line for op in self.backward for line in self.statement(op)]
         except GradstepError as error:
-            rules, why = [], error.message
+            rules, why = [], plain(error.message)
             yield f"# the gradient by rules is left out: {why}"
         yield from rules
-        at = f"[{', '.join(self.names[ref] for ref in passed)}]"
-        place = results.index(y)
-        first = "compute" if len(results) == 1 else f"lambda *x: compute(*x)[{place}]"
         for x in self.document.request.wrt:
             holder = derived.gradients.get(x)
             text = "None" if holder is None else self.names[holder]
             if not why:
                 yield f"print({f'gradient by {x.short}'!r}, {text})"
-            if x in passed and self.given[x].dtype.kind == "f":
-                call = f"differences({first}, {at}, {passed.index(x)}, {weights})"
-                yield f"print({f'by differences, {x.short}'!r}, {call})"
+            yield from self.differences(x, weights)
 
 
 def _derived(document: Document) -> Differentiation | None:
     """With the document's functions as operations that call them; None without gradients."""
     request = document.request
-    if len(request.of) != 1 or not request.wrt:
+    if not request.of or not request.wrt:
         return None
-    kinds = (CodeKind.GRADIENT, CodeKind.NUMPY_GRADIENT)
-    items = (item for item in document.code.values() if item.kind in kinds)
+    items = (item for item in document.code.values() if item.kind in own.GRADIENTS)
     return differentiate(document.graph, request, {item.name: _stub(item) for item in items})
+
+
+def _backward(derived: Differentiation | None, forward: Graph) -> list[Operation]:
+    """The operations of the gradient, in order."""
+    if derived is None:
+        return []
+    ends = [derived.gradients[x] for x in derived.request.wrt if x in derived.gradients]
+    names = derived.graph.ancestors([ref.op for ref in ends])
+    return [op for op in derived.graph if op.name in names and op.name not in forward]
 
 
 def _parts(inputs: Sequence[str], counts: Sequence[int]) -> list[str]:

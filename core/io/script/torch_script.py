@@ -5,27 +5,27 @@ What the document puts in the place of an operation's gradient is a torch.autogr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 
 import numpy as np
 
+from gradstep.core.autodiff.reverse.gradient_request import gradient_name
 from gradstep.core.document.document import CodeItem, CodeKind, Document
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import PYTHON_OPS, Edge, Operation, TensorRef
 from gradstep.core.io.script import array_functions as own
 from gradstep.core.io.script.flat_graph import (
-    Names,
+    FlatScript,
     array_text,
-    asked_ends,
-    given_values,
     head,
     input_refs,
-    needed_operations,
     require_first_outputs,
 )
 from gradstep.core.io.script.torch_expressions import EXPRESSIONS, ZERO_IN_TORCH
 from gradstep.core.ops.declare.table import lookup
+from gradstep.core.ops.typing.inference import infer_declared
 
 WHAT = "a script for PyTorch"
 _OVER = '''
@@ -45,12 +45,25 @@ def differences(function, at, number, weights):
             moved = at[number].clone()
             moved[place] = here + sign * step
             given = [*at[:number], moved, *at[number + 1 :]]
-            ends.append((function(*given).detach() * weights).sum())
+            ends.append((function(*given) * weights).detach().sum())
         found[place] = (ends[0] - ends[1]) / (2 * step)
     return found.numpy()
 '''
+_GRADIENTS = '''
+def gradients(ys, xs, weights):
+    """What tf.gradients gives: None where no way leads back."""
+    ways = [(y, w.detach()) for y, w in zip(ys, weights) if y.requires_grad]
+    free = [x for x in xs if x.requires_grad] if ways else []
+    if not free:
+        return [None] * len(xs)
+    ends, given = zip(*ways)
+    found = iter(torch.autograd.grad(ends, free, given, allow_unused=True))
+    return [next(found) if x.requires_grad else None for x in xs]
+'''
+_HELPERS = {"over(": _OVER, "differences(": _DIFFERENCES, "gradients(": _GRADIENTS}
+_OTHER_FORMATS = "write one for TensorFlow (.py) or NumPy (.numpy.py)"
 _ROUNDS = "# PyTorch's gradient of {} is 0; TensorFlow has none there."
-_RESERVED = ("np", "torch", "types", "compute", "over", "differences", "pulled", "pulled_arrays")
+_RESERVED = ("np", "torch", "types", "compute", "over", "differences", "gradients", "found")
 
 
 def to_torch(document: Document) -> bytes:
@@ -59,86 +72,109 @@ def to_torch(document: Document) -> bytes:
     body, classes = [*script.lines()], [*script.classes()]
     used = "\n".join((*body, *classes))
     parts = [head(document), "", "import types", "", "import numpy as np", "import torch", ""]
-    parts += [
-        text for name, text in (("over(", _OVER), ("differences(", _DIFFERENCES)) if name in used
-    ]
-    parts += [*own.helpers(script.items), *own.sources(document, script.operations, WHAT)]
+    parts += [text for name, text in _HELPERS.items() if name in used]
+    parts += [*own.helpers(script.items.values()), *script.sources()]
     parts += [*classes, "", *body]
     return ("\n".join(parts) + "\n").encode()
 
 
-class _Script:
+class _Script(FlatScript):
     def __init__(self, document: Document) -> None:
-        self.document, self.names = document, Names(_RESERVED)
-        self.given = given_values(document)
-        self.ends = asked_ends(document)
-        self.operations = needed_operations(document.graph, self.ends, self.given)
-        self.items = [own.overriding(document, op) for op in self.operations]
+        super().__init__(document, WHAT, (*_RESERVED, *own.NAMES))
+        self.items = {op.name: self._item(op) for op in self.operations}
+        self._types = infer_declared(document.graph).types
+        self._require_free()
 
-    def lines(self) -> Iterator[str]:
-        """All but functions and classes."""
+    def _item(self, op: Operation) -> CodeItem | None:
+        """The gradient in force that is none of PyTorch's. Raises GradstepError for one of another
+        op type, but for Identity's."""
         request = self.document.request
-        starts = [ref for ref in request.grad_ys if ref is not None]
-        wanted = self.document.graph.ancestors([ref.op for ref in (*self.ends, *starts)])
-        roots = [ref for ref in self.given if ref.op in wanted]
-        for ref in roots:
-            asked = ", requires_grad=True" if ref in request.wrt else ""
-            yield f"{self.names[ref]} = torch.tensor({array_text(self.given[ref])}{asked})"
-        passed = [ref for ref in roots if ref not in starts]
-        arguments = ", ".join(self.names[ref] for ref in passed)
-        yield from ("", "", f"def compute({arguments}):")
-        yield from (f"    {self._statement(op)}" for op in self.operations)
-        results = ", ".join(self.names[ref] for ref in self.ends)
-        yield f"    return {results}"
-        yield from ("", "", f"{results} = compute({arguments})")
-        for ref in self.ends:
-            yield f"print({ref.short!r}, {self.names[ref]}.detach().numpy())"
-        if len(request.of) == 1 and request.wrt:
-            yield from self._gradients(passed, starts)
+        item = own.overriding(self.document, op)
+        name = gradient_name(op, request.overrides)
+        if item is None and name == "Identity" != op.type and len(op.inputs) == 1:
+            return own.STRAIGHT
+        if item is None and name != op.type and request.wrt:
+            raise GradstepError(
+                f"the gradient of '{op.name}' is {name}'s, which cannot be written as {WHAT}",
+                kind="ValueError",
+                node=op.name,
+                hint=_OTHER_FORMATS,
+            )
+        return item
 
-    def _gradients(self, passed: Sequence[TensorRef], starts: Sequence[TensorRef]) -> Iterator[str]:
-        (y,), wrt = self.document.request.of, self.document.request.wrt
-        weights = self.names[starts[0]] if starts else f"torch.ones_like({self.names[y]})"
-        yield ""
-        yield from (_ROUNDS.format(op.type) for op in self.operations if op.type in ZERO_IN_TORCH)
-        names = ", ".join(self.names[x] for x in wrt)
-        yield (
-            f"gradients = torch.autograd.grad([{self.names[y]}], [{names}], "
-            f"grad_outputs=[{weights}], allow_unused=True) if {self.names[y]}.requires_grad else "
-            f"[None] * {len(wrt)}"
-        )
-        at = f"[{', '.join(self.names[ref] for ref in passed)}]"
-        place = self.ends.index(y)
-        first = "compute" if len(self.ends) == 1 else f"lambda *x: compute(*x)[{place}]"
-        for number, x in enumerate(wrt):
-            found = f"gradients[{number}]"
-            value = f"{found} if {found} is None else {found}.numpy()"
+    def _require_free(self) -> None:
+        """Raises GradstepError where a gradient goes through what is fed and computed, too: a given
+        tensor is where autograd ends."""
+        graph, wrt = self.document.graph, {ref.op for ref in self.document.request.wrt}
+        for ref in self.roots:
+            if graph[ref.op].inputs and not wrt.isdisjoint(graph.ancestors([ref.op]) - {ref.op}):
+                raise GradstepError(
+                    f"a gradient goes through '{ref.op}', which is fed, and cannot be written as "
+                    f"{WHAT}",
+                    kind="ValueError",
+                    node=ref.op,
+                    hint=_OTHER_FORMATS,
+                )
+
+    def sources(self) -> Iterator[str]:
+        return own.sources(self.document, self.operations, self.items.values(), WHAT)
+
+    def root(self, ref: TensorRef) -> str:
+        asked = ", requires_grad=True" if self._is_asked(ref) else ""
+        return f"torch.tensor({array_text(self.given[ref])}{asked})"
+
+    def shown(self, ref: TensorRef) -> str:
+        return f"{self.names[ref]}.detach().numpy()"
+
+    def read_of_function(self) -> Iterable[TensorRef]:
+        return (*self.starts, *self.document.request.wrt)
+
+    def gradients(self) -> Iterator[str]:
+        request, names = self.document.request, self.names
+        own_rule = (op.type for op in self.operations if self.items[op.name] is None)
+        yield from map(_ROUNDS.format, dict.fromkeys(filter(ZERO_IN_TORCH.__contains__, own_rule)))
+        weights = [
+            f"torch.ones_like({names[y]})" if start is None else names[start]
+            for y, start in zip_longest(request.of, request.grad_ys)
+        ]
+        ys, xs = (", ".join(names[ref] for ref in refs) for refs in (request.of, request.wrt))
+        yield f"found = gradients([{ys}], [{xs}], [{', '.join(weights)}])"
+        for number, x in enumerate(request.wrt):
+            found = f"found[{number}]"
+            none = f"np.zeros({names[x]}.shape)" if request.unconnected_zero else found
+            value = f"{none} if {found} is None else {found}.numpy()"
             yield f"print({f'gradient by {x.short}'!r}, {value})"
-            if x in passed and self.given[x].dtype.kind == "f":
-                call = f"differences({first}, {at}, {passed.index(x)}, {weights})"
-                yield f"print({f'by differences, {x.short}'!r}, {call})"
+            yield from self.differences(x, weights[0])
+
+    def _is_asked(self, ref: TensorRef) -> bool:
+        """Whether PyTorch is to have a gradient with respect to it."""
+        is_float = ref in self._types and self._types[ref].dtype.is_floating
+        return is_float and ref in self.document.request.wrt
 
     # -- operations ------------------------------------------------------------------------------
 
-    def _statement(self, op: Operation) -> str:
-        require_first_outputs(op, (), WHAT)
-        inputs = [self._read(op, number, ref) for number, ref in enumerate(input_refs(op))]
-        item = own.overriding(self.document, op)
-        name = self.names[op.output()]
-        if item is not None:
-            return f"{name} = {own.called(item)}at_{name}.apply({', '.join(inputs)})"
-        return f"{name} = {self._expression(op, inputs)}"
+    def statement(self, op: Operation) -> Iterator[str]:
+        refs, output = input_refs(op), op.output()
+        require_first_outputs(refs, (), WHAT)
+        inputs = [self._read(op, number, ref) for number, ref in enumerate(refs)]
+        item, name = self.items[op.name], self.names[output]
+        at = f"{own.called(item)}at_{name}.apply({', '.join(inputs)})" if item else ""
+        yield f"{name} = {at or self._expression(op, inputs)}"
+        if output in self.document.request.stops:
+            yield f"{name} = {name}.detach()"
+        if self._is_asked(output):
+            yield f"{name} = {name}.clone().requires_grad_()"  # no other name for the same tensor
 
     def _read(self, op: Operation, number: int, ref: TensorRef) -> str:
-        request, name = self.document.request, self.names[ref]
-        is_stopped = ref in request.stops or Edge(op.name, number) in request.stopped_edges
-        return f"{name}.detach()" if is_stopped and ref not in request.wrt else name
+        is_stopped = Edge(op.name, number) in self.document.request.stopped_edges
+        return f"{self.names[ref]}.detach()" if is_stopped else self.names[ref]
 
     def _expression(self, op: Operation, inputs: Sequence[str]) -> str:
         """Raises GradstepError for an operation that has none here."""
         if op.type in PYTHON_OPS:
             function = own.called(own.function_of(self.document, op))
-            return f"{function}({', '.join(inputs)})"
+            arrays = ", ".join(f"{text}.detach().numpy()" for text in inputs)
+            return f"torch.as_tensor(np.asarray({function}({arrays})))"
         if op.type == "Cast":
             return f"{inputs[0]}.to(torch.{_torch_type(lookup(op.type).attr(op, 'DstT'))})"
         if op.type in ("GatherV2", "Gather"):
@@ -155,7 +191,7 @@ class _Script:
                 f"{op.type} cannot be written as {WHAT}",
                 kind="ValueError",
                 node=op.name,
-                hint="write one for TensorFlow (.py) or NumPy (.numpy.py)",
+                hint=_OTHER_FORMATS,
             )
         definition = lookup(op.type, op.name)
         attrs = {
@@ -192,15 +228,15 @@ class _Script:
 
     def classes(self) -> Iterator[str]:
         """One for each operation whose gradient is a function of the document."""
-        for op, item in zip(self.operations, self.items, strict=True):
-            if item is not None:
+        for op in self.operations:
+            if (item := self.items[op.name]) is not None:
                 yield from self._class(op, item)
 
     def _class(self, op: Operation, item: CodeItem) -> Iterator[str]:
         count = len(input_refs(op))
         names = [f"x{number}" for number in range(count)]
         arrays = item.kind is CodeKind.NUMPY_GRADIENT
-        numpy = ".numpy()" if arrays else ""
+        numpy = ".detach().numpy()" if arrays else ""
         read = f"[x{numpy} for x in ctx.saved_tensors[:{count}]]"
         outputs = f"[x{numpy} for x in ctx.saved_tensors[{count}:]]"
         pulled = own.pull_call(item, read, outputs, f"[g{numpy} for g in grads]")
