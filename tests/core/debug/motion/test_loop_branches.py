@@ -500,3 +500,42 @@ def test_what_is_done_on_one_branch_is_not_on_another() -> None:
     session.switch_branch("main")
     session.run_to(f"1:{session.timeline.length}")
     assert session.frame().value("z") == 9
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_a_loop_that_failed_and_begins_again_has_what_was_given(depth: int) -> None:
+    """As a step around it is done, in which it is not gone into: of the run, or of an iteration."""
+    fails: list[str] = []
+    kind = (DType.FLOAT32,)
+    b = GraphBuilder()
+
+    def function(value: np.ndarray) -> np.ndarray:
+        if fails:
+            raise ValueError(fails.pop())
+        return value
+
+    def body(i: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        made = b.one("PyFunc", y, name="f", token="f", Tin=kind, Tout=kind)
+        return i + 1, tf.reshape(made, np.zeros(0, np.int32)) + 1.0
+
+    def around(i: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        return i + 1, tf.while_loop(lambda i, y: i < 3, body, [0, y], name="in")[1]
+
+    with b.as_default():
+        _, y = tf.while_loop(lambda i, y: i < 2, around, [0, 1.0], name="out")
+        tf.identity(y, name="y")
+    graph = b.build()
+    program = Program(graph, graph, fetches=(TensorRef("y"),), functions={"f": function})
+    session = DebugSession(program)
+    [outer] = session.plan.loops
+    plan = session.plan.steps[outer].iteration.plan
+    [inner] = plan.loops
+    inside = plan.steps[inner].iteration.plan.step_of["out/in/f"] + 1
+    session.run_to(f"0:{outer}/0:{inner}/1:{inside}")
+    session.inject({"out/in/f": np.float32(100)})
+    session.run_to("/".join([f"0:{outer}", f"0:{inner}"][:depth]))
+    fails.append("not now")
+    assert session.step().reason == "exception"
+    assert len(session.stop.inside) == depth - 1
+    session.continue_()
+    assert session.frame().value("y") == 100 + 2 + 3
