@@ -407,24 +407,19 @@ class EngineService:
     def _check_gradients(self, request: m.CheckGradients, buffers: Sequence[Buffer]) -> Answer:
         if request.node:
             return self._table_of_node(request.node, request.second_order), ()
-        here = self._situation()
-        situations = [*here.each(self._session.program.derived)] or [here]
-        text = "Checking gradients"
+        situations, text = self._situations(), "Checking gradients"
         all_wrt = [ref for each in situations for ref in each.request.wrt]
-        total = 2 * sum(here.given[ref].size for ref in all_wrt if ref in here.given)
+        given = situations[0].given
+        total = 2 * sum(given[ref].size for ref in all_wrt if ref in given)
         evaluate = self._evaluator(text, total)
         return gradient_tables(evaluate, situations, request.second_order), ()
 
     def _table_of_node(self, node: str, second_order: bool = False) -> m.GradientTable:
-        here = self._situation()
-        situations = [*here.each(self._session.program.derived)] or [here]
-        return table_of_node(self._evaluator(), situations[0], node, second_order)
+        return table_of_node(self._evaluator(), self._situations()[0], node, second_order)
 
     def _compare_variants(self, request: m.CompareVariants, buffers: Sequence[Buffer]) -> Answer:
-        here = self._situation()
-        situations = [*here.each(self._session.program.derived)] or [here]
         evaluate = self._evaluator("Comparing gradients", 2 * request.elements)
-        return compare_variants(evaluate, situations, request.elements), ()
+        return compare_variants(evaluate, self._situations(), request.elements), ()
 
     def _check_expectations(
         self, request: m.CheckExpectations, buffers: Sequence[Buffer]
@@ -619,6 +614,11 @@ class EngineService:
     def _asking(self, of: str) -> Situation:
         """The same, with the answer that the graph itself has about `of`."""
         return situation_about(self._session, self._open_document.gradients, of)
+
+    def _situations(self) -> Sequence[Situation]:
+        """The same of all that was derived, one after another; at least one."""
+        here = self._situation()
+        return [*here.each(self._session.program.derived)] or [here]
 
     def _evaluator(self, text: str = "", total: int = 0) -> Evaluator:
         """Runs graphs with the document's functions, and tells how far it is."""
