@@ -48,12 +48,18 @@ class Arena:
             return np.ndarray(place.shape, place.dtype, block, start)
         return block[start : start + place.size].view(place.dtype).reshape(place.shape)
 
+    def fill(self, other: Arena) -> bool:
+        """Copy the bytes to `other`, if that is laid out alike; whether it is."""
+        if other._starts != self._starts or other.nbytes != self.nbytes:
+            return False
+        for there, block in zip(other._blocks, self._blocks, strict=True):
+            there[...] = block
+        return True
+
     def copy(self, into: Arena | None = None) -> Arena:
         """The same bytes elsewhere: in `into` if that is laid out alike, whose memory costs less
         than new memory."""
-        if into is not None and into._starts == self._starts and into.nbytes == self.nbytes:
-            for there, block in zip(into._blocks, self._blocks, strict=True):
-                there[...] = block
+        if into is not None and self.fill(into):
             return into
         other = Arena()
         other.nbytes, other._starts = self.nbytes, self._starts

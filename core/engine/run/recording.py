@@ -49,7 +49,7 @@ class _Begun(NamedTuple):
     names: Sequence[str]
     versions: Mapping[str, Sequence[int]]
     arrays: Sequence[Any]
-    empty: frozenset[int]
+    empty: set[int]
     known: Mapping[int, Any]
 
 
@@ -188,7 +188,7 @@ class Recording(Binding):
         begun = self._begun
         if begun is not None and self._began_so(begun, variables):
             self._close_loops()
-            self._set_out({*begun.empty})
+            self._set_out(begun.empty)
             return
         self._begin(variables, stay=True)
 
@@ -219,8 +219,7 @@ class Recording(Binding):
         empty = {*compress(firsts, map(is_, arrays, repeat(None)))}
         self._begun_with = dict(zip(firsts, arrays, strict=True)) if stay else {}
         if stay:
-            begun = names, self.plan.versions, arrays, frozenset(empty), self._begun_with
-            self._begun = _Begun(*begun)
+            self._begun = _Begun(names, starting, arrays, empty, self._begun_with)
         self._set_out(empty)
 
     def _close_loops(self) -> None:
@@ -325,9 +324,9 @@ class Recording(Binding):
         """Go on from step number `step`; those behind it up to `done`, which are done, are not done
         again unless they hang on what is given then, or on what is to `redo`."""
         self._still = {*range(step, done)}
-        for at, loop in ((self.plan.step_of[s.op.name], call) for s, call in self._loops.items()):
-            if at > step:
-                loop.close()
+        for loop, call in self._loops.items():
+            if self.plan.step_of[loop.op.name] > step:
+                call.close()
 
     def redo(self, step: int) -> None:
         """Do step number `step` again, and what hangs on it."""
@@ -440,8 +439,7 @@ class Recording(Binding):
         empty = {index for index, value in snapshot.others.items() if value is None}
         if empty:
             empty.intersection_update(versions[0] for versions in self.plan.versions.values())
-        alike = snapshot.recording.layout is self.layout and empty == self._empty
-        if not alike or snapshot.arena.copy(self._arena) is not self._arena:
+        if empty != self._empty or not self._takes_memory(snapshot):
             return False
         self._close_loops()
         self._absent.clear()
@@ -454,9 +452,13 @@ class Recording(Binding):
         firsts = {name: versions[0] for name, versions in self.plan.versions.items()}
         started = {name: snapshot.value(index) for name, index in firsts.items()}
         self.begin({name: array for name, array in started.items() if array is not None})
-        alike = snapshot.recording.layout is self.layout
-        if not alike or snapshot.arena.copy(self._arena) is not self._arena:
+        if not self._takes_memory(snapshot):
             self._copy_values(snapshot)
+
+    def _takes_memory(self, snapshot: RunSnapshot) -> bool:
+        """Whether the run was laid out as this one is: then its memory is copied whole."""
+        alike = snapshot.recording.layout is self.layout
+        return alike and snapshot.arena.fill(self._arena)
 
     def _copy_values(self, snapshot: RunSnapshot) -> None:
         """Those that have a place here: it may be another one there."""
