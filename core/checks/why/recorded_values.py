@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from gradstep.core.debug.history.loop_iterations import trace_of
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.engine.loops.iteration_trace import LoopTrace
 from gradstep.core.engine.loops.loop_run import LoopRun
@@ -20,6 +19,7 @@ from gradstep.core.engine.loops.trace_retention import EVERYTHING
 from gradstep.core.engine.memory.run_snapshot import RunSnapshot
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.liveness_conditions import holds
+from gradstep.core.engine.plan.loop_body import trace_of
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.graph.model import TensorRef

@@ -14,12 +14,12 @@ from gradstep.core.debug.history.loop_iterations import (
     NONE_CHOSEN,
     LoopView,
     last_view,
-    trace_of,
 )
 from gradstep.core.debug.history.timeline import Timeline
 from gradstep.core.engine.device_transfer import get
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.liveness_conditions import holds
+from gradstep.core.engine.plan.loop_body import trace_of
 from gradstep.core.engine.plan.steps import storage_name
 from gradstep.core.engine.plan.why_dead import Untaken, why_dead
 from gradstep.core.graph.loop import way_to

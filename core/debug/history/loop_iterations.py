@@ -11,6 +11,7 @@ from gradstep.core.debug.history.chosen_iterations import ChosenIterations
 from gradstep.core.engine.loops.iteration_trace import LoopTrace
 from gradstep.core.engine.loops.loop_run import LoopRun
 from gradstep.core.engine.plan.liveness_conditions import Condition, holds, predicates
+from gradstep.core.engine.plan.loop_body import trace_of
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.engine.plan.why_dead import Untaken, why_dead
 from gradstep.core.errors import GradstepError
@@ -227,12 +228,6 @@ class LoopView:
     def shared(self) -> Iterator[Any]:
         """What all operations of the run work on that name its class, as it is there."""
         return self.loop.shared(self.number, self.step)
-
-
-def trace_of(step: Step) -> int:
-    """The value that holds what is kept of the iterations of the loop that `step` runs."""
-    assert step.iteration is not None
-    return step.writes[len(step.iteration.loop.variables)]
 
 
 def last_view(

@@ -20,7 +20,7 @@ from gradstep.core.debug.concurrency.observed_writes import ObservedWrites
 from gradstep.core.debug.concurrency.shared_variables import Link, SharedVariables
 from gradstep.core.debug.history.batches import Batches
 from gradstep.core.debug.history.fast_runs import FastRuns, Fetch, Fetched, Go, Pace
-from gradstep.core.debug.history.loop_iterations import LoopIterations, kept_iterations, trace_of
+from gradstep.core.debug.history.loop_iterations import LoopIterations, kept_iterations
 from gradstep.core.debug.history.parked_runs import FedFrom, Feeds, ParkedBranches
 from gradstep.core.debug.history.run_starts import RunStarts
 from gradstep.core.engine.backend import Backend
@@ -31,6 +31,7 @@ from gradstep.core.engine.memory.arena import Arena
 from gradstep.core.engine.memory.record_layout import RecordLayout
 from gradstep.core.engine.memory.run_snapshot import RunSnapshot
 from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.engine.plan.loop_body import trace_of
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.errors import GradstepError

@@ -113,6 +113,12 @@ def _compiled(loop: Loop, types: IterationTypes, handles: Handles) -> Iteration:
     )
 
 
+def trace_of(step: Step) -> int:
+    """The value that holds what is kept of the iterations of the loop that `step` runs."""
+    assert step.iteration is not None
+    return step.writes[len(step.iteration.loop.variables)]
+
+
 def value_of(plan: Plan, ref: TensorRef) -> int:
     """The value that tensor `ref` of an iteration is at its end. Raises GradstepError where no
     operation of it gives one."""

@@ -27,6 +27,7 @@ from gradstep.core.engine.memory.record_layout import RecordLayout
 from gradstep.core.engine.memory.run_snapshot import RunSnapshot
 from gradstep.core.engine.plan.dependent_steps import dependent_steps
 from gradstep.core.engine.plan.execution_plan import Plan
+from gradstep.core.engine.plan.loop_body import trace_of
 from gradstep.core.engine.run.chosen_rows import ChosenRows
 from gradstep.core.engine.run.plan_binding import Binding
 from gradstep.core.engine.run.variable_store import VariableStore
@@ -362,9 +363,7 @@ class Recording(Binding):
     def loop_trace(self, step: int) -> Any:
         """What there is of the iterations of the loop that is step number `step`, where it is
         over."""
-        loop = self.plan.steps[step]
-        assert loop.iteration is not None
-        return self.value(loop.writes[len(loop.iteration.loop.variables)])
+        return self.value(trace_of(self.plan.steps[step]))
 
     def parted(self, values: Iterable[int]) -> Recording:
         """One of the same plan, in memory of its own, in which nothing else lies where these

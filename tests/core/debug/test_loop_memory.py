@@ -14,13 +14,14 @@ import pytest
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.debug.history.frozen_program import Program
-from gradstep.core.debug.history.loop_iterations import LoopIterations, kept_iterations, trace_of
+from gradstep.core.debug.history.loop_iterations import LoopIterations, kept_iterations
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.document.document import CodeItem, CodeKind, Document
 from gradstep.core.engine.loops import iteration_checkpoints, iteration_trace, trace_budget
 from gradstep.core.engine.loops.iteration_trace import LoopTrace
 from gradstep.core.engine.loops.trace_budget import Spare
+from gradstep.core.engine.plan.loop_body import trace_of
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, TensorRef
