@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradstep.core.engine.plan.dependent_steps import says_sizes
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.steps import storage_name
+from gradstep.core.engine.plan.why_dead import Untaken
 from gradstep.core.engine.run.variable_map import require_fitting, variable_in
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, TensorType
 from gradstep.core.graph.loop import way_to
 from gradstep.core.graph.model import Operation, TensorRef, unknown_name
+from gradstep.core.ops.state.opaque_state import OpaqueState
 
 if TYPE_CHECKING:
     from gradstep.core.debug.motion.debug_session import DebugSession
@@ -77,14 +80,30 @@ def find_target(session: DebugSession, name: str, at: tuple[int, int]) -> Target
 def _require_there(
     session: DebugSession, name: str, ref: TensorRef, index: int, at: tuple[int, int]
 ) -> None:
-    plan = session.plan
-    if plan.made_by[index] >= at[1]:
-        hint = f"go on to behind step {plan.made_by[index]}, which computes it"
-        raise refused(name, "has no value here yet", hint)
+    require_computed(name, session.plan, index, at[1])
     frame = session.frame(*at)
-    if frame.dead(ref) is not None:
+    require_alive(name, frame.dead(ref))
+    require_tensor(name, session.plan, index, frame.state(ref))
+
+
+def require_computed(name: str, plan: Plan, index: int, done: int, of: str = "") -> None:
+    """Raise GradstepError for what none of so many steps has made. of: what they are of, in
+    words."""
+    step = plan.made_by[index]
+    if step >= done:
+        hint = f"go on to behind step {step}{of}, which computes it"
+        raise refused(name, "has no value here yet", hint)
+
+
+def require_alive(name: str, untaken: Untaken | None) -> None:
+    """Raise GradstepError for what is dead, if it is known why."""
+    if untaken is not None:
         raise refused(name, "is dead: its branch is not taken", "give what decides about that")
-    if frame.state(ref) is not None:
+
+
+def require_tensor(name: str, plan: Plan, index: int, held: Any) -> None:
+    """Raise GradstepError for what is no tensor, or one that cannot be another without an edit."""
+    if isinstance(held, OpaqueState):
         raise refused(name, "is a handle, and no tensor", "give what is put in there")
     if says_sizes(plan, index):
         raise refused(

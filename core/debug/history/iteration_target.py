@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gradstep.core.debug.history.injection_target import Target, refused
+from gradstep.core.debug.history.injection_target import (
+    Target,
+    refused,
+    require_alive,
+    require_computed,
+    require_tensor,
+)
 from gradstep.core.debug.history.loop_iterations import LoopIterations, LoopView
-from gradstep.core.engine.plan.dependent_steps import says_sizes
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.loop import way_to
 from gradstep.core.graph.model import TensorRef, unknown_name
@@ -64,21 +69,12 @@ def _require_own(name: str, ref: TensorRef, where: int, view: LoopView) -> None:
 
 def _require_there(name: str, ref: TensorRef, where: int, view: LoopView) -> None:
     """Raise GradstepError for what has no value yet, or none that could be another one."""
-    plan = view.loop.plan
-    if plan.made_by[where] >= view.step:
-        hint = f"go on to behind step {plan.made_by[where]} of the iteration, which computes it"
-        raise refused(name, "has no value here yet", hint)
-    if view.dead(ref) is not None:
-        raise refused(name, "is dead: its branch is not taken", "give what decides about that")
+    require_computed(name, view.loop.plan, where, view.step, " of the iteration")
+    require_alive(name, view.dead(ref))
     held = view.value(ref)
     if held is None:
         raise refused(name, "is not kept any more", "restart, and give it when it is computed")
-    if isinstance(held, OpaqueState):
-        raise refused(name, "is a handle, and no tensor", "give what is put in there")
-    if says_sizes(plan, where):
-        raise refused(
-            name, "says how large something is, or along which axis", "edit the constant instead"
-        )
+    require_tensor(name, view.loop.plan, where, held)
 
 
 def _variable(name: str, where: str, view: LoopView) -> Target:
