@@ -73,12 +73,17 @@ class PlacedBackend:
         return self.home.rules
 
     @property
+    def all(self) -> tuple[Backend, ...]:
+        """Home first."""
+        return self.home, *self.others.values()
+
+    @property
     def measured(self) -> bool:
-        return self.home.measured and all(other.measured for other in self.others.values())
+        return all(each.measured for each in self.all)
 
     @property
     def source(self) -> str:
-        imitated = [b.source for b in (self.home, *self.others.values()) if not b.measured]
+        imitated = [each.source for each in self.all if not each.measured]
         return "; ".join(imitated) or self.home.source
 
     def put(self, array: np.ndarray) -> Any:
@@ -96,12 +101,11 @@ class PlacedBackend:
         return self.home.adapt(definition, kernel, op)
 
     def sync(self) -> None:
-        self.home.sync()
-        for other in self.others.values():
-            other.sync()
+        for each in self.all:
+            each.sync()
 
     def memory(self) -> int:
-        return self.home.memory() + sum(other.memory() for other in self.others.values())
+        return sum(each.memory() for each in self.all)
 
     def device_of(self, op: Operation) -> str:
         """The device of `op`; "" for home."""

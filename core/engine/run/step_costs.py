@@ -12,6 +12,7 @@ import numpy as np
 
 from gradstep.core.cancellation import check_cancelled
 from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.placed_backend import PlacedBackend
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.engine.run.blocked_on_queue import stuck
@@ -89,11 +90,15 @@ def measure(
 
 def require_times(backend: Backend) -> None:
     """Raises GradstepError for a device that is imitated."""
-    if not backend.measured:
+    every = backend.all if isinstance(backend, PlacedBackend) else (backend,)
+    emulated = next((each.name for each in every if not each.measured), None)
+    if emulated is not None:
+        hint = "profile on cpu, or on a GPU of this machine"
+        placed = f", and place nothing on {emulated}: Graph > Device…, --place NAME="
         raise GradstepError(
-            f"'{backend.name}' is emulated, and an emulated device has no times",
+            f"'{emulated}' is emulated, and an emulated device has no times",
             kind="UnavailableError",
-            hint="profile on cpu, or on a GPU of this machine",
+            hint=hint + (placed if len(every) > 1 else ""),
         )
 
 

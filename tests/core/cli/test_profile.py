@@ -179,6 +179,9 @@ def test_an_emulated_device_has_no_times(cli: Cli) -> None:
     result = cli("profile", TUTORIAL, "--device", "emulate:jax", "--json")
     assert result.status == 1
     assert "emulated device has no times" in result.json["error"]["message"]
+    placed = cli("profile", TUTORIAL, "--place", "a=emulate:jax", "--json").json["error"]
+    assert placed["message"].startswith("'emulate:jax' is emulated")
+    assert "--place NAME=" in placed["hint"]
 
 
 def test_a_failing_operation_is_named(cli: Cli) -> None:
