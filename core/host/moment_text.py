@@ -29,5 +29,6 @@ def read_moment(sessions: Sessions, text: str) -> Moment:
         return structs.replace(place, branch=name)
     if name in sessions.by_name:
         return structs.replace(place, session=name)
-    hint = instead(name, [*(b.name for b in branches.all), *sessions.by_name])
+    known = dict.fromkeys((*(branch.name for branch in branches.all), *sessions.by_name))
+    hint = instead(name, known)  # a branch and a session may be called the same
     raise GradstepError(f"no branch and no session is '{name}'", kind="KeyError", hint=hint)

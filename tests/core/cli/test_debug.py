@@ -457,6 +457,11 @@ def test_what_cannot_be_compared_says_why(cli: Cli, command: str, why: str) -> N
     assert why in result.json["error"]["message"]
 
 
+def test_a_name_of_a_branch_and_a_session_is_offered_once(cli: Cli) -> None:
+    result = cli("debug", TUTORIAL, "--script", "compare nowhere", "--json")
+    assert result.json["error"]["hint"] == "there is main"
+
+
 def test_branches_of_the_terminal_are_a_tree(cli: Cli) -> None:
     script = "goto 0:6; inject d = 5; step; inject e = [1, 2]; branches"
     text = cli("debug", TUTORIAL, "--script", script).out
