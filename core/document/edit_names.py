@@ -12,7 +12,8 @@ _OTHERS: Mapping[str, tuple[int, ...]] = {
     "hyper": (),
     "override": (1,),
     "unbend": (1,),
-    **dict.fromkeys(("add_epsilon", "keep_above", "keep_below", "feed", "draw", "scale"), (0,)),
+    **dict.fromkeys(("add_epsilon", "keep_above", "keep_below", "expand"), (0,)),
+    **dict.fromkeys(("feed", "draw", "scale"), (0,)),
     "safe_where": (0, 1),
 }
 

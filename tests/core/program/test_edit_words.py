@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
@@ -9,6 +11,7 @@ from gradstep.core.document.document import Document, Optimizer
 from gradstep.core.document.edit_names import rename_in_edit
 from gradstep.core.document.named_edits import edit_by_name, label_of, words_of
 from gradstep.core.document.optimizer_labels import changes
+from gradstep.core.document.repairs import REPAIRS
 from gradstep.core.errors import GradstepError
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.program.questions.edit_words import EXAMPLES, read_edit
@@ -87,6 +90,32 @@ def test_the_settings_of_an_optimizer_are_one_edit() -> None:
             edit_by_name(document, "hyper", wrong)
     with pytest.raises(GradstepError, match="is not about train"):
         edit_by_name(document, "hyper", ("train", "learning_rate"))
+
+
+REPAIRED: Mapping[str, tuple[str, ...]] = {  # what is renamed has a capital letter
+    "add_epsilon": ("A<0", "1"),
+    "keep_above": ("A<0", "1"),
+    "keep_below": ("A<0", "1"),
+    "safe_where": ("A<0", "B", "1", "1"),
+    "expand": ("A<0", "1"),
+    "div_no_nan": ("A",),
+    "let_through": ("A",),
+    "log_softmax": ("A", "B"),
+    "leak": ("A",),
+    "cast_first": ("A", "B"),
+    "rewire": ("A<0", "B:0"),
+    "feed": ("A:0", "1"),
+    "unfeed": ("A:0",),
+    "draw": ("A", "1"),
+    "scale": ("A", "1"),
+}
+
+
+@pytest.mark.parametrize("kind", REPAIRS)
+def test_only_names_are_renamed_in_a_repair(kind: str) -> None:
+    names = REPAIRED[kind]
+    other = [f"x/{name}" if name[0].isupper() else name for name in names]
+    assert rename_in_edit(kind, names, lambda name: f"x/{name}") == other
 
 
 def test_a_decay_of_weights_is_not_the_decay_that_an_optimizer_has_itself() -> None:
