@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import takewhile
 
@@ -49,6 +48,10 @@ class ConsolePanel(Panel):
         self.text.setFont(mono(12))
         self.text.setFrameShape(QTextEdit.Shape.NoFrame)
         self._said: list[Callable[[], None]] = []  # to be coloured anew with another theme
+        self._follows = True  # whether the view shows the end, and goes on to
+        bar = self.text.verticalScrollBar()
+        bar.valueChanged.connect(self._note_follows)
+        bar.rangeChanged.connect(self._follow)
         self.field = ConsoleField()
         self.field.setObjectName("console.line")
         self.field.setAccessibleName(self.tr("Line for the debugger"))
@@ -61,7 +64,8 @@ class ConsolePanel(Panel):
         row.setContentsMargins(12, GRID // 2, 12, GRID // 2)
         row.setSpacing(GRID)
         prompt = Label(PROMPT.strip())
-        prompt.setFont(mono(13))
+        prompt.setFont(mono(12))
+        self.field.fitted.connect(prompt.setFixedHeight)  # beside the first line
         row.addWidget(prompt, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.field, 1)
         shell = QWidget()
@@ -120,40 +124,48 @@ class ConsolePanel(Panel):
         kind = QTextCharFormat()
         kind.setForeground(QColor(self.theme.tone(_TONES[tone])))
         shown = "\n".join(visible(line) for line in text.split("\n"))
-        with self._at_end(tone == "line") as (cursor, first):
-            cursor.insertText(first + shown, kind)
+        if tone == "line":
+            self._follows = True
+        self._end().insertText(shown, kind)
+        self._follow()
 
     def _draw(self, picture: LinePicture, buffers: tuple[Buffer, ...]) -> None:
         """A small picture below what was said last."""
         from gradstep.gui.panels.console_drawing import draw  # not at the first paint
 
         self._note(partial(self._draw, picture, buffers))
-        with self._at_end() as (cursor, first):
-            cursor.insertText(first)
-            cursor.insertImage(draw(picture, buffers, self.theme))
+        self._end().insertImage(draw(picture, buffers, self.theme))
+        self._follow()
 
     def _note(self, say_again: Callable[[], None]) -> None:
         self._said.append(say_again)
         del self._said[:-MOST]
 
-    @contextmanager
-    def _at_end(self, always: bool = False) -> Iterator[tuple[QTextCursor, str]]:
-        """A cursor there, and what begins a line; the view follows if it was at the end."""
-        bar = self.text.verticalScrollBar()
-        follows = bar.value() == bar.maximum() or always
+    def _end(self) -> QTextCursor:
+        """At the beginning of a new line there."""
         cursor = QTextCursor(self.text.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
-        yield cursor, "" if self.text.document().isEmpty() else "\n"
-        if follows:
+        if not self.text.document().isEmpty():
+            cursor.insertText("\n")
+        return cursor
+
+    def _note_follows(self, value: int) -> None:
+        self._follows = value == self.text.verticalScrollBar().maximum()
+
+    def _follow(self, *_: object) -> None:
+        """Keep the end in view if it was: there is more text, or less room for it."""
+        bar = self.text.verticalScrollBar()
+        if self._follows:
             bar.setValue(bar.maximum())
 
 
 class ConsoleField(QPlainTextEdit):
     """entered(): Enter, of what is complete; Shift+Enter, or Enter while a bracket is open, begins
     another line. asked(): Tab, to complete; walked(by): Up in the first line is +1, Down in the
-    last -1."""
+    last -1. fitted(height): pixels that one line takes."""
 
     entered = Signal()
+    fitted = Signal(int)
     asked = Signal()
     walked = Signal(int)
 
@@ -179,8 +191,12 @@ class ConsoleField(QPlainTextEdit):
     def _fit(self, *_: object) -> None:
         """As high as its lines, up to a few."""
         lines = min(max(self.blockCount(), 1), LINES)
-        around = 2 * (self.frameWidth() + int(self.document().documentMargin()))
-        self.setFixedHeight(lines * self.fontMetrics().lineSpacing() + around)
+        margins = self.contentsMargins()
+        around = margins.top() + margins.bottom() + 2 * int(self.document().documentMargin())
+        around += 1  # or Qt would scroll
+        line = self.fontMetrics().lineSpacing()
+        self.setFixedHeight(lines * line + around)
+        self.fitted.emit(line + around)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QImage, QTextDocument
+from PySide6.QtGui import QImage, QTextCursor, QTextDocument
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.tensors.aggregate import NAN
 from gradstep.core.protocol.messages import Control, LinePicture
 from gradstep.core.protocol.tensor_bytes import pack
+from gradstep.gui.look.plain_text import Label
 from gradstep.gui.model.console_lines import PROMPT
 from gradstep.gui.panels.console_drawing import LINE
 from gradstep.gui.panels.console_panel import ConsolePanel
@@ -259,3 +261,37 @@ def test_nan_is_marked_in_a_line_and_a_theme_draws_it_anew(panel: ConsolePanel) 
     assert image.pixelColor(2, 2).rgb() != problem.rgb()
     panel.restyle()
     assert len(images_in(panel)) == 1
+
+
+def test_the_end_stays_in_view_when_the_line_takes_room(panel: ConsolePanel) -> None:
+    bar = panel.text.verticalScrollBar()
+    enter(panel, "help")
+    assert bar.value() == bar.maximum() > 0
+    before = bar.maximum()
+    panel.field.setText("query [\n  isnan(value),\n  max(value)")
+    QApplication.processEvents()
+    assert bar.maximum() > before
+    assert bar.value() == bar.maximum()
+
+
+def test_who_reads_above_is_not_taken_to_the_end(panel: ConsolePanel) -> None:
+    bar = panel.text.verticalScrollBar()
+    enter(panel, "help")
+    bar.setValue(0)
+    panel.lines.said.emit("printed meanwhile", "printed")
+    panel.field.setText("two\nlines")
+    QApplication.processEvents()
+    assert bar.value() == 0
+    enter(panel, "print c")
+    assert bar.value() == bar.maximum()
+
+
+def test_the_prompt_stands_beside_the_first_line(panel: ConsolePanel) -> None:
+    [prompt] = [each for each in panel.findChildren(Label) if each.text() == PROMPT.strip()]
+    for text in ("step", "query [\n  isnan(value)"):
+        panel.field.setText(text)
+        QApplication.processEvents()
+        line = panel.field.cursorRect(QTextCursor(panel.field.document().firstBlock()))
+        middle = panel.field.viewport().mapTo(panel, line.center()).y()
+        assert abs(prompt.geometry().center().y() - middle) <= 1
+        assert panel.field.verticalScrollBar().maximum() == 0
