@@ -14,7 +14,7 @@ from gradstep.core.protocol.messages import (
     FindSmallest,
 )
 from gradstep.gui.commands.go_to_cause import show_path
-from gradstep.gui.model.explanations import find_differentiated
+from gradstep.gui.model.explanations import Answer, find_differentiated
 from gradstep.gui.model.smallest_file import write_smallest
 from gradstep.gui.model.workspace import Workspace
 
@@ -67,8 +67,9 @@ def ask_smallest(workspace: Workspace, question: FindSmallest) -> None:
 
 def smallest_of_last(workspace: Workspace) -> None:
     """The same of what the last answer to a why was about."""
-    if workspace.whys.smallest is not None:
-        ask_smallest(workspace, workspace.whys.smallest)
+    said = workspace.whys.said
+    if said is not None:
+        ask_smallest(workspace, FindSmallest(of=said.of, wrt=said.wrt))
 
 
 def find_smallest(workspace: Workspace, question: str, path: Path, then: Opened) -> None:
@@ -101,11 +102,9 @@ def _say(workspace: Workspace, *question: str) -> Then:
     def say(found: Explanation) -> None:
         workspace.say(found.text, "note")
         of, wrt = (*question, "")[:2]
-        workspace.repairs.offer(found.text, found.remedies, of, wrt)
+        workspace.whys.said = said = Answer(of, wrt, found)
         workspace.explained.emit(found)
-        shows = found.state != "ok" and found.cause and found.cause != "waiting"
-        workspace.whys.smallest = FindSmallest(of=of, wrt=wrt) if shows else None
-        if shows:
+        if said.shows:
             workspace.offer_fix(SMALLEST, partial(smallest_of_last, workspace))
 
     return say

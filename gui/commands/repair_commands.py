@@ -30,8 +30,9 @@ def try_repairs(
 
 def try_offered(workspace: Workspace) -> None:
     """The same of what was explained last."""
-    workspace.repairs.ask_offered()
-    workspace.view_requested.emit(_DIALOG, "")
+    said = workspace.whys.said
+    if said is not None:
+        try_repairs(workspace, said.found.text, said.found.remedies, said.of, said.wrt)
 
 
 def try_finding(workspace: Workspace, finding: LintFinding) -> None:

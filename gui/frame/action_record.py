@@ -135,13 +135,15 @@ def has_scopes(workspace: Workspace) -> bool:
 @needs("ask why a value or a gradient is as it is: the last answer names no edit")
 def has_edits_to_try(workspace: Workspace) -> bool:
     """Whether the last answer to a why names edits that may mend it."""
-    return workspace.repairs.is_offered
+    said = workspace.whys.said
+    return said is not None and bool(said.found.remedies)
 
 
 @needs("ask why a value or a gradient is NaN, infinite, zero or None")
 def has_something_to_show(workspace: Workspace) -> bool:
     """Whether the last answer to a why is of something that a smaller graph can show."""
-    return workspace.whys.smallest is not None
+    said = workspace.whys.said
+    return said is not None and said.shows
 
 
 @needs("the run that is looked at holds no NaN and no infinity")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -15,7 +15,6 @@ from gradstep.core.protocol.messages import (
     Explained,
     Explanation,
     Failed,
-    FindSmallest,
     Message,
     Why,
 )
@@ -37,10 +36,24 @@ def _ignore(found: Explanation) -> None:
     pass
 
 
+class Answer(NamedTuple):
+    """What was said to a question, which is as of Why."""
+
+    of: str
+    wrt: str
+    found: Explanation
+
+    @property
+    def shows(self) -> bool:
+        """Whether a smaller graph can show it."""
+        found = self.found
+        return found.state != "ok" and found.cause not in ("", "waiting")
+
+
 class Explanations(QObject):
     """Explanations as of the current stop.
 
-    smallest: of which question that was answered in words a smaller graph can show the answer.
+    said: the last that was said in words, in this document.
     """
 
     changed = Signal()
@@ -52,11 +65,12 @@ class Explanations(QObject):
         self._asked: set[Question] = set()
         self._wanted: dict[Question, None] = {}
         self._round = 0
-        self.smallest: FindSmallest | None = None
+        self.said: Answer | None = None
         self._soon = QTimer(self, singleShot=True, interval=PAUSE)
         self._soon.timeout.connect(self._ask_wanted)
         workspace.stopped.connect(self._forget)
         workspace.program_changed.connect(self._forget)
+        workspace.document_opened.connect(self._unsay)
 
     @property
     def is_idle(self) -> bool:
@@ -105,8 +119,10 @@ class Explanations(QObject):
     def _forget(self) -> None:
         self._round += 1
         self._known, self._asked, self._wanted = {}, set(), {}
-        self.smallest = None
         self._soon.stop()
+
+    def _unsay(self) -> None:
+        self.said = None
 
 
 def _not_told(reply: Failed) -> Explanation:

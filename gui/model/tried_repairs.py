@@ -13,9 +13,6 @@ from gradstep.core.protocol.messages import Failed, Message, RemedyInfo, Tried, 
 if TYPE_CHECKING:
     from gradstep.gui.model.workspace import Workspace
 
-Question = tuple[str, tuple[RemedyInfo, ...], str, str]
-_NONE: Question = ("", (), "", "")
-
 
 class TriedRepairs(QObject):
     """title: of what is to be mended; remedies: the edits; found: what came of each, or why it
@@ -27,29 +24,10 @@ class TriedRepairs(QObject):
         super().__init__(workspace)
         self._workspace = workspace
         self._round = 0
-        self._offered = _NONE
         self.title = ""
         self.remedies: tuple[RemedyInfo, ...] = ()
         self.found: list[Tried | str | None] = []
-        workspace.document_opened.connect(self.forget)
-
-    def offer(self, title: str, remedies: Sequence[RemedyInfo], of: str, wrt: str) -> None:
-        """What could be tried of that which was explained last."""
-        self._offered = title, tuple(remedies), of, wrt
-
-    @property
-    def is_offered(self) -> bool:
-        """Whether what was explained last names an edit to try."""
-        return bool(self._offered[1])
-
-    def ask_offered(self) -> None:
-        """Try it."""
-        self.ask(*self._offered)
-
-    def forget(self) -> None:
-        """Nothing is to be tried, and nothing is offered."""
-        self._offered = _NONE
-        self.end()
+        workspace.document_opened.connect(self.end)
 
     def end(self) -> None:
         """Nobody looks at what was to be tried: what has not been begun is not."""

@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 from gradstep.core.document.document import Document
-from gradstep.core.protocol.messages import RemedyInfo, Tried
+from gradstep.core.protocol.messages import Explanation, RemedyInfo, Tried
+from gradstep.gui import commands
+from gradstep.gui.frame import action_record as when
+from gradstep.gui.model.explanations import Answer
 from gradstep.gui.model.workspace import Workspace
 
 ONES = [RemedyInfo(kind="leak", names=[name], label=name) for name in ("a", "b", "c")]
@@ -37,13 +40,21 @@ def test_the_next_is_tried_once_the_one_before_is_answered(
 
 def test_what_nobody_looks_at_any_more_is_not_tried(asked: tuple[Workspace, list[Any]]) -> None:
     space, answers = asked
-    space.repairs.offer("a NaN", ONES, "loss", "")
-    space.repairs.ask_offered()
+    found = Explanation(
+        state="nan", cause="log", node=None, index=None, path=[], text="a NaN", remedies=ONES
+    )
+    space.whys.said = Answer("loss", "", found)
+    commands.try_offered(space)
     space.repairs.end()
     answers[0](Tried(label="a", text="late", mends=True, rows=[]), ())
     assert (len(answers), space.repairs.found) == (1, [])
-    space.repairs.ask_offered()
+    commands.try_offered(space)
     assert len(space.repairs.found) == 3, "they can be asked for again"
+    space.stopped.emit()
+    assert when.has_edits_to_try(space), "also from elsewhere in the runs"
+    assert when.has_something_to_show(space)
     space.open_document(Document())
-    space.repairs.ask_offered()
+    assert not when.has_edits_to_try(space)
+    assert not when.has_something_to_show(space)
+    commands.try_offered(space)
     assert (space.repairs.title, space.repairs.found) == ("", []), "of another document"
