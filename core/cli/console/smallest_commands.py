@@ -10,7 +10,7 @@ from gradstep.core.cli.console.console_command import ConsoleCommand, Reply
 from gradstep.core.cli.console.move_commands import needs
 from gradstep.core.cli.console.why_commands import explained
 from gradstep.core.document.document import CodeKind, Document
-from gradstep.core.host.edit_trials import source_of
+from gradstep.core.host.edit_trials import run_by, source_of
 from gradstep.core.host.smallest_answers import smallest_of
 from gradstep.core.program.derive import of_kind
 from gradstep.core.program.gradient_context import situation_of
@@ -57,7 +57,8 @@ def find(console: Console, request: FindSmallest) -> Document:
         each = next(here.each(session.program.derived), here)
         return table_of_node(Evaluator(session.program.functions), each, node)
 
-    loaded = Loaded(source.document, {**source.functions, **session.program.functions})
+    document = run_by(source.document, session)
+    loaded = Loaded(document, {**source.functions, **session.program.functions})
     return smallest_of(session, loaded, request, explain, check, console.devices())
 
 

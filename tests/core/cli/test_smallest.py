@@ -101,6 +101,17 @@ def test_the_console_writes_that_a_rule_is_wrong(tmp_path: Path) -> None:
         console.execute(f"smallest {small} rule a")
 
 
+def test_a_branch_has_the_rules_of_its_edits(tmp_path: Path) -> None:
+    program = derive(read(EXAMPLES / "tutorial.gradstep"), {})
+    console = Console(Sessions({FIRST: begin(program, NumpyBackend())}), lambda _: program)
+    small = tmp_path / "small.gradstep"
+    console.execute("continue")
+    console.execute("fork override e Mul")
+    console.execute("continue")
+    assert console.execute(f"smallest {small} rule e").text.endswith(f"show it: {small}")
+    assert [one.gradient for one in read(small).request.overrides] == ["Mul"]
+
+
 def test_in_the_window_it_is_left_to_the_window(console: Console) -> None:
     console.execute("why grad p")
     done, _ = answer_line(console.sessions, m.RunLine(line="smallest small.py"))
