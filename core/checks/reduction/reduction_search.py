@@ -67,8 +67,8 @@ class Reduction:
     def _shows(self, document: Document) -> bool:
         check_cancelled()
         self._tried += 1
-        count = len(document.graph)
-        tell_progress(f"Looking for the smallest, {count} operations", self._tried, _ROUNDS)
+        text = f"Looking for the smallest, {len(document.graph)} operations"
+        tell_progress(text, self._tried, max(self._tried, _ROUNDS))
         return self.symptom.shows_in(document)
 
     def _starts(self) -> Iterator[tuple[Names, Iterations]]:

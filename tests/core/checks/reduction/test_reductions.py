@@ -24,6 +24,7 @@ from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.program.derive import derive
 from gradstep.core.program.questions.loaded_document import Loaded
 from gradstep.core.program.trust.example_index import EXAMPLES
+from gradstep.core.progress import progress_to
 from gradstep.core.protocol.messages import Explanation
 from tests.support.planted_blocks import BROKEN, ENDED, SIZE, STOPPED, Plant, large_around
 
@@ -76,6 +77,16 @@ def check(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(0, COUNT, 1 if is_thorough else 10))
 def test_few_operations_show_what_was_planted(seed: int) -> None:
     check(seed)
+
+
+def test_never_more_than_all_of_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gradstep.core.checks.reduction.reduction_search._ROUNDS", 1)
+    told: list[tuple[int, int]] = []
+    with progress_to(lambda _, done, total: told.append((done, total))):
+        check(0)
+    assert [done for done, _ in told] == [*range(1, len(told) + 1)]
+    assert len(told) > 1
+    assert all(done <= total for done, total in told)
 
 
 def test_a_healthy_one_is_not_made_smaller() -> None:
