@@ -10,6 +10,7 @@ from gradstep.core.document.document import CodeItem, CodeKind, Document
 from gradstep.core.document.function_lookup import identifier, meant
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import PYTHON_OPS, Operation
+from gradstep.core.io.script.script_functions import tree_of
 
 PULLED = '''
 def pulled(rule, inputs, outputs, grads):
@@ -64,10 +65,28 @@ def sources(
     items = [item for item in gradients if item is not None]
     tokens = [op.attrs.get("token") for op in operations if op.type in PYTHON_OPS]
     items += [document.code[str(token)] for token in tokens if str(token) in document.code]
-    for source, item in {item.source: item for item in items}.items():
+    by_source: dict[str, dict[str, CodeItem]] = {}
+    for item in items:
         _require_arrays(item, what)
+        by_source.setdefault(item.source, {})[item.name] = item
+    for source, served in by_source.items():
         yield f"\n{source.rstrip()}\n"
-    yield from (_renamed(item) for item in {item.name: item for item in items}.values())
+        yield from map(_renamed, served.values())
+
+
+def taken(document: Document) -> Iterator[str]:
+    """Names that the document's functions, and what stands beside them, have in a script."""
+    for item in document.code.values():
+        yield called(item)
+        for node in tree_of(item.source).body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                yield node.name
+                continue
+            for part in ast.walk(node):
+                if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                    yield part.id
+                elif isinstance(part, ast.alias):
+                    yield part.asname or part.name.partition(".")[0]
 
 
 def called(item: CodeItem) -> str:
@@ -91,17 +110,16 @@ def pull_call(item: CodeItem, inputs: str, outputs: str, grads: str) -> str:
 
 
 def _renamed(item: CodeItem) -> str:
-    """By a name of its own: two pieces may define a function of the same name."""
-    return f"{called(item)} = {meant(ast.parse(item.source), item.name)}"
+    """By a name of its own: the next piece may define a function of the same name."""
+    return f"{called(item)} = {meant(tree_of(item.source), item.name)}"
 
 
 def _require_arrays(item: CodeItem, what: str) -> None:
-    try:
-        tree = ast.parse(item.source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        tree = None
-    names = [] if tree is None else [n.id for n in ast.walk(tree) if isinstance(n, ast.Name)]
-    if tree is None or meant(tree, item.name) is None or "tf" in names:
+    tree = tree_of(item.source)
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    if meant(tree, item.name) is None:
+        raise GradstepError(f"there is no function in '{item.name}'", kind="ValueError")
+    if "tf" in names:
         raise GradstepError(
             f"the function '{item.name}' calls TensorFlow, so it cannot be in {what}",
             kind="ValueError",

@@ -47,7 +47,7 @@ def to_numpy(document: Document) -> bytes:
 
 class _Script(FlatScript):
     def __init__(self, document: Document) -> None:
-        super().__init__(document, WHAT, _RESERVED)
+        super().__init__(document, WHAT, (*_RESERVED, *own.taken(document)))
         self.items = [own.overriding(document, op) for op in self.operations]
         self.derived = _derived(document)
         self.backward = _backward(self.derived, document.graph)

@@ -24,6 +24,14 @@ def script_name(item: CodeItem | None) -> str:
     return "None" if item is None or _function(item) == "None" else identifier(item.name)
 
 
+def tree_of(source: str) -> ast.Module:
+    """What is no Python defines nothing: the script is written all the same."""
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])
+
+
 def _used(item: CodeItem) -> Iterator[str]:
     function, name = _function(item), item.name
     if item.kind is CodeKind.PYFUNC:
@@ -36,17 +44,9 @@ def _used(item: CodeItem) -> Iterator[str]:
 
 
 def _function(item: CodeItem) -> str:
-    return meant(_tree(item.source), item.name) or "None"
+    return meant(tree_of(item.source), item.name) or "None"
 
 
 def _registered(source: str) -> set[str]:
     """Gradients that the source registers itself."""
-    return {name for names in functions_in(_tree(source)).values() for name in names}
-
-
-def _tree(source: str) -> ast.Module:
-    """What is no Python defines nothing: the script is written all the same."""
-    try:
-        return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ast.Module([], [])
+    return {name for names in functions_in(tree_of(source)).values() for name in names}

@@ -63,7 +63,17 @@ def gradients(ys, xs, weights):
 _HELPERS = {"over(": _OVER, "differences(": _DIFFERENCES, "gradients(": _GRADIENTS}
 _OTHER_FORMATS = "write one for TensorFlow (.py) or NumPy (.numpy.py)"
 _ROUNDS = "# PyTorch's gradient of {} is 0; TensorFlow has none there."
-_RESERVED = ("np", "torch", "types", "compute", "over", "differences", "gradients", "found")
+_RESERVED = (
+    "np",
+    "torch",
+    "types",
+    "compute",
+    "over",
+    "differences",
+    "gradients",
+    "found",
+    *own.NAMES,
+)
 
 
 def to_torch(document: Document) -> bytes:
@@ -80,7 +90,7 @@ def to_torch(document: Document) -> bytes:
 
 class _Script(FlatScript):
     def __init__(self, document: Document) -> None:
-        super().__init__(document, WHAT, (*_RESERVED, *own.NAMES))
+        super().__init__(document, WHAT, (*_RESERVED, *own.taken(document)))
         self.items = {op.name: self._item(op) for op in self.operations}
         self._types = infer_declared(document.graph).types
         self._require_free()

@@ -176,3 +176,31 @@ def test_a_gradient_through_what_is_fed_is_no_gradient_of_pytorchs() -> None:
     assert numbers(printed(asked)["gradient by x"]) == pytest.approx(4 * x**3)
     with pytest.raises(GradstepError, match="a gradient goes through 'mid', which is fed"):
         to_bytes(asked, ".torch.py")
+
+
+def test_functions_of_one_name_are_two_and_no_tensors_name() -> None:
+    twice = (
+        "def scale(x):\n    return np.multiply(x, 2)\ndef rule(op, grad):\n    return scale(grad)\n"
+    )
+    thrice = "def rule(op, grad):\n    return grad * 3\n"
+
+    def block(x: Tensor) -> None:
+        tf.identity(tf.identity(tf.square(x, name="scale"), name="B_"), name="loss")
+
+    rules = (("A", "loss"), ("B", "B_"))
+    overrides = tuple(Override(name, target, OverrideKind.OP) for name, target in rules)
+    code = {n: CodeItem(n, CodeKind.GRADIENT, s) for n, s in (("A", twice), ("B", thrice))}
+    asked = document(block, overrides=overrides).with_(code=code)
+    found = numbers(printed(asked)["gradient by x"])
+    assert found == pytest.approx(2 * 3 * 2 * AT.array.ravel())
+    if importlib.util.find_spec("torch") is not None:
+        code["A"] = replace(code["A"], source=twice.replace("np.multiply(x, 2)", "x * 2"))
+        found = numbers(printed(asked.with_(code=code), ".torch.py")["gradient by x"])
+        assert found == pytest.approx(2 * 3 * 2 * AT.array.ravel())
+
+
+def test_what_is_no_python_is_no_function() -> None:
+    asked = document(product, **instead("f", "mid"))
+    asked = asked.with_(code={"f": CodeItem("f", CodeKind.GRADIENT, "def f(:")})
+    with pytest.raises(GradstepError, match="there is no function in 'f'"):
+        to_bytes(asked, ".torch.py")
