@@ -16,6 +16,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import Shape
 from gradstep.core.graph.loop import everywhere
 from gradstep.core.graph.model import PYTHON_OPS, Operation, TensorRef
+from gradstep.core.io.script.flat_graph import plain
 from gradstep.core.io.script.script_conds import HELPER as BRANCHES
 from gradstep.core.io.script.script_conds import has_branches_in_loops
 from gradstep.core.io.script.script_functions import functions, script_name
@@ -96,8 +97,7 @@ def to_python(document: Document) -> bytes:
     """The script, as UTF-8. Raises GradstepError for a graph that a script cannot hold."""
     graph = everywhere(document.graph, lambda part: with_requests(part, document.request))
     graph = everywhere(graph, lambda part: lower_document(part, infer_declared(part)))
-    title = " ".join(document.title.replace("\\", "").replace('"', "'").split())
-    parts = [_HEAD.format(title=title or "A graph")]
+    parts = [_HEAD.format(title=plain(document.title) or "A graph")]
     if any(item.kind is CodeKind.NUMPY_GRADIENT for item in document.code.values()):
         parts.append(_ON_ARRAYS)
     if document.threads:

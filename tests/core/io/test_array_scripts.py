@@ -163,6 +163,7 @@ def test_what_cannot_run_is_refused_in_words(document: Document, match: str, suf
     assert said.value.kind != "InternalError"
 
 
-def test_a_title_of_odd_characters_leaves_a_program() -> None:
+@pytest.mark.parametrize("suffix", [".py", ".numpy.py", ".torch.py"])
+def test_a_title_of_odd_characters_leaves_a_program(suffix: str) -> None:
     document = of_block(HEALTHY[BLOCKS[0]]).with_(title="a\0b\\", note='"""\0')
-    compile(to_bytes(document, ".numpy.py"), "script", "exec")
+    compile(to_bytes(document, suffix), "script", "exec")
