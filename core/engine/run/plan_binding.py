@@ -342,10 +342,10 @@ class Binding:
         if self.backend.xp is not np:
             on_host = iteration_host_values(iteration, holds_bfloat16(self.backend.xp))
             layout = RecordLayout(iteration.plan, on_host=on_host)
-        inside = self.backend  # iterations follow each other without a word to their recording
-        if isinstance(inside, PlacedBackend):
-            inside = inside.home
-        recording = self._make_recording(iteration.plan, inside, self.functions, layout)
+        backend = self.backend  # iterations follow each other without a word to their recording
+        if isinstance(backend, PlacedBackend):
+            backend = backend.home
+        recording = self._make_recording(iteration.plan, backend, self.functions, layout)
         fed = ((iteration.plan.tensors[ref], step.reads[n]) for ref, n in iteration.fed.items())
         pairs = ((inside, value) for inside, value in fed if isinstance(inside, int))
         recording.on_host.give(self.on_host.of_values(pairs, self._cells))
