@@ -97,7 +97,7 @@ def _expand(document: Document, names: Sequence[str]) -> Document:
     as before, so that what reduces them still does."""
     at, axis = names
     edge, source, _ = source_of(document, at)
-    if anywhere(document.graph, source.op).type == "ExpandDims":
+    if _leads_through(document, source, "ExpandDims", axis):
         return document
     value = Constant(np.array(int(axis), np.int32))
     attrs = {"value": value, "dtype": DType.INT32}

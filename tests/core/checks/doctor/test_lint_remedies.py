@@ -102,6 +102,7 @@ def test_it_mends_what_was_found(code: str) -> None:
 def test_labels_become_a_column_and_each_meets_its_own_row() -> None:
     mended = edit_by_name(_column(), "expand", ("error<1", "1"))
     assert edit_by_name(mended, "expand", ("error<1", "1")) is mended
+    assert edit_by_name(mended, "expand", ("error<1", "0")) is not mended, "another axis"
     x = np.arange(1, 5)
     assert _gradient(mended) == pytest.approx(np.mean(2 * (x - 2 * x) * x))
     assert _gradient(_column()) != pytest.approx(_gradient(mended))
