@@ -14,24 +14,19 @@ from gradstep.core.document.expectation import ATOL, RTOL, ExpectationKind
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Phase
 
-# 2: a tensor may be written as its one value (TensorRecord.splat). 3: data (DatasetRecord). 4: rows
-# of it to test on; a recorded run (RecordedRecord). 5: watches. 6: breakpoints that
-# log, or are on what is written. 7: rows of the data are packed into it. Else files are as they
-# were, and are written as 1, which older versions of the program read. 8: branches of its runs.
-# 9: branches of edited programs. 10: branches that stand in loops, or were given values there.
 VERSION = 10
-SPLATS, DATA, TEST, RECORDED, WATCHES, LOGS, PACKED, BRANCHES, EDITED_BRANCHES, LOOP_BRANCHES = (
-    2,
-    3,
-    4,
-    4,
-    5,
-    6,
-    7,
-    8,
-    9,
-    10,
-)  # since when there are these
+# Since when there are these. Files without them are written as 1, which older versions of the
+# program read.
+SPLATS = 2  # a tensor may be written as its one value (TensorRecord.splat)
+DATA = 3  # DatasetRecord
+TEST = 4  # rows of the data to test on
+RECORDED = 4  # a recorded run (RecordedRecord)
+WATCHES = 5
+LOGS = 6  # breakpoints that log, or are on what is written
+PACKED = 7  # rows of the data are packed into it
+BRANCHES = 8  # of its runs
+EDITED_BRANCHES = 9  # of edited programs
+LOOP_BRANCHES = 10  # they stand in loops, or were given values there
 ALIKE = 1  # from this version on, these records read a file as it stands
 
 
