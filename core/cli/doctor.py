@@ -49,7 +49,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     """All findings. A GPU, display or optional library that is missing is no failure: exit status 1
     is for what keeps Gradstep from working."""
     if args.engine and args.engine != HERE:
-        every = examine(read_address(args.engine).argv)
+        every = examine(read_address(args.engine))
         return _answer(every, [f for f in every if f.name in _OF_ENGINES])
     findings = [_python(), *_packages(), *_qt(), _display()]
     findings += [_sandbox(), _end()]

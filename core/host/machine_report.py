@@ -9,6 +9,7 @@ import msgspec
 
 from gradstep.core.errors import GradstepError
 from gradstep.core.host.engine_client import local_engine
+from gradstep.core.host.remote_engine import EngineChoice, RemoteEngine
 from gradstep.core.json_text import UNREADABLE
 
 _LONGEST = 150  # seconds; a first look at a GPU compiles its kernels
@@ -47,20 +48,23 @@ def as_text(findings: Sequence[MachineFact]) -> str:
     return "\n".join(lines)
 
 
-def examine(engine: Sequence[str] | None = None) -> list[MachineFact]:
-    """What `gradstep doctor` says there where `engine`, a command, starts the engine: in a process
-    of its own, which a broken driver or library may take down. Takes seconds. Raises GradstepError
-    where it cannot say."""
-    command = doctor_command(engine)
+def examine(engine: EngineChoice = None) -> list[MachineFact]:
+    """What `gradstep doctor` says there where `engine` is: in a process of its own, which a broken
+    driver or library may take down. Takes seconds. Raises GradstepError where it cannot say."""
+    remote = engine if isinstance(engine, RemoteEngine) else None
+    command = doctor_command(engine.argv if isinstance(engine, RemoteEngine) else engine)
     try:
         done = subprocess.run(command, capture_output=True, timeout=_LONGEST, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
+        if remote is not None and isinstance(error, OSError):
+            raise remote.no_ssh() from None
         raise _silent(f"{error}") from None
     try:
         return msgspec.json.decode(done.stdout, type=_Report).checks
     except UNREADABLE:
-        said = (done.stderr or done.stdout).decode(errors="replace").strip()
-        raise _silent(said.rpartition("\n")[2] or f"exit status {done.returncode}") from None
+        said = (done.stderr or done.stdout).decode(errors="replace").strip().split("\n")
+        lost = None if remote is None else remote.end(done.returncode, said, greeted=False)
+        raise lost or _silent(said[-1] or f"exit status {done.returncode}") from None
 
 
 def doctor_command(engine: Sequence[str] | None) -> list[str]:

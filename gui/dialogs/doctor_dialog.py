@@ -62,7 +62,7 @@ class DoctorDialog(Dialog):
         self._say(self._looking)
         for button in (self._again, self._copy_all):
             button.setEnabled(False)
-        engine = self.workspace.bridge.command
+        engine = self.workspace.bridge.engine
         self._background.run(lambda: examine(engine), self._show, self._fail)
 
     def report(self) -> str:

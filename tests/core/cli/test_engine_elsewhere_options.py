@@ -56,6 +56,8 @@ def test_doctor_says_what_the_other_machine_has(
     ("where", "what"),
     [
         ("ssh://unreachable", "No route to host"),
+        ("ssh://unreachable", "check the name and the network"),
+        ("ssh://box/nowhere", "there is no Gradstep on box in /nowhere"),
         ("ssh://-oProxyCommand=x", "is no name of a host"),
         ("gpubox", "names no engine"),
     ],
