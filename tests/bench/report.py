@@ -15,7 +15,7 @@ from tests.bench.spread import Spread
 
 # What is published was measured on a core of its own.
 _WAITED = 1.05  # the clock's time over CPU time
-_WIDE = 0.15  # from quartile to quartile, of the median
+_DOUBT = 0.1  # how far a median may be off
 _FEW = 0.1  # of all ratios
 
 PAGE = ROOT / "docs/benchmarks.md"
@@ -63,16 +63,16 @@ def _verdict(row: Row) -> str:
 
 def doubts(rows: Sequence[Row], races: Races) -> list[str]:
     """Why the figures should not be published: other programs were on the core (which costs peers
-    more than it costs a plan), or what was measured again and again differs too much."""
+    more than it costs a plan), or the medians of too many ratios are not known well."""
     found = []
     if (waited := max((race.waited for race in races.values()), default=1.0)) > _WAITED:
         found.append(f"other programs had the core {1 - 1 / waited:.0%} of the time")
-    widths = {row.name: row.measured.width for row in rows if row.measured and row.unit == "ratio"}
-    wide = [name for name, width in widths.items() if width > _WIDE]
-    if len(wide) > _FEW * len(widths):
-        widest = max(wide, key=widths.__getitem__)
-        count = f"of {len(wide)} of {len(widths)} ratios the quartiles are"
-        found.append(f"{count} more than {_WIDE:.0%} apart, most of '{widest}'")
+    off = {row.name: row.measured.doubt for row in rows if row.measured and row.unit == "ratio"}
+    uncertain = [name for name, doubt in off.items() if doubt > _DOUBT]
+    if len(uncertain) > _FEW * len(off):
+        most = max(uncertain, key=off.__getitem__)
+        count = f"the medians of {len(uncertain)} of {len(off)} ratios"
+        found.append(f"{count} may be off by more than {_DOUBT:.0%}, most of all '{most}'")
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,18 +15,25 @@ class Spread:
     median: float
     low: float
     high: float
+    count: int = 1  # of the measurements
 
     @property
     def width(self) -> float:
         """From quartile to quartile, relative to the median."""
         return (self.high - self.low) / self.median if self.median else 0.0
 
+    @property
+    def doubt(self) -> float:
+        """How far the median may be from that of ever more measurements, relative to it: about a
+        95 % interval (McGill, Tukey and Larsen, Variations of Box Plots, 1978)."""
+        return 1.57 * self.width / math.sqrt(self.count)
+
     @classmethod
     def of(cls, values: Sequence[float]) -> Spread:
         if len(values) < 2:
             return cls(values[0], values[0], values[0])
         low, median, high = statistics.quantiles(values, n=4, method="inclusive")
-        return cls(median, low, high)
+        return cls(median, low, high, len(values))
 
 
 def ratio(ours: Sequence[float], theirs: Sequence[float]) -> Spread:

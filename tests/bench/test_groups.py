@@ -46,7 +46,7 @@ def test_every_target_of_a_group_gets_a_row(
     monkeypatch.setattr(group, "ask", lambda *_, **__: {key: [1.0, 2.0, 3.0] for key in keys})
     rows = group.rows(Choices())
     assert [r.name for r in rows] == [t.name for t in targets]
-    assert all(r.measured == Spread(2.0, 1.5, 2.5) and not r.fault for r in rows)
+    assert all(r.measured == Spread(2.0, 1.5, 2.5, count=3) and not r.fault for r in rows)
 
 
 @pytest.mark.parametrize("group", TARGETS)
