@@ -115,6 +115,12 @@ SUBJECTS = (
         "queue_train_validation",
     ),
     LintSubject(
+        "dropout-in-judgement",
+        "Predictions judged with dropout",
+        "Dropout leaves out part of a network while it is trained. Predictions are to be made with "
+        "all of it: with another part missing in each run they look worse than they are.",
+    ),
+    LintSubject(
         "dead-units",
         "ReLU units that are always 0",
         "Where a ReLU gives 0 its gradient is 0. A unit that gives 0 for every row gets none, so "
@@ -151,6 +157,35 @@ SUBJECTS = (
         "Adam and momentum step by an average of gradients, not by the last one: where that is 0 "
         "now, the average is not.",
         "adam_freezing",
+        of_runs=True,
+    ),
+    LintSubject(
+        "overshooting-step",
+        "Steps that overshoot",
+        "Along a step the loss falls, and rises again where the step is too long for its "
+        "curvature. Where it ends up higher than it began, each step makes it worse.",
+        of_runs=True,
+    ),
+    LintSubject(
+        "summed-loss",
+        "Sums of rows where means were meant",
+        "The gradient of a sum over the rows of a batch is as many times that of their mean as "
+        "there are rows, and a learning rate for the one is too large for the other.",
+        of_runs=True,
+    ),
+    LintSubject(
+        "unscaled-input",
+        "Inputs of sizes far from 1",
+        "The gradient of the first weights is as large as what they are multiplied by, and the "
+        "curvature as large as its square: one learning rate is too large for them and too small "
+        "for all others.",
+        of_runs=True,
+    ),
+    LintSubject(
+        "lost-digits",
+        "Sums that lose what is added",
+        "A float32 has 24 bits, a float16 has 11. What is smaller than half of the last one of a "
+        "number changes nothing when it is added, however often.",
         of_runs=True,
     ),
 )

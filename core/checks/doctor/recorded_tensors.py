@@ -37,6 +37,13 @@ class RecordedTensors:
         found = self._session.frame(number, step).look(ref)
         return None if found is None or found.size > _LARGEST else found
 
+    def copy(
+        self, x: Examined, ref: TensorRef, run: int = -1, begin: bool = False
+    ) -> np.ndarray | None:
+        """The same, to be kept while others are asked for."""
+        found = self.value(x, ref, run, begin)
+        return None if found is None else found.copy()
+
     def earlier(self) -> Iterator[int]:
         """Runs before the last whose values are there, the latest first, without a gap."""
         if self._session is not None:
