@@ -24,6 +24,7 @@ def vector(*numbers: float) -> np.ndarray:
 
 MIX = np.full((SIZE, SIZE), 0.05, np.float32) + 0.8 * np.eye(SIZE, dtype=np.float32)
 ALL = np.ones(SIZE, bool)
+SWAP = np.array([1, 0], np.int32)
 ORDER = np.array([2, 0, 3, 1], np.int32)
 
 # What has slopes that are neither flat nor steep for numbers between -1 and 2, and stays there.
@@ -38,6 +39,7 @@ HEALTHY: dict[str, Block] = {
     "gate": lambda y: y * tf.sigmoid(y) + 0.2,
     "matmul": lambda y: tf.reshape(tf.matmul(tf.reshape(y, [1, SIZE]), MIX), [SIZE]),
     "gather": lambda y: tf.gather(y, ORDER),
+    "rows": lambda y: tf.reshape(tf.gather(tf.reshape(y, [2, 2]), SWAP), [SIZE]),
     "concat": lambda y: tf.slice(tf.concat([y * 0.5, y], 0), [SIZE], [SIZE]),
     "relu": lambda y: tf.relu(y + 2.0) - 2.0,
     "maximum": lambda y: tf.maximum(y, -1.0),
@@ -118,6 +120,32 @@ ENDED = {
     "stop": Plant(lambda y, at: tf.stop_gradient(y, name="planted"), ("stop",)),
     "floor": Plant(lambda y, at: tf.floor(y, name="planted"), ("not_differentiable",)),
     "whole": Plant(lambda y, at: tf.cast(tf.cast(y, "int32"), "float32"), ("not_float",)),
+}
+
+
+def _in_loop(block: Block) -> Block:
+    """In the only iteration of a loop."""
+    return lambda y: tf.while_loop(lambda i, a: i < 1, lambda i, a: (i + 1, block(a)), (0, y))[1]
+
+
+def _in_each(block: Block) -> Block:
+    """In each of three iterations."""
+    return lambda y: tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, block(a)), (0, y))[1]
+
+
+def _in_cond(block: Block) -> Block:
+    """In the branch that is taken; the other one is healthy."""
+    return lambda y: tf.cond(tf.reduce_sum(y) > -1e30, lambda: block(y), lambda: y * 0.5)
+
+
+# Where a block may be: it is planted with the name "planted", which ends with that there.
+PLACES: dict[str, Callable[[Block], Block]] = {
+    "": lambda block: block,
+    "a loop": _in_loop,
+    "each iteration": _in_each,
+    "a cond": _in_cond,
+    "a cond in a loop": lambda block: _in_loop(_in_cond(block)),
+    "a loop in a cond": lambda block: _in_cond(_in_loop(block)),
 }
 
 

@@ -78,6 +78,11 @@ class Ran:
         guard = self.plan.steps[step].guard
         return step < self.done and (guard is None or holds(guard.when, self.held))
 
+    def is_dead(self, ref: TensorRef) -> bool:
+        """Whether it is in a branch that was not taken: then it may lie where something else is."""
+        alive = self.plan.alive.get(ref)
+        return alive is not None and not holds(alive, self.held)
+
     def value_of(self, ref: TensorRef) -> int | None:
         """The value that a tensor is in the end; None where the plan does not have it."""
         where = self.plan.tensors.get(ref)

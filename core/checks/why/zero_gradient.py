@@ -9,7 +9,7 @@ search goes through the iterations of the way back.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -170,7 +170,10 @@ class ZeroFlow:
         gradients = {ref: self._derived.gradients[ref] for ref in self._outputs[op.name]}
         arrived = [(ref, self._array(level, gradient)) for ref, gradient in gradients.items()]
         live = [x for _, x in arrived if x is not None and x.any()]
-        if not live:
+        if not live and self._is_unread(level, gradients):
+            name = self._derived.custom.get(op.name, "")
+            yield Stopper(level, op, "override" if name else "flat", override=name)
+        elif not live:
             self._note_untaken(level, [ref for ref, x in arrived if x is None])
             yield from (Place(level, ref) for ref, x in arrived if x is not None)
         elif loop_of(op) is not None:
@@ -185,6 +188,14 @@ class ZeroFlow:
             )
             outcome = self._stopped(Wire(place, edge, op, turn, gradients), live[0])
             yield outcome if isinstance(outcome, Place) else replace(outcome, step=turn.step)
+
+    def _is_unread(self, level: Level, gradients: Mapping[TensorRef, TensorRef]) -> bool:
+        """Whether nothing computes what arrives at an operation of a loop, since its gradient
+        function gives 0 whatever comes in. Of gradients that are rows nobody computes the whole."""
+        return level.loop is not None and not any(
+            ref in self._derived.slices or level.ran.value_of(gradient) is not None
+            for ref, gradient in gradients.items()
+        )
 
     def _into_loop(self, level: Level, op: Operation, edge: Edge) -> Iterator[Stopper | Place]:
         loop, back = loop_of(op), iterations_back(level.ran, op)
@@ -249,7 +260,9 @@ class ZeroFlow:
         """None, too, of what is in a branch that was not taken: something else may lie there."""
         index = None if ref is None else level.ran.value_of(ref)
         made = -1 if index is None else level.ran.plan.made_by[index]
-        if index is None or (made >= 0 and not level.ran.has_run(made)):
+        if ref is None or index is None or (made >= 0 and not level.ran.has_run(made)):
+            return None
+        if level.ran.is_dead(ref):
             return None
         found = self._again.array(level.ran.held(index))
         return found if isinstance(found, np.ndarray) else None

@@ -18,7 +18,7 @@ from gradstep.core.graph.model import Graph
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.protocol.messages import Explanation
-from tests.support.planted_blocks import BROKEN, HEALTHY, SIZE, STOPPED, Plant, vector
+from tests.support.planted_blocks import BROKEN, HEALTHY, PLACES, SIZE, STOPPED, Plant, vector
 from tests.support.whys import why_gradient, why_value
 
 COUNT = max(50, settings.default.max_examples)
@@ -36,27 +36,33 @@ class Drawn:
 
 @st.composite
 def drawn(draw: st.DrawFn, plants: dict[str, Plant]) -> tuple[Drawn, Plant | None]:
-    """Healthy blocks, and one plant among them, if there are any."""
+    """Healthy blocks, and one plant among them, if there are any, in a loop or cond perhaps."""
     names = st.lists(st.sampled_from(sorted(HEALTHY)), max_size=5)
     before, after = draw(names), draw(names)
     name = draw(st.sampled_from(sorted(plants))) if plants else ""
     at = draw(st.integers(0, SIZE - 1))
+    place = draw(st.sampled_from(sorted(PLACES))) if plants else ""
     values = draw(st.lists(st.floats(0.25, 0.75, width=32), min_size=SIZE, max_size=SIZE))
     builder = GraphBuilder()
     with builder.as_default():
         y: Tensor = builder.placeholder("x", shape=[SIZE])
         for block in before:
             y = HEALTHY[block](y)
-        y = plants[name].block(y, at) if name else y
+        if name:
+            y = PLACES[place](lambda y: plants[name].block(y, at))(y)
         for block in after:
             y = HEALTHY[block](y)
         weights = vector(1, 2, 3, 5)
         tf.reduce_sum(y * weights, name="loss")
-    words = (*before, f"<{name}>", *after)
+    words = (*before, f"<{name}{place and f' in {place}'}>", *after)
     return Drawn(builder.build(), {"x": values}, at, words), plants.get(name)
 
 
 _SETTINGS = settings(max_examples=COUNT, deadline=None, suppress_health_check=[*HealthCheck])
+
+
+def _last(name: str | None) -> str:
+    return (name or "").rpartition("/")[2]
 
 
 def _gradient(case: Drawn) -> Explanation:
@@ -70,7 +76,7 @@ def test_what_makes_nan_and_infinity_is_named(found: tuple[Drawn, Plant]) -> Non
     case, plant = found
     said = why_value(case.graph, "loss", case.values)
     if said.state in ("nan", "inf"):  # not where what comes after makes it finite again
-        told = (said.node, said.index, said.cause)
+        told = (_last(said.node), said.index, said.cause)
         assert told == ("planted", [case.at], plant.causes[0]), (case.words, said.text)
 
 
@@ -80,7 +86,7 @@ def test_what_makes_nan_and_infinity_is_named(found: tuple[Drawn, Plant]) -> Non
 def test_what_stops_a_gradient_is_named(found: tuple[Drawn, Plant]) -> None:
     case, plant = found
     said = _gradient(case)
-    told = (said.state, said.node, said.cause)
+    told = (said.state, _last(said.node), said.cause)
     assert told == ("zero", "planted", plant.causes[0]), (case.words, said.text)
 
 
@@ -94,3 +100,18 @@ def test_nothing_is_blamed_where_nothing_is_planted(found: tuple[Drawn, None]) -
             case.words,
             said.text,
         )
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_what_has_no_slope_is_named_wherever_it_is(place: str) -> None:
+    """In a loop nothing computes the gradient that arrives there; in a cond the other branch has
+    one that lies where this one's is."""
+    builder = GraphBuilder()
+    with builder.as_default():
+        x: Tensor = builder.placeholder("x", shape=[SIZE])
+        y = PLACES[place](lambda y: STOPPED["sign"].block(y, 0))(x * 0.5)
+        tf.reduce_sum(y * vector(1, 2, 3, 5), name="loss")
+    case = Drawn(builder.build(), {"x": [0.25, 0.5, 0.75, 0.5]}, 0, (place,))
+    said = _gradient(case)
+    assert (said.state, _last(said.node), said.cause) == ("zero", "planted", "flat"), said.text
+    assert "other way" not in said.text
