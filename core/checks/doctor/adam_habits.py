@@ -10,7 +10,7 @@ from gradstep.core.checks.doctor.examined_document import Examined
 from gradstep.core.checks.doctor.finding_words import share
 from gradstep.core.checks.doctor.lint import Finding
 from gradstep.core.checks.doctor.recorded_tensors import RecordedTensors, named_input, recorded
-from gradstep.core.graph.model import Operation
+from gradstep.core.graph.model import Operation, TensorRef
 
 _ADAM = ("ApplyAdam", "ResourceApplyAdam")
 _WITH_MEMORY = (
@@ -23,6 +23,9 @@ _WITH_MEMORY = (
 _FROZEN = 0.25  # share of a variable's elements
 _STRONG = 0.1  # of what the others move
 _MOST = 0.5
+_BEFORE = 4  # runs
+_MATRIX = 2  # axes
+_ROUNDED = 1e-6  # of the largest gradient: what float32 leaves of a sum that is 0
 
 
 def find_moved_by_memory(x: Examined) -> Iterator[Finding]:
@@ -54,8 +57,32 @@ def _step_without_gradient(
         return None
     step = np.abs(after - before)
     others = float(np.median(step[~zero])) if (~zero).any() else 0.0
+    by_rounding = _rounded(x, gradient, runs, run)
+    if by_rounding is not None:
+        zero = zero & ~by_rounding
     moved = np.where(zero & (step > _STRONG * others), step, 0.0)
     return moved if (moved > 0).mean() >= _FROZEN else None
+
+
+def _rounded(
+    x: Examined, gradient: TensorRef, runs: RecordedTensors, run: int
+) -> np.ndarray | None:
+    """The elements whose gradient was rounding in the runs before: what moves them is no memory of
+    something that was learned. None where nothing before is kept."""
+    numbers = [n for n in runs.earlier() if n < run][:_BEFORE]
+    found = [_copied(runs.value(x, gradient, n)) for n in numbers]
+    before = [np.abs(value) for value in found if value is not None]
+    if not before:
+        return None
+    largest = np.max(before, axis=0, initial=0.0)
+    others = (named_input(op, "grad") for op, _ in _updates(x, _WITH_MEMORY))
+    sizes = [_size(runs.value(x, ref, run)) for ref in others if ref is not None]
+    return np.asarray(largest < _ROUNDED * max(sizes, default=0.0))
+
+
+def _size(value: np.ndarray | None) -> float:
+    """The largest number in it."""
+    return 0.0 if value is None else float(np.abs(value).max(initial=0.0))
 
 
 def _moved(op: Operation, step: np.ndarray, run: int) -> Finding:
@@ -76,29 +103,38 @@ def _moved(op: Operation, step: np.ndarray, run: int) -> Finding:
 
 def find_ruling_epsilons(x: Examined) -> Iterator[Finding]:
     """Adam divides by sqrt(v) + epsilon: where epsilon is the larger one, its steps shrink with the
-    gradient, and it is plain gradient descent with momentum."""
-    for op, runs in _updates(x, _ADAM):
-        names = ("v", "beta2_power", "epsilon")
-        inputs = {name: named_input(op, name) for name in names}
-        given = [None if ref is None else _copied(runs.value(x, ref)) for ref in inputs.values()]
-        v, power, epsilon = given
-        if v is None or power is None or epsilon is None:
-            continue
-        root = np.sqrt(v / max(1 - float(power), 1e-12))
-        some = root > 0
-        if not some.any() or (root[some] < epsilon).mean() < _MOST:
-            continue
+    gradient, and it is plain gradient descent with momentum. The gradient of a bias before a
+    normalisation is 0 but for rounding, which is no matter of size."""
+    roots = [(op, *found) for op, runs in _updates(x, _ADAM) if (found := _root(x, op, runs))]
+    largest = max((float(root.max()) for _, root, _ in roots), default=0.0)
+    for op, root, epsilon in roots:
         variable = op.inputs[0]
         assert variable is not None
-        middle = float(np.median(root[some]))
+        if len(x.shape(variable) or ()) < _MATRIX:
+            root = root[root > _ROUNDED * largest]
+        if not root.size or (root < epsilon).mean() < _MOST:
+            continue
+        middle = float(np.median(root))
         text = (
-            f"Adam's epsilon, {float(epsilon):g}, is larger than the gradients of {variable.op}: "
+            f"Adam's epsilon, {epsilon:g}, is larger than the gradients of {variable.op}: "
             f"the root of their mean square is {middle:.2g} in the median. It "
-            f"divides by epsilon then, so steps are {float(epsilon) / middle:.2g} times "
+            f"divides by epsilon then, so steps are {epsilon / middle:.2g} times "
             "smaller than the learning rate says"
         )
         fix = "scale the loss up, or make epsilon smaller"
         yield Finding(variable.op, text, fix)
+
+
+def _root(x: Examined, op: Operation, runs: RecordedTensors) -> tuple[np.ndarray, float] | None:
+    """The roots of v, without its beginning with 0, of the elements that ever had a gradient; and
+    epsilon."""
+    inputs = (named_input(op, name) for name in ("v", "beta2_power", "epsilon"))
+    v, power, epsilon = (None if ref is None else _copied(runs.value(x, ref)) for ref in inputs)
+    if v is None or power is None or epsilon is None:
+        return None
+    root = np.sqrt(v / max(1 - float(power), 1e-12))
+    some = root[root > 0]
+    return (some, float(epsilon)) if some.size else None
 
 
 def _updates(x: Examined, types: tuple[str, ...]) -> Iterator[tuple[Operation, RecordedTensors]]:

@@ -35,6 +35,30 @@ def test_a_small_epsilon_and_no_gradient_at_all_are_left_alone(document: Documen
     assert not findings(document, "epsilon-rules", runs=2)
 
 
+def test_a_bias_before_a_normalisation_has_a_gradient_of_rounding() -> None:
+    """d loss / d b is the sum of what has a mean of 0 over the rows."""
+
+    def draw(b: GraphBuilder) -> None:
+        x = b.placeholder("x", shape=[8, 3])
+        y = tf.add(tf.matmul(x, b.variable("w", shape=[3, 3])), b.variable("b", shape=[3]))
+        centred = tf.subtract(y, tf.reduce_mean(y, 0))
+        tf.reduce_mean(tf.square(tf.matmul(centred, b.variable("v", shape=[3, 1]))), name="loss")
+
+    random = np.random.default_rng(1)
+    numbers = {name: random.normal(size=n) for name, n in (("w", (3, 3)), ("v", (3, 1)), ("b", 3))}
+    adam = Optimizer("Adam", {"learning_rate": 0.1, "epsilon": 1e-6})
+    document = drawn(
+        draw,
+        "loss",
+        ["w", "b", "v"],
+        initial=numbers,
+        feeds={"x": random.normal(size=(8, 3))},
+        optimizers=(adam,),
+    )
+    for code in ("epsilon-rules", "moved-by-memory"):
+        assert not findings(document, code, runs=5)
+
+
 def masked(optimizer: str) -> Document:
     """In run 1 all of w learns, afterwards the first half alone: the mask is multiplied by m."""
 
