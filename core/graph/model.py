@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import compress, count
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -69,12 +69,15 @@ class TensorRef(NamedTuple):
         return self.op if self.index == 0 else str(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """The wire into input number `index` of operation `op`."""
+class Edge(NamedTuple):
+    """The wire into input number `index` of operation `op`; a tuple, for very many are looked up.
+
+    sign: makes none equal to a TensorRef.
+    """
 
     op: str
-    index: int
+    index: int  # type: ignore[assignment]  # not tuple's method
+    sign: Literal["<"] = "<"
 
     @classmethod
     def parse(cls, text: str) -> Edge:
@@ -89,7 +92,10 @@ class Edge:
         return cls(op, int(index))
 
     def __str__(self) -> str:
-        return f"{self.op}<{self.index}"
+        return f"{self.op}{self.sign}{self.index}"
+
+    def __repr__(self) -> str:
+        return f"Edge(op={self.op!r}, index={self.index!r})"
 
 
 class Constant:

@@ -130,3 +130,10 @@ def test_a_number_of_thousands_of_digits_names_nothing(kind: Any) -> None:
     with pytest.raises(GradstepError, match="does not name") as caught:
         kind.parse(f"a{mark}{'9' * 5000}")
     assert len(caught.value.message) < 120
+
+
+def test_a_wire_is_no_tensor() -> None:
+    wire, tensor = Edge("x", 1), TensorRef("x", 1)
+    assert wire == Edge.parse("x<1") == eval(repr(wire))
+    assert wire != tensor
+    assert len({wire, tensor, Edge("x", 1)}) == 2
