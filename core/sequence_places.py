@@ -3,20 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from itertools import compress, count, islice
-from operator import is_not
+from typing import TypeVar
 
+T = TypeVar("T")
 _FEW = 64  # places, which whoever asks looks at one by one
-_STRIDE = 4096  # entries that are compared at once
+_STRIDE = 16  # entries that are compared at once, at first
+_LONGEST = 8192  # and at most
 
 
 def changed_places(a: Sequence[object], b: Sequence[object]) -> list[int] | None:
-    """The few places at which two sequences of one length have other objects, wherever they are;
-    None where they are of different lengths, or differ in many places. In C."""
+    """The few places at which two sequences of one length have other entries, wherever they are;
+    None where they are of different lengths, or differ in many places. The very same entries are
+    skipped over in C, without a look at them."""
     if len(a) != len(b):
         return None
-    found = [*islice(compress(count(), map(is_not, a, b)), _FEW + 1)]
-    return None if len(found) > _FEW else found
+    a, b = _of_one_kind(a, b)
+    if a == b:
+        return []
+    found: list[int] = []
+    place = _alike(a, 0, b, 0)
+    while place < len(a):
+        found.append(place)
+        if len(found) > _FEW:
+            return None
+        place += 1
+        place += _alike(a, place, b, place)
+    return found
+
+
+def common_start(a: Sequence[object], b: Sequence[object]) -> int:
+    """How many entries the two begin with that are the same; as `changed_places`."""
+    a, b = _of_one_kind(a, b)
+    return len(a) if a == b else _alike(a, 0, b, 0)
+
+
+def common_ends(a: Sequence[object], b: Sequence[object]) -> tuple[int, int]:
+    """How many entries the two begin with, and after these end with, that are the same; as
+    `changed_places`."""
+    a, b = _of_one_kind(a, b)
+    if a == b:
+        return len(a), 0
+    first = _alike(a, 0, b, 0)
+    return first, _alike_before(a, b, min(len(a), len(b)) - first)
+
+
+def _of_one_kind(a: Sequence[T], b: Sequence[T]) -> tuple[Sequence[T], Sequence[T]]:
+    """As they are, if they are compared with each other as they are."""
+    return (a, b) if type(a) is type(b) and isinstance(a, list | tuple) else ([*a], [*b])
 
 
 def inserted_places(
@@ -24,6 +57,7 @@ def inserted_places(
 ) -> dict[str, int] | None:
     """Where in `b` what is `new` stands, if `b` is `a` without what is `gone` and with that; else
     None, or where more than a few entries come or go. Equal entries are skipped over in C."""
+    a, b = _of_one_kind(a, b)
     found: dict[str, int] = {}
     i, j, steps = 0, 0, 0
     while True:
@@ -40,15 +74,37 @@ def inserted_places(
             return found if i == len(a) and j == len(b) else None
 
 
-def _alike(a: Sequence[str], i: int, b: Sequence[str], j: int) -> int:
+def _alike(a: Sequence[object], i: int, b: Sequence[object], j: int) -> int:
     """How many entries are equal from `i` and `j` on."""
     start, stride, most = i, _STRIDE, min(len(a) - i, len(b) - j) + i
-    while stride:
+    while i < most:
         stop = min(i + stride, most)
         if a[i:stop] == b[i + j - start : stop + j - start]:
-            i = stop
-            if i == most:
-                break
+            i, stride = stop, min(2 * stride, _LONGEST)
         else:
-            stride //= 2
+            return i - start + _equal(a[i:stop], b[i + j - start : stop + j - start])
     return i - start
+
+
+def _alike_before(a: Sequence[object], b: Sequence[object], most: int) -> int:
+    """How many entries are equal before the ends; `most` at most."""
+    done, stride, m, n = 0, _STRIDE, len(a), len(b)
+    while done < most:
+        stop = min(done + stride, most)
+        one, other = a[m - stop : m - done], b[n - stop : n - done]
+        if one != other:
+            return done + _equal(one[::-1], other[::-1])
+        done, stride = stop, min(2 * stride, _LONGEST)
+    return done
+
+
+def _equal(a: Sequence[object], b: Sequence[object]) -> int:
+    """How many entries two that differ begin with that are equal."""
+    low, high = 0, len(a)  # as many are equal; not all of as many are
+    while high - low > 1:
+        middle = (low + high) // 2
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle
+    return low

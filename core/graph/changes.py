@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, compress, count
+from itertools import chain, compress
 from operator import is_not
 
 from gradstep.core.graph.model import Graph, Operation
+from gradstep.core.sequence_places import common_ends
 
 NONE: frozenset[str] = frozenset()
 
@@ -38,18 +39,6 @@ def find_others(old: Mapping[str, object], new: Mapping[str, object]) -> Iterato
     """The names in `new` that stand for something else than in `old`, or are not there. In C, by
     identity."""
     return compress(new, map(is_not, map(old.get, new), new.values()))
-
-
-def common_start(a: Sequence[object], b: Sequence[object]) -> int:
-    """How many entries the two begin with that are the very same. In C."""
-    return next(compress(count(), map(is_not, a, b)), min(len(a), len(b)))
-
-
-def common_ends(a: Sequence[object], b: Sequence[object]) -> tuple[int, int]:
-    """How many entries the two begin with, and after these end with, that are the very same."""
-    first, most = common_start(a, b), min(len(a), len(b))
-    others = compress(count(), map(is_not, reversed(a), reversed(b)))
-    return first, min(next(others, most), most - first)
 
 
 def keep_sequence(then: Iterable[str], now: Iterable[str]) -> bool:

@@ -10,9 +10,8 @@ from typing import Any, Generic, TypeVar
 
 from gradstep.core.engine.plan.execution_plan import Plan, ends_of
 from gradstep.core.engine.plan.steps import Step
-from gradstep.core.graph.changes import common_ends
 from gradstep.core.graph.model import Graph
-from gradstep.core.sequence_places import changed_places
+from gradstep.core.sequence_places import changed_places, common_ends
 
 T = TypeVar("T")
 _Of = TypeVar("_Of")

@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradstep.core import sequence_places
-from gradstep.core.sequence_places import inserted_places
+from gradstep.core.sequence_places import (
+    changed_places,
+    common_ends,
+    common_start,
+    inserted_places,
+)
 
 _NAMES = st.lists(st.integers(0, 40).map(str), unique=True, max_size=30)
 
@@ -28,3 +33,27 @@ def test_many_are_not_looked_for_one_by_one() -> None:
     assert inserted_places([], names[:60], (), {*names[:60]}) is not None
     assert inserted_places(few, names[:60], (), {*names[:60]} - {*few}) is not None
     assert inserted_places(many, names, (), {*names} - {*many}) is None
+
+
+@given(st.lists(st.integers(0, 400), max_size=5), st.integers(0, 400), st.integers(0, 60))
+def test_where_long_lists_differ(places: list[int], length: int, less: int) -> None:
+    a = [str(number) for number in range(length)]
+    b = [f"{text}?" if int(text) in places else text for text in a]
+    found = sorted({place for place in places if place < length})
+    assert changed_places(a, b) == found
+    assert changed_places(tuple(a), b) == found
+    assert common_start(a, b) == (found[0] if found else length)
+    last = length - 1 - found[-1] if found else 0
+    assert common_ends(a, b) == (common_start(a, b), last)
+    shorter = b[: length // 2] + b[length // 2 + less :]
+    gone = length - len(shorter)
+    first, last = common_ends(a, shorter)
+    assert a[:first] == shorter[:first]
+    assert a[len(a) - last :] == shorter[len(shorter) - last :]
+    assert first + last == len(shorter) or a[first] != shorter[first]
+    assert changed_places(a, shorter) == (None if gone else found)
+
+
+def test_many_changed_places_are_not_listed() -> None:
+    names = [str(number) for number in range(300)]
+    assert changed_places(names, names[::-1]) is None

@@ -116,6 +116,8 @@ class FirstVariables:
 
 def _are_same(now: Mapping[Any, object], then: Mapping[Any, object], keys: Iterable[Any]) -> bool:
     """Whether both have the very same for all of `keys`."""
+    if now is then:
+        return True
     keys = [*keys]
     return all(map(is_, map(now.get, keys), map(then.get, keys)))
 

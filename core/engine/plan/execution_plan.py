@@ -24,10 +24,11 @@ from gradstep.core.engine.plan.steps import PlanValue, Step, Variable
 from gradstep.core.engine.plan.touched_steps import Exchanged, TouchedSteps, Users, find_users
 from gradstep.core.engine.plan.value_makers import MadeBy, Makers, find_makers, makers_after
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.changes import common_ends, find_others
+from gradstep.core.graph.changes import find_others
 from gradstep.core.graph.model import Constant, Graph, TensorRef
 from gradstep.core.graph.tensor_dict import ByTensor
 from gradstep.core.ops.state.opaque_state import OpaqueState
+from gradstep.core.sequence_places import common_ends
 
 if TYPE_CHECKING:
     from gradstep.core.engine.kernels.kernel_alternative import Alternative

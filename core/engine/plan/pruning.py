@@ -9,9 +9,9 @@ from itertools import chain, compress
 from operator import is_not
 
 from gradstep.core.graph.carry_over import edit_before
-from gradstep.core.graph.changes import Changes, common_ends
+from gradstep.core.graph.changes import Changes
 from gradstep.core.graph.model import Graph, Operation, TensorRef
-from gradstep.core.sequence_places import inserted_places
+from gradstep.core.sequence_places import common_ends, inserted_places
 
 _FEW = 64  # names, which are put in and taken out one by one
 

@@ -12,7 +12,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from gradstep.core.engine.plan.steps import PlanValue, Step
-from gradstep.core.graph.changes import common_ends
+from gradstep.core.sequence_places import common_ends
 
 if TYPE_CHECKING:
     from gradstep.core.engine.plan.execution_plan import Plan

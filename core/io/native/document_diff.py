@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import count, filterfalse
 from math import isfinite
 from typing import Any, Protocol
@@ -283,7 +283,11 @@ def _merged(old: Mapping[str, Any], gone: Iterable[str], came: Mapping[str, Any]
 
 def _same(a: Any, b: Any) -> bool:
     """Whether a file holds the same of both: 1, 1.0 and True are equal, and so are 0.0 and -0.0."""
-    return a is b or (a == b and repr(a) == repr(b))
+    if a is b or a != b:
+        return a is b
+    if type(a) is not type(b) or not is_dataclass(a):
+        return repr(a) == repr(b)
+    return all(_same(getattr(a, f.name), getattr(b, f.name)) for f in fields(a) if f.repr)
 
 
 # -- the view ----------------------------------------------------------------------------------
