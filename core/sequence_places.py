@@ -8,7 +8,7 @@ from typing import TypeVar
 T = TypeVar("T")
 _FEW = 64  # places, which whoever asks looks at one by one
 _STRIDE = 16  # entries that are compared at once, at first
-_LONGEST = 8192  # and at most
+_LONGEST = 1024  # and at most: so many are looked through again where one differs
 
 
 def changed_places(a: Sequence[object], b: Sequence[object]) -> list[int] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice, repeat
 from operator import is_, itemgetter
@@ -94,7 +94,7 @@ def program_info(session: DebugSession, told: Told | None = None) -> ProgramInfo
             for edge, why in program.blocked.items()
         ],
         custom=dict(program.custom),
-        slots={name: list(slots) for name, slots in program.slots.items()},
+        slots=told.keep("slots", program.slots, _lists),
         problems=[
             info_of_problem(p)
             for p in (*(program.problems if races is None else races), *telling.problems)
@@ -107,6 +107,10 @@ def program_info(session: DebugSession, told: Told | None = None) -> ProgramInfo
         losses=losses,
         data=data_info(program.batches),
     )
+
+
+def _lists(slots: Mapping[str, tuple[str, ...]]) -> dict[str, list[str]]:
+    return {name: [*names] for name, names in slots.items()}
 
 
 def _gradients(
@@ -123,8 +127,10 @@ def _gradients(
     def each(ref: TensorRef, held: TensorRef) -> tuple[str, str] | None:
         return _gradient(ref, held, plan.tensors.of.get(held.op))
 
-    def retell(then: Mapping[TensorRef, TensorRef], said: dict[str, str]) -> dict[str, str] | None:
-        return retell_entries(said, then, gradients, each)
+    def retell(
+        then: Mapping[TensorRef, TensorRef], said: dict[str, str], flipped: Collection[str]
+    ) -> dict[str, str] | None:
+        return retell_entries(said, then, gradients, each, flipped)
 
     return told.say(name, gradients, tell, retell)
 
@@ -143,9 +149,9 @@ def _edges(
         return _edge(edge, held, plan.tensors.of.get(held.op))
 
     def retell(
-        then: Mapping[Edge, TensorRef], said: list[EdgeGradient]
+        then: Mapping[Edge, TensorRef], said: list[EdgeGradient], flipped: Collection[str]
     ) -> list[EdgeGradient] | None:
-        return retell_rows(said, then, edges, each)
+        return retell_rows(said, then, edges, each, flipped)
 
     return told.say(name, edges, tell, retell)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from copy import copy
 from itertools import compress, count, repeat
 from operator import is_
@@ -107,8 +107,9 @@ class Told:
     """Retold lists by their names, from one program to the next; and what was said whole.
 
     ends: how many steps the plan begins, and ends, with that the one told before has, too, and has
-    the same outputs of; None where that is not known. same_outputs: whether it is known that both
-    have the same outputs of each operation that is in both graphs, wherever they lie.
+    the same outputs of; None where that is not known. flipped: the operations that are in both
+    graphs, and of which the one plan has outputs that the other has not; None where that is not
+    known.
     """
 
     def __init__(self) -> None:
@@ -119,7 +120,7 @@ class Told:
         self._steps: Sequence[Step] = ()
         self._graph = Graph()
         self.ends: tuple[int, int] | None = None
-        self.same_outputs = False
+        self.flipped: frozenset[str] | None = None
 
     def copy(self) -> Told:
         """The same, for who goes on from here, while others may go on from here, too."""
@@ -131,7 +132,7 @@ class Told:
         """From now on it is another program; what that does not ask for is forgotten."""
         self._before, self._now = self._now, {}
         self._said_before, self._said = self._said, {}
-        self.ends, self.same_outputs = None, False
+        self.ends, self.flipped = None, None
 
     def follow(self, plan: Plan) -> None:
         """It is the program of that plan."""
@@ -141,7 +142,7 @@ class Told:
             return
         if not known.moved:
             self.ends = ends_of(plan, before)
-        self.same_outputs = not any(n in graph and n in plan.graph for n in known.flipped)
+        self.flipped = frozenset(n for n in known.flipped if n in graph and n in plan.graph)
 
     def tell(self, name: Hashable, make: Callable[..., T], *columns: Column) -> list[T]:
         """See Retold. name: under which it was told before."""
@@ -155,22 +156,30 @@ class Told:
         ends = self.ends if is_last else None
         return column.tell(make, plan.steps, plan.whereabouts, ends=ends)
 
+    def keep(self, name: Hashable, of: _Of, make: Callable[[_Of], T]) -> T:
+        """What is made of `of` alone: the very same as before where that is the very same."""
+        known = self._said_before.get(name)
+        found: T = known[1] if known is not None and known[0] is of else make(of)
+        self._said[name] = of, found
+        return found
+
     def say(
         self,
         name: Hashable,
         of: _Of,
         make: Callable[[], T],
-        again: Callable[[_Of, T], T | None] | None = None,
+        again: Callable[[_Of, T, Collection[str]], T | None] | None = None,
     ) -> T:
         """What is made of `of` and of which tensors the plan has: the very same as before where
-        that is the very same. again: the same, for less work, from what it was before and what was
-        made of that, where the plan has the same tensors; None where it cannot."""
+        that is the very same. again: the same, for less work, from what it was before, what was
+        made of that, and the operations of which the plan has other tensors; None where it
+        cannot."""
         known, found = self._said_before.get(name), None
-        if known is not None and (self.ends is not None or self.same_outputs):
-            if known[0] is of:
+        if known is not None and (self.ends is not None or self.flipped is not None):
+            if known[0] is of and not self.flipped:
                 found = known[1]
-            elif again is not None and self.same_outputs:
-                found = again(known[0], known[1])
+            elif again is not None and self.flipped is not None:
+                found = again(known[0], known[1], self.flipped)
         if found is None:
             found = make()
         elif name in self._before:

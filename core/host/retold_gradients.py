@@ -1,11 +1,13 @@
 """Which tensors hold the gradients, told again after an edit: no more than what the edit changed.
 
-Only where no step gives an output that it did not give before, nor the other way round.
+flipped: operations of which a step gives an output that none gave before, or the other way round.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import compress, count
+from operator import itemgetter
 from typing import NamedTuple, TypeVar
 
 from gradstep.core.graph.model import TensorRef
@@ -13,6 +15,7 @@ from gradstep.core.sequence_places import changed_places
 
 _K = TypeVar("_K")
 _T = TypeVar("_T")
+_OPERATION = itemgetter(0)  # of a TensorRef
 _FEW = 64  # entries, which are looked for one by one
 
 
@@ -26,7 +29,9 @@ class _Difference(NamedTuple):
     places: Sequence[int]
 
 
-def _difference(then: Mapping[_K, TensorRef], now: Mapping[_K, TensorRef]) -> _Difference | None:
+def _difference(
+    then: Mapping[_K, TensorRef], now: Mapping[_K, TensorRef], flipped: Collection[str]
+) -> _Difference | None:
     """None where an entry has come, or many are others."""
     keys, held = [*then], [*then.values()]
     less = then.keys() - now.keys() if len(then) > len(now) else frozenset[_K]()
@@ -38,7 +43,11 @@ def _difference(then: Mapping[_K, TensorRef], now: Mapping[_K, TensorRef]) -> _D
     renamed, moved = changed_places(keys, [*now]), changed_places(held, [*now.values()])
     if renamed is None or moved is None:
         return None
-    return _Difference(gone, renamed, sorted({*renamed, *moved}))
+    places = {*renamed, *moved}
+    if flipped:
+        others = map(frozenset(flipped).__contains__, map(_OPERATION, now.values()))
+        places.update(compress(count(), others))
+    return _Difference(gone, renamed, sorted(places))
 
 
 def retell_rows(
@@ -46,10 +55,11 @@ def retell_rows(
     then: Mapping[_K, TensorRef],
     now: Mapping[_K, TensorRef],
     tell: Callable[[_K, TensorRef], _T | None],
+    flipped: Collection[str] = (),
 ) -> list[_T] | None:
     """What `tell` tells of each entry of `now`, where it tells something of each. told: the same of
     `then`. None where all have to be told anew."""
-    difference = _difference(then, now) if len(told) == len(then) else None
+    difference = _difference(then, now, flipped) if len(told) == len(then) else None
     return None if difference is None else _retold(told, now, tell, difference)
 
 
@@ -58,9 +68,10 @@ def retell_entries(
     then: Mapping[TensorRef, TensorRef],
     now: Mapping[TensorRef, TensorRef],
     tell: Callable[[TensorRef, TensorRef], tuple[str, str] | None],
+    flipped: Collection[str] = (),
 ) -> dict[str, str] | None:
     """The same of rows that are the entries of a dictionary."""
-    difference = _difference(then, now) if len(told) == len(then) else None
+    difference = _difference(then, now, flipped) if len(told) == len(then) else None
     if difference is None:
         return None
     if difference.gone or difference.renamed:

@@ -279,15 +279,23 @@ def _given(document: Document, optimizer: Optimizer, derived: Differentiation) -
 
 
 def _with_operations(program: Program, graph: Graph, updates: Updates, run: bool) -> Program:
-    slots = {name: (*program.slots.get(name, ()), *new) for name, new in updates.slots.items()}
     return replace(
         program,
         graph=graph,
         targets=(*program.targets, *(updates.targets if run else ())),
         initial={**updates.initial, **program.initial},
-        slots={**program.slots, **slots},
+        slots=_with_slots(program.slots, updates.slots),
         rates=(*program.rates, *((updates.rate,) if run and updates.rate else ())),
     )
+
+
+def _with_slots(
+    slots: Mapping[str, tuple[str, ...]], new: Mapping[str, tuple[str, ...]]
+) -> Mapping[str, tuple[str, ...]]:
+    """Those of each variable, and behind them its new ones."""
+    if not slots:
+        return new
+    return {**slots, **{name: (*slots.get(name, ()), *more) for name, more in new.items()}}
 
 
 def _pairs(

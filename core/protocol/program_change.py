@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import compress, count
-from operator import attrgetter, is_not, itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -20,7 +19,7 @@ from gradstep.core.protocol.message_parts import (
     ProgramInfo,
     StepInfo,
 )
-from gradstep.core.sequence_places import changed_places
+from gradstep.core.sequence_places import changed_places, common_ends
 
 T = TypeVar("T")
 Entry = tuple[str, str]
@@ -181,10 +180,9 @@ def _rearranged(
     few = changed_places(old, new)
     if few is not None:
         return _exchanged(old, new, key, [place for place in few if old[place] != new[place]])
-    first = _common(old, new)
+    first, last = common_ends(old, new)
     if first == len(old) == len(new):
         return None
-    last = _common(old[first:][::-1], new[first:][::-1])
     runs = [[0, first, 0]]
     places = {key(old[place]): place for place in range(first, len(old) - last)}
     added = []
@@ -230,12 +228,6 @@ def _arrange(old: Sequence[T], change: Rearranged[T]) -> list[T]:
         found += change.new[taken : taken + added]
         taken += added
     return found
-
-
-def _common(one: Sequence[T], other: Sequence[T]) -> int:
-    """How many entries the two begin with that are the same; in C for the very same."""
-    others = compress(count(), map(is_not, one, other))
-    return next((i for i in others if one[i] != other[i]), min(len(one), len(other)))
 
 
 def _alike(a: object, b: object) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,3 +63,25 @@ def test_only_what_an_edit_changed_is_told(
     assert entries is not None
     assert [*entries.items()] == rows
     assert len(asked) <= 2
+
+
+@given(_MAPS, st.data())
+def test_what_is_computed_now_alone_or_no_more_is_told_again(
+    held: dict[TensorRef, TensorRef], data: st.DataObject
+) -> None:
+    """flipped: of which the plan has what it had not, or the other way round."""
+    then, now = ({*data.draw(st.sets(st.sampled_from(_HELD)))} for _ in range(2))
+    flipped = {ref.op for ref in then ^ now}
+
+    def tell(there: set[TensorRef]) -> Callable[[TensorRef, TensorRef], tuple[str, str] | None]:
+        return lambda ref, of: (str(ref), str(of)) if of in there else None
+
+    old = [row for ref, of in held.items() if (row := tell(then)(ref, of))]
+    new = [row for ref, of in held.items() if (row := tell(now)(ref, of))]
+    rows = retell_rows(old, held, {**held}, tell(now), flipped)
+    entries = retell_entries(dict(old), held, {**held}, tell(now), flipped)
+    assert rows in (None, new)
+    assert entries in (None, dict(new))
+    if len(new) == len(old) == len(held):
+        assert rows == new
+        assert entries == dict(new)
