@@ -298,12 +298,14 @@ class Graph:
     def ancestors(self, names: Iterable[str]) -> set[str]:
         """`names` and all that they need, through data and control inputs."""
         seen: set[str] = set()
-        stack = list(names)
+        stack, operations = list(names), self.operations
         while stack:
             name = stack.pop()
             if name not in seen:
                 seen.add(name)
-                stack.extend(predecessors(self[name]))
+                op = operations.get(name) or self[name]
+                stack += [ref[0] for ref in op.inputs if ref is not None]
+                stack += op.control_inputs
         return seen
 
     def descendants(self, *names: str) -> frozenset[str]:
@@ -317,11 +319,17 @@ class Graph:
         return known[1]
 
     def _find_descendants(self, names: frozenset[str]) -> set[str]:
-        found, order = {*names}, self.order
+        found, order, operations = {*names}, self.order, self.operations
         first = next(compress(count(), map(found.__contains__, order)), len(order))
         for other in order[first:]:
-            if not found.isdisjoint(predecessors(self[other])):
-                found.add(other)
+            op = operations[other]
+            for ref in op.inputs:
+                if ref is not None and ref[0] in found:
+                    found.add(other)
+                    break
+            else:
+                if op.control_inputs and not found.isdisjoint(op.control_inputs):
+                    found.add(other)
         return found
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def predecessors(op: Operation) -> Sequence[str]:
     """Names of the operations that must run before `op`."""
-    found = [ref.op for ref in op.inputs if ref is not None]
+    found = [ref[0] for ref in op.inputs if ref is not None]
     found += op.control_inputs
     return found
 

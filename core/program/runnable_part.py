@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import filterfalse
 from typing import TypeVar
 
 from gradstep.core.debug.concurrency.thread_state import Thread
@@ -52,10 +53,9 @@ def held_up(
 
 def _frontier(graph: Graph, held: Iterable[str], waits: Collection[str]) -> Iterator[str]:
     """What operations that wait need, and can be had: the last before them."""
-    needed = graph.ancestors(held)
-    for name in graph.operations:
-        if name in waits and name in needed:
-            yield from (before for before in predecessors(graph[name]) if before not in waits)
+    needed, operations, waits = graph.ancestors(held), graph.operations, {*waits}
+    for name in filter(needed.intersection(waits).__contains__, operations):
+        yield from filterfalse(waits.__contains__, predecessors(operations[name]))
 
 
 def _waits(thread: Thread, waits: Collection[str]) -> bool:

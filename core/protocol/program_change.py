@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import compress, count
 from operator import attrgetter, itemgetter
 from typing import Any, Generic, TypeVar
 
@@ -183,10 +184,13 @@ def _rearranged(
     first, last = common_ends(old, new)
     if first == len(old) == len(new):
         return None
+    there, here = old[first : len(old) - last], new[first : len(new) - last]
     runs = [[0, first, 0]]
-    places = {key(old[place]): place for place in range(first, len(old) - last)}
+    wanted, keys = {*map(key, here)}, [*map(key, there)]  # who has lost many keeps few
+    kept = map(wanted.__contains__, keys)
+    places = dict(compress(zip(keys, count(first), strict=False), kept))
     added = []
-    for entry in new[first : len(new) - last]:
+    for entry in here:
         place = places.get(key(entry))
         if place is None or not _alike(old[place], entry):
             runs[-1][2] += 1

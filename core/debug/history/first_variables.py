@@ -61,8 +61,8 @@ class FirstVariables:
         names = {*now.initial, *then.initial}
         others = [name for name in names if now.initial.get(name) is not then.initial.get(name)]
         graphs = now.graph.operations, then.graph.operations
-        found = (graph[name] for name in others for graph in graphs if name in graph)
-        return init.storages.isdisjoint(map(storage_name, found))
+        found = (filter(None, map(graph.get, others)) for graph in graphs)
+        return all(init.storages.isdisjoint(map(storage_name, each)) for each in found)
 
     def _given_over(self, before: FirstVariables) -> VariableStore:
         """The program's own values, over what `init` made before, and would make again."""

@@ -134,7 +134,8 @@ class Step:
 
 def storage_name(op: Operation) -> str:
     """Name under which a variable's value is kept; several declarations may share one."""
-    return str(op.attrs.get("shared_name") or op.name)
+    shared = op.attrs.get("shared_name")
+    return str(shared) if shared else op.name
 
 
 def makes_constants(op: Operation, definition: OpDef | None) -> bool:

@@ -264,7 +264,12 @@ class _TypingAgain:
             name = order[heappop(queue)]
             if not self._infer(operations[name]):
                 return False
-            if not agree(self._known, now, name):
+            if agree(self._known, now, name):
+                continue
+            if name not in now.types.of:
+                if not self._lose_behind(name):
+                    return False
+            else:
                 for edge in consumers[name]:
                     rank = ranks[edge.op]
                     if rank not in queued:
@@ -283,6 +288,39 @@ class _TypingAgain:
     def _infer(self, op: Operation) -> bool:
         """Type it, or say what is wrong with it; nothing where that is wrong before it already.
         Whether this is all that there may be to it."""
+        if not self._forget(op):
+            return False
+        inferrer = self._inferrer
+        for ref in op.inputs:
+            if ref is not None and ref.op not in inferrer.types.of:
+                return True
+        try:
+            inferrer.infer(op)
+        except GradstepError as error:
+            self._problems[op.name] = _problem(error, op)
+            return error.node == op.name
+        return True
+
+    def _lose_behind(self, name: str) -> bool:
+        """Nothing is known any more of what takes what operation `name` gives, of which nothing is
+        known, nor behind that. Whether this is all that there may be to it."""
+        ranks, consumers, queued = self._ranks, self._graph.consumers, self._queued
+        operations, typed = self._graph.operations, self._known.types.of
+        stack = [name]
+        while stack:
+            for edge in consumers[stack.pop()]:
+                reader = edge[0]
+                if (rank := ranks[reader]) in queued:
+                    continue
+                queued.add(rank)
+                if not self._forget(operations[reader]):
+                    return False
+                if reader in typed:
+                    stack.append(reader)
+        return True
+
+    def _forget(self, op: Operation) -> bool:
+        """What is known of it. Whether that can be found anew without looking at others."""
         name, inferrer, there = op.name, self._inferrer, self._graph.operations
         if LOOP in op.attrs and loop_of(op) is not None:
             return False
@@ -298,14 +336,6 @@ class _TypingAgain:
             inferrer.constants.pop(name, None)
         if self._problems:
             self._problems.pop(name, None)
-        for ref in op.inputs:
-            if ref is not None and ref.op not in typed:
-                return True
-        try:
-            inferrer.infer(op)
-        except GradstepError as error:
-            self._problems[name] = _problem(error, op)
-            return error.node == name
         return True
 
 

@@ -14,10 +14,11 @@ def broken_operations(graph: Graph, inference: Inference) -> dict[str, Problem]:
     """Operations that cannot be typed -> the error, at them or upstream, that is to blame."""
     blame = dict(_faults(graph, inference))
     after = graph.descendants(*blame) if blame else frozenset[str]()
+    operations = graph.operations
     for name in filter(after.__contains__, graph.order) if blame else ():
-        for before in predecessors(graph[name]):
-            if before in blame and name not in blame:
-                blame[name] = blame[before]
+        if name not in blame:
+            before = filter(blame.__contains__, predecessors(operations[name]))
+            blame[name] = blame[next(before)]
     return blame
 
 

@@ -88,8 +88,8 @@ def _upstream(
     op: Operation, found: Mapping[str, Waiting], fed: frozenset[TensorRef]
 ) -> Waiting | None:
     for ref in op.inputs:
-        if ref is not None and ref.op in found and ref not in fed:
-            return found[ref.op]
+        if ref is not None and ref[0] in found and ref not in fed:
+            return found[ref[0]]
     for name in op.control_inputs:
         if name in found:
             return found[name]

@@ -20,7 +20,7 @@ from gradstep.core.graph.model import (
 )
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.build.used_names import names_of
-from gradstep.core.ops.typing.inference import infer, infer_declared
+from gradstep.core.ops.typing.inference import agree, find_retyped, infer, infer_declared
 from gradstep.core.ops.typing.invalid_operations import broken_operations
 from gradstep.core.ops.typing.missing_inputs import find_waiting
 from tests.support.edited_graphs import edited
@@ -72,13 +72,16 @@ def test_it_is_as_found_anew(case: Case, data: st.DataObject) -> None:
         names_of(graph)
         undo = data.draw(st.integers(0, 3)) == 0
         asked = data.draw(st.sampled_from(graphs)) if undo else _edited(graph, data)
-        graph = continue_graph(Graph(dict(asked.operations)), graph)
+        before, graph = graph, continue_graph(Graph(dict(asked.operations)), graph)
         graphs.append(graph)
         anew = Graph(dict(graph.operations))
         for found, wanted in zip(_find_all(graph), _find_all(anew), strict=True):
             assert found == wanted
         assert names_of(graph).everything() == names_of(anew).everything()
         assert infer_declared(graph).types.of == infer(anew).types.of
+        then, now = infer_declared(before), infer_declared(graph)
+        others = {n for n in (*before.operations, *graph.operations) if not agree(then, now, n)}
+        assert find_retyped(before, graph) >= others
 
 
 @given(networks(), st.data())
