@@ -9,11 +9,12 @@ from types import MappingProxyType
 
 import numpy as np
 
+from gradstep.core.graph.model import Graph
 from gradstep.core.layout import box_diagram as layout_boxes
 from gradstep.core.layout.layout_engines import SMALL, layout
 from gradstep.core.layout.nested_scopes import SIDE, TITLE
 from gradstep.gui.canvas.scene.scene_arrays import WIDTH, Point, heights
-from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
+from gradstep.gui.canvas.scene.visible_graph import VisibleGraph, box_id
 
 STEP = layout_boxes.BOX_GAP
 _ID = attrgetter("id")
@@ -74,6 +75,16 @@ def diagram(
 def is_small(visible: VisibleGraph) -> bool:
     """Whether layout takes no time worth a process."""
     return len(visible.boxes) <= SMALL
+
+
+def are_few(graph: Graph, collapsed: Mapping[str, str]) -> bool:
+    """The same of boxes that are not drawn yet; collapsed: as of Source."""
+    ids: set[str] = set()
+    for name in graph.operations:
+        ids.add(box_id(name, collapsed) if collapsed else name)
+        if len(ids) > SMALL:
+            return False
+    return True
 
 
 def complete(

@@ -349,7 +349,8 @@ class OverlayState:
         return self._keep("dead", self._find_dead_links, self._workspace.program)
 
     def _find_dead_links(self) -> np.ndarray:
-        if self._workspace.program is None or self._workspace.gradients_wait:
+        unknown = self._workspace.program is None or self._workspace.gradients_wait
+        if unknown or not self._visible.links:  # as while a large graph has no places yet
             return self._flags(())
         visible, index = self._visible, self._workspace.debugger.index
         dead = self._find_uncarried(index.carried) - index.waiting.keys()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from PySide6.QtCore import QObject, QPointF, QRectF, Signal
@@ -30,10 +31,7 @@ MANY = 64  # boxes; of more it is not asked whether they are covered
 
 
 class SceneModel(QObject):
-    """Follows the workspace. `arrays` and `facts` are replaced, never changed.
-
-    laying_out: a large graph has no places yet; a process is finding them.
-    """
+    """Follows the workspace. `arrays` and `facts` are replaced, never changed."""
 
     changed = Signal()  # arrays, and maybe facts
     facts_changed = Signal()
@@ -47,7 +45,7 @@ class SceneModel(QObject):
         self.facts = OverlayState(workspace, EMPTY.visible)
         self.pictures = ValuePictures(workspace, self)
         self.pictures.changed.connect(self._new_facts)
-        self.laying_out = False
+        self._awaited: Source | None = None  # what of is to be seen as soon as it has places
         self._document = Document()
         self._drawn = EMPTY.visible  # of the document, also while nothing has a place yet
         self._source = EMPTY.visible.source  # what that shows now; it may have been made of another
@@ -74,6 +72,11 @@ class SceneModel(QObject):
         self.rebuild()
 
     @property
+    def laying_out(self) -> bool:
+        """Whether a large graph has no places yet; a process is finding them."""
+        return self._awaited is not None
+
+    @property
     def area(self) -> QRectF:
         """All of the graph, scene units."""
         left, top, right, bottom = self.arrays.extent
@@ -93,6 +96,9 @@ class SceneModel(QObject):
         if not related or (refolded and not new.view.positions):
             self._laid = {}  # nobody arranged it: laid out anew
         drawn, visible = self._drawn, self._visible(old, new)
+        if visible is None:
+            self._show_places(EMPTY, {}, before if related else None)
+            return
         if self._stands(old, new, visible):
             self._new_facts()
             return
@@ -100,11 +106,11 @@ class SceneModel(QObject):
         found = {} if stay else {**self._laid, **new.view.positions}
         found |= box_placement.of_renamed(visible, drawn, found)
         places = self._placed if stay else box_placement.known(visible, found)
-        self.laying_out = not places and not box_placement.is_small(visible)
-        if self.laying_out:
-            self._lay_out_beside(visible)
+        if not places and not box_placement.is_small(visible):
+            self._lay_out_beside(self._source, lambda: visible)
             arrays = EMPTY
         else:
+            self._awaited = None
             if not stay:
                 if len(places) < len(visible.boxes):
                     places = box_placement.complete(visible, places, found)
@@ -114,12 +120,7 @@ class SceneModel(QObject):
                 self._new_facts()
                 return
             arrays = self._scene(visible, places)
-        self._pointed = NOTHING
-        self.facts = OverlayState(self.workspace, arrays.visible, before=self.facts)
-        self.show(arrays)
-        self._placed, self._placed_by = places, (self._laid, new.view.positions)
-        if related:
-            self.replaced.emit(before)
+        self._show_places(arrays, places, before if related else None)
 
     def show(self, arrays: SceneArrays) -> None:
         """Put other arrays in force: a drag does so before it becomes an edit."""
@@ -206,6 +207,17 @@ class SceneModel(QObject):
 
     # -- inside ---------------------------------------------------------------------------------
 
+    def _show_places(
+        self, arrays: SceneArrays, places: dict[str, Point], before: SceneArrays | None
+    ) -> None:
+        """before: the arrays from which an edit led here."""
+        self._pointed = NOTHING
+        self.facts = OverlayState(self.workspace, arrays.visible, before=self.facts)
+        self.show(arrays)
+        self._placed, self._placed_by = places, (self._laid, self._document.view.positions)
+        if before is not None:
+            self.replaced.emit(before)
+
     def _restack(self) -> None:
         """Equal blocks are stacked now, or are not any more."""
         self._laid = {}
@@ -228,27 +240,35 @@ class SceneModel(QObject):
     def _on_top(self, visible: VisibleGraph) -> tuple[int, ...]:
         return tuple(visible.number[id] for id in self._raised if id in visible.number)
 
-    def _visible(self, old: Document, new: Document) -> VisibleGraph:
+    def _visible(self, old: Document, new: Document) -> VisibleGraph | None:
+        """What is to be shown; None while that is found out beside, together with its places."""
         request, collapsed = whole_request(new), self.workspace.stacks.shown_by
+        was = self._source
         kept = (
             old.graph is new.graph
             and drawn_of(whole_request(old)) == drawn_of(request)
-            and self._source is not None
-            and self._source.collapsed == collapsed
+            and was is not None
+            and was.collapsed == collapsed
         )
         if kept:
             return self._drawn
-        graph, known = self.workspace.shown, self.workspace.inference
-        if self._source is not None:
-            again = revised(self._drawn, self._source, Source(graph, known, request, collapsed))
-            if again is not None:
-                self._drawn, self._source = again
-                return self._drawn
-        self._drawn = foreseen_drawing(graph, request, collapsed) or VisibleGraph.of(
-            graph, known, request, collapsed
-        )
-        self._source = self._drawn.source
-        return self._drawn
+        now = Source(self.workspace.shown, self.workspace.inference, request, collapsed)
+        again = None if was is None else revised(self._drawn, was, now)
+        if again is not None:
+            self._drawn, self._source = again
+            return self._drawn
+        found = foreseen_drawing(now.graph, request, collapsed)
+        if found is None:
+            path = was.path if was is not None and was.asks_alike(now) else None
+            draw = partial(VisibleGraph.of, now.graph, now.inference, request, collapsed, path)
+            unplaced = not self._laid and not new.view.positions
+            if unplaced and not box_placement.are_few(now.graph, collapsed):
+                self._drawn, self._source = EMPTY.visible, None
+                self._lay_out_beside(now, draw)
+                return None
+            found = draw()
+        self._drawn, self._source = found, found.source
+        return found
 
     def _raise_selected(self) -> None:
         """What was chosen by itself is to be seen whole."""
@@ -273,28 +293,35 @@ class SceneModel(QObject):
         if self.facts.shares is not OverlayState(self.workspace, self.arrays.visible).shares:
             self._new_facts()
 
-    def _lay_out_beside(self, visible: VisibleGraph) -> None:
-        boxes, arrows = box_placement.diagram(visible)
-        graph = self._document.graph
+    def _lay_out_beside(self, source: Source | None, draw: Callable[[], VisibleGraph]) -> None:
+        """source: what `draw` makes the visible graph of."""
+        assert source is not None  # of the empty graph, which is small
+        if self._awaited is not None and self._awaited.shows_alike(source):
+            return
 
         def arrange() -> SceneArrays:
-            centres = box_placement.complete(visible, layout_process.arrange(boxes, arrows))
-            found = SceneArrays.of(visible, centres)
+            visible = draw()
+            places = layout_process.arrange(*box_placement.diagram(visible))
+            found = SceneArrays.of(visible, box_placement.complete(visible, places))
             assert found.extent  # the frames, too, are found while nobody waits
             return found
 
         def placed(found: SceneArrays) -> None:
-            if graph is self._document.graph and found.centres is not None:
+            if source is self._awaited and found.centres is not None:
+                if self._source is None:
+                    self._drawn, self._source = found.visible, found.visible.source
                 self._laid, self._arranged = {**found.centres}, found
                 self.rebuild()
                 self._arranged = None
                 self.placed.emit()
 
-        self._background.run(arrange, placed, self._give_up)
+        def given_up(error: GradstepError) -> None:
+            if source is self._awaited:
+                self._awaited = None
+            self.workspace.complain(error)
 
-    def _give_up(self, error: GradstepError) -> None:
-        self.laying_out = False
-        self.workspace.complain(error)
+        self._awaited = source
+        self._background.run(arrange, placed, given_up)
 
     def _take_arranged(self, visible: VisibleGraph, places: dict[str, Point]) -> None:
         if visible is self.arrays.visible:

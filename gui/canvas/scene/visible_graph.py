@@ -59,6 +59,16 @@ class Source:
         """The operations with a gradient at all."""
         return self.path.passed
 
+    def asks_alike(self, other: Source) -> bool:
+        """Whether there may be a gradient in the same places."""
+        same = self.graph is other.graph and self.inference is other.inference
+        return same and drawn_of(self.request) == drawn_of(other.request)
+
+    def shows_alike(self, other: Source) -> bool:
+        """Whether the same is visible."""
+        same = self.graph is other.graph and self.collapsed == other.collapsed
+        return same and drawn_of(self.request) == drawn_of(other.request)
+
 
 Origin = tuple["weak[VisibleGraph]", np.ndarray]
 
@@ -169,12 +179,13 @@ class VisibleGraph:
         inference: Inference,
         request: GradientRequest,
         collapsed: Mapping[str, str] = NOTHING,
+        path: GradientPath | None = None,
     ) -> VisibleGraph:
-        """The graph with scopes as boxes; collapsed: as of Source."""
+        """The graph with scopes as boxes; collapsed, path: as of Source, where that is known."""
         members, stacks = _members(graph, collapsed), stacks_in(collapsed)
         numbers = ((name, i) for i, names in enumerate(members.values()) for name in names)
         number = dict(numbers) if collapsed else graph.places
-        path = GradientPath.of(graph, inference, request)
+        path = path or GradientPath.of(graph, inference, request)
         make = Boxes(graph, inference, request, path.passed)
         boxes = tuple(
             scope_box(id, [graph[name] for name in names], stacks.get(id[:-1], ()))

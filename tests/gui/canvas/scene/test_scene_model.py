@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -83,6 +85,58 @@ def test_what_is_laid_out_beside_is_put_together_there(
     assert np.array_equal(shown.routes.curves, anew.routes.curves)
     commands.rename(canvas.space, "n7", "other")
     assert np.array_equal(canvas.view.arrays.rects, shown.rects), "where it was laid out"
+
+
+@pytest.mark.slow
+def test_all_scopes_of_a_large_graph_are_opened_beside(
+    canvas: Any, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is visible then takes as long to be found as an answer may."""
+    threads: list[bool] = []
+    of = VisibleGraph.of.__func__  # type: ignore[attr-defined]
+
+    def watched(cls: type, *args: Any) -> VisibleGraph:
+        threads.append(threading.current_thread() is threading.main_thread())
+        found: VisibleGraph = of(cls, *args)
+        return found
+
+    document = chain(200)
+    names = {f"n{i}": f"s{i % 8}/n{i}" for i in range(1, 200)}
+    ops = [
+        replace(
+            op,
+            name=names.get(op.name, op.name),
+            inputs=tuple(map(partial(_named, names), op.inputs)),
+        )
+        for op in document.graph
+    ]
+    closed = frozenset(f"s{i}" for i in range(8))
+    canvas.space.open_document(Document(graph=Graph.of(ops), view=View(collapsed=closed)))
+    stage, space = canvas.view.stage, canvas.space
+    assert not stage.laying_out, "few boxes are there at once"
+    monkeypatch.setattr(VisibleGraph, "of", classmethod(watched))
+    stage.open_scopes()
+    assert stage.laying_out
+    assert threads in ([], [False])
+    commands.toggle_breakpoint(space, "n0")
+    assert stage.laying_out
+    commands.rename(space, "s7/n7", "s7/other")  # what was begun shows another graph
+    qtbot.waitUntil(lambda: len(stage.arrays) == 200, timeout=20_000)
+    assert not stage.laying_out
+    assert "s7/other" in stage.arrays.visible.number
+    assert threads == [False, False]
+    anew = of(VisibleGraph, space.shown, space.inference, space.document.request)
+    shown = stage.arrays.visible
+    assert (shown.boxes, shown.links, shown.on_path) == (anew.boxes, anew.links, anew.on_path)
+    space.undo_stack.undo()
+    space.undo_stack.undo()
+    space.undo_stack.undo()
+    assert len(stage.arrays) == 9
+    assert not stage.laying_out
+
+
+def _named(names: dict[str, str], ref: TensorRef | None) -> TensorRef | None:
+    return ref if ref is None else TensorRef(names.get(ref.op, ref.op), ref.index)
 
 
 @pytest.mark.parametrize("name", ["while_loop", "rnn", "tutorial", "assign_in_loop"])
