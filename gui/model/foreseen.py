@@ -25,9 +25,11 @@ from gradstep.core.ops.typing.inference import Inference
 from gradstep.core.ops.typing.missing_inputs import Waiting, find_waiting
 
 if TYPE_CHECKING:
+    from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
     from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 
 LIGHT = 16 << 20  # bytes of constants
+Point = tuple[float, float]
 _KEY = "foreseen"  # in the graph that is looked at: it goes when that goes
 
 
@@ -35,6 +37,7 @@ _KEY = "foreseen"  # in the graph that is looked at: it goes when that goes
 class _Foreseen:
     kinds: BlockKinds | None
     drawn: VisibleGraph | None
+    scene: SceneArrays | None  # of `drawn`; None where a process has to lay that out
 
 
 def foresee(document: Document, inference: Inference, stacked: bool) -> None:
@@ -58,11 +61,27 @@ def foresee(document: Document, inference: Inference, stacked: bool) -> None:
             "rows",
         ):
             getattr(drawn, found_when_asked)
-        shown.__dict__[_KEY] = _Foreseen(kinds, drawn)
+        scene = _scene_of(drawn, document.view.positions)
+        shown.__dict__[_KEY] = _Foreseen(kinds, drawn, scene)
         if _weight(document) <= LIGHT:  # of more, the first picture need not wait for it
             engine_document.write_ahead(document)
     except GradstepError:
         return  # it will be said when it is asked for
+
+
+def _scene_of(drawn: VisibleGraph, positions: Mapping[str, Point]) -> SceneArrays | None:
+    """In the places that the document gives, or that layout finds for a few boxes."""
+    from gradstep.gui.canvas.scene import box_placement
+    from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
+
+    places = box_placement.known(drawn, positions)
+    if not places and box_placement.is_small(drawn):
+        places = box_placement.complete(drawn, places)
+    if len(places) < len(drawn.boxes):
+        return None
+    found = SceneArrays.of(drawn, places)
+    assert found.extent  # with the frames
+    return found
 
 
 def _weight(document: Document) -> int:
@@ -90,17 +109,23 @@ def foreseen_kinds(shown: Graph) -> BlockKinds | None:
     return kinds
 
 
-def foreseen_drawing(
+def foreseen_scene(
     shown: Graph, request: GradientRequest, collapsed: Mapping[str, str]
-) -> VisibleGraph | None:
+) -> tuple[VisibleGraph, SceneArrays | None] | None:
     """Of a graph with its loops opened; None where something else was foreseen, or nothing."""
     found = _of(shown)
     if found is None:
         return None
-    drawn, found.drawn = found.drawn, None
+    drawn, scene = found.drawn, found.scene
+    found.drawn = found.scene = None
     source = None if drawn is None else drawn.source
-    same = source is not None and (source.request, source.collapsed) == (request, collapsed)
-    return drawn if same else None
+    if (
+        drawn is None
+        or source is None
+        or (source.request, source.collapsed) != (request, collapsed)
+    ):
+        return None
+    return drawn, scene
 
 
 def _of(shown: Graph) -> _Foreseen | None:

@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
 
 from gradstep.core.graph.model import Edge, TensorRef
+from gradstep.core.io.export_document import write
 from gradstep.gui import commands
 from gradstep.gui.look import theme
 from tests.bench.drawing import document, middle
@@ -28,16 +31,18 @@ STEPS = 12  # for each repeat
 class Reactions(WatchedWindow):
     """A window, and how deaf it gets."""
 
-    def gap(self, change: Callable[[], object]) -> float:
-        """Seconds that the event loop stood still, at most, until the change is shown."""
+    def gap(self, change: Callable[[], object], happened: object = True) -> float:
+        """Seconds that the event loop stood still, at most, until the change is shown. happened:
+        what is true from when it is made."""
         with Ticks() as ticks:
             change()
-            self._until_idle()
+            self._until_idle(lambda: bool(happened))
         return ticks.longest
 
-    def open(self) -> float:
-        shown = document(self.nodes)
-        return self.gap(lambda: self.space.open_document(shown))
+    def open(self, path: Path) -> float:
+        """The file of a document, as a user opens it."""
+        opened: list[None] = []
+        return self.gap(lambda: self.space.open_path(path, lambda: opened.append(None)), opened)
 
     def edits(self) -> list[float]:
         """What a user does with a node in the middle: a wire, a new node, moved; each undone."""
@@ -62,16 +67,16 @@ class Reactions(WatchedWindow):
         for _ in range(STEPS):
             start = time.process_time()
             self.space.control("step")
-            self._until_idle()
+            self._until_idle(lambda: True)
             found.append(time.process_time() - start)
         return found
 
-    def _until_idle(self) -> None:
+    def _until_idle(self, happened: Callable[[], bool]) -> None:
         """Without a rest between the rounds of the event loop, as the program runs it."""
         quiet = 0
         while quiet < 3:
             QApplication.processEvents()
-            quiet = quiet + 1 if self.space.is_idle else 0
+            quiet = quiet + 1 if self.space.is_idle and happened() else 0
             if not quiet:
                 time.sleep(0.0002)  # the engine's turn
 
@@ -81,12 +86,15 @@ def measure(nodes: int, repeats: int) -> dict[str, list[float]]:
     window = Reactions(nodes)
     window.space.open_document(document(60))  # fonts, caches, the engine's imports
     window.driver.settle()
-    for _ in range(repeats):
-        found["open"].append(window.open())
-        window.driver.settle()
-        found["edit"] += window.edits()
-        window.driver.settle()
-        found["step"] += window.steps()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"drawing{nodes}.gradstep")
+        write(path, document(nodes))
+        for _ in range(repeats):
+            found["open"].append(window.open(path))
+            window.driver.settle()
+            found["edit"] += window.edits()
+            window.driver.settle()
+            found["step"] += window.steps()
     window.close()
     return found
 

@@ -24,7 +24,7 @@ from gradstep.gui.canvas.scene.scene_arrays import Point, SceneArrays
 from gradstep.gui.canvas.scene.value_pictures import ValuePictures
 from gradstep.gui.canvas.scene.visible_graph import Source, VisibleGraph, drawn_of
 from gradstep.gui.model.background_work import Background
-from gradstep.gui.model.foreseen import foreseen_drawing
+from gradstep.gui.model.foreseen import foreseen_scene
 from gradstep.gui.model.workspace import Workspace
 
 MANY = 64  # boxes; of more it is not asked whether they are covered
@@ -52,7 +52,7 @@ class SceneModel(QObject):
         self._placed: dict[str, Point] = {}  # the places that `arrays` were made of
         self._placed_by: tuple[object, object] = (None, None)  # and by what
         self._laid: dict[str, Point] = {}  # places that layout gave and no edit took over yet
-        self._arranged: SceneArrays | None = None  # what was laid out beside, until it is taken
+        self._arranged: SceneArrays | None = None  # what was put together beside, until it is taken
         self._pointed = NOTHING  # stubs, by number
         self._raised: dict[str, None] = {}  # boxes that lie over the others, by id, from below
         self._background = Background(self)
@@ -113,7 +113,7 @@ class SceneModel(QObject):
             self._awaited = None
             if not stay:
                 if len(places) < len(visible.boxes):
-                    places = box_placement.complete(visible, places, found)
+                    places = self._completed(visible, places, found)
                 given = new.view.positions  # those are the document's, to be undone with it
                 self._laid.update((id, places[id]) for id in places.keys() - given.keys())
             if visible is self.arrays.visible and places == self._placed:
@@ -257,7 +257,7 @@ class SceneModel(QObject):
         if again is not None:
             self._drawn, self._source = again
             return self._drawn
-        found = foreseen_drawing(now.graph, request, collapsed)
+        found, self._arranged = foreseen_scene(now.graph, request, collapsed) or (None, None)
         if found is None:
             path = was.path if was is not None and was.asks_alike(now) else None
             draw = partial(VisibleGraph.of, now.graph, now.inference, request, collapsed, path)
@@ -276,9 +276,19 @@ class SceneModel(QObject):
             number = self.arrays.visible.box_of.get(self.workspace.selection[0])
             self.raise_boxes([] if number is None else [number])
 
+    def _completed(
+        self, visible: VisibleGraph, places: dict[str, Point], others: dict[str, Point]
+    ) -> dict[str, Point]:
+        """Places of all boxes; `others` has those of what is not visible, too."""
+        found = self._arranged
+        if not others and found is not None and found.visible is visible and found.centres:
+            return {**found.centres}
+        return box_placement.complete(visible, places, others)
+
     def _scene(self, visible: VisibleGraph, places: dict[str, Point]) -> SceneArrays:
         """Boxes in their places, and the links between them."""
         found, raised = self._arranged, self._on_top(visible)
+        self._arranged = None
         if found is not None and found.visible is visible and found.centres == places:
             return replace(found, raised=raised) if raised else found
         return SceneArrays.of(visible, places, raised, self.arrays.base or self.arrays)
@@ -312,7 +322,6 @@ class SceneModel(QObject):
                     self._drawn, self._source = found.visible, found.visible.source
                 self._laid, self._arranged = {**found.centres}, found
                 self.rebuild()
-                self._arranged = None
                 self.placed.emit()
 
         def given_up(error: GradstepError) -> None:

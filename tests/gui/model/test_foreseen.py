@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 
 from gradstep.core.document import required_python
+from gradstep.core.document.document import Document, View
 from gradstep.core.graph.block_kinds import BlockKinds
+from gradstep.core.io.export_document import write
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.typing import missing_inputs
 from gradstep.gui import commands
 from gradstep.gui.automation.driver import Driver
-from gradstep.gui.canvas.scene import visible_graph
+from gradstep.gui.canvas.scene import incremental_routing, visible_graph
+from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
 from gradstep.gui.model import foreseen
 from tests.bench import training_graph
 
@@ -27,6 +30,7 @@ LARGE = (
     (gradstep_file, "_written"),
     (missing_inputs, "_find"),
     (required_python, "_may_ask"),
+    (incremental_routing, "routed"),
 )
 
 
@@ -57,7 +61,7 @@ def test_the_window_goes_through_nothing_large_when_a_file_is_opened(
     driver.open(training_graph.save(NODES, tmp_path))
     driver.settle()
     assert here["single_links here"] == here["_found here"] == here["_written here"] == 0
-    assert here["_find here"] == here["_may_ask here"] == 0
+    assert here["_find here"] == here["_may_ask here"] == here["routed here"] == 0
     for _, name in LARGE:
         assert here[f"{name} beside"] >= 1, name
     assert driver.workspace.program is not None, "the engine read what was written beside"
@@ -81,6 +85,23 @@ def test_what_was_foreseen_is_of_the_document_as_it_was_read(
     space.open_document(space.document)
     driver.settle()
     assert driver.window.canvas.arrays.visible.boxes == first.boxes
+
+
+@pytest.mark.slow
+def test_what_somebody_arranged_is_put_together_beside(
+    driver: Driver, tmp_path: Path, here: Counter[str]
+) -> None:
+    graph = training_graph.drawn(NODES).graph
+    places = {name: (240.0 * (i % 9), 90.0 * (i // 9)) for i, name in enumerate(graph.operations)}
+    path = tmp_path / "arranged.gradstep"
+    write(path, Document(graph=graph, view=View(positions=places)))
+    driver.open(path)
+    driver.settle()
+    assert (here["routed here"], here["routed beside"]) == (0, 1)
+    shown = driver.window.canvas.arrays
+    anew = SceneArrays.of(shown.visible, places)
+    assert (shown.rects == anew.rects).all()
+    assert (shown.routes.curves == anew.routes.curves).all()
 
 
 @pytest.mark.slow
