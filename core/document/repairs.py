@@ -22,6 +22,7 @@ from gradstep.core.graph.loop import anywhere
 from gradstep.core.graph.model import Constant, Edge, TensorRef
 from gradstep.core.ops.typing.flatten_loops import flatten_loop_types
 from gradstep.core.ops.typing.inference import infer_declared
+from gradstep.core.part_digest import digest
 
 _BELOW = (-150.0, 70.0)  # where a new node stands, from the one that reads it
 
@@ -69,11 +70,14 @@ def _through(document: Document, at: str, type: str, other: str, name: str) -> D
 def _leads_through(document: Document, source: TensorRef, type: str, other: str) -> bool:
     """Whether that is so already, as where a branch's edit was made in the document."""
     op = anywhere(document.graph, source.op)
-    if op.type != type or len(op.inputs) < 2 or op.inputs[1] is None:
-        return False
-    held = anywhere(document.graph, op.inputs[1].op).attrs.get("value")
+    return op.type == type and len(op.inputs) > 1 and _holds(document, op.inputs[1], other)
+
+
+def _holds(document: Document, ref: TensorRef | None, number: str) -> bool:
+    """Whether that is a constant of this number alone."""
+    held = None if ref is None else anywhere(document.graph, ref.op).attrs.get("value")
     return isinstance(held, Constant) and bool(
-        np.all(held.array == np.array(float(other), held.array.dtype))
+        np.all(held.array == np.array(float(number), held.array.dtype))
     )
 
 
@@ -124,6 +128,8 @@ def _safe_where(document: Document, names: Sequence[str]) -> Document:
     at, chooser, side, fill = names
     edge, source, dtype = source_of(document, at)
     condition = anywhere(document.graph, chooser).inputs[0]
+    if _is_chosen(document, source, condition, side, fill):
+        return document
     if condition is not None and _chooses_rows(document, chooser, condition, source):
         raise GradstepError(
             f"'{chooser}' chooses whole rows by a vector, which a Where of elements does not",
@@ -141,6 +147,16 @@ def _safe_where(document: Document, names: Sequence[str]) -> Document:
     graph, made = edits.add(graph, "SelectV2", f"{edge.op}_safe", chosen, {}, beside=edge.op)
     graph = edits.connect(graph, TensorRef(made), edge)
     return _beside(document.with_(graph=graph), document, edge.op)
+
+
+def _is_chosen(
+    document: Document, source: TensorRef, condition: TensorRef | None, side: str, fill: str
+) -> bool:
+    """Whether a wire comes from such a Select already."""
+    op = anywhere(document.graph, source.op)
+    if op.type != "SelectV2" or op.inputs[0] != condition:
+        return False
+    return _holds(document, op.inputs[2 if side == "1" else 1], fill)
 
 
 def _retyped(document: Document, name: str, type: str, inputs: Any = None) -> Document:
@@ -179,6 +195,8 @@ def _cast_first(document: Document, names: Sequence[str]) -> Document:
     name, cast = names
     wanted = anywhere(document.graph, cast).attrs["DstT"]
     op, graph = anywhere(document.graph, name), document.graph
+    if op.type == "RealDiv" and all(_is_cast(document, ref, wanted) for ref in op.inputs):
+        return document
     casts = list[TensorRef]()
     for number, ref in enumerate(op.inputs):
         graph, made = edits.add(
@@ -187,6 +205,11 @@ def _cast_first(document: Document, names: Sequence[str]) -> Document:
         casts.append(TensorRef(made))
     made_first = _retyped(document.with_(graph=graph), name, "RealDiv", (*casts,))
     return _beside(made_first, document, name)
+
+
+def _is_cast(document: Document, ref: TensorRef | None, wanted: object) -> bool:
+    op = None if ref is None else anywhere(document.graph, ref.op)
+    return op is not None and op.type == "Cast" and op.attrs.get("DstT") == wanted
 
 
 def _rewire(document: Document, names: Sequence[str]) -> Document:
@@ -232,12 +255,33 @@ def _draw(document: Document, names: Sequence[str]) -> Document:
     return document_edits.set_initial(document, name, drawn.astype(held.array.dtype))
 
 
+def scaled(document: Document, name: str, factor: str) -> tuple[str, str, str]:
+    """What the edit "scale" is about, of the numbers that the variable begins with now."""
+    return name, factor, _mark(document.initial[name])
+
+
+def _mark(held: Constant) -> str:
+    """By which numbers are known again."""
+    array = held.array
+    return digest([array.dtype.str, str(array.shape), array.tobytes()])[:16]
+
+
 def _scale(document: Document, names: Sequence[str]) -> Document:
-    """A variable begins with its numbers times a factor."""
-    name, factor = names
+    """A variable begins with its numbers times a factor: those of the third name, as `scaled` gives
+    it, and no others, so that what is scaled already is not scaled again. Without it, whatever
+    numbers there are."""
+    name, factor, *of = names
     held = document.initial.get(name)
     if held is None:
         raise GradstepError(f"'{name}' has no initial value here", kind="ValueError", node=name)
+    if of and of != [_mark(held)]:
+        raise GradstepError(
+            f"'{name}' does not begin any more with the numbers that were to be {factor} times as "
+            "large",
+            kind="ValueError",
+            node=name,
+            hint="ask why again, or lint again: the answer is about what it begins with now",
+        )
     scaled = np.asarray(held.array * float(factor), held.array.dtype)
     return document_edits.set_initial(document, name, scaled)
 
@@ -274,7 +318,7 @@ REPAIR_WORDS: Mapping[str, Callable[..., str]] = {
     "feed": lambda tensor, text: f"Let {tensor.removesuffix(':0')} be {text}",
     "unfeed": lambda tensor: f"Leave the feed of {tensor.removesuffix(':0')} out",
     "draw": lambda name, spread: f"Begin {name} with random numbers of spread {spread}",
-    "scale": lambda name, factor: f"Begin {name} with {factor} times its numbers",
+    "scale": lambda name, factor, *_: f"Begin {name} with {factor} times its numbers",
 }
 OF_THE_START = frozenset({"draw", "scale"})  # of what is read before the first run, and never again
 FROM_THE_START = OF_THE_START | {"run"}  # what they change, runs carry on

@@ -11,6 +11,7 @@ from gradstep.core.checks.doctor.finding_words import share
 from gradstep.core.checks.doctor.lint import Finding
 from gradstep.core.checks.doctor.recorded_tensors import RecordedTensors, recorded
 from gradstep.core.document.lint_remedies import Remedy
+from gradstep.core.document.repairs import scaled
 from gradstep.core.graph.model import Operation
 
 _ROWS = 8  # fewer say nothing of a unit
@@ -56,7 +57,9 @@ def find_saturated_units(x: Examined) -> Iterator[Finding]:
             )
             fix = "scale what goes in, draw smaller weights, or use a ReLU"
             weights = _weights_before(x, op)
-            remedy = None if weights is None else Remedy("scale", (weights, "0.1"))
+            remedy = None
+            if weights is not None:
+                remedy = Remedy("scale", scaled(x.document, weights, "0.1"))
             yield Finding(op.name, text, fix, remedy=remedy)
 
 

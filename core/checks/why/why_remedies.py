@@ -10,7 +10,7 @@ import numpy as np
 from gradstep.core.debug.history.frozen_program import NamedEdit
 from gradstep.core.document.document import Document
 from gradstep.core.document.named_edits import edit_by_name
-from gradstep.core.document.repairs import source_of
+from gradstep.core.document.repairs import scaled, source_of
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
 from gradstep.core.ops.build.variable import VARIABLES
@@ -129,7 +129,7 @@ def _weights(case: _Case, names: Sequence[str]) -> Iterator[str]:
 def _smaller(case: _Case) -> Iterator[NamedEdit]:
     for name in [*_weights(case, (case.op.name,))][:1]:
         if np.any(case.document.initial[name].array):
-            yield "scale", (name, "0.1")
+            yield "scale", scaled(case.document, name, "0.1")
 
 
 def _begin_otherwise(case: _Case) -> Iterator[NamedEdit]:
@@ -199,12 +199,12 @@ def _known(document: Document, ref: TensorRef) -> np.ndarray | None:
 
 def _too_large(case: _Case) -> Iterator[NamedEdit]:
     for name in [*_weights(case, case.found.path)][:1]:
-        yield "scale", (name, "0.1")
+        yield "scale", scaled(case.document, name, "0.1")
 
 
 def _too_small(case: _Case) -> Iterator[NamedEdit]:
     for name in [*_weights(case, case.found.path)][:1]:
-        yield "scale", (name, "10")
+        yield "scale", scaled(case.document, name, "10")
 
 
 _BY_CAUSE: Mapping[str, Callable[[_Case], Iterator[NamedEdit]]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from gradstep.core.debug.history.frozen_program import NamedEdit
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import Document
 from gradstep.core.document.named_edits import edit_by_name, label_of
+from gradstep.core.document.repairs import scaled
 from gradstep.core.document.value_edits import set_initial
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
@@ -265,6 +266,10 @@ def test_weights_begin_otherwise(document: Document, cause: str, kind: str, firs
         trial = try_edit(session, edit, LOSS, (w,))
         assert (trial.first, trial.run) == (0, 1)
         document = edit_by_name(document, *edit)
+        if kind == "scale":  # of these numbers, and no others
+            with pytest.raises(GradstepError, match="does not begin any more with the numbers"):
+                edit_by_name(document, *edit)
+            edit = find_remedies(document, found)[0]
         session, _, _ = _run(document)
         session.continue_()
         slope = session.frame().gradient(w)
@@ -300,12 +305,53 @@ def test_a_bound_is_that_of_what_the_wire_carries() -> None:
 
 def test_an_edit_that_is_made_already_is_not_made_twice() -> None:
     """As where a branch's edit was made in the document, and the branch is shown."""
-    for name in ("logarithm", "negative", "exponent"):
-        case = CASES[name]
+    for name, case in CASES.items():
         taken = edit_by_name(_document(case), *case.edit)
-        assert edit_by_name(taken, *case.edit) is taken
+        try:
+            again = edit_by_name(taken, *case.edit)
+        except GradstepError:
+            continue
+        assert again.graph.operations == taken.graph.operations, name
+        for part in (each.name for each in fields(Document) if each.name != "graph"):
+            assert getattr(again, part) == getattr(taken, part), (name, part)
+        program = derive(taken)
+        assert program.edited is not None
+        with pytest.raises(GradstepError, match="it is so already"):
+            program.edited(program, [case.edit])
+    taken = edit_by_name(_document(CASES["negative"]), *CASES["negative"].edit)
     kind, (at, _) = CASES["negative"].edit
     assert edit_by_name(taken, kind, (at, "0.5")) is not taken, "that is another one"
+    kind, names = CASES["where"].edit
+    taken = edit_by_name(_document(CASES["where"]), kind, names)
+    assert edit_by_name(taken, kind, (*names[:3], "2")) is not taken, "that is another one"
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("taken", [0, 1, 2])
+def test_a_factor_that_is_taken_is_not_applied_again_on_its_branch(times: int, taken: int) -> None:
+    """The document has the first `taken` of the edits of a branch, each of which scales what the
+    one before it left."""
+    document, edits = _layers(1e4, 1, "Tanh"), list[NamedEdit]()
+    session = DebugSession(derive(document))
+    documents = [document]
+    for _ in range(times):
+        edits.append(("scale", scaled(documents[-1], "w", "0.1")))
+        documents.append(edit_by_name(documents[-1], *edits[-1]))
+        session.edit(*edits[-1])
+    branches, name = session.branches.all, session.branches.current
+    after = DebugSession(derive(documents[min(taken, times)]))
+    after.branches.take_over(branches, name)
+    after.lead()
+    fresh = DebugSession(derive(documents[times]))
+    for one in (session, after, fresh):
+        one.continue_()
+    for ref in map(TensorRef, ("w", "z", "loss")):
+        wanted = fresh.frame().value(ref)
+        assert wanted is not None
+        for one in (session, after):
+            found = one.frame().value(ref)
+            assert found is not None
+            assert found.tobytes() == wanted.tobytes(), ref
 
 
 def test_beside_a_value_is_what_comes_of_loss_and_gradient() -> None:
