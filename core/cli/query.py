@@ -29,7 +29,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     data, texts, failed = query_object(found), [query_text(found)], session.stop.error
     if failed is not None:  # no error of the question
         data["stopped_by"] = error_object(failed)
-        texts.append(f"run {session.stop.run} failed: {error_text(failed)}")
+        texts.append(f"run {session.stop.run + 1} failed: {error_text(failed)}")
     return Answer(data, "\n".join(texts))
 
 

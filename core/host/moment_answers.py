@@ -8,6 +8,7 @@ from gradstep.core.debug.concurrency.session_registry import Sessions
 from gradstep.core.debug.motion.branches import Branches
 from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.host.moment_values import session_of, take
+from gradstep.core.position_text import position_text
 from gradstep.core.protocol.messages import CompareMoments, Comparison, Moment
 
 
@@ -68,6 +69,6 @@ def _origin(sessions: Sessions, left: Moment, right: Moment) -> str:
         branch = branches[name]
         if branch.parent == other:
             given = branch.words
-            place = f"run {branch.run + 1}, step {branch.step + 1}"
+            place = position_text([(branch.run, branch.step)])
             return f"{name} leaves {other} at {place}" + (f", with {given}." if given else ".")
     return ""

@@ -13,6 +13,7 @@ from gradstep.core.debug.history.frame import Frame
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Operation, TensorRef
+from gradstep.core.position_text import position_text
 from gradstep.core.protocol.messages import Moment
 
 
@@ -76,7 +77,7 @@ def _require_run(session: DebugSession, run: int, step: int) -> None:
     timeline.require(run)
     if run >= timeline.runs or step > timeline.done(run):
         raise GradstepError(
-            f"run {run + 1} has not come to step {step} there",
+            f"{position_text([(run, step)])} has not been run there",
             kind="NotFoundError",
             hint="run on to it first, or compare what was run",
         )
@@ -104,4 +105,4 @@ def _title(sessions: Sessions, moment: Moment, branch: str, run: int, step: int)
         names.append(moment.session or sessions.current)
     if len(session_of(sessions, moment).branches.all) > 1:
         names.append(branch)
-    return " · ".join([*names, f"{run}:{step}"])
+    return " · ".join([*names, position_text([(run, step)])])

@@ -34,6 +34,7 @@ from gradstep.core.protocol.messages import (
     Trained,
     TrainingProgress,
 )
+from gradstep.core.protocol.stopped_position import position_of
 
 _OF_SESSIONS = (ManageSessions, ManageBranches, Assign, Inject)
 
@@ -149,7 +150,7 @@ class SessionJournal:
             way.append(Control(command="restart"))
         elsewhere = self.courses or (where.run, where.step, where.inside) != (0, 0, [])
         if elsewhere and "run_to" in where.legal:
-            way.append(Control(command="run_to", target=_position(where)))
+            way.append(Control(command="run_to", target=position_of(where)))
         if where.reason == "exception":
             way.append(Control(command="step"))  # it fails again, and says so again
         return way
@@ -166,8 +167,3 @@ def _edited(opened: Open, edit: Edit) -> Open:
         revision=edit.revision,
         edits=[*opened.edits, edit.members],
     )
-
-
-def _position(where: Stopped) -> str:
-    inside = "".join(f"/{place.iteration}:{place.step}" for place in where.inside)
-    return f"{where.run}:{where.step}{inside}"

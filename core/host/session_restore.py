@@ -13,11 +13,12 @@ from gradstep.core.debug.history.branch_record import FIRST_BRANCH, Branch
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import Assignment, repeat
 from gradstep.core.debug.motion.debug_session import DebugSession
-from gradstep.core.debug.motion.exact_place import ExactPlace, place_text
+from gradstep.core.debug.motion.exact_place import ExactPlace
 from gradstep.core.debug.motion.loop_place import Place
 from gradstep.core.engine.backend import Backend
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.problems import Problem
+from gradstep.core.position_text import position_text
 
 
 def begin(
@@ -149,7 +150,7 @@ def _go(threads: Scheduler, course: Course) -> None:
     inside = _inside(course, session, step)
     run, stands = max(course.run, session.timeline.first), session.stop
     if length and (inside or [(run, step)] != stands.place):
-        threads.command("run_to", place_text([(run, step), *inside]))
+        threads.command("run_to", position_text([(run, step), *inside]))
 
 
 def _inside(course: Course, session: DebugSession, step: int) -> ExactPlace:

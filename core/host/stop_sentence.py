@@ -9,13 +9,13 @@ from gradstep.core.protocol.messages import Stopped
 
 
 def stop_text(threads: Scheduler, said: Stopped) -> str:
-    """`[step] run 0, step 2 of 25 · forward · e: c + k`, and below it what failed, or what it waits
+    """`[step] run 1, step 2 of 25 · forward · e: c + k`, and below it what failed, or what it waits
     for. said: the report on it."""
     stop = threads.stop
     total = len(threads.session.plan.steps)
     thread = f"{threads.current}: " if said.threads else ""
     thread += f"{threads.session.branches.current}: " if said.branches else ""
-    text = f"[{stop.reason}] {thread}run {stop.run}, step {stop.step} of {total}"
+    text = f"[{stop.reason}] {thread}run {stop.run + 1}, step {stop.step} of {total}"
     text += f" · {stop.batch}" if stop.batch else ""
     text += "".join(f" · {x.text}, step {x.step} of {x.length}" for x in stop.inside)
     if stop.op:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gradstep.core.protocol.messages import Explanation, Stopped
+from gradstep.core.protocol.messages import Explanation
+from gradstep.core.protocol.stopped_position import position_of
 from gradstep.gui.commands.reveal import reveal
 from gradstep.gui.model.workspace import Workspace
 
@@ -12,7 +13,7 @@ from gradstep.gui.model.workspace import Workspace
 def is_elsewhere(workspace: Workspace, found: Explanation) -> bool:
     """Whether what led to it first was done at another step than the one before this stop."""
     position = found.chain[0].position if found.chain else ""
-    return position not in ("", place_of(workspace.stop))
+    return position not in ("", position_of(workspace.stop))
 
 
 def go_to_first(workspace: Workspace, found: Explanation) -> None:
@@ -51,15 +52,7 @@ def go_to_place(
         reveal(workspace, node)
         then()
 
-    if position and position != place_of(workspace.stop):
+    if position and position != position_of(workspace.stop):
         workspace.control("run_to", position, arrived)
     else:
         arrived()
-
-
-def place_of(stop: Stopped | None) -> str:
-    """Where the debugger stands, as `run_to` takes it."""
-    if stop is None:
-        return ""
-    inside = "".join(f"/{place.iteration}:{place.step}" for place in stop.inside)
-    return f"{stop.run}:{stop.step}{inside}"

@@ -34,7 +34,7 @@ def _there(console: Console) -> Reply:
 
 def _row(console: Console, info: SessionInfo) -> list[str]:
     mark = "→" if info.name == console.sessions.current else ""
-    return [mark, info.name, f"run {info.run}, step {info.step}", ""]
+    return [mark, info.name, f"run {info.run + 1}, step {info.step}", ""]
 
 
 def _data(console: Console) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradstep.core.cli.output.command_output import table
+from gradstep.core.position_text import position_text
 from gradstep.core.protocol.branch_queries import BranchInfo, in_tree
 
 
@@ -14,7 +15,8 @@ def branch_table(branches: Sequence[BranchInfo]) -> str:
 
 
 def _row(branch: BranchInfo, depth: int) -> list[str]:
-    place = f"leaves {branch.parent} at {branch.run}:{branch.step}" if branch.parent else ""
+    left = position_text([(branch.run, branch.step)])
+    place = f"leaves {branch.parent} at {left}" if branch.parent else ""
     name = f"{'  ' * depth}{branch.name}"
-    stands = f"stands at {branch.at_run}:{branch.at_step}"
+    stands = f"stands at {position_text([(branch.at_run, branch.at_step)])}"
     return ["→" if branch.current else "", name, place, branch.text, stands]

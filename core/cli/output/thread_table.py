@@ -23,5 +23,5 @@ def thread_objects(threads: Scheduler) -> list[Any]:
 
 def _row(state: ThreadState) -> list[str]:
     mark = "→" if state.current else ""
-    place = f"run {state.run}, step {state.step} of {state.steps}"
+    place = f"run {state.run + 1}, step {state.step} of {state.steps}"
     return [mark, state.name, str(state.condition), place, state.op, state.text]

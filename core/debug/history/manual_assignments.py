@@ -11,13 +11,13 @@ import numpy as np
 
 from gradstep.core.debug.history.injection_target import Target, find_target
 from gradstep.core.debug.history.iteration_target import find_inside, view_at
-from gradstep.core.debug.motion.exact_place import place_text
 from gradstep.core.debug.motion.stopped_state import Reason, Stop
 from gradstep.core.engine.plan.steps import storage_name
 from gradstep.core.engine.run.loop_places import Places
 from gradstep.core.engine.run.variable_map import fits, require_fitting, variables
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Graph, Operation, unknown_name
+from gradstep.core.position_text import position_text
 
 if TYPE_CHECKING:
     from gradstep.core.debug.motion.debug_session import DebugSession
@@ -227,7 +227,7 @@ def repeat(change: Assignment, session: DebugSession) -> bool:
     """Make the change in a session of the program after an edit, in its place; false where it was
     paused on the way there."""
     step, inside = change.step_in(session.plan), change.inside_in(session.plan) or ()
-    if session.run_to(place_text([(change.run, step), *inside])).reason is Reason.PAUSE:
+    if session.run_to(position_text([(change.run, step), *inside])).reason is Reason.PAUSE:
         return False
     give_possible(session, change, (change.run, session.stop.step))
     return True
@@ -259,7 +259,7 @@ def require_newest(session: DebugSession, hint: str = _BRANCH) -> None:
     is_last = here == (timeline.runs - 1, timeline.done(timeline.runs - 1))
     if not is_last or not timeline.stands_at(stop.step, inside):
         raise GradstepError(
-            f"run {stop.run}, step {stop.step} is in the past: what follows from it has been "
+            f"run {stop.run + 1}, step {stop.step} is in the past: what follows from it has been "
             "executed already",
             kind="FailedPreconditionError",
             hint=hint,

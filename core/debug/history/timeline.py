@@ -339,7 +339,7 @@ class Timeline:
         self.require(run)
         if self.link.seen.touches(run):
             raise GradstepError(
-                f"variables were given other values from outside in run {run}",
+                f"variables were given other values from outside in run {run + 1}",
                 kind="FailedPreconditionError",
                 hint="look at a run that computed everything itself",
             )
@@ -518,16 +518,17 @@ class Timeline:
         """Raises GradstepError for a run that cannot be looked at any more."""
         if run < self.origin:
             raise GradstepError(
-                f"run {run} is before this branch, which begins with run {self.origin}",
+                f"run {run + 1} is before this branch, which begins with run {self.origin + 1}",
                 kind="FailedPreconditionError",
                 hint="show the branch that it leaves",
             )
         if run < self.first:
             raise GradstepError(
-                f"run {run} is not kept any more: with what was changed from outside meanwhile, by "
-                "other threads or by hand, there was no room for it",
+                f"run {run + 1} is not kept any more: with what was changed from outside "
+                "meanwhile, by other threads or by hand, there was no room for it",
                 kind="FailedPreconditionError",
-                hint=f"look at run {self.first} or a later one, or give recorded runs more memory",
+                hint=f"look at run {self.first + 1} or a later one, or give recorded runs more "
+                "memory",
             )
 
     def _record(self, run: int) -> RunSnapshot:

@@ -30,10 +30,10 @@ from gradstep.core.debug.history.manual_assignments import (
 from gradstep.core.debug.history.parked_runs import ParkedRuns
 from gradstep.core.debug.motion.branch_programs import BranchPrograms
 from gradstep.core.debug.motion.branch_replay import BranchReplay
-from gradstep.core.debug.motion.exact_place import place_text
 from gradstep.core.debug.motion.program_runs import ProgramRuns
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.suggestions import instead
+from gradstep.core.position_text import position_text
 
 if TYPE_CHECKING:
     from gradstep.core.debug.motion.cursor import Cursor
@@ -333,7 +333,7 @@ class Branches:
         places = inside_in(self._session.plan, step, inside)
         if places:
             with suppress(GradstepError):  # nothing is kept of the loop
-                self._session.runs.stepper.run_to(place_text([(run, step), *places]))
+                self._session.runs.stepper.run_to(position_text([(run, step), *places]))
 
     @property
     def _op(self) -> str:

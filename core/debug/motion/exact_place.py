@@ -1,4 +1,4 @@
-"""Exact positions as text, "run:step/iteration:step", and whether a program has them."""
+"""Exact positions read from text, "run:step/iteration:step", and whether a program has them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,6 @@ def parse_place(text: str) -> ExactPlace | None:
         return None
     pairs = (place.split(":") for place in text.split("/"))
     return [(int(number), int(step)) for number, step in pairs]
-
-
-def place_text(place: ExactPlace) -> str:
-    """The same the other way round."""
-    return "/".join(f"{number}:{step}" for number, step in place)
 
 
 def require_place(plan: Plan, place: ExactPlace) -> None:

@@ -54,7 +54,8 @@ def require_near(target: str, runs: int) -> None:
     ahead = int(run) - runs if _RUN.fullmatch(run) and colon else 0
     if ahead > _FARTHEST:
         raise GradstepError(
-            f"run {run} is {ahead} runs ahead; the debugger makes at most {_FARTHEST} at once",
+            f"run {int(run) + 1} is {ahead} runs ahead; the debugger makes at most {_FARTHEST} at "
+            "once",
             kind="ValueError",
             hint="gradstep train makes many updates fast, and --out keeps what they give",
         )

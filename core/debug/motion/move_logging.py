@@ -6,8 +6,8 @@ import logging
 import time
 
 from gradstep.core.debug.history.timeline import Timeline
-from gradstep.core.debug.motion.exact_place import place_text
 from gradstep.core.debug.motion.stopped_state import Stop
+from gradstep.core.position_text import position_text
 
 _LOG = logging.getLogger("gradstep.debug")
 
@@ -33,8 +33,8 @@ class MoveLog:
         _LOG.debug(
             "%s: from %s to %s, %s%s; %d steps executed in %.1f ms",
             command,
-            place_text(before.place),
-            place_text(now.place),
+            position_text(before.place),
+            position_text(now.place),
             now.reason,
             "" if now.error is None else f" ({now.error.message})",
             max(self._executed() - executed, 0),  # a restart forgets them

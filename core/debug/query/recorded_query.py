@@ -8,9 +8,9 @@ from enum import StrEnum
 from typing import Any
 
 from gradstep.core.debug.breaks.hit_counts import Path
-from gradstep.core.debug.motion.exact_place import place_text
 from gradstep.core.debug.motion.loop_place import Place
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.position_text import position_text
 
 
 class Which(StrEnum):
@@ -55,7 +55,7 @@ class Answer:
     @property
     def position(self) -> str:
         """As `run_to` takes it."""
-        return place_text([*zip(self.path[::2], self.path[1::2], strict=True)])
+        return position_text([*zip(self.path[::2], self.path[1::2], strict=True)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,9 +11,9 @@ from gradstep.core.debug.breaks.expression_names import written_by_name
 from gradstep.core.debug.breaks.ready_conditions import READY
 from gradstep.core.graph.model import Graph
 from gradstep.core.ops.build.variable import VARIABLES
+from gradstep.core.protocol.stopped_position import position_of
 from gradstep.core.protocol.vocabulary import WhichMoment
 from gradstep.gui import commands
-from gradstep.gui.commands.go_to_cause import place_of
 from gradstep.gui.look.count_text import count_of
 from gradstep.gui.look.plain_text import add_row, plain, without_mnemonic
 from gradstep.gui.look.theme import GRID, Tone
@@ -152,7 +152,7 @@ class QueriesPanel(Panel):
         commands.go_to_moment(self.workspace, self.model.rows[row])
 
     def _mark_here(self, *_: object) -> None:
-        self.model.show_here(place_of(self.workspace.stop))
+        self.model.show_here(position_of(self.workspace.stop))
 
     def _complete(self) -> None:
         """Offer the names that there are, once somebody types."""

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 from gradstep.core.graph.scopes import parents
 from gradstep.core.protocol.branch_queries import current_branch
 from gradstep.core.protocol.messages import BranchInfo, ProgramInfo, Stopped
+from gradstep.core.protocol.stopped_position import position_of
 from gradstep.gui import commands
 from gradstep.gui.look.plain_text import Label
 from gradstep.gui.look.theme import GRID, SMALL, mono, sans
@@ -238,12 +239,7 @@ class TimelinePanel(Panel):
 
     def _go(self, step: int) -> None:
         stop = self.workspace.stop
-        if stop is None or not stop.inside:
-            commands.run_to(self.workspace, f"{stop.run if stop is not None else 0}:{step}")
-            return
-        *around, here = stop.inside
-        inside = "".join(f"/{x.iteration}:{x.step}" for x in around)
-        target = f"{stop.run}:{stop.step}{inside}/{here.iteration}:{step}"
+        target = f"0:{step}" if stop is None else position_of(stop, step)
         commands.run_to(self.workspace, target)
 
 

@@ -203,7 +203,7 @@ def test_the_process(capsys: pytest.CaptureFixture[str]) -> None:
         assert said in capsys.readouterr().out
     talked = _process("debug", str(TUTORIAL), stdin="step\nquit\n")
     assert talked.returncode == 0
-    assert "[step] run 0, step 1" in talked.stdout
+    assert "[step] run 1, step 1" in talked.stdout
 
 
 @pytest.mark.slow

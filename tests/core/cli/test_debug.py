@@ -209,7 +209,7 @@ def test_the_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builtins, "input", ask)
     result = cli("debug", TUTORIAL)
     assert result.status == 0
-    assert "[step] run 0, step 2 of" in result.out
+    assert "[step] run 1, step 2 of" in result.out
     assert "error: there is no command 'nonsense'" in result.out
     assert "reverse_continue" in result.out
     assert "data  float32[2] [1., 2.]" in result.out
@@ -435,7 +435,7 @@ def test_moments_are_compared(cli: Cli) -> None:
     creating = [node["name"] for node in found["nodes"] if node.get("creates")]
     assert creating == ["d"]
     assert "d (AddV2), by 3.04 at [1]." in found["text"]
-    assert "b1 leaves main at run 1, step 5, with d[1] = 5." in found["text"]
+    assert "b1 leaves main at 0:4, with d[1] = 5." in found["text"]
     few = [node["name"] for node in done[5]["nodes"] if node.get("differs")]
     assert few == ["d", "a", "loss"]
     assert "are the same to the bit" in done[6]["text"]
@@ -448,8 +448,8 @@ def test_moments_are_compared(cli: Cli) -> None:
         ("compare", "compare needs"),
         ("compare a b c", "compare needs"),
         ("compare nowhere", "no branch and no session is 'nowhere'"),
-        ("compare 0:9", "run 1 has not come to step 9 there"),
-        ("compare 7:0", "run 8 has not come to step 0 there"),
+        ("compare 0:9", "0:9 has not been run there"),
+        ("compare 7:0", "7:0 has not been run there"),
     ],
 )
 def test_what_cannot_be_compared_says_why(cli: Cli, command: str, why: str) -> None:
@@ -467,7 +467,7 @@ def test_branches_of_the_terminal_are_a_tree(cli: Cli) -> None:
     text = cli("debug", TUTORIAL, "--script", script).out
     assert "leaves b1 at 0:" in text
     assert "    b2" in text
-    assert "b2: run 0" in text
+    assert "b2: run 1" in text
 
 
 def test_a_condition_may_speak_of_the_run(cli: Cli) -> None:

@@ -51,7 +51,7 @@ def test_moves_there_and_back(debugger: gradstep.Debugger) -> None:
 
 def test_where_it_stands_reads_like_the_console(debugger: gradstep.Debugger) -> None:
     stop = debugger.run_to("a")
-    assert repr(stop) == "[goto] run 0, step 4 of 35 · forward · a: a = d ⊙ e"
+    assert repr(stop) == "[goto] run 1, step 4 of 35 · forward · a: a = d ⊙ e"
     assert (stop.run, stop.step, stop.phase, stop.node, stop.op) == (0, 4, "forward", "a", "a")
     assert stop.text == "a = d ⊙ e"
     assert "step_back" in stop.legal

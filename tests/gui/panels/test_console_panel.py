@@ -46,7 +46,7 @@ def test_a_move_goes_through_the_windows_door(bench: Any, panel: ConsolePanel) -
     said = enter(panel, "step", "continue")
     assert stops == [1, 35]
     assert [c.command for c in bench.bridge.controls()] == ["step", "continue_"]
-    assert "[end] run 0, step 35 of 35" in said
+    assert "[end] run 1, step 35 of 35" in said
     assert bench.space.value("loss:0") is not None
     assert panel.field.text() == ""
 
@@ -64,7 +64,7 @@ def test_an_empty_line_repeats_the_last_move(bench: Any, panel: ConsolePanel) ->
         ('print norm(x["c"])', "0.07211"),
         ("query isnan(value)", "nowhere in 1 run"),
         ("who c", "nowhere"),
-        ("where", "[entry] run 0, step 0 of 35"),
+        ("where", "[entry] run 1, step 0 of 35"),
         ("help", "NAME: which step gave it the value"),
         ("nosuch", "error: there is no command 'nosuch'"),
         ("print nosuch", "error: there is no operation named 'nosuch'"),
@@ -93,7 +93,7 @@ def test_breakpoints_and_watches_are_edits_of_the_document(bench: Any, panel: Co
     assert bench.space.document.watches == ('x["c:0"]',)
     assert "1  op  loss  if value > 0" in said
     assert "\n[0.1166 0.1764]\n" in said  # what the breakpoint wrote
-    assert "[breakpoint] run 0, step" in said
+    assert "[breakpoint] run 1, step" in said
     assert 'x["c:0"]' in said
     bench.space.undo_stack.undo()
     assert bench.space.document.watches == ()

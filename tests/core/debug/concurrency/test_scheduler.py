@@ -203,7 +203,7 @@ class Machine(RuleBasedStateMachine):
                 if (run, step) == thread.last:
                     queue = self.queue
                 if run < session.timeline.first:
-                    with pytest.raises(GradstepError, match=f"run {run} is not kept any more"):
+                    with pytest.raises(GradstepError, match=f"run {run + 1} is not kept any more"):
                         session.frame(run, step).state("q")
                     continue
                 state = session.frame(run, step).state("q")
@@ -246,7 +246,7 @@ def test_stepping_back_ends_at_the_first_run_that_is_kept() -> None:
             "step_back is not possible here: this is the start of the first run that",
         ),
         ("reverse_continue", "", "reverse_continue is not possible here: this is the start of the"),
-        ("run_to", "0:2", "run 0 is not kept any more"),
+        ("run_to", "0:2", "run 1 is not kept any more"),
     ]:
         before = threads.stop
         with pytest.raises(GradstepError, match=words):
@@ -283,7 +283,7 @@ def test_what_a_thread_saw_of_others_takes_no_more_memory_in_the_end() -> None:
             assert value[0] == earlier + 1
     assert first > 30
     assert max(taken[20:]) <= max(taken[:20]) < 3 * limit
-    with pytest.raises(GradstepError, match="run 0 is not kept any more"):
+    with pytest.raises(GradstepError, match="run 1 is not kept any more"):
         threads.session.frame(0, end).value("batch")
 
 

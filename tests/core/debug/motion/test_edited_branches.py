@@ -468,7 +468,7 @@ def test_what_comes_before_is_looked_at_on_the_branch_that_is_left() -> None:
     assert "step_back" in session.stop.legal
     session.run_to("2:0")
     assert "step_back" not in session.stop.legal
-    with pytest.raises(GradstepError, match="run 1 is before this branch, which begins with run 2"):
+    with pytest.raises(GradstepError, match="run 2 is before this branch, which begins with run 3"):
         session.frame(1, session.timeline.length).value("both")
     session.switch_branch("main")
     assert session.frame(1, session.timeline.length).value("both") is not None
