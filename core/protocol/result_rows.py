@@ -116,11 +116,13 @@ class CheckedTensor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NodeCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether an operation's gradient in force agrees with finite differences of it alone."""
+    """Whether an operation's gradient in force agrees with finite differences of it alone. unseen:
+    what arrives at it is so small that the whole would not show that it does not."""
 
     node: str
     gradient: str
     agrees: bool
+    unseen: bool = False
     text: str
     fix: str = ""
     verdict: CheckVerdict | Literal[""] = ""  # the most concerning one of `tensors`

@@ -12,6 +12,7 @@ from gradstep.core.autodiff.check.finite_differences import COMPLEX, NumericGrad
 from gradstep.core.graph.number_kinds import kind_of, limits_of
 from gradstep.core.ops.declare.declared_gradient import Defect
 
+_LEAST = 1e-10  # of a slope, that differences tell
 _EPS32 = float(np.finfo(np.float32).eps)
 
 
@@ -116,7 +117,7 @@ def _tolerance(value: np.ndarray, numeric: NumericGradient) -> np.ndarray:
     scale = float(np.max(np.abs(seen), initial=0.0))
     larger = np.maximum(np.abs(value), np.abs(numeric.value))
     rounding = (8 if numeric.method == COMPLEX else 64) * numeric.noise
-    return np.asarray(1e-5 * larger + 1e-6 * scale + rounding + 1e-10)
+    return np.asarray(1e-5 * larger + 1e-6 * scale + rounding + _LEAST)
 
 
 def _short_epsilon(analytic: np.ndarray) -> float:
@@ -182,9 +183,15 @@ def _finding(
         numeric.method,
         count,
         size,
-        _words(verdict, index, value, difference, numeric, kind),
+        _words(verdict, index, value, difference, numeric, kind, _largest(shown, numeric)),
         {at: tuple(Verdict)[int(ranks[at])] for at in np.ndindex(seen.shape) if seen[at]},
     )
+
+
+def _largest(shown: np.ndarray, numeric: NumericGradient) -> float:
+    """Of what was looked at, of either gradient."""
+    seen = numeric.looked_at
+    return max(float(np.max(np.abs(a[seen]), initial=0.0)) for a in (shown, numeric.value))
 
 
 def _words(
@@ -194,6 +201,7 @@ def _words(
     difference: float,
     numeric: NumericGradient,
     kind: str,
+    largest: float,
 ) -> str:
     place = f" at index {list(index)}" if index else ""
     low, high, slope = (float(a[index]) for a in (numeric.low, numeric.high, numeric.value))
@@ -207,4 +215,6 @@ def _words(
     if verdict in (Verdict.WRONG, Verdict.DEFECT):
         word = "wrong" if verdict is Verdict.WRONG else "a defect of TensorFlow's own"
         return f"{word}{place}: {shown}, but {slope:.6g} by {numeric.method}"
+    if 0 < largest < _LEAST:
+        return f"too small to tell: at most {largest:.2g}, and differences tell {_LEAST:.0e}"
     return f"right by {numeric.method}"

@@ -10,6 +10,7 @@ import numpy as np
 from gradstep.core.autodiff.check.check_result import CheckResult, Verdict, attribute_to, find_worst
 from gradstep.core.autodiff.check.finite_differences import NumericGradient
 from gradstep.core.autodiff.check.frozen_values import Evaluate
+from gradstep.core.autodiff.check.telling_cotangents import Cotangents, find_telling
 from gradstep.core.autodiff.check.tensor_gradcheck import Examined, examine, request_second_order
 from gradstep.core.autodiff.check.wrapped_function import WrappedFunction
 from gradstep.core.autodiff.recognition.imported_vjp import find_imported_vjp
@@ -27,7 +28,8 @@ _LARGEST = 4096  # input elements; beyond this a node's check would cost as many
 @dataclass(frozen=True)
 class LocalCheck:
     """One node. results, numeric: per data input that is a float tensor (by input index), the
-    gradient in force and the numeric one for the cotangents that really arrived. findings: what
+    gradient in force and the numeric one for `cotangents`, by output: those that really arrived, or
+    others, where these are too small to tell what is wrong (see telling_cotangents). findings: what
     comes of it; second: the same for the gradient of the gradient, where that was asked for."""
 
     node: str
@@ -35,6 +37,7 @@ class LocalCheck:
     results: Mapping[int, np.ndarray | None]
     numeric: Mapping[int, NumericGradient]
     findings: Mapping[int, CheckResult]
+    cotangents: Cotangents = field(default_factory=dict)
     second: Mapping[int, CheckResult] = field(default_factory=dict)
 
     @property
@@ -65,14 +68,53 @@ def check_operation(
     wrapped: WrappedFunction | None = None,
 ) -> LocalCheck | None:
     """The gradient of `op` alone, at its real `inputs`, for its real `cotangents` (output index
-    -> array). most: look at no more elements of an input; 0: at all. imported: check what this has
-    for the operation, instead of what is derived. wrapped: the function before it whose gradient
-    its gradient is. None when there is nothing to check: no float inputs, or too many elements to
-    look at all."""
+    -> array), and where these are too small to tell anything, for others: what is wrong for those
+    that arrive is said of them. most: look at no more elements of an input; 0: at all. imported:
+    check what this has for the operation, instead of what is derived. wrapped: the function before
+    it whose gradient its gradient is. None when there is nothing to check: no float inputs, or too
+    many elements to look at all."""
+    if not cotangents:
+        return None
+
+    def check(arriving: Cotangents) -> LocalCheck | None:
+        options = most, second_order, imported, wrapped
+        return _check_for(arriving, evaluate, op, inputs, request, functions, *options)
+
+    telling = find_telling(cotangents)
+    found = check(telling)
+    if telling is cotangents or found is None or found.verdict is Verdict.OK:
+        return found
+    real = check(cotangents)
+    if real is None or real.verdict is Verdict.WRONG:
+        return real
+    return found if _is_told(found) else real
+
+
+def _is_told(check: LocalCheck) -> bool:
+    """Whether a number is wrong: at a pole that the real cotangents leave out, as behind a Where,
+    others give NaN and infinities, which is nobody's mistake."""
+    found = [*check.findings.values(), *check.second.values()]
+    wrong = [f for f in found if f.verdict is Verdict.WRONG]
+    shown = [0.0 if f.analytic is None else f.analytic for f in wrong]
+    return any(np.isfinite(number) for number in shown)
+
+
+def _check_for(
+    cotangents: Cotangents,
+    evaluate: Evaluate,
+    op: Operation,
+    inputs: Sequence[np.ndarray],
+    request: GradientRequest,
+    functions: Mapping[str, GradientFunction],
+    most: int,
+    second_order: bool,
+    imported: Differentiation | None,
+    wrapped: WrappedFunction | None,
+) -> LocalCheck | None:
     first = 0 if wrapped is None else wrapped.results
     floats = [i for i, x in enumerate(inputs) if i >= first and kind_of(x.dtype) == "f"]
     total = sum(inputs[i].size for i in floats)
-    if not floats or not cotangents or (not most and total > _LARGEST):
+    if not floats or (not most and total > _LARGEST):
         return None
     graph, holes, of = _isolated(op, inputs, cotangents, wrapped)
     vjp = None
@@ -96,7 +138,8 @@ def check_operation(
     held = None if vjp is None else {holes[i]: ref for i, ref in vjp.gradients.items()}
     found = examine(evaluate, graph, local, point, functions, most, held)
     name = gradient_name(op, request.overrides) if vjp is None else vjp.name
-    check = _check(op, name, attribute_defects(op, request, {i: found[holes[i]] for i in floats}))
+    settled = attribute_defects(op, request, {i: found[holes[i]] for i in floats})
+    check = _check(op, name, settled, cotangents)
     if not second_order:
         return check
     question, asked = request_second_order(graph, local, functions)
@@ -124,13 +167,16 @@ def attribute_defects(
     return settled
 
 
-def _check(op: Operation, gradient: str, by_input: Mapping[int, Examined]) -> LocalCheck:
+def _check(
+    op: Operation, gradient: str, by_input: Mapping[int, Examined], cotangents: Cotangents
+) -> LocalCheck:
     return LocalCheck(
         op.name,
         gradient,
         {i: e.gradient for i, e in by_input.items()},
         {i: e.numeric for i, e in by_input.items()},
         {i: e.finding for i, e in by_input.items()},
+        cotangents,
     )
 
 

@@ -34,11 +34,12 @@ def find_repeated_factor(
     return ""
 
 
-def explain_check(check: LocalCheck, arriving: str, factor: str, fix: str) -> str:
-    """What is wrong, in sentences. arriving: the gradient that arrives, in notation."""
+def explain_check(check: LocalCheck, arriving: str, factor: str, fix: str, unlike: str = "") -> str:
+    """What is wrong, in sentences. arriving: the gradient that arrives, in notation. unlike: one of
+    those, for which other one it was checked, and why."""
     if check.agrees:
         return f"The gradient '{check.gradient}' agrees with finite differences at {check.node}."
-    sentences = [f"At {check.node}, grad is already {arriving}."]
+    sentences = [f"At {check.node}, grad is already {arriving}.", *([unlike] if unlike else [])]
     if factor:
         sentences.append(f"Multiplying by {factor} again counts it twice.")
     else:

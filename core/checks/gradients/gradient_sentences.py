@@ -27,7 +27,8 @@ def said(
 ) -> str:
     """The fields of a GradientTable. native_error: why there is no native gradient."""
     overridden = any(row.override is not None for row in rows)
-    verdict = [_SUPPORTED[supports]] if overridden else map(sentence, clauses(rows, nodes, second))
+    told = overridden and not any(node.unseen for node in nodes)
+    verdict = [_SUPPORTED[supports]] if told else map(sentence, clauses(rows, nodes, second))
     sentences = [
         *verdict,
         f"There is no native gradient: {native_error}." if native_error else "",
@@ -64,12 +65,19 @@ def clauses(
     if not found or _names(rows, Verdict.WRONG, Verdict.DEFECT):
         return
     if Verdict.WRONG in found:
-        right = "those that were asked for are right, but other gradients" if rows else "gradients"
-        yield f"{right} differ from finite differences"
+        yield f"{_asked(rows, nodes)}gradients differ from finite differences"
     else:
         but = ", but for a defect of TensorFlow's own" if Verdict.DEFECT in found else ""
         kinks = ", but at kinks" if Verdict.KINK in found else ""
         yield f"the gradients agree with finite differences{kinks}{but}"
+
+
+def _asked(rows: Sequence[GradientRow], nodes: Iterable[NodeCheck]) -> str:
+    """What is said of those that were asked for, where none of them is wrong."""
+    if not rows:
+        return ""
+    told = "too small to tell" if any(node.unseen for node in nodes) else "right"
+    return f"those that were asked for are {told}, but other "
 
 
 def _names(rows: Iterable[GradientRow], *verdicts: Verdict) -> list[str]:

@@ -15,6 +15,7 @@ from gradstep.core.autodiff.check.override_advice import (
     find_repeated_factor,
     suggest,
 )
+from gradstep.core.autodiff.check.telling_cotangents import largest, vanishes
 from gradstep.core.autodiff.check.wrapped_function import WrappedFunction, find_wrapped
 from gradstep.core.autodiff.notation.step_notation import Notation
 from gradstep.core.autodiff.reverse.differentiate import Differentiation, differentiate
@@ -211,6 +212,7 @@ def _told(op: Operation, met: _Met, check: LocalCheck) -> NodeCheck:
         for index, finding in findings.items()
         if (ref := op.inputs[index]) is not None
     ]
+    is_other = check.cotangents is not met.cotangents
     fix, text = _explained(met, check)
     return NodeCheck(
         node=op.name,
@@ -219,6 +221,7 @@ def _told(op: Operation, met: _Met, check: LocalCheck) -> NodeCheck:
         text=text,
         fix=fix,
         verdict=check.verdict.value,
+        unseen=is_other and vanishes(met.cotangents) and not check.agrees,
         tensors=tensors,
     )
 
@@ -227,13 +230,24 @@ def _explained(met: _Met, check: LocalCheck) -> tuple[str, str]:
     """A gradient that the numbers support, and what is to be said."""
     if not met.cotangents or not met.arriving:
         return "", _plainly(check)
-    cotangent = next(iter(met.cotangents.values()))
+    cotangent = next(iter(check.cotangents.values()))
     names = [ref.short for ref in _sources([met.op])]
     fix = suggest(check, len(names), cotangent)
     if check.agrees:
         return fix, _plainly(check)
     factor = find_repeated_factor(check, names, met.inputs, cotangent)
-    return fix, explain_check(check, met.arriving, factor, fix)
+    return fix, explain_check(check, met.arriving, factor, fix, _unlike(met, check))
+
+
+def _unlike(met: _Met, check: LocalCheck) -> str:
+    """A sentence of the cotangents that it was checked for, where others arrive."""
+    if check.cotangents is met.cotangents:
+        return ""
+    if not vanishes(met.cotangents):
+        return "Some of it is too small to tell anything: numbers of the others' size stand for it."
+    size = largest(met.cotangents)
+    held = f"at most {size:.2g}, which" if size else "0, which"
+    return f"That is {held} tells nothing: numbers of order one stand for it."
 
 
 def _plainly(check: LocalCheck) -> str:
