@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from gradstep.core.errors import GradstepError
@@ -67,6 +67,7 @@ def open(
     trusted: bool = False,
     code: str | os.PathLike[str] | None = None,
     device: str = "cpu",
+    place: Mapping[str, str] | None = None,
     memory: int | None = None,
 ) -> Session:
     """Open a document: Gradstep's own, or a TensorFlow GraphDef, binary or text.
@@ -76,6 +77,8 @@ def open(
     code:    a file of Python with the functions and gradients that a graph only names; naming it
              is trusting it.
     device:  where it runs: "cpu", "gpu", "torch:cpu", each with ":native", or "emulate:PROFILE".
+    place:   operations and scopes that another device computes, over what the document says:
+             {"layer1": "torch:cpu"}; "" takes a placement away.
     memory:  bytes that reading the file may take; 1 GiB by default.
     Raises GradstepError for a file that cannot be read or understood, and a device that is missing.
     """
@@ -84,7 +87,7 @@ def open(
     from gradstep.main import Gradstep
 
     with add_notes():
-        return open_session(path, trusted, code, memory, Gradstep().devices(), device)
+        return open_session(path, trusted, code, memory, Gradstep().devices(), device, place or {})
 
 
 def capture_torch(

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gradstep.core.graph.model import Graph
+from gradstep.core.ops.declare.placeable_ops import unfollowed
 from gradstep.core.ops.typing.missing_inputs import Waiting
 from gradstep.core.protocol.messages import ComparedNode
 from gradstep.gpu.asked_effects import effects
 from gradstep.gpu.difference_causes import Cause, causes_of
 from gradstep.gpu.worded_lists import capital, nodes, share, size, some
 
+_ONE_BY_ONE = "a comparison computes everything on one device, and then on the other"
 Rows = Sequence[ComparedNode]
 
 
@@ -52,6 +54,7 @@ def conclusion(found: Compared) -> list[str]:
         *_uncompared(found.rows),
         *_waiting(found.waits),
         *_unknown(found.rows),
+        *filter(None, [unfollowed(found.graph, _ONE_BY_ONE)]),
     ]
 
 

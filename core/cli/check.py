@@ -15,6 +15,7 @@ from gradstep.core.checks.gradients.check_conclusion import Known, conclusion
 from gradstep.core.checks.gradients.gradient_checks import gradient_tables, table_of_node
 from gradstep.core.checks.gradients.graph_evaluator import Evaluator
 from gradstep.core.cli.application_protocol import Answer, Application
+from gradstep.core.cli.arguments.chosen_devices import open_devices
 from gradstep.core.cli.arguments.document_args import as_it_stands, load
 from gradstep.core.cli.arguments.shared_arguments import require_with
 from gradstep.core.cli.command_line import verb_parser
@@ -68,7 +69,8 @@ def _with_smallest(
 ) -> Answer:
     """And the smallest document that shows the first rule that is wrong."""
     wrong = first_wrong_rule(table, args.node or "")
-    loaded, backend = load(args), app.devices().open_backend(args.device)
+    loaded = load(args)
+    backend = open_devices(args, app.devices(), loaded.document)
     program, given = derive(loaded.document, loaded.functions), situation(loaded, backend).given
     find = partial(reduced_rule, loaded, backend, program, given, wrong)
     reduced, text = write_smallest(args.reduce, find, app.picture)
@@ -83,7 +85,7 @@ def _jacobian(args: argparse.Namespace, app: Application) -> Answer:
         )
     loaded = load(args)
     program = derive(loaded.document, loaded.functions)
-    session = DebugSession(program, app.devices().open_backend(args.device))
+    session = DebugSession(program, open_devices(args, app.devices(), loaded.document))
     session.continue_()
     found, buffers = find_jacobian(session, args.node)
     wrong = any(block.wrong for block in found.blocks)
@@ -115,19 +117,19 @@ def _check(
     loaded = load(args)
     program = derive(loaded.document, loaded.functions)
     problems = [*program.problems, *races_of(program)]
+
+    def backend() -> Backend:
+        return open_devices(args, app.devices(), loaded.document)
+
     if not args.node:
-
-        def backend() -> Backend:
-            return app.devices().open_backend(args.device)
-
         problems += find_lints(args, loaded.document, program, backend)
     checked: GradientTable | None = None
     request = main_request(loaded.document)
     if args.node:
-        checked = _table(loaded, app.devices().open_backend(args.device), args)
+        checked = _table(loaded, backend(), args)
     elif request.of and request.wrt:
         try:
-            checked = _table(loaded, app.devices().open_backend(args.device), args)
+            checked = _table(loaded, backend(), args)
         except GradstepError as error:
             if not any(p.severity == "error" for p in problems):
                 problems.append(Problem.of(error, "gradient-check"))

@@ -384,6 +384,7 @@ def _sweep(parser: argparse.ArgumentParser) -> None:
     the value of a constant, variable or placeholder by its name, an attribute (NODE.ATTRIBUTE), and
     with --data batch."""
     shared_arguments.document(parser, optional=True)
+    shared_arguments.placement(parser)
     _lines(parser, "run once it is over")
     parser.add_argument(
         "--set",

@@ -42,7 +42,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer | int:
     loaded = load(args)
     document = loaded.document
     program = drop_unfinished(derive(document, loaded.functions))
-    threads = begin(program, open_devices(args, app, document))
+    threads = begin(program, open_devices(args, app.devices(), document))
     if document.branches:
         threads.begin_branches(begin_branches(document.branches))
     console = Console(

@@ -41,7 +41,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     """The gradient of every --wrt; null (None) where there is none, which is not zero."""
     loaded = load(args)
     request = require_request(loaded.document)
-    backend = open_devices(args, app, loaded.document)
+    backend = open_devices(args, app.devices(), loaded.document)
     kernels = shared_arguments.chosen_kernels(args)
     derived = derive_requested(loaded, request)
     session = start(loaded, derived.graph, backend, loaded.initial(), kernels=kernels)

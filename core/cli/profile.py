@@ -29,7 +29,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     wish = Wish(mode, args.runs, layout["without"], layout["kernels"], args.threads)
     wish.require()
     loaded = load(args)
-    backend = open_devices(args, app, loaded.document)
+    backend = open_devices(args, app.devices(), loaded.document)
     require_times(backend)
     if args.threads:
         require_threads.require_threads(loaded)

@@ -24,7 +24,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     request = _request(args)
     loaded = load(args)
     program = drop_unfinished(derive(loaded.document, loaded.functions))
-    session = make_runs(program, open_devices(args, app, loaded.document), args.runs)
+    session = make_runs(program, open_devices(args, app.devices(), loaded.document), args.runs)
     found = find_moments(session, request)
     data, texts, failed = query_object(found), [query_text(found)], session.stop.error
     if failed is not None:  # no error of the question

@@ -35,7 +35,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     """Values of every fetch in every run; an operation without outputs has none (null)."""
     layout = shared_arguments.layout(args)
     loaded = load(args)
-    backend = open_devices(args, app, loaded.document)
+    backend = open_devices(args, app.devices(), loaded.document)
     if args.threads:
         from gradstep.core.cli.runs.run_threads import run_with_threads
 

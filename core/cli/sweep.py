@@ -27,6 +27,7 @@ from gradstep.core.cli.runs.sweep_campaign import Campaign
 from gradstep.core.cli.runs.sweep_run import RunOrder
 from gradstep.core.cli.runs.sweep_workers import open_workers
 from gradstep.core.document.document import Document
+from gradstep.core.document.placement_edits import place_as_written
 from gradstep.core.host.process.interrupt import on_interrupt
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.open_document import read
@@ -38,11 +39,11 @@ from gradstep.core.sweep.sweep_folder import SweepFolder
 from gradstep.core.sweep.sweep_records import VERSION, RunRow, SweepRecord, best_of
 
 _INTERRUPTED = 130  # exit status, as shells have it
-_OWN = ("set", "seeds", "sample", "seed", "workers", "cluster", "tls_ca", "tls_cert", "tls_key",
-        "out", "resume", "restore", "end_with_input", "lines", "json", "help",
+_OWN = ("set", "place", "seeds", "sample", "seed", "workers", "cluster", "tls_ca", "tls_cert",
+        "tls_key", "out", "resume", "restore", "end_with_input", "lines", "json", "help",
         "timeout")  # fmt: skip
 _ABOUT_PYTHON = ("trust", "sandbox", "code")  # said anew each time, and never read from a folder
-_WITHOUT_RESUME = ("seeds", "sample", "seed", "restore", "out")
+_WITHOUT_RESUME = ("place", "seeds", "sample", "seed", "restore", "out")
 
 
 def execute(args: argparse.Namespace, app: Application) -> Answer:
@@ -82,6 +83,7 @@ def _folder(args: argparse.Namespace, stack: ExitStack) -> SweepFolder:
     if args.file is None:
         raise usage("the document is missing", "write gradstep sweep FILE --set NAME=VALUES")
     document = with_restored(read(args.file, budget(args)), args)
+    document = place_as_written(document, args.place)
     record = _record(args, document)
     out = args.out or stack.enter_context(tempfile.TemporaryDirectory(prefix="gradstep-sweep-"))
     return SweepFolder.begin(Path(out), record, gradstep_file.to_bytes(document))

@@ -70,7 +70,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
         first = data.training.feeds_at(0)
         loaded = replace(loaded, document=with_feeds(loaded.document, first))
     args.steps = step_count(args, data)
-    backend = open_devices(args, app, loaded.document)
+    backend = open_devices(args, app.devices(), loaded.document)
     what = ask_for(loaded, args.fetch)
     for problem in what.program.problems:
         print(problem_text(problem), file=sys.stderr)

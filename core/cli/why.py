@@ -59,7 +59,7 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     """Without --wrt, an explanation for the value of each --of. For every --wrt, or those of the
     document, one for the gradient of the first --of that it leads to."""
     loaded = load(args)
-    backend = open_devices(args, app, loaded.document)
+    backend = open_devices(args, app.devices(), loaded.document)
     request = main_request(loaded.document)
     values_only = bool(args.of) and not request.wrt
     if not values_only:

@@ -48,6 +48,11 @@ def with_placement(home: Backend, graph: Graph, open_backend: Callable[[str], Ba
     return PlacedBackend(home, others, devices)
 
 
+def open_placed(device: str, graph: Graph, open_backend: Callable[[str], Backend]) -> Backend:
+    """`with_placement` of the device called `device`."""
+    return with_placement(open_backend(device), graph, open_backend)
+
+
 @dataclass(frozen=True)
 class PlacedBackend:
     """See Backend: it is `home`, where every value lies. others: the other devices by name;

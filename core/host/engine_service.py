@@ -33,7 +33,7 @@ from gradstep.core.document.breakpoint_specs import breakpoint_of
 from gradstep.core.document.document import CodeKind, Document
 from gradstep.core.document.kept_branches import begin as begin_branches
 from gradstep.core.document.kept_branches import keep
-from gradstep.core.engine.placed_backend import with_placement
+from gradstep.core.engine.placed_backend import open_placed
 from gradstep.core.errors import GradstepError, unforeseen
 from gradstep.core.graph.problems import Problem
 from gradstep.core.graph.repeated_blocks import blocks_around
@@ -226,8 +226,7 @@ class EngineService:
         """Derive and begin; problems with breakpoints, and the raw buffer of Opened. before: the
         document before an edit, whose sessions stand where these are to come to; courses: what was
         sent of that."""
-        home = self._devices.open_backend(request.device)
-        backend = with_placement(home, document.graph, self._devices.open_backend)
+        backend = open_placed(request.device, document.graph, self._devices.open_backend)
         functions, problems = _compiled(document, request)
         edited = None if self._loaded is None else self._loaded.whole.threads.program
         document, program = self._derived(document, functions, edited)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from gradstep.core.document.document import Document
+from gradstep.core.document.placement_edits import place as placed
+from gradstep.core.engine.placed_backend import open_placed
 from gradstep.core.errors import error_text
 from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.io.disk.memory_budget import DEFAULT, Budget, OverBudgetError, enough_for
@@ -17,6 +21,8 @@ from gradstep.core.program.questions.loaded_document import with_functions
 from gradstep.core.program.trust.code_trust import permission, set_aside_damage
 from gradstep.core.program.trust.permission_levels import Permission
 
+NOWHERE: Mapping[str, str] = MappingProxyType({})
+
 
 def open_session(
     path: str | os.PathLike[str],
@@ -25,11 +31,14 @@ def open_session(
     memory: int | None,
     devices: DeviceServices,
     device: str,
+    place: Mapping[str, str] = NOWHERE,
 ) -> Session:
     """See `gradstep.open`."""
-    backend = devices.open_backend(device)
     document = _read(path, memory)
     may = Permission.FULL if trusted or not document.code else _decided(document)
+    for target, other in place.items():
+        document = placed(document, [target], other)
+    backend = open_placed(device, document.graph, devices.open_backend)
     hint = (
         f"read it with `gradstep convert {os.fspath(path)} -`, "
         "then open the document with trusted=True"

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from gradstep.core.checks.expectations.expectation_runs import Trial, apply_variation
+from gradstep.core.checks.expectations.expectation_runs import open_trial
 from gradstep.core.checks.expectations.expectation_verdict import as_given, as_it_failed
 from gradstep.core.document.document import Document
 from gradstep.core.document.expectation import Expectation, ExpectationKind, Variation
 from gradstep.core.engine.backend import Backend
 from gradstep.core.ops.state.print_output import nowhere, printing_to
-from gradstep.core.program.derive import derive
 from gradstep.core.program.user_code import Function
 
 
@@ -26,7 +25,7 @@ def capture_expectations(
     """Of each expression what it is once run number `run` is over; without any, how that run fails.
     Raises GradstepError for a wrong name, and for a run that fails, or does not, unexpectedly."""
     with printing_to(nowhere):
-        trial = Trial(derive(apply_variation(document, when), functions), open_backend(when.device))
+        trial = open_trial(document, functions, when, open_backend)
         *_, outcome = (trial.run(number) for number in range(run + 1))
     if not what:
         return [as_it_failed(outcome, run, when)]

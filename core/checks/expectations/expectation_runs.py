@@ -21,6 +21,7 @@ from gradstep.core.document.dataset import dataset_without
 from gradstep.core.document.document import Document
 from gradstep.core.document.expectation import Expectation, Variation, variations
 from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.placed_backend import open_placed
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.graph.problems import Problem
@@ -81,7 +82,7 @@ def _verdicts(
     """Of the expectations numbered `mine`, which share one variation."""
     found: dict[int, ExpectationVerdict] = {}
     try:
-        trial = Trial(derive(apply_variation(document, when), functions), open_backend(when.device))
+        trial = open_trial(document, functions, when, open_backend)
     except GradstepError as error:
         return dict.fromkeys(mine, ExpectationVerdict(False, error.message))
     for run in range(1 + max(document.expectations[i].run for i in mine)):
@@ -90,6 +91,18 @@ def _verdicts(
         here = (i for i in mine if document.expectations[i].run == run)
         found.update((i, verdict(document.expectations[i], outcome)) for i in here)
     return found
+
+
+def open_trial(
+    document: Document,
+    functions: Mapping[str, Function],
+    when: Variation,
+    open_backend: Callable[[str], Backend],
+) -> Trial:
+    """The runs of a document under a variation, on its device and those that operations are placed
+    on. Raises GradstepError."""
+    program = derive(apply_variation(document, when), functions)
+    return Trial(program, open_placed(when.device, document.graph, open_backend))
 
 
 class Trial:

@@ -16,10 +16,12 @@ from gradstep.core.checks.gradients.node_checks import check_tensor, node_check,
 from gradstep.core.debug.history.frozen_program import name_of
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.declare.placeable_ops import unfollowed
 from gradstep.core.program.gradient_context import Situation
 from gradstep.core.protocol.messages import CheckedTensor, GradientRow, GradientTable, NodeCheck
 from gradstep.core.protocol.vocabulary import Supported
 
+_WIDE = "gradients are checked in float64, on this processor"
 _DEFECT = Verdict.DEFECT.value
 Found = TypeVar("Found", GradientRow, CheckedTensor)
 
@@ -66,6 +68,15 @@ def gradient_tables(
 ) -> GradientTable:
     """The same of several things that are differentiated, one after another."""
     tables = [gradient_table(evaluate, each, second_order) for each in here]
+    return _with_remark(_joined(here, tables), here[0])
+
+
+def _with_remark(table: GradientTable, here: Situation) -> GradientTable:
+    remark = unfollowed(here.graph, _WIDE)
+    return structs.replace(table, text=f"{table.text} {remark}") if remark else table
+
+
+def _joined(here: Sequence[Situation], tables: Sequence[GradientTable]) -> GradientTable:
     if len(tables) == 1:
         return tables[0]
     losses = [name_of(each.request.of) for each in here]
@@ -91,8 +102,9 @@ def table_of_node(
 ) -> GradientTable:
     """One node alone, whether a gradient is asked for or not. Raises GradstepError."""
     check = node_check(evaluate, here, name, second_order)
-    return GradientTable(
-        rows=[], nodes=[check], supports="native" if check.agrees else "neither", text=check.text
+    supports: Supported = "native" if check.agrees else "neither"
+    return _with_remark(
+        GradientTable(rows=[], nodes=[check], supports=supports, text=check.text), here
     )
 
 

@@ -19,6 +19,7 @@ from gradstep.core.debug.history.program_tensors import find_tensor
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import TensorRef
+from gradstep.core.ops.declare.placeable_ops import unfollowed
 from gradstep.core.ops.state.print_output import nowhere, printing_to
 
 TENTH = 0.1  # of the error: what may be left of it where nothing else is asked for
@@ -49,7 +50,7 @@ class PrecisionReport:
     others. limit, kept, kept_error: how large the error may be, what has to stay in float32 for
     that, and what is left of it then. losses: "float32", the format's name, and "kept" -> the loss
     in each run of a training. scale: None where there are no gradients, or the format has room for
-    all that float32 has."""
+    all that float32 has. remark: what was done otherwise than the document has it."""
 
     format: str
     target: str
@@ -64,6 +65,7 @@ class PrecisionReport:
     scale: LossScale | None = None
     losses: dict[str, list[float]] = field(default_factory=dict)
     runs: int = 0
+    remark: str = ""
 
 
 def examine(program: Program, question: Question, start: Start = None) -> PrecisionReport:
@@ -103,6 +105,7 @@ def examine(program: Program, question: Question, start: Start = None) -> Precis
         scale=_loss_scale(program, format_, start),
         losses=_trained(program, format_, question, [*overflows, *kept], start),
         runs=runs.count,
+        remark=unfollowed(program.graph, "formats are imitated on this processor"),
     )
 
 

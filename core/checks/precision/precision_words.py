@@ -36,13 +36,15 @@ def overflowing(found: PrecisionReport) -> str:
 
 
 def advice(found: PrecisionReport) -> Iterator[str]:
-    """What has to stay in float32, what training comes to, and the loss scale."""
+    """What has to stay in float32, what training comes to, the loss scale, and the remark."""
     if found.error and math.isfinite(found.error):
         yield _kept(found)
     if found.losses:
         yield from _training(found)
     if found.scale is not None:
         yield _scale(found.scale)
+    if found.remark:
+        yield found.remark
 
 
 def _kept(found: PrecisionReport) -> str:

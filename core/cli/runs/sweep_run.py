@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 
 from gradstep.core.cli.arguments import shared_arguments
+from gradstep.core.cli.arguments.chosen_devices import open_devices
 from gradstep.core.cli.arguments.data_args import read_data
 from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.command_line import verb_parser
@@ -184,7 +185,7 @@ def _with_settings(loaded: Loaded, spec: RunSpec) -> Loaded:
 
 
 def _training(loaded: Loaded, args: argparse.Namespace, data: OpenedData | None) -> Training:
-    backend = link().devices().open_backend(args.device)
+    backend = open_devices(args, link().devices(), loaded.document)
     what = ask_for(loaded, args.fetch)
     require_work(what)
     layout = shared_arguments.layout(args)

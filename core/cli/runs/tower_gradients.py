@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from gradstep.core.cli.arguments import shared_arguments
+from gradstep.core.cli.arguments.chosen_devices import open_devices
 from gradstep.core.cli.arguments.data_args import read_data
 from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.command_line import verb_parser
@@ -109,7 +110,7 @@ def _tower(words: tuple[str, ...]) -> _Tower:
     feeds = data.training.feeds_at(0)
     loaded = replace(loaded, document=with_feeds(loaded.document, feeds))
     what = ask_for(loaded, ())
-    backend = link().devices().open_backend(args.device)
+    backend = open_devices(args, link().devices(), loaded.document)
     layout = shared_arguments.layout(args)
     session = start(loaded, what.program.graph, backend, what.program.initial, **layout)
     return _Tower(loaded, data.training, what, session)

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from gradstep.core.graph.loop import loop_of
 from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.graph.placed_devices import placed_on
+from gradstep.core.name_list import name_list
 from gradstep.core.ops.declare.table import find
 
 _CHOOSING = frozenset({"Switch", "RefSwitch", "Merge", "RefMerge"})
+_NAMED = 3  # of those whose placement is not followed
 STAY = (
     "variables, feeds, constants, state, random numbers, Python, loops with all that is in them "
     "and what chooses between branches stay on the device of the run"
@@ -35,3 +37,13 @@ def placements(graph: Graph) -> Mapping[str, str]:
     """Operation -> the device that computes it, of those that another than that of the run does."""
     found = ((op.name, device_that_computes(op)) for op in graph.operations.values() if op.device)
     return {name: device for name, device in found if device}
+
+
+def unfollowed(graph: Graph, instead: str) -> str:
+    """For who computes in another way, a sentence: that placements are not followed, and what is
+    done `instead`; "" where nothing is placed."""
+    names = [*placements(graph)]
+    if not names:
+        return ""
+    are, what = ("is", "placement") if len(names) == 1 else ("are", "placements")
+    return f"The {what} of {name_list(names, _NAMED)} {are} not followed: {instead}."

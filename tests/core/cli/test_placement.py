@@ -7,9 +7,16 @@ import json
 import sys
 from pathlib import Path
 
+import msgspec
+import numpy as np
 import pytest
 
+import gradstep as gs
 from gradstep.core.cli.command_line import main
+from gradstep.core.cli.runs.tower_gradients import TowerOrder, compute_tower
+from gradstep.core.engine.placed_backend import PlacedBackend
+from gradstep.core.errors import GradstepError
+from gradstep.core.host.workers.work_link import WorkLink, linked
 from gradstep.main import Gradstep
 
 FEEDS = ("data=1,2", "labels=0,1")
@@ -72,14 +79,101 @@ def test_it_is_kept_in_a_document_and_taken_away(
     assert "emulate:torch: sent" in run(capsys, "run", kept, "--fetch", "loss", "--feed", *FEEDS)
 
 
-def test_it_is_compared_as_ever(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    kept = str(tmp_path / "kept.gradstep")
-    run(capsys, "convert", TUTORIAL, kept, "--place", "a=emulate:torch")
+@pytest.fixture
+def kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """The tutorial, with an operation on a device that gives what the CPU gives."""
+    path = str(tmp_path / "kept.gradstep")
+    run(capsys, "convert", TUTORIAL, path, "--place", "a=emulate:torch")
+    return path
+
+
+@pytest.fixture
+def lost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """The tutorial, with an operation on a device that there is not."""
+    path = str(tmp_path / "lost.gradstep")
+    run(capsys, "convert", TUTORIAL, path, "--place", "a=nowhere")
+    return path
+
+
+def test_it_is_compared_on_one_device_after_the_other(
+    capsys: pytest.CaptureFixture[str], kept: str
+) -> None:
     one, other = (
         json.loads(run(capsys, "compare", file, "--against", "emulate:tf-gpu", "--json"))
         for file in (TUTORIAL, kept)
     )
-    assert one == other
+    *sentences, last = other["sentences"]
+    assert one["nodes"] == other["nodes"]
+    assert one["sentences"] == sentences
+    assert last.startswith("The placement of a is not followed: a comparison computes everything")
+    assert last in other["text"]
+
+
+@pytest.mark.parametrize("about", [(), ("--node", "a")])
+def test_a_check_says_that_rules_are_checked_here(
+    capsys: pytest.CaptureFixture[str], kept: str, about: tuple[str, ...]
+) -> None:
+    said = json.loads(run(capsys, "check", kept, "--json", *about))["text"]
+    assert said.endswith(
+        "The placement of a is not followed: gradients are checked in float64, on this processor."
+    )
+    assert "placement" not in run(capsys, "check", TUTORIAL, *about)
+
+
+def test_a_format_is_imitated_here(capsys: pytest.CaptureFixture[str], kept: str) -> None:
+    of = ("precision", "--format", "bfloat16")
+    assert "The placement of a is not followed: formats are" in run(capsys, *of, kept)
+    assert "placement" not in run(capsys, *of, TUTORIAL)
+
+
+@pytest.mark.parametrize(
+    "words", [["check", "--jacobian", "--node", "a"], ["check"], ["sweep", "--set", "k=1,2"]]
+)
+def test_what_checks_and_sweeps_run_follows_it(
+    capsys: pytest.CaptureFixture[str], lost: str, words: list[str]
+) -> None:
+    verb, *rest = words
+    assert main([verb, lost, *rest], Gradstep()) == 1
+    said = capsys.readouterr()
+    assert "there is no device 'nowhere'" in said.out + said.err
+
+
+def test_a_sweep_places_what_it_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    words = ["sweep", TUTORIAL, "--set", "learning_rate=0.1", "--steps", "2", "--workers", "1"]
+    out = str(tmp_path / "kept")
+    alone = json.loads(run(capsys, *words, "--json"))
+    placed = json.loads(run(capsys, *words, "--json", "--place", "a=emulate:torch", "--out", out))
+    assert placed["best"] == alone["best"] == 1
+    assert placed["rows"][0]["loss"] == alone["rows"][0]["loss"]
+    assert "emulate:torch: sent" in run(capsys, "run", f"{out}/document.gradstep")
+    assert main(["sweep", "--resume", out, "--place", "a="], Gradstep()) == 2
+    assert "leave it away" in capsys.readouterr().err
+    assert main([*words, "--place", "b=emulate:torch"], Gradstep()) == 1
+    assert "no operation and no scope 'b'" in capsys.readouterr().err
+
+
+def test_towers_follow_it(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.npz"
+    np.savez(rows, data=[1.0, 2.0], labels=[0.0, 1.0])
+    feeds = (f"--data=data=@{rows}:data", f"--data=labels=@{rows}:labels")
+    words = [*feeds, "--place=a=nowhere", "--", TUTORIAL]
+    order = TowerOrder(words=words, step=0, part=0, parts=1, variables={})
+    here = WorkLink(lambda: False, print, Gradstep().devices)
+    with linked(here), pytest.raises(GradstepError, match="there is no device 'nowhere'"):
+        compute_tower(msgspec.to_builtins(order))
+
+
+def test_a_notebook_follows_it(kept: str, lost: str) -> None:
+    with pytest.raises(GradstepError, match="there is no device 'nowhere'"):
+        gs.open(lost)
+    alone, placed = gs.open(TUTORIAL), gs.open(TUTORIAL, place={"a": "emulate:torch", "d": ""})
+    assert alone.run("loss") == placed.run("loss") == gs.open(kept).run("loss")
+    np.testing.assert_array_equal(placed.grad("loss", "c"), alone.grad("loss", "c"))
+    backend = placed.debug()._threads.session.backend
+    assert isinstance(backend, PlacedBackend)
+    assert gs.open(lost, place={"a": ""}).run("loss") == alone.run("loss")
+    with pytest.raises(GradstepError, match="c cannot be placed"):
+        gs.open(TUTORIAL, place={"c": "emulate:torch"})
 
 
 def test_it_is_debugged(
