@@ -289,6 +289,7 @@ def _plan(parser: argparse.ArgumentParser) -> None:
     from which step to which it is needed, and with --fast what each pass did. A run that starts
     while a variable has no value is recorded, --fast or not."""
     shared_arguments.document(parser)
+    shared_arguments.placement(parser)
     shared_arguments.names(
         parser, "--fetch", "tensor to compute, or operation to run, in place of all that a run does"
     )

@@ -10,12 +10,14 @@ import numpy as np
 
 from gradstep.core.cli.application_protocol import Answer, Application
 from gradstep.core.cli.arguments import shared_arguments
+from gradstep.core.cli.arguments.chosen_devices import open_devices
 from gradstep.core.cli.arguments.document_args import load
 from gradstep.core.cli.output.plan_report import report_plan
 from gradstep.core.cli.output.plan_text import PlanText
 from gradstep.core.cli.runs.derived_program import sound_program
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.calls.placed_calls import with_elsewhere
 from gradstep.core.engine.kernels.kernel_choice import Kernels, with_kernels
 from gradstep.core.engine.memory.record_layout import RecordLayout
 from gradstep.core.engine.memory.reuse_layout import ReuseLayout
@@ -36,9 +38,9 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     speed = shared_arguments.layout(args)
     require_passes(speed["without"])
     kernels = Kernels.of(speed["kernels"])
-    backend = app.devices().open_backend(args.device)
     loaded = load(args)
-    plan = _compiled(loaded, args.fetch)
+    backend = open_devices(args, app.devices(), loaded.document)
+    plan = with_elsewhere(_compiled(loaded, args.fetch), backend)
     reports: list[PassReport] = []
     if speed["fast"]:
         plan, reports = optimize_and_report(plan, backend, speed["without"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,12 @@ from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.placed_calls import PlacedCall
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.placed_backend import PlacedBackend, with_placement
+from gradstep.core.engine.run.fast_run import FastRun
+from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.edits import set_devices
 from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.graph.placed_devices import device_spec
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.declare.placeable_ops import can_be_placed
@@ -33,7 +36,8 @@ from gradstep.gpu.devices import Devices
 from gradstep.gpu.emulated_systems import TF_ON_GPU
 from tests.support.edited_sessions import assert_as_new
 from tests.support.fake_cupy import FakeCupy
-from tests.support.layouts import Case
+from tests.support.layouts import EXACT, Case, Seen, assert_same, passes, run_once
+from tests.support.random_networks import networks
 from tests.support.random_programs import programs
 from tests.support.rounding import Rounding, assert_rounded_alike
 
@@ -106,6 +110,64 @@ def diamond() -> Document:
     document = Document(build.build(), fetches=(TensorRef("d", 0),))
     document = document_edits.set_feed(document, "x:0", np.ones((2, 3), np.float32))
     return place(document, ["a", "b", "c"], "gpu")
+
+
+def run_placed(case: Case, names: Iterable[str], fast: bool) -> tuple[list[Seen], Session]:
+    """Some runs with these operations on the card."""
+    graph = set_devices(case.graph, dict.fromkeys(names, device_spec("gpu")))
+    backend = with_placement(NumpyBackend(), graph, card)
+    on = Session(graph, backend, case.functions, case.initial, fast=fast)
+    return [run_once(on, case) for _ in range(3)], on
+
+
+@given(st.one_of(networks(), programs()), st.data())
+@pytest.mark.slow
+def test_a_fast_run_gives_the_bits_of_a_recorded_one(case: Case, data: st.DataObject) -> None:
+    able = [op.name for op in case.graph if can_be_placed(op)]
+    names = data.draw(st.sets(st.sampled_from(able)) if able else st.just(set[str]()))
+    with passes(EXACT):
+        assert_same(run_placed(case, names, False)[0], run_placed(case, names, True)[0])
+
+
+def test_a_fast_run_is_made_smaller_around_what_is_placed() -> None:
+    """Home has an identity, a sum of two and equal subexpressions; the card has the same, and is
+    left as it is, but for what nobody looks at."""
+    build = GraphBuilder()
+    x = build.placeholder("x", shape=(8,))
+    found = []
+    for where in ("home", "card"):
+        same = build.one("Identity", x, name=f"{where}/same")
+        twice = [build.one("Tanh", same, name=f"{where}/tanh{i}") for i in range(2)]
+        found.append(build.one("AddN", *twice, name=f"{where}/sum", N=2))
+        build.one("Exp", same, name=f"{where}/unread")
+    graph = build.build()
+    unread = tuple(f"{where}/unread" for where in ("home", "card"))
+    fetches = tuple(each.ref for each in found)
+    case = Case(graph, fetches, unread, {x.ref: np.arange(8, dtype=np.float32)})
+    names = [op.name for op in graph if op.name.startswith("card")]
+    want, _ = run_placed(case, names, fast=False)
+    assert not want[0].error
+    have, session = run_placed(case, names, fast=True)
+    assert_same(want, have)
+    [recording] = session.recordings
+    assert isinstance(recording, FastRun)
+    made = [step.op.name for step in recording.plan.steps if step.computes]
+    assert [name for name in made if name.startswith("home")] == ["home/tanh0", "home/sum"]
+    kept = ["card/same", "card/tanh0", "card/tanh1", "card/sum"]
+    assert [name for name in made if name.startswith("card")] == kept
+    assert isinstance(session.backend, PlacedBackend)
+    assert session.backend.transfers.sent == {"gpu": [3, 96]}  # x, once in each run
+
+
+def test_a_fast_run_leaves_nothing_on_a_device_that_no_step_will_read() -> None:
+    document = diamond()
+    graph, backend = document.graph, PlacedBackend(NumpyBackend(), {"gpu": card()}, {})
+    session = Session(graph, backend, fast=True)
+    session.run(["d"], {"x": np.ones((2, 3), np.float32)})
+    [recording] = session.recordings
+    assert recording.copies is not None
+    assert recording.copies.there == 0
+    assert backend.transfers.sent == {"gpu": [1, 24]}
 
 
 def test_a_value_is_sent_once_in_a_run_and_results_come_back() -> None:

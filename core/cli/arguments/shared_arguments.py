@@ -77,7 +77,7 @@ def require_with(args: argparse.Namespace, owner: str, options: Iterable[str], h
     one that they are about, `owner`, is not."""
     for option in options:
         given = getattr(args, option)
-        if given is not None and given is not False:  # a seed of 0 is given
+        if given is not None and given is not False and given != []:  # a seed of 0 is given
             raise usage(f"--{option.replace('_', '-')} is about {owner}", hint)
 
 

@@ -54,7 +54,8 @@ class StepReport(msgspec.Struct, frozen=True, kw_only=True):
     """reads, writes: slots. work: "run" (in every run), "once" (before the first) or "none" (its
     results are where its input is). also: operations that passes made part of it; times: how many
     like operations it does at once; block: number of the run of steps that go block by block
-    together; conditional: whether there are runs without it; fails: why it cannot run."""
+    together; conditional: whether there are runs without it; device: what does it, "" for that of
+    the run; fails: why it cannot run."""
 
     step: int
     op: str
@@ -69,6 +70,7 @@ class StepReport(msgspec.Struct, frozen=True, kw_only=True):
     block: int | None
     conditional: bool
     kernel: str
+    device: str
     fails: str
     body: LoopReport | None = None
 
@@ -150,6 +152,7 @@ def _step(plan: Plan, index: int, step: Step, work: str, block: int | None) -> S
         block=block,
         conditional=step.guard is not None and step.guard.may_skip,
         kernel="" if kernel is None else kernel.library.name,
+        device=plan.elsewhere.get(op.name, ""),
         fails="" if failure is None else failure.message,
         body=_body(step),
     )

@@ -66,6 +66,8 @@ class PlanText:
             yield "in some runs"
         if step.block is not None:
             yield f"block {step.block}"
+        if step.device:
+            yield f"on {step.device}"
         if step.kernel:
             yield f"by {step.kernel}"
         if step.times > 1:

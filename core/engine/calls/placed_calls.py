@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.op_evaluation import as_tuple, locate_error
 from gradstep.core.engine.placed_backend import PlacedBackend, Transfers
+from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.steps import Step
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
@@ -27,6 +29,11 @@ class Copies:
         self._there: dict[tuple[int, str], Any] = {}
         self._counts = counts
 
+    @property
+    def there(self) -> int:
+        """How many lie there now."""
+        return len(self._there)
+
     def forget(self) -> None:
         """Somebody may have changed values at home."""
         self._there.clear()
@@ -43,11 +50,30 @@ class Copies:
             self._counts.count(device, array.nbytes, sent=True)
         return self._there[key]
 
+    def drop(self, values: Collection[tuple[int, str]]) -> None:
+        """Nobody reads these on those devices any more, in this run."""
+        for key in values:
+            self._there.pop(key, None)
+
     def fetch(self, array: Any, device: str, there: Backend) -> np.ndarray:
         """What was made on a device, at home."""
         found = there.get(array)
         self._counts.count(device, found.nbytes, sent=False)
         return found
+
+
+def with_elsewhere(plan: Plan, backend: Backend) -> Plan:
+    """`plan`, which says what other devices do of it."""
+    if not isinstance(backend, PlacedBackend):
+        return plan
+    return replace(plan, elsewhere=dict(_elsewhere(plan, backend)))
+
+
+def _elsewhere(plan: Plan, backend: PlacedBackend) -> Iterator[tuple[str, str]]:
+    for step in plan.steps:
+        kinds = [plan.values[v].type.dtype for v in (*step.reads, *step.writes)]
+        if device := goes_elsewhere(backend, step, kinds):
+            yield step.op.name, device
 
 
 def goes_elsewhere(backend: PlacedBackend, step: Step, kinds: Sequence[DType]) -> str:
@@ -65,7 +91,7 @@ def goes_elsewhere(backend: PlacedBackend, step: Step, kinds: Sequence[DType]) -
 
 class PlacedCall:
     """One step on another device. cells: value -> its array at home; fixed: whether that is the
-    same object in every run."""
+    same object in every run; over: what no later step of the run reads on its device."""
 
     def __init__(
         self,
@@ -77,9 +103,11 @@ class PlacedCall:
         cells: list[Any],
         fixed: Sequence[bool],
         copies: Copies,
+        over: Collection[tuple[int, str]] = (),
     ) -> None:
         self._step, self._kernel, self._device, self._there = step, kernel, device, there
         self._home, self._cells, self._fixed, self._copies = home, cells, fixed, copies
+        self._over = over
 
     def __call__(self) -> None:
         inputs: list[Any] = []
@@ -93,6 +121,7 @@ class PlacedCall:
                 )
             for value, result in zip(self._step.writes, results, strict=True):
                 self._keep(value, result)
+            self._copies.drop(self._over)
         except GradstepError:
             raise
         except Exception as error:

@@ -82,7 +82,8 @@ def _chosen(
     plan: Plan, step: Step, kernels: Kernels, alternatives: Sequence[Alternative]
 ) -> Alternative | None:
     found = [one for one in alternatives if one.type == step.op.type]
-    if not found or not step.computes or step.op.name in plan.failures:
+    here = step.op.name not in plan.failures and step.op.name not in plan.elsewhere
+    if not found or not step.computes or not here:
         return None
     reads, writes = (tuple(plan.values[v].type for v in some) for some in (step.reads, step.writes))
     use = Use(step.op, reads, writes)

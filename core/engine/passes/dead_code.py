@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradstep.core.engine.plan.execution_plan import Plan
-from gradstep.core.engine.plan.plan_rewrites import is_pure, live_out, rebuilt
+from gradstep.core.engine.plan.plan_rewrites import live_out, may_be_left_out, rebuilt
 
 
 def drop_dead_code(plan: Plan) -> Plan:
@@ -14,7 +14,7 @@ def drop_dead_code(plan: Plan) -> Plan:
     needed = live_out(plan)
     kept = []
     for step in reversed(plan.steps):
-        if needed.isdisjoint(step.writes) and is_pure(plan, step):
+        if needed.isdisjoint(step.writes) and may_be_left_out(plan, step):
             continue
         needed.update(step.needs)
         kept.append(step)

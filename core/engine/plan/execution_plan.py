@@ -63,6 +63,7 @@ class Plan:
     retired:   steps of plans before it, by operation, that have no part in this one.
     blocked:   runs of steps that the fast layout may take block by block.
     kernels:   operations that another library computes -> its kernel.
+    elsewhere: operations that another device than that of the run computes -> its name.
     rounding:  names of the passes that changed it such that results may round otherwise.
     alive:     tensors that may be dead -> when they are not.
     branches:  whether it has, or had before an edit, steps that may be dead.
@@ -84,6 +85,7 @@ class Plan:
     retired: Mapping[str, Step] = field(default_factory=lambda: _NONE)
     blocked: tuple[Blocked, ...] = ()
     kernels: Mapping[str, Alternative] = field(default_factory=dict)
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
     rounding: tuple[str, ...] = ()
     alive: Mapping[TensorRef, Condition] = field(default_factory=lambda: _ALIVE)
     branches: bool = False

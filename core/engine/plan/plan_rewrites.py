@@ -46,7 +46,13 @@ def _reading(step: Step, instead: Mapping[int, int]) -> Step:
 
 def is_pure(plan: Plan, step: Step) -> bool:
     """Whether `step` may be left out, merged with its like, or done beforehand: it always runs,
-    on all its inputs, and does nothing but give results."""
+    here, on all its inputs, and does nothing but give results."""
+    return step.op.name not in plan.elsewhere and may_be_left_out(plan, step)
+
+
+def may_be_left_out(plan: Plan, step: Step) -> bool:
+    """Whether `step`, on whatever device, always runs, on all its inputs, and does nothing but give
+    results."""
     able = step.computes and step.times == 1 and step.op.name not in plan.failures
     able = able and step.guard is None
     return able and step.definition is not None and step.definition.is_pure
@@ -69,7 +75,7 @@ def is_safe(plan: Plan, step: Step) -> bool:
     """Whether the step is sure to succeed, so that nobody can tell which of two such comes first:
     it computes nothing, or does so element by element on floating-point numbers."""
     definition = step.definition
-    if definition is None or step.op.name in plan.failures:
+    if definition is None or step.op.name in plan.failures or step.op.name in plan.elsewhere:
         return False
     if not step.computes or step.op.type in _ALWAYS_SAFE or step.keeps_bytes:
         return True

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -163,6 +163,8 @@ class FastRun(Recording):
         """Execute the whole plan; `start` and `stop` are its ends."""
         if self.stopwatch is not None:
             return super().run(start, stop)
+        if self.copies is not None:
+            self.copies.forget()
         done, error = self._run_calls.all()
         if error is not None:
             call, failed = self._run_calls.calls[done], self._step_of[done]
@@ -199,6 +201,22 @@ class FastRun(Recording):
                 yield from ((index, split_call(part)) for part in parts(self._call(step)))
             elif index == run.start:
                 yield from self._blocks(run)
+
+    def _over_elsewhere(self, step: Step, device: str) -> Collection[tuple[int, str]]:
+        return self._last_elsewhere.get(step, ())
+
+    @cached_property
+    def _last_elsewhere(self) -> Mapping[Step, Collection[tuple[int, str]]]:
+        """Step of another device -> what lies there that none reads after it."""
+        seen: set[tuple[int, str]] = set()
+        found: dict[Step, set[tuple[int, str]]] = {}
+        for step in reversed(self.plan.steps):
+            device = self.plan.elsewhere.get(step.op.name)
+            if device is not None:
+                keys = {(value, device) for value in (*step.reads, *step.writes)}
+                found[step] = keys - seen
+                seen |= keys
+        return found
 
     def _moves(self) -> Iterator[tuple[int, Call]]:
         """The calls that put what was made elsewhere into the memory of its variable."""

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.calls.op_evaluation import Functions
+from gradstep.core.engine.calls.placed_calls import with_elsewhere
 from gradstep.core.engine.kernels.kernel_choice import REFERENCE_KERNELS, Kernels, with_kernels
 from gradstep.core.engine.memory.host_values import short_values
-from gradstep.core.engine.placed_backend import PlacedBackend
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.run.fast_run import FastRun
 from gradstep.core.engine.run.recording import Recording
@@ -32,8 +32,7 @@ def laid_out(
     A run that starts without a variable's value is not made fast: it is an initialisation, or
     fails. `store` is made such as a fast run wants it.
     """
-    if isinstance(backend, PlacedBackend):
-        rewrite = None  # passes make one step of several, and know of one device
+    plan = with_elsewhere(plan, backend)
     if rewrite is not None and has_values(plan, store) and not _is_mixed(plan, backend):
         quick = FastRun(with_kernels(rewrite(plan), backend, kernels), backend, functions)
         if quick.can_begin(store):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from itertools import compress, count, repeat
 from operator import is_
@@ -293,7 +293,13 @@ class Binding:
         except Exception as error:
             return failing_call(locate_error(error, step.op, there))
         home, cells = self.backend.home, (self._cells, self._fixed)
-        return PlacedCall(step, kernel, device, there, home, *cells, self.copies)
+        over = self._over_elsewhere(step, device)
+        return PlacedCall(step, kernel, device, there, home, *cells, self.copies, over)
+
+    def _over_elsewhere(self, step: Step, device: str) -> Collection[tuple[int, str]]:
+        """What need not lie on the device any more once the step is done there: nothing, where
+        somebody may go back."""
+        return ()
 
     def _has_bfloat16(self, step: Step) -> bool:
         values = self.plan.values

@@ -52,6 +52,15 @@ def test_a_fast_run_sends_as_much_as_any(capsys: pytest.CaptureFixture[str]) -> 
     assert fast["runs"] == recorded["runs"]
 
 
+def test_a_plan_says_where_its_steps_are_done(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("plan", TUTORIAL, "--fast", "--place", "d=emulate:torch")
+    steps = json.loads(run(capsys, *words, "--json"))["steps"]
+    placed = {step["op"]: step["device"] for step in steps if step["device"]}
+    assert placed == dict.fromkeys(("d", "gradients/d_grad/Identity_1"), "emulate:torch")
+    said = run(capsys, *words).splitlines()
+    assert [" d " in line for line in said if " on emulate:torch" in line] == [True, False]
+
+
 @pytest.mark.parametrize("verb", ["grad", "train", "profile"])
 def test_verbs_that_run_follow_it(capsys: pytest.CaptureFixture[str], verb: str) -> None:
     assert main([verb, TUTORIAL, "--place", "d=nowhere"], Gradstep()) == 1
@@ -154,9 +163,9 @@ def test_a_sweep_places_what_it_is_told(capsys: pytest.CaptureFixture[str], tmp_
 
 def test_towers_follow_it(tmp_path: Path) -> None:
     rows = tmp_path / "rows.npz"
-    np.savez(rows, data=[1.0, 2.0], labels=[0.0, 1.0])
+    np.savez(rows, data=[1.0, 2.0, 3.0, 4.0], labels=[0.0, 1.0, 0.0, 1.0])
     feeds = (f"--data=data=@{rows}:data", f"--data=labels=@{rows}:labels")
-    words = [*feeds, "--place=a=nowhere", "--", TUTORIAL]
+    words = [*feeds, "--batch=2", "--place=a=nowhere", "--", TUTORIAL]
     order = TowerOrder(words=words, step=0, part=0, parts=1, variables={})
     here = WorkLink(lambda: False, print, Gradstep().devices)
     with linked(here), pytest.raises(GradstepError, match="there is no device 'nowhere'"):
