@@ -8,7 +8,7 @@ from dataclasses import replace
 from gradstep.core.document.document import Document
 from gradstep.core.errors import USAGE, GradstepError
 from gradstep.core.graph import edits
-from gradstep.core.graph.loop import way_to
+from gradstep.core.graph.loop import anywhere, way_to, with_loops
 from gradstep.core.graph.placed_devices import device_spec
 from gradstep.core.graph.scopes import parents
 from gradstep.core.graph.suggestions import instead
@@ -45,15 +45,14 @@ def place_as_written(document: Document, texts: Iterable[str]) -> Document:
 
 def _operations(document: Document, targets: Iterable[str]) -> list[str]:
     """Those that are named, and all in the scopes that are, which can be placed."""
-    graph = document.graph
-    wanted = dict.fromkeys(targets)
-    names = [name for name in wanted if name in graph]
+    wanted = {name: way_to(document.graph, name) for name in targets}
+    names = [name for name, way in wanted.items() if way is not None]
     for name in names:
-        if not can_be_placed(graph[name]):
+        if not can_be_placed(anywhere(document.graph, name)):
             raise GradstepError(f"{name} cannot be placed", kind="ValueError", node=name, hint=STAY)
-    scopes = {name.rstrip("/") for name in wanted if name not in graph}
+    scopes = {name.rstrip("/") for name, way in wanted.items() if way is None}
     there, able = set[str](), set[str]()
-    for op in graph if scopes else ():
+    for op in with_loops(document.graph) if scopes else ():
         around = scopes.intersection(parents(op.name))
         there |= around
         if around and can_be_placed(op):
@@ -67,10 +66,8 @@ def _operations(document: Document, targets: Iterable[str]) -> list[str]:
 def _not_placed(document: Document, scope: str, is_there: bool) -> GradstepError:
     if is_there:
         return GradstepError(f"nothing in {scope} can be placed", kind="ValueError", hint=STAY)
-    graph = document.graph
-    if way_to(graph, scope):
-        return GradstepError(f"{scope} is in a loop", kind="ValueError", node=scope, hint=STAY)
-    known = {*graph.operations, *(around for name in graph.operations for around in parents(name))}
+    names = [op.name for op in with_loops(document.graph)]
+    known = {*names, *(around for name in names for around in parents(name))}
     return GradstepError(
         f"there is no operation and no scope '{scope}' to be placed",
         kind="KeyError",

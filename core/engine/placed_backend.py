@@ -10,6 +10,7 @@ import numpy as np
 
 from gradstep.core.engine.backend import Backend
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.loop import with_loops
 from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.graph.placed_devices import placed_on
 from gradstep.core.ops.declare.system_rules import Rules
@@ -33,7 +34,7 @@ def with_placement(home: Backend, graph: Graph, open_backend: Callable[[str], Ba
     """`home`, and the devices that operations of `graph` are placed on; `home` itself where none
     is. open_backend: by a name. Raises GradstepError for a device that there is not, at its first
     operation."""
-    placed = ((op.name, placed_on(op)) for op in graph if op.device)
+    placed = ((op.name, placed_on(op)) for op in with_loops(graph) if op.device)
     devices = {name: device for name, device in placed if device not in ("", home.name)}
     if not devices:
         return home
@@ -56,8 +57,8 @@ def open_placed(device: str, graph: Graph, open_backend: Callable[[str], Backend
 @dataclass(frozen=True)
 class PlacedBackend:
     """See Backend: it is `home`, where every value lies. others: the other devices by name;
-    devices: forward operation -> the name of the device that it is placed on, of those in the
-    outermost graph; transfers: counted over all runs. What a rule of differentiation makes goes
+    devices: forward operation, in a loop perhaps -> the name of the device that it is placed on;
+    transfers: counted over all runs. What a rule of differentiation makes goes
     with its forward operation."""
 
     home: Backend

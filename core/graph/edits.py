@@ -163,12 +163,20 @@ def set_attrs(graph: Graph, name: str, attrs: Mapping[str, Any]) -> Graph:
 
 
 def set_devices(graph: Graph, devices: Mapping[str, str]) -> Graph:
-    """Give operations these wishes for a device; "" for none."""
-    others = {n: d for n, d in devices.items() if graph[n].device != d}
-    if not others:
-        return graph
-    placed = {n: replace(graph[n], device=device) for n, device in others.items()}
-    return Graph({**graph.operations, **placed})
+    """Give operations, inside loops perhaps, these wishes for a device; "" for none."""
+    if devices.keys() <= graph.operations.keys():
+        return _with_devices(graph, devices)
+    return everywhere(graph, lambda part: _with_devices(part, devices))
+
+
+def _with_devices(graph: Graph, devices: Mapping[str, str]) -> Graph:
+    there = devices.keys() & graph.operations.keys()
+    placed = {
+        name: replace(graph[name], device=devices[name])
+        for name in there
+        if graph[name].device != devices[name]
+    }
+    return Graph({**graph.operations, **placed}) if placed else graph
 
 
 def retype(

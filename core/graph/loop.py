@@ -102,6 +102,15 @@ def within(operations: Iterable[Operation]) -> Iterator[Operation]:
             yield from within(loop.graph)
 
 
+def with_loops(graph: Graph) -> Iterator[Operation]:
+    """The operations of `graph`, and then those of its loops, nested ones included."""
+    yield from graph.operations.values()
+    for name in sorted(graph.marked[LOOP]):
+        loop = loop_of(graph[name])
+        if loop is not None:
+            yield from with_loops(loop.graph)
+
+
 def way_to(graph: Graph, name: str) -> tuple[Operation, ...] | None:
     """The Whiles around operation `name`, the outermost first: none where it is in `graph`
     itself. None where there is no such operation."""

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document import document_edits
 from gradstep.core.document.document import Document
@@ -23,7 +24,8 @@ from gradstep.core.engine.run.fast_run import FastRun
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.edits import set_devices
-from gradstep.core.graph.model import Graph, Operation, TensorRef
+from gradstep.core.graph.loop import anywhere, with_loops
+from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
 from gradstep.core.graph.placed_devices import device_spec
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.build.builder import GraphBuilder
@@ -36,7 +38,7 @@ from gradstep.gpu.devices import Devices
 from gradstep.gpu.emulated_systems import TF_ON_GPU
 from tests.support.edited_sessions import assert_as_new
 from tests.support.fake_cupy import FakeCupy
-from tests.support.layouts import EXACT, Case, Seen, assert_same, passes, run_once
+from tests.support.layouts import EXACT, Case, Seen, assert_same, passes, run, run_once
 from tests.support.random_networks import networks
 from tests.support.random_programs import programs
 from tests.support.rounding import Rounding, assert_rounded_alike
@@ -123,10 +125,12 @@ def run_placed(case: Case, names: Iterable[str], fast: bool) -> tuple[list[Seen]
 @given(st.one_of(networks(), programs()), st.data())
 @pytest.mark.slow
 def test_a_fast_run_gives_the_bits_of_a_recorded_one(case: Case, data: st.DataObject) -> None:
-    able = [op.name for op in case.graph if can_be_placed(op)]
+    able = [op.name for op in with_loops(case.graph) if can_be_placed(op)]
     names = data.draw(st.sets(st.sampled_from(able)) if able else st.just(set[str]()))
     with passes(EXACT):
-        assert_same(run_placed(case, names, False)[0], run_placed(case, names, True)[0])
+        found = [run_placed(case, names, fast)[0] for fast in (False, True)]
+    assert_same(found[0], found[1])
+    assert_same(run(case, fast=False), found[0])
 
 
 def test_a_fast_run_is_made_smaller_around_what_is_placed() -> None:
@@ -166,7 +170,7 @@ def test_a_fast_run_leaves_nothing_on_a_device_that_no_step_will_read() -> None:
     session.run(["d"], {"x": np.ones((2, 3), np.float32)})
     [recording] = session.recordings
     assert recording.copies is not None
-    assert recording.copies.there == 0
+    assert recording.copies.there == 1  # what is fed
     assert backend.transfers.sent == {"gpu": [1, 24]}
 
 
@@ -181,7 +185,7 @@ def test_a_value_is_sent_once_in_a_run_and_results_come_back() -> None:
     assert value is not None
     np.testing.assert_allclose(value, -(np.tanh(1) + np.exp(1)) * np.ones((2, 3)), rtol=1e-6)
     session.command("continue_")
-    assert moved.sent == {"gpu": [2, 48]}
+    assert moved.sent == {"gpu": [1, 24]}  # it is still fed
 
 
 def test_step_by_step_gives_the_same() -> None:
@@ -243,9 +247,9 @@ def test_a_card_that_is_lost_is_said_by_its_name() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["while_loop", "lstm"])
-def test_what_is_in_loops_stays_at_home(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Iterations follow each other without a word: what one of them was sent is not the next's."""
+@pytest.mark.parametrize("name", ["while_loop", "rnn"])
+def test_what_is_in_loops_goes_elsewhere(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one iteration was sent is not the next's, forward and backward."""
     done = placed_names(monkeypatch)
     program = derive(gradstep_file.load(EXAMPLES / f"{name}.gradstep"), {})
     one, two = (DebugSession(program, backend) for backend in (NumpyBackend(), all_on_card()))
@@ -256,17 +260,85 @@ def test_what_is_in_loops_stays_at_home(name: str, monkeypatch: pytest.MonkeyPat
         if expected is not None and expected.dtype.kind in "fiub":
             assert found is not None
             assert_rounded_alike(found, expected, Rounding(terms=1000), op.name)
-    assert all(op in program.graph for op in done)
+    inside = [op for op in with_loops(program.graph) if op.name not in program.graph]
+    placed = {op.name: op.phase for op in inside if op.name in done}
+    assert {*placed.values()} == {Phase.FORWARD, Phase.BACKWARD}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("move", ["step_into", "step"])
+def test_a_loop_gives_the_same_step_by_step(move: str) -> None:
+    document = place(gradstep_file.load(EXAMPLES / "while_loop.gradstep"), ["while"], "gpu")
+    at_once, stepped = session_of(document), session_of(document)
+    at_once.command("continue_")
+    while stepped.stop.reason != "end":
+        stepped.command(move)
+    for op in at_once.program.graph:
+        found = [each.frame().value(f"{op.name}:0") for each in (at_once, stepped)]
+        if op.type != "While" and found[0] is not None and found[0].dtype.kind in "fi":
+            np.testing.assert_array_equal(*found)
+
+
+CELL = "rnn/while/basic_rnn_cell/MatMul"
+
+
+def unrolled(*placed: str) -> Document:
+    """An RNN's forward pass, with these operations on the card."""
+    document = gradstep_file.load(EXAMPLES / "rnn.gradstep")
+    return place(document.with_(request=GradientRequest()), placed, "gpu")
+
+
+def test_what_all_iterations_read_is_sent_once_a_loop() -> None:
+    session = session_of(unrolled(CELL))
+    session.command("continue_")
+    assert isinstance(session.backend, PlacedBackend)
+    moved = session.backend.transfers
+    [iterations, _] = moved.fetched["gpu"]
+    assert iterations > 2
+    assert moved.sent["gpu"][0] == iterations + 1  # what the cell reads in each, and the kernel
+    session.command("continue_")
+    assert moved.sent["gpu"][0] == 2 * (iterations + 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fast", [True, False])
+@pytest.mark.parametrize("name", ["while_loop", "rnn"])
+def test_runs_that_keep_no_iteration_are_the_same(name: str, fast: bool) -> None:
+    """There an iteration follows the last one without a word to its recording."""
+    document = gradstep_file.load(EXAMPLES / f"{name}.gradstep")
+    program = derive(document, {})
+    inside = [op.name for op in with_loops(document.graph) if op.name not in document.graph]
+    able = [each for each in inside if can_be_placed(anywhere(document.graph, each))]
+    case = Case(program.graph, program.fetches, program.targets, program.feeds, program.initial)
+    assert able
+    placed, session = run_placed(case, able, fast)
+    assert_same(run(case, fast), placed)
+    assert isinstance(session.backend, PlacedBackend)
+    assert session.backend.transfers.sent["gpu"][0] > 3 * len(able)
+
+
+def test_only_a_loop_with_something_placed_leaves_home() -> None:
+    session, home = session_of(unrolled(CELL)), session_of(unrolled("square"))
+    for each in (session, home):
+        each.command("continue_")
+    for each, leaves in ((session, True), (home, False)):
+        [body] = [step for step in each.plan.steps if step.iteration is not None]
+        recording = each.timeline._live.loop(each.plan.step_of[body.op.name]).recording
+        assert (recording.copies is not None) is leaves
 
 
 def test_a_value_given_by_hand_reaches_the_other_device() -> None:
     """Between two steps, a value at home is another one: what lies there is not taken for it."""
     session = session_of(diamond())
-    session.command("run_to", "b")
-    made = PlacedBackend, session.backend
-    assert isinstance(made[1], made[0])
-    session.command("step")
-    assert session.backend.transfers.sent["gpu"][0] == 2  # x again, for b
+    for _ in range(2):  # in the first run, and in one whose feed lies there already
+        session.command("run_to", "b")
+        session.branches.inject({"x:0": np.full((2, 3), 2, np.float32)})
+        session.command("continue_")
+        value = session.frame().value("b:0")
+        assert value is not None
+        np.testing.assert_allclose(value, np.full((2, 3), np.exp(2)), rtol=1e-6)
+        session.switch_branch("main")
+        session.command("continue_")
 
 
 def test_without_a_placement_there_is_nothing_of_it() -> None:
@@ -321,3 +393,26 @@ def test_an_emulated_device_beside_the_cpu_is_no_measurement() -> None:
     assert not backend.measured
     assert "scatter_functor_gpu" in backend.source
     assert backend == with_placement(NumpyBackend(), document.graph, Devices().open_backend)
+
+
+@pytest.mark.slow
+def test_a_run_gone_back_to_has_its_own_batch() -> None:
+    """What a run was fed lies on the card until a run that was fed something else is restored."""
+    document = gradstep_file.load(EXAMPLES / "digits_in_batches.gradstep")
+    placed = place(document, _placeable(document.graph), "gpu")
+    one, two = session_of(document), session_of(placed)
+    moves = (
+        *["continue_"] * 3,
+        *["step_back"] * 6,
+        *["step"] * 4,
+        "reverse_continue",
+        *["step"] * 6,
+    )
+    for move in moves:
+        stops = [session.command(move) for session in (one, two)]
+        assert stops[0].step == stops[1].step
+        here, there = one.frame(), two.frame()
+        for op in one.program.graph:
+            expected, found = (each.value(f"{op.name}:0") for each in (here, there))
+            if expected is not None and found is not None and expected.dtype.kind == "f":
+                assert_rounded_alike(found, expected, Rounding(terms=1000), op.name)

@@ -23,11 +23,13 @@ _AT_HOME = (DType.STRING, DType.RESOURCE, DType.VARIANT)
 
 class Copies:
     """What of a run's values lies on other devices besides. It holds as long as nothing but steps
-    writes to values: each is made once in a run, before it is read."""
+    writes to values: each is made once in a run, before it is read. fed: those that lie where they
+    are from run to run."""
 
-    def __init__(self, counts: Transfers) -> None:
+    def __init__(self, counts: Transfers, fed: Collection[int] = ()) -> None:
         self._there: dict[tuple[int, str], Any] = {}
         self._counts = counts
+        self._fed = frozenset(fed)
 
     @property
     def there(self) -> int:
@@ -35,7 +37,11 @@ class Copies:
         return len(self._there)
 
     def forget(self) -> None:
-        """Somebody may have changed values at home."""
+        """Somebody may have changed values at home, but those that are fed."""
+        self._there = {key: there for key, there in self._there.items() if key[0] in self._fed}
+
+    def forget_all(self) -> None:
+        """Also those."""
         self._there.clear()
 
     def note(self, value: int, device: str, array: Any) -> None:
@@ -53,7 +59,8 @@ class Copies:
     def drop(self, values: Collection[tuple[int, str]]) -> None:
         """Nobody reads these on those devices any more, in this run."""
         for key in values:
-            self._there.pop(key, None)
+            if key[0] not in self._fed:
+                self._there.pop(key, None)
 
     def fetch(self, array: Any, device: str, there: Backend) -> np.ndarray:
         """What was made on a device, at home."""
@@ -74,6 +81,21 @@ def _elsewhere(plan: Plan, backend: PlacedBackend) -> Iterator[tuple[str, str]]:
         kinds = [plan.values[v].type.dtype for v in (*step.reads, *step.writes)]
         if device := goes_elsewhere(backend, step, kinds):
             yield step.op.name, device
+
+
+def backend_of_body(plan: Plan, backend: Backend) -> Backend:
+    """What runs `plan`, of one iteration of a loop: `backend`, or its home, where that does all of
+    it, loops inside included."""
+    if not isinstance(backend, PlacedBackend) or _leaves_home(plan, backend):
+        return backend
+    return backend.home
+
+
+def _leaves_home(plan: Plan, backend: PlacedBackend) -> bool:
+    if next(_elsewhere(plan, backend), None) is not None:
+        return True
+    loops = (plan.steps[number].iteration for number in plan.loops)
+    return any(_leaves_home(each.plan, backend) for each in loops if each is not None)
 
 
 def goes_elsewhere(backend: PlacedBackend, step: Step, kinds: Sequence[DType]) -> str:

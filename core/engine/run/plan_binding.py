@@ -19,7 +19,12 @@ from gradstep.core.engine.calls.host_copies import HostCopies
 from gradstep.core.engine.calls.host_side import host_side
 from gradstep.core.engine.calls.liveness_guards import Checked, guard_call, new_versions
 from gradstep.core.engine.calls.op_evaluation import Functions, bind, locate_error
-from gradstep.core.engine.calls.placed_calls import Copies, PlacedCall, goes_elsewhere
+from gradstep.core.engine.calls.placed_calls import (
+    Copies,
+    PlacedCall,
+    backend_of_body,
+    goes_elsewhere,
+)
 from gradstep.core.engine.calls.scratch_memory import Scratch
 from gradstep.core.engine.calls.split_calls import split_call
 from gradstep.core.engine.device_transfer import copy_array
@@ -91,7 +96,7 @@ class Binding:
         self.layout = continued or layout or RecordLayout(plan, on_host=on_host)
         self.copies: Copies | None = None  # of values, on other devices
         if isinstance(backend, PlacedBackend):
-            self.copies = Copies(backend.transfers)
+            self.copies = Copies(backend.transfers, plan.fed)
         self._failures = dict(plan.failures)
         self._arena, self._room = Arena(), Scratch(backend)
         self._cells: list[Any] = []
@@ -280,6 +285,8 @@ class Binding:
     def _device_of(self, step: Step) -> str:
         """Another device that does the step; "" for none."""
         assert isinstance(self.backend, PlacedBackend)
+        if self._works_on_host(step):
+            return ""
         values = self.plan.values
         kinds = [values[v].type.dtype for v in (*step.reads, *step.writes)]
         return goes_elsewhere(self.backend, step, kinds)
@@ -348,9 +355,7 @@ class Binding:
         if self.backend.xp is not np:
             on_host = iteration_host_values(iteration, holds_bfloat16(self.backend.xp))
             layout = RecordLayout(iteration.plan, on_host=on_host)
-        backend = self.backend  # iterations follow each other without a word to their recording
-        if isinstance(backend, PlacedBackend):
-            backend = backend.home
+        backend = backend_of_body(iteration.plan, self.backend)
         recording = self._make_recording(iteration.plan, backend, self.functions, layout)
         fed = ((iteration.plan.tensors[ref], step.reads[n]) for ref, n in iteration.fed.items())
         pairs = ((inside, value) for inside, value in fed if isinstance(inside, int))

@@ -162,6 +162,8 @@ class Recording(Binding):
     def feed_in_order(self, arrays: Sequence[Any]) -> None:
         """`feed` of one array, or ChosenRows, for each tensor, in the order in which the plan got
         them."""
+        if self.copies is not None:
+            self.copies.forget_all()
         for index, array in zip(self.plan.fed, arrays, strict=True):
             place = self._cells[index]
             if type(array) is ChosenRows:
@@ -273,6 +275,8 @@ class Recording(Binding):
             return None
         copies, loose = self._moved(carried)
         self._begun_with = {}
+        if self.copies is not None:
+            copies.append(self.copies.forget)
         return None if loose else copies
 
     def are_apart(self, some: Sequence[int], others: Iterable[int]) -> bool:
@@ -424,6 +428,8 @@ class Recording(Binding):
 
     def restore(self, snapshot: RunSnapshot) -> None:
         """Stand where a run of this plan stood when `snapshot` was made of it."""
+        if self.copies is not None:
+            self.copies.forget_all()
         if self._turned != bool(snapshot.instead) and self.layout.turns:
             self._turn()
         if not self._takes_back(snapshot):
@@ -470,6 +476,8 @@ class Recording(Binding):
     def give(self, index: int, value: Any) -> None:
         """Value `index`, which is there already, is `value` for the steps that are done from now
         on: somebody gave it by hand. It lies apart from all others (see RecordLayout)."""
+        if self.copies is not None:
+            self.copies.forget_all()
         self._close_unfinished()
         self._undo([index])
         self._absent.discard(index)

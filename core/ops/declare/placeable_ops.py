@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gradstep.core.graph.loop import loop_of
+from gradstep.core.graph.loop import loop_of, with_loops
 from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.graph.placed_devices import placed_on
 from gradstep.core.name_list import name_list
 from gradstep.core.ops.declare.table import find
 
-_CHOOSING = frozenset({"Switch", "RefSwitch", "Merge", "RefMerge"})
+_REF = ("Switch", "Merge", "Enter", "Exit", "NextIteration")
+_STAYING = frozenset({*_REF, *(f"Ref{type}" for type in _REF), "LoopCond"})
 _NAMED = 3  # of those whose placement is not followed
 STAY = (
-    "variables, feeds, constants, state, random numbers, Python, loops with all that is in them "
-    "and what chooses between branches stay on the device of the run"
+    "variables, feeds, constants, state, random numbers, Python, what chooses between branches and "
+    "what holds a loop together stay on the device of the run"
 )
 
 
 def can_be_placed(op: Operation) -> bool:
     """Whether a placement of `op` is followed."""
     definition = find(op.type)
-    if definition is None or not op.inputs or op.type in _CHOOSING or loop_of(op) is not None:
+    if definition is None or not op.inputs or op.type in _STAYING or loop_of(op) is not None:
         return False
     python = "functions" in definition.kernel.keywords
     return definition.is_pure and not definition.state.counter and not python
@@ -34,8 +35,9 @@ def device_that_computes(op: Operation) -> str:
 
 
 def placements(graph: Graph) -> Mapping[str, str]:
-    """Operation -> the device that computes it, of those that another than that of the run does."""
-    found = ((op.name, device_that_computes(op)) for op in graph.operations.values() if op.device)
+    """Operation -> the device that computes it, of those that another than that of the run does;
+    those in loops as well."""
+    found = ((op.name, device_that_computes(op)) for op in with_loops(graph) if op.device)
     return {name: device for name, device in found if device}
 
 

@@ -11,9 +11,10 @@ from gradstep.core.document.placement_edits import place, place_as_written
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.io.native import gradstep_file
+from gradstep.core.io.tensorflow.graphdef_export import to_pb
+from gradstep.core.io.tensorflow.graphdef_import import from_pb
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.ops.declare.placeable_ops import placements
-from gradstep.core.ops.typing.flatten_loops import flatten_loops
 
 EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"
 
@@ -51,13 +52,34 @@ def test_the_file_keeps_it(document: Document) -> None:
     assert placements(again.graph) == placements(placed.graph) != {}
 
 
-def test_what_is_in_a_loop_stays_where_that_is() -> None:
+def test_what_is_in_a_loop_is_placed_but_not_what_holds_it_together() -> None:
     document = gradstep_file.load(EXAMPLES / "while_loop.gradstep")
-    inner = next(name for name in flatten_loops(document.graph).operations
-                 if name not in document.graph)  # fmt: skip
-    with pytest.raises(GradstepError, match="is in a loop") as refused:
-        place(document, [inner], "gpu")
-    assert "loops with all that is in them" in refused.value.hint
+    product = place(document, ["while/Mul"], "gpu")
+    assert placements(product.graph) == {"while/Mul": "gpu"}
+    assert place(product, ["while/Mul"], "gpu") is product
+    whole = place(product, ["while"], "torch:cpu")
+    inside = ("while/Less", "while/Identity", "while/Identity_1", "while/AddV2", "while/Mul")
+    assert placements(whole.graph) == dict.fromkeys(inside, "torch:cpu")
+    again = gradstep_file.from_bytes(gradstep_file.to_bytes(whole))
+    assert placements(again.graph) == placements(whole.graph)
+    assert placements(place(whole, ["while/"], "").graph) == {}
+    for name in (
+        "while/While",
+        "while/NextIteration",
+        "while/LoopCond",
+        "while/Exit",
+        "while/Merge",
+    ):
+        with pytest.raises(GradstepError, match="cannot be placed") as refused:
+            place(document, [name], "gpu")
+        assert "what holds a loop together" in refused.value.hint
+
+
+def test_a_graphdef_has_those_in_loops_too() -> None:
+    document = gradstep_file.load(EXAMPLES / "while_loop.gradstep")
+    placed = place(document, ["while/Mul"], "torch:cpu")
+    again = from_pb(to_pb(placed))
+    assert placements(again.graph) == {"while/Mul": "torch:cpu"}
 
 
 @pytest.mark.parametrize(
