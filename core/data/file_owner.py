@@ -1,4 +1,4 @@
-"""Who has the files that a document's data names, where they are not on this machine."""
+"""Who has the files that data and typed values name, where they are not on this machine."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ from gradstep.core.graph.dtypes import TensorType
 
 
 class FileOwner(Protocol):
-    """Reads for others what a column's text names, without what is done to its rows."""
+    """Reads for others what a text names, without what is done to its rows."""
 
     def stamp(self, place: str) -> tuple[int, ...] | None:
         """As gradstep.core.data.data_stamp."""
 
     def rows(self, place: str, kind: TensorType) -> np.ndarray:
         """The array, for what takes `kind`. Raises GradstepError."""
+
+    def value(self, place: str, kind: TensorType) -> tuple[np.ndarray, bool]:
+        """As gradstep.core.data.value_text.read_file. Raises GradstepError."""
 
 
 _owner: ContextVar[FileOwner | None] = ContextVar("files", default=None)

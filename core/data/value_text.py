@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.data.array_files import Reading, read_array
+from gradstep.core.data.data_stamp import names_files
+from gradstep.core.data.file_owner import file_owner
 from gradstep.core.data.generator_calls import generate, generator_name
 from gradstep.core.data.generators import GENERATORS
 from gradstep.core.data.literal_values import LONGEST, parse_expression, read_literal
@@ -60,9 +62,9 @@ def read_value(text: str, kind: TensorType, name: str, reading: Reading) -> Any:
     text = text.strip(" \r\n")  # an empty cell at the end is one
     if not text.strip():
         raise GradstepError("there is no value", kind=USAGE, hint=HINT)
-    reading = replace(reading, dtype=_cell_type(kind.dtype), shape=kind.shape)
     if text.startswith("@"):
         return _from_file(text[1:], kind, reading)
+    reading = replace(reading, dtype=_cell_type(kind.dtype), shape=kind.shape)
     call = _generator_call(text)
     if call is not None:
         return generate(call, kind, name, reading.budget)
@@ -146,12 +148,23 @@ def _from_file(text: str, kind: TensorType, reading: Reading) -> np.ndarray:
     transforms = [read_transform(step) for step in steps]
     if transforms:  # which may give it the shape that it lacks
         reading = replace(reading, check=lambda _: None)
-    array, is_table = read_array(place.strip(), reading)
+    array, is_table = _read_or_borrowed(place.strip(), kind, reading)
     if transforms:
         reading.budget.take(8 * array.size, "its numbers as they are transformed")
         array = _transformed(array, transforms)
         is_table = is_table and array.ndim == 2
     return shape_table(array, kind.shape) if is_table else array
+
+
+def _read_or_borrowed(place: str, kind: TensorType, reading: Reading) -> tuple[np.ndarray, bool]:
+    owner = file_owner() if names_files(f"@{place}") else None
+    return read_file(place, kind, reading) if owner is None else owner.value(f"@{place}", kind)
+
+
+def read_file(place: str, kind: TensorType, reading: Reading) -> tuple[np.ndarray, bool]:
+    """The array that a value names, as what takes `kind` has it, and whether it is a table. Raises
+    GradstepError."""
+    return read_array(place, replace(reading, dtype=_cell_type(kind.dtype), shape=kind.shape))
 
 
 def _transformed(array: np.ndarray, transforms: list[Transform | str]) -> np.ndarray:

@@ -39,17 +39,25 @@ class BorrowedFiles:
 
     def rows(self, place: str, kind: TensorType) -> np.ndarray:
         """See FileOwner."""
+        return self._array_of(place, kind, is_value=False)[0]
+
+    def value(self, place: str, kind: TensorType) -> tuple[np.ndarray, bool]:
+        """See FileOwner."""
+        return self._array_of(place, kind, is_value=True)
+
+    def _array_of(self, place: str, kind: TensorType, is_value: bool) -> tuple[np.ndarray, bool]:
         wanted = FileWanted(
             number=next(self._numbers),
             place=place,
             dtype=kind.dtype.value,
             dims=_dims(kind.shape),
+            is_value=is_value,
         )
         reply, buffers = self._answer(wanted)
         if reply.error is not None:
             raise error_of(reply.error)
         try:
-            return _array(reply, buffers)
+            return _array(reply, buffers), reply.is_table
         except (*UNREADABLE, ValueError, TypeError, IndexError) as error:
             raise GradstepError(
                 f"what the window sent of {place} is no array: {error}",
@@ -73,7 +81,7 @@ class BorrowedFiles:
         raise GradstepError(
             f"{wanted.place[1:]} was not waited for any more",
             kind="CancelledError",
-            hint="read it again, in the Data panel",
+            hint="ask for it again",
         )
 
 

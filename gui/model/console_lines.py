@@ -84,6 +84,7 @@ class ConsoleLines(QObject):
             return
         line = self._waiting.popleft()
         self._say(PROMPT + (line or self._last_move), "line")
+        self._workspace.bridge.lend_typed(line)  # and none that the engine asks for in return
         self._ask(line or self._last_move)
 
     def _ask(self, line: str) -> None:
@@ -163,6 +164,7 @@ class ConsoleLines(QObject):
             self._fail(error)
 
     def _finish(self) -> None:
+        self._workspace.bridge.lend_typed("")
         self._set_busy(False)
         self._next()
 
@@ -179,6 +181,7 @@ class ConsoleLines(QObject):
         """What was under way was of another document, or engine."""
         self._waiting.clear()
         self._is_moving = False
+        self._workspace.bridge.lend_typed("")
         self._set_busy(False)
 
 

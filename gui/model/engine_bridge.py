@@ -137,6 +137,10 @@ class EngineBridge(QObject):
         no others; one without files gets none."""
         self._client.files.lend(None if self._client.confined else columns)
 
+    def lend_typed(self, line: str) -> None:
+        """Let it also have the file that a line names, which the user typed, until the next."""
+        self._client.files.lend_typed(line)
+
     @property
     def is_idle(self) -> bool:
         """Whether nothing is on its way to the engine or back."""

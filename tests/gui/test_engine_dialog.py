@@ -16,6 +16,7 @@ from gradstep.core.graph.model import TensorRef
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.core.program import sandbox
+from gradstep.core.protocol.messages import FileWanted
 from gradstep.gui.app import engine_at
 from gradstep.gui.automation.driver import Driver
 from gradstep.gui.dialogs.engine_dialog import THIS, EngineDialog
@@ -203,6 +204,29 @@ def test_rows_of_a_file_here_feed_a_run_there(
     value = driver.workspace.value("x")
     assert value is not None
     assert value.head.tolist() == [1.0, 2.0]
+
+
+def test_a_value_of_a_file_here_is_given_there(
+    tutorial: Driver, machine: OtherMachine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line names it from where the window runs; there is no such file where the engine does."""
+    (tmp_path / "row.csv").write_text("3,4\n")
+    np.save(tmp_path / "d.npy", np.array([10, 20], np.float32))
+    monkeypatch.chdir(tmp_path)
+    choose(tutorial, machine.address)
+    tutorial.key("F5")
+    lines, said = tutorial.workspace.console, list[str]()
+    lines.said.connect(lambda text, tone: said.append(text))
+    for line in ("set c @row.csv | scale(2)", "inject d = @d.npy", "inject d = @none.npy"):
+        lines.run(line)
+        tutorial.wait(lambda: not lines.is_busy, "the line")
+    assert said[1] == "c  float32[2] [6., 8.]"
+    assert tutorial.workspace.value("d").head.tolist() == [10, 20]  # type: ignore[union-attr]
+    assert said[-1].startswith("error: cannot open none.npy: there is no such file")
+    files = tutorial.workspace.bridge._client.files
+    later = files.answer(FileWanted(number=1, place="@d.npy", is_value=True))[0]
+    assert later.error is not None  # the line is over
+    assert "is not lent" in later.error.message
 
 
 def test_the_settings_say_where_a_window_begins_unless_it_is_told() -> None:

@@ -50,6 +50,9 @@ class EngineHere(QObject):
     def lend(self, columns: Iterable[str]) -> None:
         """Its files are here."""
 
+    def lend_typed(self, line: str) -> None:
+        """The same of what a line names."""
+
     def close(self) -> None:
         pass
 

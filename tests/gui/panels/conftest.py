@@ -50,6 +50,9 @@ class LocalBridge(QObject):
     def lend(self, columns: Iterable[str]) -> None:
         """Its files are here."""
 
+    def lend_typed(self, line: str) -> None:
+        """The same of what a line names."""
+
     def controls(self) -> list[messages.Control]:
         """The debugger commands that were given."""
         return [m for m in self.asked if isinstance(m, messages.Control)]
