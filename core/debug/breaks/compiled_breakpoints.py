@@ -2,19 +2,21 @@
 
 Position p is between steps p - 1 and p. A breakpoint without a condition stops before the step it
 names; one with a condition, or that logs, right after it, when the values that are spoken of exist.
+Where nothing can stop yet a run need not halt (`passed_places`).
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint, BreakpointKind
 from gradstep.core.debug.breaks.expression import Expression, Scope, Values, parse
-from gradstep.core.debug.breaks.hit_counts import HitCounts, Path
+from gradstep.core.debug.breaks.hit_counts import HitCounts, Passed, Path
 from gradstep.core.debug.breaks.log_text import LogText, parse_log
+from gradstep.core.debug.breaks.passed_places import PassedPlaces
 from gradstep.core.debug.motion.step_index import StepIndex
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.step_groups import owner
@@ -47,6 +49,12 @@ class StopPoint:
     always: bool
     log: LogText | None = None
     after: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """Whether each time that a run comes by is a hit, and only a later one than the first does
+        anything: it stops."""
+        return self.always and self.log is None and self.breakpoint.hits > 1
 
     def write(self, values: Looked) -> None:
         """Say what there is to log, in a line."""
@@ -84,11 +92,24 @@ class CompiledBreakpoints:
                 point = StopPoint(breakpoint, position, name, condition, always, log, after)
                 self.at.setdefault(position, []).append(point)
         self.positions = sorted(self.at)
+        self._places = PassedPlaces(self.at, hits)
 
-    def between(self, after: int, until: int) -> list[int]:
-        """Positions p with after < p <= until, ascending."""
-        first, last = (bisect_right(self.positions, limit) for limit in (after, until))
-        return self.positions[first:last]
+    def halts(self, after: int, until: int, passing: bool) -> list[int]:
+        """Positions p with after < p <= until where a run may stop, ascending. passing: may be;
+        then those that are passed are not among them."""
+        return self._places.halts(after, until, passing)
+
+    @property
+    def passed(self) -> Sequence[Passed]:
+        """Those behind the start that the last `halts` left out, of the whole run; for `count`."""
+        return self._places.passed
+
+    def count(self, passed: Sequence[Passed], way: Path, after: int, until: int) -> None:
+        """Count the hits at those that are at positions p with after < p <= until."""
+        if passed[0][0] <= after or until < passed[-1][0]:
+            passed = [each for each in passed if after < each[0] <= until]
+        if passed:
+            self._hits.count(passed, way)
 
     def last_before(self, step: int) -> int:
         """The last position before `step`; -1 where there is none."""
@@ -107,6 +128,8 @@ class CompiledBreakpoints:
         written, if it `logs`. way: the run, or what leads to the iteration; look: gives the values
         there; at_end: no step comes next, so that nothing stops before one."""
         stops = None
+        if self._places.is_passed(position, way):
+            return None
         for point in self.at.get(position, ()):
             if (at_end and not point.after) or (point.log is None and stops is not None):
                 continue

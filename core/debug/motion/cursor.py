@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from operator import attrgetter
+from time import perf_counter
+from typing import NamedTuple
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.breaks.compiled_breakpoints import CompiledBreakpoints
-from gradstep.core.debug.breaks.hit_counts import HitCounts, Path
+from gradstep.core.debug.breaks.hit_counts import HitCounts, Passed, Path
 from gradstep.core.debug.breaks.loop_breakpoints import LoopBreakpoints
 from gradstep.core.debug.history.chosen_iterations import ChosenIterations
 from gradstep.core.debug.history.frame import Frame, Losses
@@ -18,6 +20,7 @@ from gradstep.core.debug.history.loop_iterations import LoopIterations, LoopView
 from gradstep.core.debug.history.timeline import Timeline
 from gradstep.core.debug.motion.level import Level
 from gradstep.core.debug.motion.loop_place import Place
+from gradstep.core.debug.motion.run_pace import RunPace
 from gradstep.core.debug.motion.stopped_state import Reason
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.loop import graph_around, way_to
@@ -25,7 +28,17 @@ from gradstep.core.graph.model import Operation, Phase, TensorRef
 from gradstep.core.ops.state.queue import WouldBlockError
 
 _PLACE = attrgetter("place")
-_CHUNK = 64  # steps between two looks at whether to go on
+
+
+class Stretch(NamedTuple):
+    """A way through a level. passed: places of breakpoints that are no halts; began: when, where
+    none of the run had been done before."""
+
+    level: Level
+    start: int
+    halts: Sequence[int]
+    passed: Sequence[Passed]
+    began: float | None
 
 
 class Cursor:
@@ -47,6 +60,7 @@ class Cursor:
         self._breakpoints: tuple[Breakpoint, ...] = ()
         self._points = CompiledBreakpoints(timeline.plan, (), self._hits)
         self.loop_points = LoopBreakpoints()
+        self.pace = RunPace()
         self._pausing = threading.Event()
         timeline.heed(self._pausing.is_set)
         self.error: GradstepError | None = None
@@ -227,14 +241,34 @@ class Cursor:
         plan = self.timeline.plan
         return bool(self._points.at) or bool(self.loop_points.loops(plan))
 
-    def halts(self, limit: int, loops: Sequence[int], heed: bool) -> list[int]:
-        """Where to look around on the way to step `limit` of this level, ascending, `limit`
-        included: at breakpoints if it is to `heed` them, before `loops`, and now and then."""
-        step = self.level.step
-        points = self.points.between(step, limit) if heed else ()
-        if not points and not loops and limit - step <= _CHUNK:  # nearly always so
-            return [limit]
-        return sorted({limit, *range(step + _CHUNK, limit, _CHUNK), *loops, *points})
+    def stretch(self, limit: int, loops: Sequence[int], heed: bool) -> Stretch:
+        """The way to step `limit` of this level: where to look around, ascending, `limit` included,
+        which is at breakpoints if it is to `heed` them, before `loops`, and now and then."""
+        level, points = self.level, self.points
+        start = level.step
+        stops = points.halts(start, limit, passing=not loops) if heed else ()
+        looks = self.pace.looks(level.plan, start, limit)
+        halts = [limit]  # nearly always so
+        if stops or loops or looks:
+            halts = sorted({limit, *looks, *loops, *stops})
+        passed = points.passed if heed and not loops else ()
+        is_new = start == 0 and level.lacking(1) is not None
+        return Stretch(level, start, halts, passed, perf_counter() if is_new else None)
+
+    def gone(self, stretch: Stretch) -> None:
+        """That it was gone, as far as that went: for the hits of breakpoints that were no halts."""
+        level = stretch.level
+        if stretch.passed:
+            self.points.count(stretch.passed, self._way(), stretch.start, level.step)
+        if stretch.began is not None and level.at_end:
+            self.pace.note(level.plan, perf_counter() - stretch.began)
+
+    def _way(self) -> Path:
+        """The run, or what leads to the iteration that it stands in."""
+        way: Path = (self.level.number,)
+        for around in reversed(self.levels[:-1]):
+            way = around.number, around.step, *way
+        return way
 
     def meets(self, logs: bool = True) -> bool:
         """Whether a breakpoint stops here. A condition that cannot be evaluated stops, too. logs:
@@ -243,11 +277,8 @@ class Cursor:
         level, points = self.level, self.points
         if level.step not in points.at:
             return False
-        way: Path = (level.number,)
-        for around in reversed(self.levels[:-1]):
-            way = around.number, around.step, *way
         try:
-            point = points.met(way, level.step, self.frame, level.at_end, logs)
+            point = points.met(self._way(), level.step, self.frame, level.at_end, logs)
         except GradstepError as error:
             self.error = error
             return True

@@ -26,25 +26,29 @@ class Travel:
         one at `limit` included; through: also at those in loops on the way."""
         cursor, level = self.cursor, self.cursor.level
         loops = self._loops(level.step, limit) if heed and through else ()
-        for halt in cursor.halts(limit, loops, heed):
-            if halt > level.step:
-                check_cancelled()
-                run = level.lacking(halt)
-                error = None if run is None else run.reach(halt)
-                level.stand(halt)
-                if error is not None:
-                    return cursor.stopped_by(error)
-                if level.step < halt and not level.at_end:  # a loop was left
-                    return Reason.PAUSE
-                if heed and cursor.meets():
-                    return Reason.BREAKPOINT
-                if cursor.is_pausing:
-                    return Reason.PAUSE
-            if halt in loops and halt == level.step:
-                stopped = self._through_loop()
-                if stopped is not None:
-                    return stopped
-        return None
+        stretch = cursor.stretch(limit, loops, heed)
+        try:
+            for halt in stretch.halts:
+                if halt > level.step:
+                    check_cancelled()
+                    run = level.lacking(halt)
+                    error = None if run is None else run.reach(halt)
+                    level.stand(halt)
+                    if error is not None:
+                        return cursor.stopped_by(error)
+                    if level.step < halt and not level.at_end:  # a loop was left
+                        return Reason.PAUSE
+                    if heed and cursor.meets():
+                        return Reason.BREAKPOINT
+                    if cursor.is_pausing:
+                        return Reason.PAUSE
+                if halt in loops and halt == level.step:
+                    stopped = self._through_loop()
+                    if stopped is not None:
+                        return stopped
+            return None
+        finally:
+            cursor.gone(stretch)
 
     def to_run(self) -> Reason | None:
         """Out of all loops; or from the end of a run to the start of the next."""

@@ -77,7 +77,7 @@ class LoopMemory:
     def shrunk_to(self, nbytes: int, asking: Shrinking | None = None) -> int:
         """What is used once loops have let go of what they can compute again, but for `asking`,
         until no more than so many bytes are left."""
-        for what in Spare:
+        for what in Spare if self.used > nbytes else ():
             for keeper in self._keepers.values():
                 if keeper is not asking:
                     while self.used > nbytes and keeper.shrink(what):

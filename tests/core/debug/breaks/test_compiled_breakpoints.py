@@ -118,7 +118,7 @@ def test_breakpoints_stop_where_a_look_at_every_step_says(
     assert all(p.position == position for position, at in points.at.items() for p in at)
     for after, until in ((-1, len(plan.steps)), (2, 9)):
         inside = {position for position, _ in found if after < position <= until}
-        assert [*points.between(after, until)] == sorted(inside)
+        assert [*points.halts(after, until, passing=False)] == sorted(inside)
 
 
 def test_a_line_stops_once_though_weights_are_read_in_its_midst() -> None:

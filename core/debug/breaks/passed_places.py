@@ -1,0 +1,85 @@
+"""Places of breakpoints that runs go past: what is hit there is far from having been hit enough.
+
+A breakpoint that stops at its hundredth hit, whatever the values are, need not be halted at for the
+ninety-nine before. Its hits are counted all the same: of a run in one go, when it was gone through.
+"""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from gradstep.core.debug.breaks.breakpoints import Breakpoint
+from gradstep.core.debug.breaks.hit_counts import HitCounts, Passed, Path
+
+
+class Place(Protocol):
+    """Where a breakpoint may be hit. counts: whether it is there each time that a run comes by, and
+    does nothing but stop, at a later hit than the first."""
+
+    @property
+    def breakpoint(self) -> Breakpoint: ...
+
+    @property
+    def counts(self) -> bool: ...
+
+
+class PassedPlaces:
+    """Of the places at positions, those that are passed."""
+
+    def __init__(self, at: Mapping[int, Sequence[Place]], hits: HitCounts) -> None:
+        self._positions = self._halts = sorted(at)
+        self._hits = hits
+        counting = {p: at[p] for p in self._positions if all(place.counts for place in at[p])}
+        self._counting = [
+            (p, place.breakpoint) for p, places in counting.items() for place in places
+        ]
+        self._passed: Sequence[Passed] = ()
+        self._at: Mapping[int, Sequence[Passed]] = {}
+        self._epoch: object = None
+        self._until = 0  # so many hits this holds
+
+    def halts(self, after: int, until: int, passing: bool) -> list[int]:
+        """Positions p with after < p <= until, ascending; without those that are passed, if any is
+        to be."""
+        positions = self._positions
+        if passing and self._counting:
+            self._sort()
+            positions = self._halts
+        return positions[bisect_right(positions, after) : bisect_right(positions, until)]
+
+    @property
+    def passed(self) -> Sequence[Passed]:
+        """The others, of the whole run but its start: positions, and where the breakpoint there was
+        hit."""
+        return self._passed
+
+    def is_passed(self, position: int, way: Path) -> bool:
+        """Whether nothing can stop there, where one has come; then its hits are counted."""
+        if not self._counting:
+            return False
+        self._sort()
+        passed = self._at.get(position)
+        if passed is not None:
+            self._hits.count(passed, way)
+        return passed is not None
+
+    def _sort(self) -> None:
+        """Pass those that cannot be hit often enough when everything here is come to once more, and
+        the others too."""
+        hits, every = self._hits, len(self._counting)
+        if self._epoch is hits.epoch and hits.noted <= self._until:
+            return
+        left = {b: b.hits - 1 - len(hits.places(b)) for _, b in self._counting}
+        near = {position for position, b in self._counting if left[b] < every}
+        far = [(position, b) for position, b in self._counting if position not in near]
+        at: dict[int, list[Passed]] = {}
+        for position, b in far:
+            at.setdefault(position, []).append((position, hits.places(b)))
+        self._at = at
+        self._passed = [each for p, passed in at.items() if p for each in passed]
+        self._halts = [position for position in self._positions if position not in at]
+        self._epoch = hits.epoch
+        self._until = hits.noted + min((left[b] for _, b in far), default=sys.maxsize) - every
