@@ -12,6 +12,7 @@ import numpy as np
 from gradstep.core.debug.breaks.expression import Scope, parse
 from gradstep.core.debug.breaks.expression_names import find_mentions
 from gradstep.core.debug.breaks.layer_measures import norm
+from gradstep.core.debug.breaks.looked_values import LookedValues
 from gradstep.core.debug.history.program_tensors import find_tensor
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.errors import GradstepError
@@ -47,11 +48,18 @@ def watch(
 
 
 def _evaluate(session: DebugSession, text: str) -> Any:
+    expression = parse(text)
+    try:
+        value = expression.evaluate(Scope(LookedValues(session.view())))
+    except GradstepError:
+        value = None
+    if value is not None:  # what is looked at lies where the debugger goes on
+        return value.copy() if isinstance(value, np.ndarray) else value
     mentions = find_mentions(text)
     for _, ref in mentions:
         find_tensor(session.program, ref.short)
-    value = parse(text).evaluate(Scope(session.view()))
-    if value is None and not (mentions or parse(text).recorded):
+    value = expression.evaluate(Scope(session.view()))
+    if value is None and not (mentions or expression.recorded):
         raise GradstepError(
             f"'{text}' does not say of which tensor",
             kind="ExpressionError",
@@ -70,7 +78,8 @@ def _numbers_before(
         if time.monotonic() >= until:
             break
         try:
-            scope = Scope(session.frame(run, session.timeline.done(run)))
+            frame = session.frame(run, session.timeline.done(run))
+            scope = Scope(LookedValues(frame))
             found.append(_number(expression.evaluate(scope)))
         except GradstepError:  # it fits what is there now, and did not fit that
             found.append(None)

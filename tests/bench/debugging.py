@@ -24,6 +24,7 @@ from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.query.query_search import find
 from gradstep.core.debug.query.recorded_query import Query, Which
+from gradstep.core.debug.watches import watch
 from gradstep.core.graph.model import TensorRef
 from gradstep.core.io.open_document import read
 from gradstep.core.ops.build.builder import GraphBuilder
@@ -35,6 +36,7 @@ from tests.bench.workloads import w2, w4
 
 MUCH, LITTLE = 512 << 20, 128 << 20  # bytes for recorded runs: some twenty of W4, or a few
 ARMED, FAR_BACK = 10, 10  # breakpoints; runs
+MOVED = 25  # runs of a move
 LONG = 10_000  # operations
 DIGITS = Path(__file__).parents[2] / "assets" / "examples" / "softmax_digits.gradstep"
 ASKED = 1000  # runs of it
@@ -94,6 +96,33 @@ def breakpoints(rounds: int, seconds: float) -> list[float]:
 
     timers = {"armed": runs(armed), "free": runs(())}
     return _ratios(interleave(timers, rounds, seconds), "armed", "free")
+
+
+def watched(rounds: int, seconds: float) -> list[float]:
+    """Moves over some runs with ten conditions that never hold, which are asked in each of them,
+    and ten watches, which are asked where a move ends, and of the runs before it."""
+    session = full(w4.ours, w4.RATES["time"])
+    ops = [step.op for step in session.plan.steps if step.computes and step.op.output()]
+    armed = [Breakpoint(op.name, condition="isnan(value)") for op in ops[:: len(ops) // ARMED]]
+    made = [op.output() for op in ops if op.type in ("MatMul", "BiasAddGrad", "Relu", "Mean")]
+    texts = [f'norm(x["{ref}"])' for ref in made[:ARMED]]
+
+    def moves(breakpoints: Sequence[Breakpoint], texts: Sequence[str]) -> Timer:
+        def move() -> None:
+            session.run_to(f"{session.stop.run + MOVED}:0")
+            for found in watch(session, texts, MOVED):
+                assert found.error is None
+
+        timer = timed(move)
+
+        def run(steps: int) -> float:
+            session.set_breakpoints(breakpoints)
+            return timer(steps)
+
+        return run
+
+    timers = {"watched": moves(armed[:ARMED], texts), "free": moves((), ())}
+    return _ratios(interleave(timers, rounds, seconds), "watched", "free")
 
 
 def kept(rounds: int, seconds: float) -> list[float]:
@@ -196,6 +225,7 @@ def _ratios(found: Mapping[str, list[float]], ours: str, theirs: str) -> list[fl
 def measure(rounds: int, seconds: float) -> dict[str, list[float]]:
     return {
         "breakpoints": breakpoints(rounds, seconds),
+        "watched": watched(rounds, seconds),
         "kept w4": kept(rounds, seconds),
         **moving(rounds, seconds),
         **explaining(rounds),

@@ -165,6 +165,12 @@ CANVAS = tuple(
 
 DEBUG = (
     Measure("breakpoints", "W2: debugger with 10 breakpoints / without", "ratio", 1.02),
+    Measure(
+        "watched",
+        "W4: debugger, 25 runs with 10 conditions, then 10 watches / without",
+        "ratio",
+        1.03,
+    ),
     Measure("kept w4", "W4: debugger, all values of all runs kept / plan", "ratio", 1.20),
     Measure("back", "W4: debugger, step back / step", "ratio", 1.0),
     Measure("query all", "1,000 kept runs of the digits: isnan of whatever a step gives", "s", 1.0),

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.breaks.compiled_breakpoints import CompiledBreakpoints
 from gradstep.core.debug.breaks.hit_counts import HitCounts, Passed, Path
+from gradstep.core.debug.breaks.looked_values import LookedValues
 from gradstep.core.debug.breaks.loop_breakpoints import LoopBreakpoints
 from gradstep.core.debug.history.chosen_iterations import ChosenIterations
 from gradstep.core.debug.history.frame import Frame, Losses
@@ -278,12 +279,15 @@ class Cursor:
         if level.step not in points.at:
             return False
         try:
-            point = points.met(self._way(), level.step, self.frame, level.at_end, logs)
+            point = points.met(self._way(), level.step, self._looked, level.at_end, logs)
         except GradstepError as error:
             self.error = error
             return True
         self.hit = "" if point is None else point.operation
         return point is not None
+
+    def _looked(self) -> LookedValues:
+        return LookedValues(self.frame())
 
     def stopped_by(self, error: GradstepError) -> Reason:
         """Take down what kept a step from being done, and say what that is to the session."""

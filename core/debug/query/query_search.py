@@ -14,11 +14,11 @@ import numpy as np
 from gradstep.core.debug.breaks.expression import Expression, Scope, parse
 from gradstep.core.debug.breaks.expression_names import find_mentions
 from gradstep.core.debug.breaks.hit_counts import Path
+from gradstep.core.debug.breaks.looked_values import LookedValues
 from gradstep.core.debug.history.passing_runs import pass_over, stretches
 from gradstep.core.debug.history.program_tensors import find_tensor
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.query.condition_parts import locate
-from gradstep.core.debug.query.looked_values import LookedValues
 from gradstep.core.debug.query.moment_walk import Moment, RunWalk
 from gradstep.core.debug.query.moments import MomentFinder
 from gradstep.core.debug.query.recorded_query import Answer, Answers, Query, Which

@@ -1,4 +1,4 @@
-"""Values as a query looks at them: where they lie, without a copy of each."""
+"""Values as conditions and queries look at them: where they lie, without a copy of each."""
 
 from __future__ import annotations
 
@@ -52,6 +52,9 @@ class LookedValues:
 
     def gradient_written(self, ref: TensorRef, of: str = "") -> bool:
         return self.frame.gradient_written(ref, of)
+
+    def skips(self, operation: str) -> bool:
+        return self.frame.skips(operation)
 
     def lacks_gradient(self, ref: TensorRef, of: str = "") -> bool:
         return self.frame.lacks_gradient(ref, of)
