@@ -83,6 +83,10 @@ def remember_edit(graph: Graph, before: Graph, changes: Changes) -> None:
         new = (*changes.added, *changes.changed)
         found = before.unwired - changes.removed - changes.changed
         there["unwired"] = found.union(n for n in new if None in graph.operations[n].inputs)
+    if "wishes" in known and "wishes" not in there:
+        found = before.wishes - changes.removed - changes.changed
+        new = (*changes.added, *changes.changed)
+        there["wishes"] = found.union(n for n in new if graph.operations[n].device)
 
 
 class _Ranks:

@@ -275,6 +275,11 @@ class Graph:
         """The names of the operations with an input that has no wire."""
         return frozenset(op.name for op in self if None in op.inputs)
 
+    @cached_property
+    def wishes(self) -> frozenset[str]:
+        """The names of the operations that wish for a device."""
+        return frozenset(op.name for op in self if op.device)
+
     def of_types(self, types: Collection[str]) -> list[str]:
         """The names of the operations of these types, in order of creation."""
         found = frozenset[str]().union(*(self.by_type.get(type, ()) for type in types))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from itertools import compress, count, repeat
 from operator import is_
@@ -18,6 +18,7 @@ _Of = TypeVar("_Of")
 Column = Sequence[Any]
 _NEW = object()
 _STEPS = "steps of the plan"
+_SHORT = 256  # steps, which are told again if they are the same or not
 
 
 class Retold(Generic[T]):
@@ -118,6 +119,7 @@ class Told:
         self._said_before: dict[Hashable, tuple[Any, Any]] = {}
         self._said: dict[Hashable, tuple[Any, Any]] = {}
         self._steps: Sequence[Step] = ()
+        self._step_of: Mapping[str, int] = {}
         self._graph = Graph()
         self.ends: tuple[int, int] | None = None
         self.flipped: frozenset[str] | None = None
@@ -136,12 +138,18 @@ class Told:
 
     def follow(self, plan: Plan) -> None:
         """It is the program of that plan."""
-        known, before, self._steps = plan.exchanged, self._steps, plan.steps
+        known, before, there = plan.exchanged, self._steps, self._step_of
+        self._steps, self._step_of = plan.steps, plan.step_of
         graph, self._graph = self._graph, plan.graph
         if known is None or known.before is not before:
             return
-        if not known.moved:
-            self.ends = ends_of(plan, before)
+        first, last = ends_of(plan, before)
+        for name in known.moved:
+            for places, steps in ((there, before), (plan.step_of, plan.steps)):
+                if (place := places.get(name)) is not None:
+                    first, last = min(first, place), min(last, len(steps) - 1 - place)
+        if not known.moved or first + last + _SHORT >= len(plan.steps):
+            self.ends = first, last
         self.flipped = frozenset(n for n in known.flipped if n in graph and n in plan.graph)
 
     def tell(self, name: Hashable, make: Callable[..., T], *columns: Column) -> list[T]:

@@ -220,13 +220,14 @@ def _with_updates(program: Program, document: Document, previous: Program | None
         base = program.graph
         try:
             with only_errors_of_ours(f"the updates of {optimizer.type} could not be made"):
-                given = document, optimizer, derived[of]
-                base, graph, updates = _make_updates(base, *given, last.get(number), before)
+                about = document, optimizer, derived[of]
+                given = _given(*about)
+                base, graph, updates = _make_updates(base, *about, given, last.get(number), before)
         except GradstepError as error:
             problems.append(Problem.of(error, "optimizer"))
             continue
         program = _with_operations(program, graph, updates, optimizer.enabled)
-        if (record := updates.record(graph, base, _given(*given))) is not None:
+        if (record := updates.record(graph, base, given)) is not None:
             made[number] = record
         else:
             made.pop(number, None)
@@ -239,16 +240,16 @@ def _make_updates(
     document: Document,
     optimizer: Optimizer,
     derived: Differentiation,
+    given: Given | None,
     last: UpdateRecord | None,
     before: Graph | None,
 ) -> tuple[Graph, Graph, Updates]:
-    """Upon `base`, which comes first of what is returned, as it is known. last: how it was done
-    before an edit, if it was; before: the whole graph then, whose operations are taken where others
-    like them are made."""
+    """Upon `base`, which comes first of what is returned, as it is known. given: see there. last:
+    how it was done before an edit, if it was; before: the whole graph then, whose operations are
+    taken where others like them are made."""
     name = optimizer.name or "train"
     if last is not None:
         base = continue_graph(base, last.base)
-        given = _given(document, optimizer, derived)
         graph = None if given is None else last.repeat(base, name, given)
         if graph is not None:
             return base, graph, last.updates
@@ -267,7 +268,7 @@ def _make_updates(
     else:
         if not builder.names.met_kept:
             return base, builder.finish(updates.order), updates
-    return _make_updates(base, document, optimizer, derived, None, before)
+    return _make_updates(base, document, optimizer, derived, given, None, before)
 
 
 def _given(document: Document, optimizer: Optimizer, derived: Differentiation) -> Given | None:

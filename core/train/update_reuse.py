@@ -124,10 +124,10 @@ class UpdateRecord:
         """Whether the variables are declared as they were, of the gradients the same is known, and
         no name that was asked for is taken now or free that was not."""
         others, moved = builder.retyped, builder.moved_names
-        if not others.isdisjoint(self.by_variable):
+        if any(map(self.by_variable.__contains__, others)):
             return False
         then, now = self.base, builder.known
-        gradients = others & {*map(_OP, filter(None, given.gradients))}
+        gradients = {*filter(others.__contains__, map(_OP, filter(None, given.gradients)))}
         if not all(agree(infer_declared(then), now, name) for name in gradients):
             return False
         asked = (self.first.taken.asked, *map(_ASKED, self.by_variable.values()))

@@ -130,6 +130,8 @@ class RepeatedPass:
         backward, vjps = self.backward, self._before.vjps
         path, places = backward.slice.path, backward.slice.places
         differing = _find_differing(self._before, now)
+        if self._before.seeds != now.seeds or not all(map(self._is_known, self._seeds)):
+            differing |= self._before.seeds.keys() | now.seeds.keys()
         if self.same:
             backward.vjps.update(vjps)
         else:
@@ -221,11 +223,10 @@ class RepeatedPass:
 
 def _find_differing(before: PassRecord, now: PassRecord) -> set[str]:
     """Operations whose VJPs may be others, for what was asked and drawn: not counting what comes
-    back to them from others' VJPs."""
+    back to them from others' VJPs, or what they are given to start with."""
     a, b, here = before.request, now.request, now.slice
     found = {ref.op for ref in a.stops ^ b.stops}
     found |= {edge.op for edge in a.stopped_edges ^ b.stopped_edges}
-    found |= before.seeds.keys() | now.seeds.keys()
     asked_then, asked_now = ((r.stops, r.stopped_edges, r.overrides) for r in (a, b))
     users = before.functions | now.functions
     if (asked_then != asked_now or users) and has_loops(here.graph):

@@ -41,17 +41,19 @@ def _find_all(graph: Graph) -> tuple[object, ...]:
     consumers = list(graph.consumers.items())
     by_type = {type: sorted(names) for type, names in graph.by_type.items()}
     places = list(graph.places.items())
-    found = graph.readers[1], by_type, graph.unwired, graph.marked
+    found = graph.readers[1], by_type, graph.unwired, graph.wishes, graph.marked
     return order, consumers, *found, places, known
 
 
 def _edited(graph: Graph, data: st.DataObject) -> Graph:
-    """After an edit that may leave an input without a wire, or mark an operation."""
+    """After an edit that may leave an input without a wire, mark an operation, or place it."""
     if len(graph) and data.draw(st.integers(0, 4)) == 0:
-        op = data.draw(st.sampled_from([*graph]))
+        op = data.draw(st.sampled_from([op for op in graph if op.device] or [*graph]))
         attrs = {key: value for key, value in op.attrs.items() if key not in MARKS}
         mark = {} if len(attrs) < len(op.attrs) else {GRADIENT_OP_TYPE: "Mine"}
-        return Graph({**graph.operations, op.name: replace(op, attrs={**attrs, **mark})})
+        device = data.draw(st.sampled_from(["", "/device:TORCH_CPU:0"]))
+        marked = replace(op, attrs={**attrs, **mark}, device=device)
+        return Graph({**graph.operations, op.name: marked})
     wired = [op for op in graph if op.inputs]
     if not wired or data.draw(st.booleans()):
         return edited(graph, set(), data.draw)
