@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
@@ -63,16 +65,29 @@ class FlowLayout(QLayout):
         ).grownBy(self.contentsMargins())
 
     def _places(self, width: int) -> list[QRect]:
-        """Of each item, within the margins; what is hidden takes no room."""
-        corner, below, found = QPoint(), 0, []
-        for item in self._items:
+        """Of each item, within the margins, in the middle of its line; what is hidden takes no
+        room."""
+        found = [QRect() for _ in self._items]
+        line: list[QRect] = []
+        across = below = 0
+        for number, item in enumerate(self._items):
             if item.isEmpty():
-                found.append(QRect())
                 continue
             size = item.sizeHint()
-            if corner.x() and corner.x() + size.width() > width:
-                corner = QPoint(0, below)
-            found.append(QRect(corner, QSize(min(size.width(), width), size.height())))
-            below = max(below, corner.y() + size.height())
-            corner += QPoint(size.width() + self._gap, 0)
+            if across and across + size.width() > width:
+                below += _centred(line)
+                across, line = 0, []
+            place = QRect(QPoint(across, below), QSize(min(size.width(), width), size.height()))
+            found[number] = place
+            line.append(place)
+            across += size.width() + self._gap
+        _centred(line)
         return found
+
+
+def _centred(line: Sequence[QRect]) -> int:
+    """Move the places of a line, which begin at one height, to the middle of it; how high it is."""
+    high = max((place.height() for place in line), default=0)
+    for place in line:
+        place.translate(0, (high - place.height()) // 2)
+    return high
