@@ -11,10 +11,10 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QImage, QPainter, QPen
 
 from gradstep.core.host.tensors.aggregate import FINITE, ZERO
+from gradstep.gui.canvas.paint.variable_drawers import is_free
 from gradstep.gui.canvas.scene.level_of_detail import Detail
 from gradstep.gui.canvas.scene.overlay_state import OverlayState
 from gradstep.gui.canvas.scene.scene_arrays import WIDTH, SceneArrays
-from gradstep.gui.canvas.scene.scope_frames import Frame
 from gradstep.gui.canvas.scene.value_pictures import ValuePicture, ValuePictures
 from gradstep.gui.look.theme import Theme
 from gradstep.gui.panels.tensor.colour_maps import (
@@ -32,7 +32,6 @@ _PADDING = 3.0
 _GAP = 3.0  # between two pictures, and to the node
 _MARGIN = 6.0  # that a card is narrower than its node, on each side
 _NARROWEST = 0.5  # of the height: what is narrower is drawn so wide
-_TITLE = 22.0  # scene units of a frame's title
 
 
 Place = tuple[float, float, float, float]
@@ -123,7 +122,7 @@ def place(
     for height in HEIGHTS:
         for side in sides:
             card = _card(node, height, picture, side)
-            if card is not None and _is_free(card, arrays.rects, arrays.frames):
+            if card is not None and is_free(card, arrays.occupied):
                 return card
     return None
 
@@ -148,15 +147,6 @@ def _card(node: QRectF, height: float, picture: ValuePicture, side: Side) -> QRe
 def _width(picture: ValuePicture, height: float) -> float:
     rows, columns = picture.values.shape[1:3]
     return height * max(float(columns / rows), _NARROWEST)
-
-
-def _is_free(card: QRectF, rects: np.ndarray, frames: tuple[Frame, ...]) -> bool:
-    """Whether no node (float64[n, 4]) and no title of a frame has a part of it."""
-    x, y, width, height = rects.T
-    apart = (x >= card.right()) | (x + width <= card.left())
-    apart |= (y >= card.bottom()) | (y + height <= card.top())
-    titles = (QRectF(frame.rect[0], frame.rect[1], frame.rect[2], _TITLE) for frame in frames)
-    return bool(apart.all()) and not any(title.intersects(card) for title in titles)
 
 
 @lru_cache(maxsize=256)  # what is in view is painted again and again

@@ -89,7 +89,7 @@ class RuntimePainter:
             self.pictures.draw(painter, arrays, facts, number, scale)
             if (found := facts.update(number)) is not None:
                 rect = QRectF(*arrays.rects[number].tolist())
-                others, fresh = arrays.rects, facts.fresh == (number, False)
+                others, fresh = arrays.occupied, facts.fresh == (number, False)
                 self._drawers.draw(painter, rect, others, found, fresh, text_size(scale))
 
     # -- far -----------------------------------------------------------------------------------

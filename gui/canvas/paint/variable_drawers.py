@@ -36,9 +36,10 @@ class DrawerPainter:
         self, painter: QPainter, node: QRectF, others: np.ndarray,
         update: tuple[TensorValue, Change], fresh: bool, size: float,
     ) -> None:  # fmt: skip
-        """At `node` (scene units), where no other node stands, if possible. others: float64[n, 4],
-        what nodes there are; fresh: the last step made the change; size: of the texts, if there is
-        room for that. Where there is none for any text, the drawer stays closed."""
+        """At `node` (scene units), where nothing else stands, if possible. others: float64[n, 4],
+        what nodes there are, and titles of frames; fresh: the last step made the change; size: of
+        the texts, if there is room for that. Where there is none for any text, the drawer stays
+        closed."""
         left = INSET + (self._labels.width(_CAPTION, self._labels.number) + 4) * size
         room = int((node.width() - left - _MARGIN - 2) / (self._labels.letter * size))
         lines, above, area = _place(node, forms(*update, room), others, ROW * size)
@@ -87,7 +88,7 @@ def _place(
     for lines, height in [*heights, (forms[-1], 2 * _TIGHT + row * _LEAST * len(forms[-1]))]:
         for above in (False, True):
             area = _beside(node, height, above)
-            if _is_free(area, others):
+            if is_free(area, others):
                 return lines, above, _grown(area, node, heights[-1][1], above, others)
     return [], False, _beside(node, _CLOSED, False)
 
@@ -96,7 +97,7 @@ def _grown(area: QRectF, node: QRectF, height: float, above: bool, others: np.nd
     """A free area beside a node as high as other nodes let it be, `height` at most."""
     while area.height() < height:
         more = _beside(node, min(height, area.height() + 1), above)
-        if not _is_free(more, others):
+        if not is_free(more, others):
             break
         area = more
     return area
@@ -108,7 +109,7 @@ def _beside(node: QRectF, height: float, above: bool) -> QRectF:
     return QRectF(node.x() + _MARGIN, top, node.width() - 2 * _MARGIN, height)
 
 
-def _is_free(area: QRectF, others: np.ndarray) -> bool:
+def is_free(area: QRectF, others: np.ndarray) -> bool:
     """Whether no rectangle (float64[n, 4]) has a part of an area."""
     x, y, width, height = others.T
     apart = (x >= area.right()) | (x + width <= area.left())

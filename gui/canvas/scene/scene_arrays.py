@@ -21,6 +21,7 @@ WIDTH = 172.0
 TITLE = 28.0
 ROW = 16.0
 PADDING = 8.0
+FRAME_TITLE = 22.0  # of a frame, in its upper edge
 PORT = 12.0  # least distance between ports
 _ID = attrgetter("id")
 OUT, INTO = 0, 1  # sides of a box: columns of VisibleGraph.port_counts
@@ -86,6 +87,12 @@ class SceneArrays:
         if self.base is not None:
             return self.base.frames
         return self.visible.framing.frames(self._measured)
+
+    @cached_property
+    def occupied(self) -> np.ndarray:
+        """float64[k, 4]: the boxes, and the titles of frames: what else is said is said beside."""
+        titles = [(*frame.rect[:3], FRAME_TITLE) for frame in self.frames]
+        return np.concatenate([self.rects, np.array(titles).reshape(-1, 4)])
 
     @cached_property
     def _measured(self) -> Measured:

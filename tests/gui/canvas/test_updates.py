@@ -9,9 +9,13 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QImage
 
+from gradstep.core.document.document import Document, View
+from gradstep.core.ops import api as tf
+from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.gui.canvas.interact import tooltips
 from gradstep.gui.canvas.paint.variable_drawers import _place
 from gradstep.gui.canvas.scene.hit_test import Hit
+from gradstep.gui.canvas.scene.scene_arrays import FRAME_TITLE
 
 LINES = [[("was", "[1 2]"), ("Δ", "[+1 +2]")], [("Δ", "[+1 +2]")]]
 NODE = QRectF(0, 0, 172, 68)
@@ -113,6 +117,32 @@ def test_a_drawer_shrinks_rather_than_cover_a_node() -> None:
         assert found == lines
         assert area.height() <= gap
         assert area.height() > gap - 1 or not lines
+
+
+def test_a_drawer_stands_clear_of_the_titles_of_frames(canvas) -> None:
+    """Of the one around its node, and of the one below that."""
+    canvas.space.open_document(_framed())
+    arrays = canvas.view.arrays
+    titles = {frame.title: QRectF(*frame.rect[:3], FRAME_TITLE) for frame in arrays.frames}
+    assert {*titles} == {"upper", "lower"}
+    for name in ("upper/w", "lower/w"):
+        node = QRectF(*arrays.rects[canvas.number(name)].tolist())
+        _, _, area = _place(node, LINES, arrays.occupied, 16)
+        assert not any(title.intersects(area) for title in titles.values()), name
+        free = _place(node, LINES, arrays.rects, 16)
+        assert any(title.intersects(free[2]) for title in titles.values()), "where it would stand"
+
+
+def _framed() -> Document:
+    """A variable whose drawer would reach into the frame below, and one with a node below it."""
+    build = GraphBuilder()
+    for scope in ("upper", "lower"):
+        with build.scope(f"{scope}/"):
+            w = build.variable("w", "float32", (2,))
+            tf.identity(w, name="read")
+    places = {"upper/w": (0, 0), "upper/read": (240, 0)}
+    places |= {"lower/w": (0, 108), "lower/read": (0, 108 + 72)}
+    return Document(graph=build.build(), view=View(positions=places))
 
 
 @given(st.lists(st.tuples(st.integers(-200, 200), st.integers(-150, 150)), max_size=6))

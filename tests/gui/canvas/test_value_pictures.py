@@ -78,9 +78,12 @@ def test_no_shape_is_more_than_a_few_small_pictures(
 class Arrays:
     """Nodes, and no frames."""
 
+    @property
+    def occupied(self) -> np.ndarray:
+        return self.rects
+
     def __init__(self, rects: list[tuple[int, int]]) -> None:
         self.rects = np.array([(x, y, 172, 60) for x, y in rects], float)
-        self.frames = ()
 
 
 PLACES = st.tuples(st.integers(-400, 400), st.integers(-200, 200))
