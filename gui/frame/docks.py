@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from types import ModuleType
 
 from PySide6.QtCore import QByteArray, QObject, QPoint, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
@@ -162,10 +164,18 @@ class Dock(QDockWidget):
     def panel(self) -> Panel:
         """The panel, made now if it was not yet."""
         if self._frame.panel is None:
-            kind = getattr(import_module(self.place.module), self.place.panel)
+            kind = getattr(self.load(), self.place.panel)
             self._frame.put(kind(self._workspace))
         assert self._frame.panel is not None
         return self._frame.panel
+
+    @property
+    def is_loaded(self) -> bool:
+        return self.place.module in sys.modules
+
+    def load(self) -> ModuleType:
+        """The module that the panel is made of."""
+        return import_module(self.place.module)
 
     def say(self, title: str) -> None:
         """Change what the tab says."""
@@ -280,12 +290,11 @@ class Docks(QObject):
             dock.hide()
 
     def prepare_one(self) -> bool:
-        """Make one panel that is not made yet; whether there was one."""
-        for dock in self.by_id.values():
-            if not dock.is_made:
-                _ = dock.panel
-                return True
-        return False
+        """Load, and then make, one panel that is not made yet; whether there was one."""
+        dock = next((dock for dock in self.by_id.values() if not dock.is_made), None)
+        if dock is not None:
+            _ = dock.panel if dock.is_loaded else dock.load()
+        return dock is not None
 
     def current_layout(self) -> QByteArray | None:
         """Where everything stands, to be restored at the next start; what has nothing to show now

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # name that is missing here is imported all the same, with what needs it.
 READER = "gradstep.core.host.file_reader"
 BESIDE = (  # by a thread: nothing of Qt's is in it
-    "numpy",
+    "numpy.ma",
     READER,
     "gradstep.core.host.engine_client",
     "gradstep.core.io.native.gradstep_file",
@@ -32,8 +32,22 @@ BESIDE = (  # by a thread: nothing of Qt's is in it
     "gradstep.core.ops.typing.flatten_loops",
     "gradstep.core.layout.nested_scopes",
     "gradstep.core.engine.run.variable_map",
+    "gradstep.core.data.array_files",
+    "gradstep.core.data.value_text",
+    "gradstep.core.document.clipboard",
+    "gradstep.core.document.named_edits",
+    "gradstep.core.document.required_python",
+    "gradstep.core.autodiff.explain.gradient_paths",
+    "gradstep.core.graph.block_kinds",
+    "gradstep.core.program.trust.code_trust",
+    "gradstep.core.host.tensors.axis_layout",
+    "gradstep.core.io.native.document_diff",
+    "gradstep.core.debug.motion.legal_commands",
+    "gradstep.core.capture.training_lines",
 )
-HERE = (  # by the main thread, one in a turn of the event loop
+HERE = (  # by the main thread, one in a turn of the event loop; none takes long
+    "gradstep.gui.model.debugger",
+    "gradstep.gui.model.followed_training",
     "gradstep.gui.model.workspace",
     "gradstep.gui.frame.action_set",
     "gradstep.gui.frame.toolbar",
@@ -42,7 +56,11 @@ HERE = (  # by the main thread, one in a turn of the event loop
     "gradstep.gui.model.autosave",
     "gradstep.gui.model.document_files",
     "gradstep.gui.model.file_watch",
+    "gradstep.gui.canvas.scene.scene_arrays",
     "gradstep.gui.canvas.scene.overlay_state",
+    "gradstep.gui.canvas.scene.scene_model",
+    "gradstep.gui.canvas.interact.canvas_keys",
+    "gradstep.gui.canvas.interact.canvas_drops",
     "gradstep.gui.canvas.view",
     "gradstep.gui.frame.window_commands",
 )

@@ -113,6 +113,38 @@ def test_a_document_is_the_first_thing_that_is_seen() -> None:
     assert not set(HEAVY) & set(loaded)
 
 
+IMPORTS = """
+import sys
+from importlib import import_module
+import gradstep.gui.app
+from gradstep.gui.frame.startup import BESIDE, HERE
+
+def loaded():
+    return {name for name in sys.modules if name.startswith(("gradstep.core.", "numpy."))}
+
+first = loaded()
+for name in BESIDE:
+    import_module(name)
+beside = loaded()
+turns = []
+for name in HERE:
+    before = len(sys.modules)
+    import_module(name)
+    turns.append(len(sys.modules) - before)
+print(len(beside - first), len(loaded() - beside), max(turns))
+"""
+
+
+@pytest.mark.slow
+def test_what_is_not_of_qt_is_imported_beside_and_the_rest_in_small_pieces() -> None:
+    """The window answers meanwhile."""
+    result = run("-c", IMPORTS)
+    assert result.returncode == 0, result.stderr
+    beside, here, most = map(int, result.stdout.split())
+    assert here < beside / 8
+    assert most < 60, "modules in one turn of the event loop"
+
+
 @pytest.mark.slow
 def test_a_shot_is_the_real_window(tmp_path: Path) -> None:
     out = tmp_path / "shot.png"
