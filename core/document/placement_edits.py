@@ -9,7 +9,7 @@ from gradstep.core.document.document import Document
 from gradstep.core.errors import USAGE, GradstepError
 from gradstep.core.graph import edits
 from gradstep.core.graph.loop import anywhere, way_to, with_loops
-from gradstep.core.graph.placed_devices import device_spec
+from gradstep.core.graph.placed_devices import device_spec, placed_on
 from gradstep.core.graph.scopes import parents
 from gradstep.core.graph.suggestions import instead
 from gradstep.core.ops.declare.placeable_ops import STAY, can_be_placed
@@ -25,7 +25,8 @@ def place(document: Document, targets: Iterable[str], device: str) -> Document:
         raise GradstepError(
             str(error), kind="ValueError", hint="gradstep doctor lists the devices"
         ) from None
-    graph = edits.set_devices(document.graph, dict.fromkeys(_operations(document, targets), spec))
+    names = _operations(document, targets, bool(spec))
+    graph = edits.set_devices(document.graph, dict.fromkeys(names, spec))
     return document if graph is document.graph else replace(document, graph=graph)
 
 
@@ -43,19 +44,20 @@ def place_as_written(document: Document, texts: Iterable[str]) -> Document:
     return document
 
 
-def _operations(document: Document, targets: Iterable[str]) -> list[str]:
-    """Those that are named, and all in the scopes that are, which can be placed."""
+def _operations(document: Document, targets: Iterable[str], may_refuse: bool) -> list[str]:
+    """Those that are named, and all in the scopes that are, which can be placed; without
+    `may_refuse` the others, too, of which a file may say what nobody could place here."""
     wanted = {name: way_to(document.graph, name) for name in targets}
     names = [name for name, way in wanted.items() if way is not None]
     for name in names:
-        if not can_be_placed(anywhere(document.graph, name)):
+        if may_refuse and not can_be_placed(anywhere(document.graph, name)):
             raise GradstepError(f"{name} cannot be placed", kind="ValueError", node=name, hint=STAY)
     scopes = {name.rstrip("/") for name, way in wanted.items() if way is None}
     there, able = set[str](), set[str]()
     for op in with_loops(document.graph) if scopes else ():
         around = scopes.intersection(parents(op.name))
         there |= around
-        if around and can_be_placed(op):
+        if around and (can_be_placed(op) or (placed_on(op) and not may_refuse)):
             able |= around
             names.append(op.name)
     for scope in sorted(scopes - able):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,9 +10,9 @@ import numpy as np
 
 from gradstep.core.engine.backend import Backend
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.loop import LOOP, loop_of
 from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.graph.placed_devices import placed_on
+from gradstep.core.ops.declare.placeable_ops import placements
 from gradstep.core.ops.declare.system_rules import Rules
 from gradstep.core.ops.declare.table import OpDef
 
@@ -34,8 +34,7 @@ def with_placement(home: Backend, graph: Graph, open_backend: Callable[[str], Ba
     """`home`, and the devices that operations of `graph` are placed on; `home` itself where none
     is. open_backend: by a name. Raises GradstepError for a device that there is not, at its first
     operation."""
-    placed = ((op.name, placed_on(op)) for op in _wishing(graph))
-    devices = {name: device for name, device in placed if device not in ("", home.name)}
+    devices = {name: device for name, device in placements(graph).items() if device != home.name}
     if not devices:
         return home
     others: dict[str, Backend] = {}
@@ -47,15 +46,6 @@ def with_placement(home: Backend, graph: Graph, open_backend: Callable[[str], Ba
                 error.hint += f"; or place {name} elsewhere: Graph > Device…, --place {name}="
                 raise error.at(name) from None
     return PlacedBackend(home, others, devices)
-
-
-def _wishing(graph: Graph) -> Iterator[Operation]:
-    """The operations with a device, in their order, and then those of loops."""
-    if graph.wishes:
-        yield from (op for op in graph if op.name in graph.wishes)
-    for name in sorted(graph.marked[LOOP]):
-        if (loop := loop_of(graph[name])) is not None:
-            yield from _wishing(loop.graph)
 
 
 def open_placed(device: str, graph: Graph, open_backend: Callable[[str], Backend]) -> Backend:

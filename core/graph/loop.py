@@ -111,6 +111,15 @@ def with_loops(graph: Graph) -> Iterator[Operation]:
             yield from with_loops(loop.graph)
 
 
+def with_a_device(graph: Graph) -> Iterator[Operation]:
+    """Those of `with_loops` that wish for a device."""
+    if graph.wishes:
+        yield from (op for op in graph if op.name in graph.wishes)
+    for name in sorted(graph.marked[LOOP]):
+        if (loop := loop_of(graph[name])) is not None:
+            yield from with_a_device(loop.graph)
+
+
 def way_to(graph: Graph, name: str) -> tuple[Operation, ...] | None:
     """The Whiles around operation `name`, the outermost first: none where it is in `graph`
     itself. None where there is no such operation."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from gradstep.core.errors import GradstepError
@@ -19,7 +21,7 @@ class PlaceDialog(Dialog):
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(workspace, "place_dialog", "Device", parent)
         units = selected_units(workspace)
-        name = units[0].rstrip("/") if len(units) == 1 else f"{len(units)} nodes and scopes"
+        name = units[0].rstrip("/") if len(units) == 1 else _count(units)
         self.add_text(f"Which device computes {name}?")
         self.device = QComboBox()
         self.device.setObjectName("place_dialog.device")
@@ -49,11 +51,18 @@ class PlaceDialog(Dialog):
         return ""
 
 
+def _count(units: Collection[str]) -> str:
+    """ "3 nodes", "2 nodes and 1 scope"."""
+    scopes = sum(unit.endswith("/") for unit in units)
+    counts = ((len(units) - scopes, "node"), (scopes, "scope"))
+    return " and ".join(f"{n} {what}{'' if n == 1 else 's'}" for n, what in counts if n)
+
+
 def _of_run(workspace: Workspace) -> str:
     return f"That of the run: {device_words(workspace.device)}"
 
 
 def _devices_of(workspace: Workspace) -> set[str]:
     """Those of the selected operations."""
-    graph = workspace.document.graph
+    graph = workspace.shown  # with what is in loops
     return {placed_on(graph[name]) for name in workspace.selection if name in graph}

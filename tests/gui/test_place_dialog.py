@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QRect
@@ -12,6 +14,7 @@ from gradstep.core.document.placement_edits import place
 from gradstep.core.graph.dtypes import Shape
 from gradstep.core.graph.edits import set_devices
 from gradstep.core.graph.model import Edge
+from gradstep.core.graph.placed_devices import device_spec
 from gradstep.core.ops.build.builder import GraphBuilder
 from gradstep.gui import commands
 from gradstep.gui.automation.driver import Driver
@@ -53,6 +56,12 @@ def badges(driver: Driver) -> dict[tuple[str, str], str]:
     }
 
 
+def devices_shown(driver: Driver) -> dict[str, tuple[str, ...]]:
+    """On boxes."""
+    boxes = driver.window.canvas.stage.arrays.visible.boxes
+    return {box.id: box.devices for box in boxes if box.devices}
+
+
 def test_wires_say_what_crosses_and_the_run_is_the_same(tutorial: Driver) -> None:
     tutorial.key("F5")
     before = tutorial.workspace.value("loss")
@@ -78,7 +87,7 @@ def test_node_wire_and_card_say_where_it_is_computed(tutorial: Driver) -> None:
     tutorial.settle()
     assert "torch (emulated)" in inspected(tutorial)
     visible = tutorial.window.canvas.stage.arrays.visible
-    assert [box.id for box in visible.boxes if box.device] == ["a"]
+    assert [box.id for box in visible.boxes if box.devices] == ["a"]
     tutorial.workspace.select([], Edge("a", 0))
     tutorial.settle()
     assert "CPU → torch (emulated), 8 B" in inspected(tutorial)
@@ -137,6 +146,44 @@ def test_a_wish_of_tensorflows_is_shown_and_not_followed(tutorial: Driver) -> No
     assert tutorial.workspace.failure is None
 
 
+def test_what_a_file_places_and_nobody_can_is_said_and_taken_away(tutorial: Driver) -> None:
+    spec = device_spec(OTHER)
+    document = tutorial.workspace.document
+    placed = set_devices(document.graph, {"c": spec})
+    tutorial.workspace.open_document(document.with_(graph=placed))
+    tutorial.workspace.select(["c"])
+    tutorial.settle()
+    assert "torch (emulated): not followed" in inspected(tutorial)
+    assert tutorial.window.status.device.text() == "CPU (NumPy)"
+    choose(tutorial, "c", device="")
+    assert tutorial.workspace.document.graph["c"].device == ""
+
+
+def test_what_is_in_a_loop_is_placed_and_its_wires_say_what_crosses(
+    driver: Driver, examples: Path
+) -> None:
+    driver.open(examples / "while_loop.gradstep")
+    commands.set_collapsed(driver.workspace, frozenset(), "Open")
+    driver.key("F5")
+    before = driver.workspace.value("y")
+    choose(driver, "while/Mul")
+    assert badges(driver)["while/Identity_1", "while/Mul"] == "4 B"
+    assert driver.window.status.device.text() == "CPU (NumPy) + torch (emulated)"
+    driver.workspace.select(["while/Mul"])
+    driver.settle()
+    assert "torch (emulated)" in inspected(driver)
+    driver.window.actions_.run("graph.place")
+    driver.settle()
+    [dialog] = [each for each in driver.window.findChildren(PlaceDialog) if each.isVisible()]
+    assert dialog.device.currentText() == "torch (emulated)"
+    dialog.reject()
+    driver.key("F5")
+    after = driver.workspace.value("y")
+    assert before is not None
+    assert after is not None
+    np.testing.assert_allclose(after.head, before.head)
+
+
 def test_a_scope_is_placed_whole_and_its_box_has_the_badge(driver: Driver) -> None:
     build = GraphBuilder()
     x = build.placeholder("x", shape=(3, 2))
@@ -150,6 +197,11 @@ def test_a_scope_is_placed_whole_and_its_box_has_the_badge(driver: Driver) -> No
     driver.window.actions_.run("view.collapse_scopes")
     driver.settle()
     assert badges(driver) == {("x", "layer/"): "24 B", ("layer/", "y"): "24 B"}
+    assert devices_shown(driver) == {"layer/": (OTHER,)}
+    choose(driver, "layer/exp", device="emulate:tf-gpu")
+    assert devices_shown(driver) == {"layer/": ("emulate:tf-gpu", OTHER)}
+    driver.key("Ctrl+Z")
+    assert devices_shown(driver) == {"layer/": (OTHER,)}
     choose(driver, "layer/tanh", "layer/exp", device="")
     assert badges(driver) == {}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gradstep.core.graph.loop import loop_of, with_loops
+from gradstep.core.graph.loop import loop_of, with_a_device
 from gradstep.core.graph.model import Graph, Operation
 from gradstep.core.graph.placed_devices import placed_on
 from gradstep.core.name_list import name_list
@@ -37,7 +37,7 @@ def device_that_computes(op: Operation) -> str:
 def placements(graph: Graph) -> Mapping[str, str]:
     """Operation -> the device that computes it, of those that another than that of the run does;
     those in loops as well."""
-    found = ((op.name, device_that_computes(op)) for op in with_loops(graph) if op.device)
+    found = ((op.name, device_that_computes(op)) for op in with_a_device(graph))
     return {name: device for name, device in found if device}
 
 

@@ -224,6 +224,6 @@ def _shadow(painter: QPainter, body: QRectF) -> None:
 
 
 def _kind(box: Box) -> str:
-    """The op type, behind the device that computes it where that is another than that of the
-    run."""
-    return f"{device_label(box.device)} · {box.type}" if box.device else box.type
+    """The op type, or how much is in a scope, behind the devices that compute it where those are
+    others than that of the run."""
+    return " · ".join([*map(device_label, box.devices), box.type])

@@ -50,7 +50,10 @@ def _of_boxes(before: VisibleGraph, edit: _Edit, now: Source) -> tuple[VisibleGr
         return None if found is None else (found, now)
     make = Boxes(now.graph, now.inference, now.request, now.passed)
     shown = ((before.boxes[before.box_of[edit.operations[i].name]], i) for i in changed)
-    same = all(box.is_scope or box == make.box(edit.operations[i]) for box, i in shown)
+    same = all(
+        edit.keeps_device(i) if box.is_scope else box == make.box(edit.operations[i])
+        for box, i in shown
+    )
     return (before, now) if same and edit.path.wires == before.on_path else None
 
 
@@ -124,6 +127,11 @@ class _Edit:
             tuple(map(self._renamed, self._old[i].inputs)) == self.operations[i].inputs
             for i in self.differ
         )
+
+    def keeps_device(self, place: int) -> bool:
+        """Whether what is in a place is computed where what was there is: a scope names devices."""
+        was, now = (each[place].device for each in (self._old, self.operations))
+        return bool(was == now)
 
     @cached_property
     def _keeps_waits(self) -> bool:

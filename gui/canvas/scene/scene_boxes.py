@@ -29,8 +29,8 @@ class Box(NamedTuple):
     kind: index into KINDS; inputs, outputs: number of ports; has_value, has_gradient: whether it
     has a row for each; open_inputs: ports without a wire; variadic: the last port adds an input.
     stack: the scopes, in their order; none where it is one. is_foreign: a scope that is what one
-    operation of another framework became. device: that computes it, where that is another than that
-    of the run.
+    operation of another framework became. devices: that compute it, or some of a scope, where those
+    are others than that of the run.
     """
 
     id: str
@@ -44,7 +44,7 @@ class Box(NamedTuple):
     open_inputs: frozenset[int] = _NONE
     stack: tuple[str, ...] = ()
     is_foreign: bool = False
-    device: str = ""
+    devices: tuple[str, ...] = ()
 
     @property
     def is_scope(self) -> bool:
@@ -68,7 +68,9 @@ def scope_box(id: str, members: Sequence[Operation], stack: tuple[str, ...] = ()
     told = f"×{len(stack)} · {count} each" if stack else count
     names = tuple(op.name for op in members)
     foreign = any(op.attrs.get(FOREIGN_SCOPE) == id[:-1] for op in members[:1])
-    return Box(id, told, COMPUTE, 1, 1, False, False, names, stack=stack, is_foreign=foreign)
+    placed = {device_that_computes(op) for op in members if op.device} - {""}
+    box = Box(id, told, COMPUTE, 1, 1, False, False, names, stack=stack, is_foreign=foreign)
+    return box._replace(devices=tuple(sorted(placed))) if placed else box
 
 
 def last_part(scope: str) -> str:
@@ -103,7 +105,7 @@ class Boxes:
             op.name in self._passed,
             (op.name,),
             _open(op, ports) if gaps else _NONE,
-            device=device_that_computes(op) if op.device else "",
+            devices=_device_of(op) if op.device else (),
         )
 
     def _look_up(self, type: str) -> tuple[int | None, int]:
@@ -130,6 +132,11 @@ class Boxes:
         wires = (self._graph.source(edge) for edge in self._graph.consumers[op.name])
         used = (ref.index + 1 for ref in wires if ref is not None)
         return max([len(definition.outputs) if definition else 0, *used])
+
+
+def _device_of(op: Operation) -> tuple[str, ...]:
+    device = device_that_computes(op)
+    return (device,) if device else ()
 
 
 def _kind_of(type: str) -> int | None:

@@ -10,13 +10,14 @@ from PySide6.QtWidgets import QWidget
 from gradstep.core.graph.loop import way_to
 from gradstep.core.graph.model import Edge, Operation
 from gradstep.core.graph.placed_devices import placed_on
+from gradstep.core.ops.declare.placeable_ops import STAY, can_be_placed
 from gradstep.core.ops.declare.table import OpDef, find
 from gradstep.core.ops.typing.tensor_type_dict import outputs_of
 from gradstep.gui import commands
 from gradstep.gui.frame.dialog_table import PLACE, open_dialog
 from gradstep.gui.look.device_text import device_words
 from gradstep.gui.look.plain_text import plain
-from gradstep.gui.look.theme import mono
+from gradstep.gui.look.theme import Tone, mono
 from gradstep.gui.model.workspace import Workspace
 from gradstep.gui.panels.inspector.fact_rows import FactRow, FactRows, flow_of, line_of
 from gradstep.gui.panels.inspector.gradient_menu import gradient_in_force
@@ -130,8 +131,12 @@ class NodeFacts(FactRows):
             wish = self._code()
             wish.set_text(self.tr("{}: a wish, not followed").format(op.device), "muted")
             return wish
-        link = Link(self._theme, device_words(device), "inspector.device", "text", code=True)
+        is_followed, words = can_be_placed(op), device_words(device)
+        said = words if is_followed else self.tr("{}: not followed").format(words)
+        tone: Tone = "text" if is_followed else "muted"
+        link = Link(self._theme, said, "inspector.device", tone, code=True)
         link.setAccessibleName(self.tr("Device: {}").format(device))
+        link.setToolTip("" if is_followed else plain(STAY))
         link.clicked.connect(lambda: open_dialog(self._workspace, PLACE))
         return line_of(link)
 

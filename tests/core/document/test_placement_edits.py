@@ -10,6 +10,8 @@ from gradstep.core.document.document import Document
 from gradstep.core.document.placement_edits import place, place_as_written
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType, Shape
+from gradstep.core.graph.edits import set_devices
+from gradstep.core.graph.placed_devices import device_spec
 from gradstep.core.io.native import gradstep_file
 from gradstep.core.io.tensorflow.graphdef_export import to_pb
 from gradstep.core.io.tensorflow.graphdef_import import from_pb
@@ -73,6 +75,17 @@ def test_what_is_in_a_loop_is_placed_but_not_what_holds_it_together() -> None:
         with pytest.raises(GradstepError, match="cannot be placed") as refused:
             place(document, [name], "gpu")
         assert "what holds a loop together" in refused.value.hint
+
+
+def test_what_a_file_places_wrongly_is_taken_away_and_wishes_stay(document: Document) -> None:
+    devices = {"layer1/w": device_spec("gpu"), "only/w": "/device:GPU:0", "x": device_spec("gpu")}
+    wrong = document.with_(graph=set_devices(document.graph, devices))
+    assert placements(wrong.graph) == {}
+    free = place(wrong, ["layer1", "x"], "")
+    assert free.graph["layer1/w"].device == free.graph["x"].device == ""
+    with pytest.raises(GradstepError, match="nothing in only"):
+        place(free, ["only"], "")
+    assert free.graph["only/w"].device == "/device:GPU:0"
 
 
 def test_a_graphdef_has_those_in_loops_too() -> None:
