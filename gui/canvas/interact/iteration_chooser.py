@@ -226,7 +226,9 @@ class IterationChoosers(QObject):
         frames = {f.loop: f for f in self._stage.arrays.frames if f.loop}
         wanted = [loop for loop in frames if loop in known and known[loop].iteration >= 0][:MOST]
         for gone in self.shown.keys() - {*wanted}:
-            self.shown.pop(gone).deleteLater()
+            chooser = self.shown.pop(gone)
+            chooser.hide()  # for it goes when there is nothing else to do
+            chooser.deleteLater()
         for loop in wanted:
             if loop not in self.shown:
                 self.shown[loop] = self._made(loop)

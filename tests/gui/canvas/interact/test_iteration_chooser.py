@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 from gradstep.core.document.document import Document
 from gradstep.core.graph.model import Constant
 from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.gui import commands
 from gradstep.gui.canvas.interact.iteration_chooser import IterationChooser
 from gradstep.gui.look.theme import theme_for
 from tests.gui.canvas.test_loops import power
@@ -132,6 +133,14 @@ def test_it_stands_in_the_upper_edge_of_its_frame(done: Any) -> None:
     assert found.word.text() == "while v₀ < 3 · iteration"
     done.view.camera.zoom_to(0.1)
     assert not found.isVisible(), "from afar it would be larger than what it is about"
+
+
+def test_it_goes_with_its_frame(done: Any) -> None:
+    found = chooser(done)
+    found.show()
+    commands.set_collapsed(done.space, frozenset({"while"}), "Close")
+    assert done.view.iterations.shown == {}
+    assert not found.isVisible()
 
 
 def test_going_into_the_loop_lets_go_of_the_choice(done: Any) -> None:
