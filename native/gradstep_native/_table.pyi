@@ -1,6 +1,10 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from typing_extensions import Buffer
+
+def copy_aside(into: Buffer, of: Buffer, /) -> None: ...
+
 class Table:
     native: int
     def __init__(self, calls: Iterable[Callable[[], Any]]) -> None: ...

@@ -98,6 +98,9 @@ int is_noted(Row const *row, PyArrayObject *const *arrays);
 void release_reduction(Row *row);
 void release_product(Row *row);
 
+/* aside.c */
+PyObject *copy_aside(PyObject *module, PyObject *arguments);
+
 /* bind.c */
 Outcome bind_row(Row *row, PyObject *call);
 void release_row(Row *row);

@@ -278,9 +278,15 @@ static PyType_Spec spec = {
     .slots = slots,
 };
 
+static PyMethodDef functions[] = {
+    {"copy_aside", copy_aside, METH_VARARGS,
+     "copy_aside(into, of): copy the bytes of one buffer to another that nobody reads soon."},
+    {NULL, NULL, 0, NULL},
+};
+
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "gradstep_native._table", "See gradstep_native.", -1, NULL, NULL, NULL,
-    NULL, NULL};
+    PyModuleDef_HEAD_INIT, "gradstep_native._table", "See gradstep_native.", -1, functions, NULL,
+    NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit__table(void) {
     import_array();

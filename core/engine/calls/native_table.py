@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
 
+import numpy as np
+
 SWITCH = "GRADSTEP_NATIVE"  # set to 0, plans run without it
+_LEAST_ASIDE = 1 << 18  # bytes; fewer are copied as fast in any other way
 _LOG = logging.getLogger("gradstep.engine")
 
 
@@ -32,9 +35,11 @@ class Table(Protocol):
 
 @dataclass(frozen=True)
 class Extension:
-    """make: of calls a table; None where plans run without, and then why not."""
+    """make: of calls a table; None where plans run without, and then why not. copy_aside: copies
+    bytes to where nobody looks soon, past the processor's caches; None likewise."""
 
     make: Callable[[Sequence[Callable[[], Any]]], Table] | None = None
+    copy_aside: Callable[[Any, Any], None] | None = None
     version: str = ""
     why_not: str = ""
 
@@ -64,7 +69,16 @@ def _look_for() -> Extension:
         version = metadata.version("gradstep-native")
     except metadata.PackageNotFoundError:
         version = "from its folder"
-    return Extension(module.Table, version)
+    return Extension(module.Table, getattr(module, "copy_aside", None), version)
+
+
+def copy_aside(into: Any, of: Any) -> None:
+    """Copy an array's bytes over another's, on any device, that are looked at later if at all."""
+    copy = None if of.nbytes < _LEAST_ASIDE else extension().copy_aside
+    if copy is None or not type(into) is type(of) is np.ndarray:
+        into[...] = of
+    else:
+        copy(into, of)
 
 
 def table_of(calls: Sequence[Callable[[], Any]]) -> Table | None:

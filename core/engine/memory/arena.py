@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.engine.backend import Backend
+from gradstep.core.engine.calls.native_table import copy_aside
 from gradstep.core.engine.memory.record_layout import Slot
 from gradstep.core.errors import GradstepError
 
@@ -50,7 +51,7 @@ class Arena:
 
     def fill(self, other: Arena) -> bool:
         """Copy the bytes to `other`, if that is laid out alike; whether it is."""
-        if other._starts != self._starts or other.nbytes != self.nbytes:
+        if not self._is_like(other):
             return False
         for there, block in zip(other._blocks, self._blocks, strict=True):
             there[...] = block
@@ -58,10 +59,15 @@ class Arena:
 
     def copy(self, into: Arena | None = None) -> Arena:
         """The same bytes elsewhere: in `into` if that is laid out alike, whose memory costs less
-        than new memory."""
-        if into is not None and self.fill(into):
+        than new memory. It is to be kept, and not looked at now."""
+        if into is not None and self._is_like(into):
+            for there, block in zip(into._blocks, self._blocks, strict=True):
+                copy_aside(there, block)
             return into
         other = Arena()
         other.nbytes, other._starts = self.nbytes, self._starts
         other._blocks = tuple([block.copy() for block in self._blocks])
         return other
+
+    def _is_like(self, other: Arena) -> bool:
+        return other._starts == self._starts and other.nbytes == self.nbytes
