@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from gradstep.core.cli.application_protocol import Answer, Application
-from gradstep.core.engine.calls.native_table import SWITCH, extension
 from gradstep.core.engine.kernels.kernel_libraries import LIBRARIES
 from gradstep.core.engine.kernels.kernel_registry import ALTERNATIVES
 from gradstep.core.errors import GradstepError
@@ -22,6 +21,7 @@ from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.host.machine_report import MachineFact, as_text, examine
 from gradstep.core.host.remote_engine import HERE, read_address
 from gradstep.core.installation import extra_command, is_checkout
+from gradstep.core.native_extension import SWITCH, extension
 from gradstep.core.program import sandbox
 from gradstep.core.program.sandbox import bubblewrap, landlock, seccomp
 

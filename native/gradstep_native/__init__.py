@@ -6,7 +6,7 @@ call. docs/native.md says how.
 
 from __future__ import annotations
 
-from gradstep_native._table import Table, copy_aside
+from gradstep_native._table import Table, add_rows, copy_aside
 from gradstep_native.self_check import find_difference
 
-__all__ = ["Table", "copy_aside", "find_difference"]
+__all__ = ["Table", "add_rows", "copy_aside", "find_difference"]

@@ -1,8 +1,10 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
 from typing_extensions import Buffer
 
+def add_rows(total: np.ndarray, values: np.ndarray, places: np.ndarray, /) -> bool: ...
 def copy_aside(into: Buffer, of: Buffer, /) -> None: ...
 
 class Table:

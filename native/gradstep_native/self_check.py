@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gradstep_native._table import Table
+from gradstep_native._table import Table, add_rows
 
+_ODD = np.array([0.0, -0.0, 1.5, -2.25, 1e-40, 3e38, np.inf, np.nan])
 Bound = tuple[partial[Any], np.ndarray]  # a call, and where its result goes
 
 
@@ -29,6 +30,12 @@ def _differences() -> Iterator[str]:
         table.run()
         if table.native and out.tobytes() != want:
             yield f"{call.func} of {out.dtype} is not what NumPy {np.__version__} gives"
+    for values in (np.resize(odd, (40, 9)) for odd in (_ODD[:6].astype(np.float32), _ODD[:6])):
+        places = np.arange(40) % 7
+        found, want = np.zeros((2, 7, 9), values.dtype)
+        np.add.at(want, places, values)
+        if not add_rows(found, values, places) or found.tobytes() != want.tobytes():
+            yield f"rows of {values.dtype} are not added as by NumPy {np.__version__}"
     if Table([partial(np.add, np.ones(1), np.ones(1), np.ones(1))]).native == 0:
         yield f"no loop of NumPy {np.__version__} was found"
 
@@ -47,9 +54,9 @@ def _bound_on_zeros(call: partial[Any]) -> Table:
 
 def _calls() -> Iterator[Bound]:
     """Every kind of row: small and large, contiguous and not, with numbers of all kinds."""
-    odd = np.array([0.0, -0.0, 1.5, -2.25, 1e-40, 3e38, np.inf, np.nan])
     for dtype in (np.float32, np.float64, np.int32, np.int64):
-        x = np.resize(odd[:4] if np.dtype(dtype).kind == "i" else odd, (9, 41)).astype(dtype)
+        odd = _ODD[:4] if np.dtype(dtype).kind == "i" else _ODD
+        x = np.resize(odd, (9, 41)).astype(dtype)
         y = (np.arange(x.size) % 7 - 3).reshape(x.shape).astype(dtype)
         yield from _elementwise(x, y)
         yield from _reductions(y)

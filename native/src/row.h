@@ -101,6 +101,9 @@ void release_product(Row *row);
 /* aside.c */
 PyObject *copy_aside(PyObject *module, PyObject *arguments);
 
+/* rows_added.c */
+PyObject *add_rows(PyObject *module, PyObject *arguments);
+
 /* bind.c */
 Outcome bind_row(Row *row, PyObject *call);
 void release_row(Row *row);

@@ -279,6 +279,9 @@ static PyType_Spec spec = {
 };
 
 static PyMethodDef functions[] = {
+    {"add_rows", add_rows, METH_VARARGS,
+     "add_rows(total, values, places): add row i of `values` [n, width] to row places[i] of `total` "
+     "[count, width], one after another; False, and nothing done, where that is not for it."},
     {"copy_aside", copy_aside, METH_VARARGS,
      "copy_aside(into, of): copy the bytes of one buffer to another that nobody reads soon."},
     {NULL, NULL, 0, NULL},

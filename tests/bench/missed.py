@@ -37,13 +37,11 @@ _DRAWN = (
     "the loss is NaN."
 )
 _ROWS = (
-    "Distinct indices are found by a table instead of by sorting (a quarter of the time), and "
-    "places with equally many rows are summed together, to the bits of `numpy.add.at` in a tenth "
-    "of its time: from 13.7 to 1.3. What is left is finding the order of the rows, copying them "
-    "into it, and NumPy's loop over them, together as long as PyTorch's whole step. "
-    "`add.reduceat` gives other bits (it adds the first row to the sum of the others) in twice "
-    "the time; adding the first, the second, … row of each place in turn takes ten times as long "
-    "where one place gets a thousand."
+    "Without native tables NumPy takes 0.4 ms to add 4,096 rows to 721 places: to find their "
+    "order, copy them into it, loop over groups of places and put the sums where they belong; "
+    "distinct indices take 0.07 ms. PyTorch takes 0.4 ms for all of it. `add.reduceat` gives "
+    "other bits in twice the time, `numpy.add.at` takes ten times as long. With native tables "
+    "rows are added in less than half of that, to the same bits."
 )
 _COMPILED_ROWS = (
     "With numba, two compiled loops do it in one pass over the rows, which is two thirds of the "

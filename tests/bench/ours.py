@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.autodiff.reverse.tf_gradients import Gradient, gradients
-from gradstep.core.engine.calls.native_table import extension
 from gradstep.core.engine.kernels.kernel_choice import REFERENCE, Kernels, with_kernels
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.passes.pass_pipeline import optimize
@@ -22,6 +21,7 @@ from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.engine.run.variable_store import VariableStore
 from gradstep.core.graph.model import Graph, TensorRef
+from gradstep.core.native_extension import extension
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.train.optimizers import apply_updates
 from tests.bench.environments import NotAvailableError

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from gradstep.core.engine.backend import Backend
-from gradstep.core.engine.calls.native_table import copy_aside
 from gradstep.core.engine.memory.record_layout import Slot
 from gradstep.core.errors import GradstepError
+from gradstep.core.native_extension import copy_aside
 
 
 class Arena:

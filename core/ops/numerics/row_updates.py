@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core import native_extension
 from gradstep.core.ops.numerics.fused_functions import fused
 from gradstep.core.ops.numerics.index_bounds import fill_outside, resolve
 from gradstep.core.ops.numerics.row_sums import sums_in_order, worthwhile
@@ -40,14 +41,18 @@ def sum_rows(xp: Any, values: Any, rows: Any, dropped: Any, count: int) -> Any:
     if count == 0 or rows.size == 0:
         return xp.zeros((count, *inner), dtype=values.dtype)
     kept, places = fill_outside(xp, values, dropped, 0), rows.reshape(-1)
+    total = xp.zeros((count, *inner), dtype=values.dtype)
+    if xp is np and _added_at_once(total, kept, places):
+        return total
     if xp is np and worthwhile(flat := kept.reshape(rows.size, -1)):
         return sums_in_order(flat, places, count).reshape(count, *inner)
-    total = xp.zeros((count, *inner), dtype=values.dtype)
     return add_rows(xp, total, kept.reshape((rows.size, *inner)), places)
 
 
 def add_rows(xp: Any, total: Any, values: Any, rows: Any) -> Any:
     """`total` [count, …] with `values` [n, …] added at `rows` [n]; may change `total`."""
+    if xp is np and _added_at_once(total, values, rows):
+        return total
     if total.dtype.kind == "c":
         parts = [
             add_rows(xp, xp.array(part(total)), part(values), rows) for part in (xp.real, xp.imag)
@@ -60,6 +65,17 @@ def add_rows(xp: Any, total: Any, values: Any, rows: Any) -> Any:
     wide = total.astype(kind)
     xp.add.at(wide, rows, values.astype(kind))
     return wide.astype(total.dtype)
+
+
+def _added_at_once(total: np.ndarray, values: np.ndarray, rows: np.ndarray) -> bool:
+    """Whether they were added by NumPy's loop for a row alone, without its machinery around it."""
+    if not (total.size and rows.size and total.flags.c_contiguous):
+        return False
+    width = total.size // len(total)
+    if values.size != rows.size * width:
+        return False
+    flat = values.reshape(rows.size, width)
+    return native_extension.add_rows(total.reshape(len(total), width), flat, rows)
 
 
 def combine_rows(xp: Any, name: str, total: Any, values: Any, rows: Any) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gradstep.core.cli import doctor
-from gradstep.core.engine.calls.native_table import SWITCH, Extension, Table
+from gradstep.core.engine.calls.native_table import Table
+from gradstep.core.native_extension import SWITCH, Extension
 
 MISSING = "libEGL.so.1: cannot open shared object file"
 

@@ -15,13 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradstep.core.engine.calls import call_loop
-from gradstep.core.engine.calls.native_table import Table, extension
+from gradstep.core.engine.calls.native_table import Table
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.plan.compile_plan import compile_plan
 from gradstep.core.engine.run.feed_values import infer_fed_types
 from gradstep.core.engine.run.recording import Recording
 from gradstep.core.engine.run.step_costs import measure
 from gradstep.core.engine.run.variable_store import VariableStore
+from gradstep.core.native_extension import extension
 from tests.support.layouts import EXACT, Bits, Case, assert_same, bits, debugged, passes, run
 from tests.support.random_networks import networks
 from tests.support.random_programs import programs

@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradstep.core import native_extension
 from gradstep.core.engine.calls import native_table
 from gradstep.core.engine.calls.call_loop import CallRun
-from gradstep.core.engine.calls.native_table import extension
+from gradstep.core.native_extension import extension
 
 
 @pytest.fixture(autouse=True)
 def looked_for_anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.delenv(native_table.SWITCH, raising=False)
+    monkeypatch.delenv(native_extension.SWITCH, raising=False)
     extension.cache_clear()
     yield
     extension.cache_clear()
@@ -48,7 +49,7 @@ def install(monkeypatch: pytest.MonkeyPatch, found: Any) -> None:
             raise found
         return found
 
-    monkeypatch.setattr(native_table.importlib, "import_module", load)
+    monkeypatch.setattr(native_extension.importlib, "import_module", load)
 
 
 def test_what_is_not_installed_is_not_missed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from gradstep.core import native_extension
 from gradstep.core.ops.numerics import row_updates
 from tests.support import fake_xp
 
@@ -51,3 +56,37 @@ def test_on_a_device_nobody_asks_how_many_rows_there_are() -> None:
     assert fake_xp.FakeArray.host_reads == before
     assert written.get().tolist() == [4, 0, 5]
     assert product.get().tolist() == [8, 1, 15]
+
+
+@given(
+    st.sampled_from(["float32", "float64", "complex64", "int16", "bool"]),
+    st.sampled_from([(), (3,), (2, 5), (0,)]),
+    st.integers(0, 40),
+    st.integers(0, 9),
+    st.booleans(),
+    st.integers(0, 99),
+)
+def test_the_extension_changes_no_bit(
+    dtype: str, inner: tuple[int, ...], n: int, count: int, drops: bool, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    values = (rng.normal(size=(n, *inner)) * 1000).astype(dtype)
+    places = rng.integers(0, max(count, 1), n)[: n if count else 0]
+    values, dropped = values[: len(places)], rng.random(len(places)) < 0.3
+    start = (rng.normal(size=(*inner, count)) * 1000).astype(dtype).T
+    if len(inner) == 2:
+        start = start.swapaxes(1, 2)
+
+    def results() -> list[np.ndarray]:
+        total = start.copy("C")
+        return [
+            row_updates.sum_rows(np, values, places, dropped if drops else None, count),
+            row_updates.add_rows(np, start.copy("F"), values, places),
+            row_updates.add_rows(np, total, values, places),
+        ]
+
+    with patch.object(native_extension, "add_rows", lambda *arrays: False):
+        wanted = results()
+    for found, want in zip(results(), wanted, strict=True):
+        assert (found.dtype, found.shape) == (want.dtype, want.shape)
+        assert found.tobytes() == want.tobytes()
