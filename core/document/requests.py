@@ -87,7 +87,10 @@ def trained_variables(document: Document, optimizer: Optimizer) -> tuple[TensorR
 
 def _asked_for(document: Document) -> tuple[TensorRef, ...]:
     """The variables that gradients are asked for by."""
-    wrt = document.request.wrt
+    wrt, by_type = document.request.wrt, document.graph.by_type
+    variables = frozenset[str]().union(*(by_type.get(type, ()) for type in VARIABLES))
+    if variables.issuperset(map(_OP, wrt)):
+        return wrt  # nearly always so
     there = map(document.graph.operations.get, map(_OP, wrt))
     return tuple([r for r, op in zip(wrt, there, strict=True) if op and op.type in VARIABLES])
 

@@ -88,7 +88,10 @@ def loop_plans(plan: Plan) -> Iterator[Plan]:
 @memo_of_document(2)
 def _notation(program: Program) -> Notation:
     graph = flatten_loops(program.graph)
+    readers = program.forward.consumers if graph is program.graph else None
     if len(program.derived) < 2:
-        return Notation(graph, program.request.of, program.gradients, program.edges)
+        about = program.request.of, program.gradients, program.edges
+        return Notation(graph, *about, readers=readers)
     first, *others = program.derived
-    return Notation(graph, first.of, first.gradients, first.edges, others=others)
+    about = first.of, first.gradients, first.edges
+    return Notation(graph, *about, others=others, readers=readers)

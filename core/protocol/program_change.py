@@ -151,12 +151,15 @@ def _apply_loss(before: LossInfo | None, change: LossChange) -> LossInfo:
 def _remapped(old: Mapping[str, Any], new: Mapping[str, Any]) -> Rearranged[Any] | None:
     if old is new:
         return None
-    names = [*new]
-    if [*old] == names:
-        there, here = [*old.values()], [*new.values()]
-        few = changed_places(there, here)
-        if few is not None:
-            return _put([(p, (names[p], here[p])) for p in few if there[p] != here[p]], len(names))
+    then, now, there, here = [*old], [*new], [*old.values()], [*new.values()]
+    named, few = changed_places(then, now), changed_places(there, here)
+    if few is not None and not named and named is not None:
+        return _put([(place, (now[place], here[place])) for place in few], len(now))
+    if few is not None and named is not None:
+        places = sorted({*named, *few})
+        before = {place: (then[place], there[place]) for place in places}
+        after = {place: (now[place], here[place]) for place in places}
+        return _exchanged(before, after, itemgetter(0), places, len(now))
     return _rearranged([*old.items()], [*new.items()], itemgetter(0))
 
 
@@ -180,7 +183,7 @@ def _rearranged(
         return None
     few = changed_places(old, new)
     if few is not None:
-        return _exchanged(old, new, key, [place for place in few if old[place] != new[place]])
+        return _exchanged(old, new, key, few, len(old))
     first, last = common_ends(old, new)
     if first == len(old) == len(new):
         return None
@@ -204,9 +207,13 @@ def _rearranged(
 
 
 def _exchanged(
-    old: Sequence[T], new: Sequence[T], key: Callable[[T], object], places: Sequence[int]
+    old: Sequence[T] | Mapping[int, T],
+    new: Sequence[T] | Mapping[int, T],
+    key: Callable[[T], object],
+    places: Sequence[int],
+    length: int,
 ) -> Rearranged[T] | None:
-    """Of lists that differ in these places alone."""
+    """Of lists of that length that differ in these places alone; of which no other is asked."""
     if not places:
         return None
     there = {key(old[place]): place for place in places}
@@ -220,7 +227,7 @@ def _exchanged(
         else:
             added.append(new[place])
         done = place + 1
-    runs.append((done, len(old) - done, 0))
+    runs.append((done, length - done, 0))
     return Rearranged([run for run in runs if run[1] or run[2]], added)
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from gradstep.core.graph.model import Edge, Graph, TensorRef
 
+Readers = Mapping[str, Sequence[Edge]] | None  # the wires from each operation, where they are known
+
 
 class GradientOwners:
-    """Of one differentiation; see Notation for `gradients` and `edges`. loss: as it is written."""
+    """Of one differentiation; see Notation for the rest. loss: as it is written."""
 
     def __init__(
         self,
@@ -18,8 +20,10 @@ class GradientOwners:
         loss: str,
         gradients: Mapping[TensorRef, TensorRef],
         edges: Mapping[Edge, TensorRef],
+        readers: Readers = None,
     ) -> None:
         self.loss, self._graph, self._gradients, self._edges = loss, graph, gradients, edges
+        self._readers = readers
 
     def tensor(self, gradient: TensorRef) -> TensorRef | None:
         """The tensor whose gradient it holds; of several the first."""
@@ -32,7 +36,13 @@ class GradientOwners:
 
     def is_summand(self, contribution: TensorRef) -> bool:
         """Whether others come back to that tensor, too."""
-        return self._counted[self.flows_to(contribution)] > 1
+        to = self.flows_to(contribution)
+        readers = None if to is None or self._readers is None else self._readers.get(to.op)
+        if readers is None:
+            return self._counted[to] > 1
+        over = (wire for wire in readers if self._graph.source(wire) == to)
+        back = ((wire, self._edges.get(wire)) for wire in over)
+        return sum(self._wires[held] == wire for wire, held in back if held is not None) > 1
 
     @cached_property
     def _tensors(self) -> Mapping[TensorRef, TensorRef]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradstep.core.autodiff.notation.control_sentences import ControlSentences
 from gradstep.core.autodiff.notation.formula_notation import render
-from gradstep.core.autodiff.notation.gradient_owners import GradientOwners
+from gradstep.core.autodiff.notation.gradient_owners import GradientOwners, Readers
 from gradstep.core.autodiff.notation.loop_symbols import LoopSymbols
 from gradstep.core.autodiff.notation.passed_values import PassedValues
 from gradstep.core.autodiff.reverse.differentiate import Differentiation
@@ -41,6 +41,7 @@ class Notation:
     flows back over each wire; both as Differentiation gives them. of: what was differentiated.
     names: what to call tensors, where not by their own names; depth: levels of inlined operations.
     others: what else was differentiated in it; losses then go by their names: `∂d_loss/∂w`.
+    readers: the wires from each operation that was differentiated, if all are of this graph.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Notation:
         names: Mapping[TensorRef, str] = MappingProxyType({}),
         depth: int = _DEPTH,
         others: Sequence[Differentiation] = (),
+        readers: Readers = None,
     ) -> None:
         self.graph = graph
         self._names = names
@@ -63,10 +65,10 @@ class Notation:
         self._said: dict[str, TensorRef] = {}
         self._named: dict[str, TensorRef] = {}
         self._alike: set[str] = set()
-        self._owners = [GradientOwners(graph, self.numerator, gradients, edges)]
+        self._owners = [GradientOwners(graph, self.numerator, gradients, edges, readers)]
         for other in others:
             loss = self._loss(other.of) if several else self.numerator
-            self._owners.append(GradientOwners(graph, loss, other.gradients, other.edges))
+            self._owners.append(GradientOwners(graph, loss, other.gradients, other.edges, readers))
         self._passed = PassedValues(self._symbols)
         self._control = ControlSentences(self._symbols, self._passed, self)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from copy import copy
 from functools import cached_property
-from itertools import compress
+from itertools import compress, count
 from operator import ne
 
 from gradstep.core.autodiff.reverse.tf_gradient_order import rank_operations
@@ -75,7 +75,8 @@ class BackwardSlice:
         if self.__dict__.get("has_gradient_scopes") is not False or _is_gradient_scope(name):
             self.__dict__.pop("has_gradient_scopes", None)
         old, arrivals = op.name, dict(self.arrivals)
-        names = [name if other == old else other for other in self.path]
+        names = [*self.path]
+        names[names.index(old)] = name
         self.path = dict(zip(names, self.path.values(), strict=True))
         if old in self.live:
             self.live = (self.live - {old}) | {name}
@@ -100,7 +101,7 @@ class BackwardSlice:
     @cached_property
     def places(self) -> Mapping[str, int]:
         """The places of the operations on the path."""
-        return {name: place for place, name in enumerate(self.path)}
+        return dict(zip(self.path, count(), strict=False))
 
     @cached_property
     def scopes(self) -> frozenset[str]:

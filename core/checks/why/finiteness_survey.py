@@ -78,8 +78,9 @@ class Surveyor:
     def __init__(self, session: DebugSession, before: Surveyor | None = None) -> None:
         self.session, self._again = session, Again(session)
         self._made = _NumbersMade(session.plan)
-        known: Mapping[str, object] = {} if before is None else before._starts.known
-        self._starts: _SoundStarts = _SoundStarts(session, known)
+        self._starts: _SoundStarts = _SoundStarts(
+            session, None if before is None else before._starts
+        )
         self._looks: OrderedDict[int, _Look] = OrderedDict()
 
     def forget_runs(self) -> None:
@@ -127,15 +128,21 @@ class _SoundStarts:
     known that they are finite. Nobody writes to these, and an edit leaves most of them as they
     are."""
 
-    def __init__(self, session: DebugSession, known: Mapping[str, object]) -> None:
+    def __init__(self, session: DebugSession, before: _SoundStarts | None) -> None:
         self._session = session
-        self.known = known
+        self.known: Mapping[str, object] = {} if before is None else before.known
+        # Of which versions of variables, in which store as it was, all are known to be sound.
+        self._sound: tuple[object, ...] = () if before is None else before._sound
         self._learns = True  # whether something was to be found out when it was last asked
 
     def unknown(self, run: WholeRun) -> list[int]:
         """The first versions of variables of which something may have to be found out."""
+        is_first = run.rank == _FIRST_RUN and not run.is_shared
+        if is_first and not run.given and self._is_sound(run):
+            self._learns = False
+            return []
         names, firsts = self._variables(run)
-        if run.rank != _FIRST_RUN or run.is_shared:
+        if not is_first:
             return firsts
         held = map(self._session.timeline.start.get, names)
         others = map(is_not, held, map(self.known.get, names, repeat(_UNKNOWN)))
@@ -147,15 +154,23 @@ class _SoundStarts:
 
     def note(self, run: WholeRun, bad: Mapping[int, bool]) -> None:
         """All but `bad` of what that run began with were found to be finite."""
-        if run.rank != _FIRST_RUN or not run.is_own or not self._learns:
+        if run.rank != _FIRST_RUN or not run.is_own:
             return
         start = self._session.timeline.start
+        self._sound = () if bad else (run.plan.versions, start, start.version)
+        if not self._learns:
+            return
         names, firsts = self._variables(run)
         held = [*map(start.get, names)]
         known = dict(compress(zip(names, held, strict=True), map(is_not, held, repeat(None))))
         for name in compress(names, map(bad.__contains__, firsts)) if bad else ():
             known.pop(name, None)
         self.known = known
+
+    def _is_sound(self, run: WholeRun) -> bool:
+        start = self._session.timeline.start
+        known = len(self._sound) == 3 and self._sound[0] is run.plan.versions
+        return known and self._sound[1] is start and self._sound[2] == start.version
 
     def _variables(self, run: WholeRun) -> tuple[list[str], list[int]]:
         """Their names, and what they begin a run with."""

@@ -220,7 +220,7 @@ def _graph(before: Graph, record: DifferenceRecord, put: Mapping[str, Operation]
     if order is merged:
         return _edited(before, merged, put, record.removed)
     try:
-        operations = {name: merged[name] for name in order}
+        operations = dict(zip(order, map(merged.__getitem__, order), strict=True))
     except KeyError as error:
         raise _misfit(f"there is no operation {error.args[0]!r}") from None
     if len(operations) != len(merged):
