@@ -30,20 +30,39 @@ def summarize(array: Array) -> Stats | None:
 
 
 def _summarize(array: Array) -> Stats:
-    """Of a few numbers, that need not be looked at piece by piece."""
+    """Of a few numbers, that need not be looked at piece by piece. Nearly all tensors are that
+    small, and what takes time is how often NumPy is asked."""
     array = widened(array)
-    nans, infs = int(np.isnan(array).sum()), int(np.isinf(array).sum())
-    zeros = int(array.size - np.count_nonzero(array))
+    zeros = array.size - int(np.count_nonzero(array))
+    if not array.size:
+        return Stats(nans=0, infs=0, zeros=zeros)
     values = np.abs(array) if kind_of(array.dtype) == "c" else array
-    if nans or infs:
+    with np.errstate(all="ignore"):  # a sum may be infinite, and may be said so
+        least, most = _ends(values)
+        if math.isfinite(least) and math.isfinite(most):
+            return _of_finite(values, least, most, zeros)
+        nans, infs = (int(np.count_nonzero(find(array))) for find in (np.isnan, np.isinf))
         values = values[np.isfinite(array)]
-    if values.size == 0:
-        return Stats(nans=nans, infs=infs, zeros=zeros)
+        if not values.size:
+            return Stats(nans=nans, infs=infs, zeros=zeros)
+        return _of_finite(values, *_ends(values), zeros, nans, infs)
+
+
+def _ends(values: Array) -> tuple[float, float]:
+    """The smallest and the largest; NaN where one is."""
+    least = np.minimum.reduce(values, axis=None)
+    return float(least), float(np.maximum.reduce(values, axis=None))
+
+
+def _of_finite(
+    values: Array, least: float, most: float, zeros: int, nans: int = 0, infs: int = 0
+) -> Stats:
+    """Of these, besides which there are others that are not finite. zeros: in the whole."""
     return Stats(
-        minimum=float(values.min()),
-        maximum=float(values.max()),
-        mean=_mean(values),
-        norm=_norm(values),
+        minimum=least,
+        maximum=most,
+        mean=float(np.add.reduce(values, axis=None, dtype=np.float64) / values.size),
+        norm=_norm(values, max(abs(least), abs(most))),
         nans=nans,
         infs=infs,
         zeros=zeros,
@@ -97,16 +116,9 @@ def differs(now: Array, before: Array) -> Array:
     return different
 
 
-def _mean(values: Array) -> float:
-    with np.errstate(over="ignore"):  # the sum of huge elements is infinite, and may be said so
-        return float(values.mean(dtype=np.float64))
-
-
-def _norm(values: Array) -> float:
-    """The Euclidean norm, scaled so that large elements do not overflow."""
-    wide = np.abs(values.astype(np.float64))
-    largest = float(wide.max())
-    if largest == 0.0 or not np.isfinite(largest):  # a complex modulus may overflow
+def _norm(values: Array, largest: float) -> float:
+    """The Euclidean norm, scaled so that large elements do not overflow. largest: in size."""
+    if largest == 0.0 or not math.isfinite(largest):  # a complex modulus may overflow
         return largest
-    with np.errstate(over="ignore", under="ignore"):
-        return float(largest * np.sqrt(np.square(wide / largest).sum()))
+    squares = np.square(values.astype(np.float64) / largest)
+    return float(largest * np.sqrt(np.add.reduce(squares, axis=None)))
