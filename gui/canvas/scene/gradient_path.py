@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heapify, heappop, heappush
-from itertools import chain, count
+from itertools import chain, compress, count
+from operator import ne
 from typing import Protocol
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
@@ -259,8 +260,7 @@ def _list_recarried(
     """The operations of which another output can carry a gradient than could."""
     names = [*names]
     old, new = ([*map(types.get, names)] for types in (was, now))
-    every = zip(names, old, new, strict=True)
-    return [name for name, a, b in every if _barred(a) != _barred(b)]
+    return [*compress(names, map(ne, map(_barred, old), map(_barred, new)))]
 
 
 def _barred(outputs: _Outputs | None) -> Sequence[int]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import compress, islice
-from operator import is_, is_not
+from operator import attrgetter, is_, is_not, ne
 from weakref import ref as weak
 
 import numpy as np
@@ -24,6 +24,8 @@ from gradstep.gui.canvas.scene.visible_graph import (
     control_links,
     single_links,
 )
+
+_NAME = attrgetter("name")
 
 
 def revised(before: VisibleGraph, made: Source, now: Source) -> tuple[VisibleGraph, Source] | None:
@@ -174,9 +176,11 @@ class _Edit:
         old, new = (source.inference.types.of.get for source in (self._made, self._now))
         since = self._now.inference.since
         if since is not None and since.before() is self._made.graph:
-            places = map(self._now.graph.places.get, since.names)
-            both = (i for i in places if i is not None and i < self.kept)
-            return sorted(i for i in both if old(self._old[i].name) != new(self.operations[i].name))
+            kept, places = self.kept, map(self._now.graph.places.get, since.names)
+            both = [i for i in places if i is not None and i < kept]
+            names = (map(_NAME, map(ops.__getitem__, both)) for ops in (self._old, self.operations))
+            was, now = (map(known, own) for known, own in zip((old, new), names, strict=True))
+            return sorted(compress(both, map(ne, was, now)))
         outputs = [*map(new, islice(self._now.graph.operations, self.kept))]
         before = [*map(old, islice(self._made.graph.operations, self.kept))]
         other = compress(range(self.kept), map(is_not, before, outputs))
