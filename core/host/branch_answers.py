@@ -41,9 +41,9 @@ def inject(threads: Scheduler, name: str, value: np.ndarray, at: str = "", branc
         words = f"{TensorRef.parse(name).short}{at} = {brief(value).removesuffix('.')}"
         values = {name: _whole(threads, name, value, at)}
     words += _iteration(threads)
-    threads.inject(values, branch, words)
     if len(threads.states) > 1:
-        return f"{words} from here on, in {threads.current}"
+        words += f" in {threads.current}"
+    threads.inject(values, branch, words)
     return f"{words} from here on, on branch {branch_of(threads)}"
 
 
@@ -79,7 +79,7 @@ def manage(threads: Scheduler, request: ManageBranches) -> str:
         threads.edit(request.kind, request.edited, name, words)
         return f"{words} from run {threads.stop.run + 1} on, on branch {branch_of(threads)}"
     if request.command == "rename":
-        threads.session.branches.rename(name, request.to)
+        threads.rename_branch(name, request.to)
         return f"branch {name} is {request.to.strip()}"
     threads.drop_branch(name)
     return f"branch {name} is gone"
@@ -87,7 +87,7 @@ def manage(threads: Scheduler, request: ManageBranches) -> str:
 
 def branch_of(threads: Scheduler) -> str:
     """The branch that is shown."""
-    return threads.session.branches.current
+    return threads.branches.current
 
 
 def _whole(threads: Scheduler, name: str, value: np.ndarray, at: str) -> np.ndarray:

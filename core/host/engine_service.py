@@ -338,7 +338,8 @@ class EngineService:
         return self._branched(reply, request.look)
 
     def _keep_branches(self, request: m.KeepBranches, buffers: Sequence[Buffer]) -> Answer:
-        document, branches = self._open_document.document, self._session.branches.all
+        document, threads = self._open_document.document, self._open_document.sessions.session
+        branches = threads.require_kept().all
         kept = document.with_(branches=keep(branches))
         members, told = differences(document, kept).to_buffers()
         return m.BranchesKept(count=len(branches) - 1, members=members), tuple(told)

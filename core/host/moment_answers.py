@@ -5,9 +5,10 @@ from __future__ import annotations
 from msgspec import structs
 
 from gradstep.core.debug.concurrency.session_registry import Sessions
+from gradstep.core.debug.concurrency.thread_branches import ThreadBranches
 from gradstep.core.debug.motion.branches import Branches
 from gradstep.core.host.device_services import DeviceServices
-from gradstep.core.host.moment_values import session_of, take
+from gradstep.core.host.moment_values import branches_of, take
 from gradstep.core.position_text import position_text
 from gradstep.core.protocol.messages import CompareMoments, Comparison, Moment
 
@@ -32,7 +33,7 @@ def _at_one_place(sessions: Sessions, left: Moment, right: Moment) -> tuple[Mome
     named = [moment for moment in (left, right) if moment.run >= 0]
     if len(named) == 2:
         return left, right
-    branches = session_of(sessions, left).branches
+    branches = branches_of(sessions, left)
     one, other = (branches[m.branch or branches.current] for m in (left, right))
     if one.edits != other.edits:
         return _in_one_run(branches, left, right)
@@ -43,7 +44,9 @@ def _at_one_place(sessions: Sessions, left: Moment, right: Moment) -> tuple[Mome
     return structs.replace(left, run=run, step=step), structs.replace(right, run=run, step=step)
 
 
-def _in_one_run(branches: Branches, left: Moment, right: Moment) -> tuple[Moment, Moment]:
+def _in_one_run(
+    branches: Branches | ThreadBranches, left: Moment, right: Moment
+) -> tuple[Moment, Moment]:
     """Of branches that run other programs, whose steps have other numbers: as far as each has come
     in the last run that both have reached, or in the one that is named."""
     both = left, right
@@ -63,7 +66,7 @@ def _origin(sessions: Sessions, left: Moment, right: Moment) -> str:
     """Where one branch leaves the other, with what."""
     if left.session != right.session:
         return ""
-    branches = session_of(sessions, left).branches
+    branches = branches_of(sessions, left)
     names = [moment.branch or branches.current for moment in (left, right)]
     for name, other in (names, reversed(names)):
         branch = branches[name]

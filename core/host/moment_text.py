@@ -24,7 +24,7 @@ def read_moment(sessions: Sessions, text: str) -> Moment:
         )
     name, run, step = found["name"] or "", found["run"], found["step"]
     place = Moment() if run is None else Moment(run=int(run), step=int(step))
-    branches = sessions.session.session.branches
+    branches = sessions.session.branches
     if not name or any(branch.name == name for branch in branches.all):
         return structs.replace(place, branch=name)
     if name in sessions.by_name:

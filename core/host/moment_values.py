@@ -9,7 +9,9 @@ import numpy as np
 
 from gradstep.core.cancellation import check_cancelled
 from gradstep.core.debug.concurrency.session_registry import Sessions
+from gradstep.core.debug.concurrency.thread_branches import ThreadBranches
 from gradstep.core.debug.history.frame import Frame
+from gradstep.core.debug.motion.branches import Branches
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.model import Operation, TensorRef
@@ -32,10 +34,10 @@ class Taken:
 def take(sessions: Sessions, moment: Moment) -> Taken:
     """All values of a moment, copied. Raises GradstepError for one that is not there, or was not
     run yet."""
-    session = session_of(sessions, moment)
-    branch = moment.branch or session.branches.current
-    with session.branches.looking_at(branch):
-        run, step = _place(session, moment, branch)
+    branches = branches_of(sessions, moment)
+    branch = moment.branch or branches.current
+    with branches.looking_at(branch) as session:
+        run, step = _place(branches, session, moment, branch)
         _require_run(session, run, step)
         frame = session.frame(run, step)
         operations = [*_operations(session)]
@@ -45,9 +47,10 @@ def take(sessions: Sessions, moment: Moment) -> Taken:
     return Taken(_title(sessions, moment, branch, run, step), there, values, since)
 
 
-def session_of(sessions: Sessions, moment: Moment) -> DebugSession:
-    """The session that a moment is of. Raises GradstepError for a name that there is not."""
-    return sessions[moment.session or sessions.current].session
+def branches_of(sessions: Sessions, moment: Moment) -> Branches | ThreadBranches:
+    """Those of the session that a moment is of. Raises GradstepError for a name that there is
+    not."""
+    return sessions[moment.session or sessions.current].branches
 
 
 def _since(session: DebugSession, op: Operation, step: int) -> int:
@@ -59,10 +62,12 @@ def _since(session: DebugSession, op: Operation, step: int) -> int:
     return plan.step_of.get(op.name, -1)
 
 
-def _place(session: DebugSession, moment: Moment, branch: str) -> tuple[int, int]:
+def _place(
+    branches: Branches | ThreadBranches, session: DebugSession, moment: Moment, branch: str
+) -> tuple[int, int]:
     """Where it stands, or was left, but for what is said."""
-    run, step = session.branches[branch].place
-    if branch == session.branches.current:
+    run, step = branches[branch].place
+    if branch == branches.current:
         run, step = session.stop.run, session.stop.step
     elsewhere = moment.run not in (-1, run)
     if moment.step >= 0:
@@ -103,6 +108,6 @@ def _title(sessions: Sessions, moment: Moment, branch: str, run: int, step: int)
     names = []
     if len(sessions.by_name) > 1:
         names.append(moment.session or sessions.current)
-    if len(session_of(sessions, moment).branches.all) > 1:
+    if len(branches_of(sessions, moment).all) > 1:
         names.append(branch)
     return " · ".join([*names, position_text([(run, step)])])

@@ -10,6 +10,7 @@ from operator import is_, itemgetter
 from gradstep.core.checks.why.finiteness_survey import Surveyor
 from gradstep.core.data.opened_data import OpenedData
 from gradstep.core.debug.concurrency.scheduler import Scheduler
+from gradstep.core.debug.concurrency.thread_branches import ThreadBranches
 from gradstep.core.debug.concurrency.thread_state import ThreadState
 from gradstep.core.debug.history.batches import Batches
 from gradstep.core.debug.history.branch_record import Branch
@@ -234,7 +235,7 @@ def report_stop(threads: Scheduler) -> Stopped:
         recorded_limit=stop.recorded_limit,
         threads=[] if len(states) == 1 else [_thread_info(state) for state in states],
         batch=stop.batch,
-        branches=branch_infos(session.branches),
+        branches=branch_infos(threads.branches),
         loops=[*islice(_shown(session, session.view(), session.plan), _LOOPS)],
     )
 
@@ -267,7 +268,7 @@ def _loop_shown(op: Operation, found: LoopView | None, chosen: bool) -> LoopShow
     )
 
 
-def branch_infos(branches: Branches) -> list[BranchInfo]:
+def branch_infos(branches: Branches | ThreadBranches) -> list[BranchInfo]:
     """All of them, in the order in which they were made; none where there is but the first."""
     found = branches.all
     return [] if len(found) == 1 else [_branch_info(b, branches.current) for b in found]

@@ -125,10 +125,11 @@ class SessionJournal:
         reply, request = replace_fields(reply, seen=None), replace_fields(request, look=None)
         moves: tuple[Message, ...] = (*self.moves, request)
         restarted = request.command == "restart"
-        if restarted:  # forgets all moves, but not whose it is
+        if restarted:  # forgets all moves but those on other branches, and not whose it is
             current = next((thread.name for thread in reply.threads if thread.current), "")
             whose = Control(command="thread", target=current)
-            moves = (*self._set_before(reply), request, whose)
+            before = self.moves if reply.branches else self._set_before(reply)
+            moves = (*before, request, whose)
         return replace(
             self,
             where=reply,

@@ -14,7 +14,7 @@ def stop_text(threads: Scheduler, said: Stopped) -> str:
     stop = threads.stop
     total = len(threads.session.plan.steps)
     thread = f"{threads.current}: " if said.threads else ""
-    thread += f"{threads.session.branches.current}: " if said.branches else ""
+    thread += f"{threads.branches.current}: " if said.branches else ""
     text = f"[{stop.reason}] {thread}run {stop.run + 1}, step {stop.step} of {total}"
     text += f" · {stop.batch}" if stop.batch else ""
     text += "".join(f" · {x.text}, step {x.step} of {x.length}" for x in stop.inside)

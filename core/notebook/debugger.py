@@ -165,17 +165,17 @@ class Debugger(Moves[Stop]):
     @property
     def branch(self) -> str:
         """The name of the branch that is shown."""
-        return self._threads.session.branches.current
+        return self._threads.branches.current
 
     @property
     def branches(self) -> list[str]:
         """Their names, in the order in which they were made."""
-        return [branch.name for branch in self._threads.session.branches.all]
+        return [branch.name for branch in self._threads.branches.all]
 
     @add_notes()
     def about_branch(self, name: str = "") -> Branch:
         """Where a branch leaves which, with what, and where it stands; "" for the one shown."""
-        branches = self._threads.session.branches
+        branches = self._threads.branches
         known = {branch.name: branch for branch in branches.all}
         return Branch.of(known.get(name or branches.current) or branches[name])
 

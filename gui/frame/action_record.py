@@ -225,18 +225,18 @@ def one_value_here(workspace: Workspace) -> bool:
     return op.type in VARIABLES or (known is not None and known.state == "known")
 
 
-@needs("a program with threads has no branches")
+@needs("beside threads an edit is not tried on a branch")
 def is_beside_no_thread(workspace: Workspace) -> bool:
-    """Whether a branch can leave where the debugger stands."""
+    """Whether a branch with an edit can leave where the debugger stands."""
     stop = workspace.stop
     return stop is not None and not stop.threads
 
 
-@needs("nothing in this program draws random numbers, or it stands in a loop, or has threads")
+@needs("nothing in this program draws random numbers, or it stands in a loop")
 def can_reseed(workspace: Workspace) -> bool:
     """Whether other random numbers could be drawn where the debugger stands."""
     stop = workspace.stop
-    if stop is None or stop.inside or not is_beside_no_thread(workspace):
+    if stop is None or stop.inside:
         return False
     from gradstep.core.ops.declare.table import find  # which the first paint need not wait for
 
@@ -266,7 +266,7 @@ def can_stop_gradient(workspace: Workspace) -> bool:
     )
 
 
-@needs("select a wire or a node first; with threads, there are no branches")
+@needs("select a wire or a node first; beside threads an edit is not tried on a branch")
 def can_try_stop(workspace: Workspace) -> bool:
     """Whether a gradient could be stopped on a branch that leaves where the debugger stands."""
     chosen = workspace.selected_edge is not None or len(workspace.selection) == 1

@@ -423,7 +423,10 @@ class Walk:
         """What the values at a place hang on. A session that was given nothing is like any other of
         the same document; with threads, it matters who moved when."""
         if self._stop().threads:
-            return self._run_by, self._session, self._stop_thread(), self._epoch
+            return (
+                *(self._run_by, self._session, self._stop_thread(), self._epoch),
+                *self._of_branch(),
+            )
         return self._run_by, *self._of_session(), *self._of_branch()
 
     def _of_session(self) -> Key:

@@ -71,10 +71,10 @@ def fork(console: Console, rest: str) -> Reply:
 
 def branches(console: Console, rest: str = "") -> Reply:
     """All of them: where each leaves another, what was given there, where it stands."""
-    infos = branch_infos(console.session.branches)
+    infos = branch_infos(console.threads.branches)
     found = [msgspec.to_builtins(info) for info in infos]
     text = branch_table(infos) if infos else "there is one branch: inject and fork make others"
-    return Reply(text, {"branches": found, "branch": console.session.branches.current})
+    return Reply(text, {"branches": found, "branch": console.threads.branches.current})
 
 
 def branch(console: Console, name: str) -> Reply:

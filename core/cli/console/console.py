@@ -106,7 +106,7 @@ class Console:
             for name in ("reason", "run", "step", "runs", "phase", "node", "op", "text")
         }
         if said.branches:
-            data["branch"] = self.session.branches.current
+            data["branch"] = self.threads.branches.current
         if stop.inside:
             data["inside"] = msgspec.to_builtins(said.inside)
         if stop.error is not None:

@@ -14,15 +14,24 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.core.cancellation import cancelled_when
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.concurrency.scheduled_thread import ScheduledThread
 from gradstep.core.debug.concurrency.shared_variables import SharedVariables
+from gradstep.core.debug.concurrency.thread_branches import ThreadBranches
+from gradstep.core.debug.concurrency.thread_runs import Begin, ThreadRuns
 from gradstep.core.debug.concurrency.thread_state import MAIN, Thread, ThreadState
 from gradstep.core.debug.concurrency.wait_graph import deadlock, involved, said, state
-from gradstep.core.debug.history.branch_record import Branch
+from gradstep.core.debug.history.branch_record import FIRST_BRANCH, Branch
 from gradstep.core.debug.history.first_variables import FirstVariables
 from gradstep.core.debug.history.frozen_program import Program
-from gradstep.core.debug.history.manual_assignments import assign, fitting, give_in_thread
+from gradstep.core.debug.history.manual_assignments import (
+    assign,
+    find_fitting,
+    fitting,
+    give_in_thread,
+)
+from gradstep.core.debug.motion.branches import Branches
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.debug.motion.legal_commands import find_command
 from gradstep.core.debug.motion.move_definition import Moved
@@ -30,11 +39,13 @@ from gradstep.core.debug.motion.stopped_state import Reason, Stop
 from gradstep.core.debug.motion.training import Training, Wish
 from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.numpy_backend import NumpyBackend
-from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.suggestions import instead
 
-_ASSIGN, _INJECT, _BREAKPOINTS = "assign", "inject", "breakpoints"  # in the history
+# In the history, beside the names of commands.
+_ASSIGN, _INJECT, _BREAKPOINTS = "assign", "inject", "breakpoints"
+_FORK, _WORDS = "fork", "words"  # a branch of that name; what is said of what is given next
+_SWITCH, _DROP, _RENAME = "branch", "drop branch", "rename branch"
 _STOPS = (Reason.BREAKPOINT, Reason.PAUSE)
 
 
@@ -59,28 +70,56 @@ class Scheduler:
         backend = backend or NumpyBackend()
         first = None if before is None else before._first
         self._first: FirstVariables = FirstVariables(program, backend, first)
-        self._shared = SharedVariables(self._first.store)
-        main = Thread(MAIN, program.targets, program.fetches)
+        self._backend, self._limit = backend, limit_bytes
         members = {} if before is None or rest else before._members
         old = {member.name: member.session for member in members.values()}
-        limit = limit_bytes // (1 + len(program.threads))
-        self._members: dict[str, ScheduledThread] = {}
-        for thread in (main, *program.threads):
-            if thread.name in self._members:
-                raise GradstepError(
-                    f"there are two threads '{thread.name}'", kind="ValueError", hint="rename one"
-                )
-            own = program
-            if thread is not main:
-                own = replace(program, targets=thread.targets, fetches=thread.fetches)
-            session = DebugSession(own, backend, limit, old.get(thread.name), self._shared)
-            self._members[thread.name] = ScheduledThread(thread, session, self._shared)
-        self._shared.between([m.session.timeline.link for m in self._all])
-        self._current = self._members[MAIN]
+        parts = [(each, own, old.get(each.name)) for each, own in _parts(program)]
+        runs = ThreadRuns(parts, self._first.store, self._begin(len(parts)))
+        self._branches = ThreadBranches(runs, self._once_more)
         self._pausing = threading.Event()
         self._history: list[tuple[str, Any]] = []
+        self._breakpoints: tuple[Breakpoint, ...] = ()
+        self._words = ""
+
+    def _begin(self, count: int, keeps: bool = False) -> Begin:
+        """What makes a session, of so many that there are to be then. keeps: those before go on."""
+        limit = self._limit // count
+
+        def begin(
+            own: Program, before: DebugSession | None, shared: SharedVariables
+        ) -> DebugSession:
+            return DebugSession(own, self._backend, limit, before, shared, keeps)
+
+        return begin
+
+    def _once_more(self, runs: ThreadRuns) -> ThreadRuns:
+        """The same threads, before anything ran."""
+        parts = [(m.thread, m.session.program, m.session) for m in runs.all]
+        count = len(self.kept_sessions) + len(parts)
+        return ThreadRuns(parts, self._first.store, self._begin(count, keeps=True))
 
     # -- looking -------------------------------------------------------------------------------
+
+    @property
+    def branches(self) -> Branches | ThreadBranches:
+        """Those of its runs."""
+        return self._branches if len(self._members) > 1 else self.session.branches
+
+    @property
+    def _runs(self) -> ThreadRuns:
+        return self._branches.shown
+
+    @property
+    def _members(self) -> Mapping[str, ScheduledThread]:
+        return self._runs.members
+
+    @property
+    def _shared(self) -> SharedVariables:
+        return self._runs.shared
+
+    @property
+    def _current(self) -> ScheduledThread:
+        return self._runs.current
 
     @property
     def session(self) -> DebugSession:
@@ -89,12 +128,23 @@ class Scheduler:
 
     @property
     def _all(self) -> list[ScheduledThread]:
-        return [*self._members.values()]
+        return self._runs.all
 
     @property
     def sessions(self) -> list[DebugSession]:
         """Every thread's, the main one's first."""
-        return [member.session for member in self._all]
+        return self._runs.sessions
+
+    @property
+    def kept_sessions(self) -> list[DebugSession]:
+        """The same of all branches."""
+        return [session for runs in self._branches.every for session in runs.sessions]
+
+    def keep_at_most(self, limit_bytes: int) -> None:
+        """How much memory recorded runs may keep from now on, those of all threads together."""
+        self._limit, kept = limit_bytes, self.kept_sessions
+        for session in kept:
+            session.branches.programs.limit(limit_bytes // len(kept))
 
     @property
     def current(self) -> str:
@@ -137,7 +187,7 @@ class Scheduler:
                 kind="KeyError",
                 hint=instead(name, self._members),
             )
-        self._current = self._members[name]
+        self._runs.current = self._members[name]
         self._remember("", name)
         return self.stop
 
@@ -145,15 +195,14 @@ class Scheduler:
         """The move of that name, of the threads that its record says."""
         moved = find_command(name).moved
         self._pausing.clear()
+        self._branches.moved()
         if moved is Moved.ANEW:
-            self._history = [entry for entry in self._history if entry[0] == _BREAKPOINTS][-1:]
-            self._restart()
-            self._remember("", self.current)
+            self._restart(name, target)
             return self.stop
         if moved is Moved.IN_TURN and len(self._members) > 1:
             self._continue_all()
         else:
-            self._note(self._current, self.session.command(name, target))
+            self._runs.note(self._current, self.session.command(name, target))
         self._remember(name, target)
         return self.stop
 
@@ -187,72 +236,142 @@ class Scheduler:
             )
         self._pausing.clear()
         went = self.session.train(wish)
-        self._note(self._current, went.stop)
+        self._runs.note(self._current, went.stop)
         return went
 
     def assign(self, values: Mapping[str, np.ndarray]) -> None:
         """Give variables other values here, between two steps; see
         `gradstep.core.debug.history.manual_assignments`."""
         assign(self.sessions, values)
+        self._branches.moved()
+        self._runs.was_assigned(values)
         self._remember(_ASSIGN, values)
 
     def inject(self, values: Mapping[str, np.ndarray], name: str = "", words: str = "") -> Stop:
         """Give variables and tensors other values here, on a branch of its own; see
-        `gradstep.core.debug.motion.branches`. Where there are threads, whose lines of runs are one
-        with what they share, they are given where the current thread stands, and it goes on with
-        them: at its newest step alone. Raises GradstepError for what cannot be given."""
+        `gradstep.core.debug.motion.branches`, and where there are threads
+        `gradstep.core.debug.concurrency.thread_branches`. Raises GradstepError for what cannot be
+        given."""
         if len(self._members) == 1:
             return self.session.inject(values, name, words)
-        if name:
-            self._require_alone()
-        stop = give_in_thread(self.session, values, words)
+        session = self.session
+        here, *inside = session.stop.place
+        find_fitting(session, values, here, inside)
+        if name or not self._branches.is_new:
+            return self._fork(values, name, words)
+        self._give(values, words)
+        self._branches.was_given(words)
+        return self.stop
+
+    def _fork(self, values: Mapping[str, np.ndarray], name: str, words: str) -> Stop:
+        left, history = self._branches.current, [*self._history]
+        self._pausing.clear()
+        with cancelled_when(self._pausing.is_set):
+            self._branches.fork(name, words, self._breakpoints)
+        made = self._branches.current
+        self._remember(_FORK, made)
+        try:
+            self._give(values, words)
+        except GradstepError:
+            self._branches.switch(left)
+            self._branches.drop(made)
+            self._history = history
+            raise
+        self.keep_at_most(self._limit)
+        return self.stop
+
+    def _give(self, values: Mapping[str, np.ndarray], words: str) -> None:
+        give_in_thread(self.session, values, words)
+        self._runs.was_given(values)
+        self._remember(_WORDS, words)
         self._remember(_INJECT, values)
-        return stop
 
     def edit(self, kind: str, names: Sequence[str], name: str = "", words: str = "") -> Stop:
         """Run an edited program from the beginning of this run on, on a branch of its own; see
         `gradstep.core.debug.motion.branches`. Raises GradstepError where there are threads."""
-        self._require_alone()
+        if len(self._members) > 1:
+            raise GradstepError(
+                "beside threads an edit is not tried on a branch: what they have put into queues "
+                "was made by the program as it is",
+                kind="FailedPreconditionError",
+                hint="make it in the document, or give a value on a branch: inject",
+            )
         return self.session.edit(kind, names, name, words)
 
     def switch_branch(self, name: str) -> Stop:
         """Show another branch, where it was left."""
-        self._require_alone()
-        return self.session.switch_branch(name)
+        if len(self._members) == 1:
+            return self.session.switch_branch(name)
+        self._branches.switch(name)
+        self._remember(_SWITCH, name)
+        return self.stop
 
     def drop_branch(self, name: str) -> Stop:
         """Forget a branch."""
-        self._require_alone()
-        return self.session.drop_branch(name)
+        if len(self._members) == 1:
+            return self.session.drop_branch(name)
+        self._branches.drop(name)
+        self._remember(_DROP, name)
+        self.keep_at_most(self._limit)
+        return self.stop
+
+    def rename_branch(self, name: str, to: str) -> None:
+        """Call a branch something else."""
+        self.branches.rename(name, to)
+        self._remember(_RENAME, f"{name}\n{to}")
 
     def begin_branches(self, branches: Sequence[Branch]) -> None:
-        """Before anything ran: those that a document has kept, the first of them first. A program
-        with threads has none."""
+        """Before anything ran: those that a document has kept, the first of them first. Of a
+        program with threads none are kept."""
         if len(self._members) == 1:
             self.session.branches.take_over(branches, branches[0].name)
 
-    def _require_alone(self) -> None:
-        if len(self._members) > 1:
-            raise GradstepError(
-                "a program with threads has no branches: they share variables and queues",
-                kind="FailedPreconditionError",
-                hint="duplicate the session: the copy goes on from here, with what you set there",
-            )
+    def require_kept(self) -> Branches:
+        """The branches, which a document can keep. Raises GradstepError where it cannot."""
+        if len(self._members) == 1:
+            return self.session.branches
+        raise GradstepError(
+            "branches beside threads are not kept in a document: each is all that the threads did, "
+            "in turn",
+            kind="FailedPreconditionError",
+            hint="they stay as long as the document is open, over edits and restarts of the engine",
+        )
 
     def repeat(self, history: Sequence[tuple[str, Any]]) -> None:
         """Do these commands, as far as they can be done, and nobody pauses it."""
         with contextlib.suppress(GradstepError):
             for name, target in history:
-                if name == _ASSIGN:
-                    self.assign(fitting(self.program.graph, target))
-                elif name == _INJECT:
-                    give_in_thread(self.session, target, "", possible=True)
-                elif name == _BREAKPOINTS:
-                    self.set_breakpoints(target)
-                elif not name:
-                    self.switch(target)
-                elif self.command(name, target).reason is Reason.PAUSE:
+                if not self._again(name, target):
                     break
+
+    def _again(self, name: str, target: Any) -> bool:
+        """One of them; false where it was paused."""
+        if name == _ASSIGN:
+            self.assign(fitting(self.program.graph, target))
+        elif name == _INJECT:
+            give_in_thread(self.session, target, self._words, possible=True)
+            self._runs.was_given(target)
+            self._branches.was_given(self._words)
+            self._remember(_WORDS, self._words)
+            self._remember(name, target)
+        elif name == _WORDS:
+            self._words = target
+        elif name == _FORK:
+            self._branches.fork(target, "", self._breakpoints)
+            self._remember(name, target)
+        elif name == _SWITCH:
+            self.switch_branch(target)
+        elif name == _DROP:
+            self.drop_branch(target)
+        elif name == _RENAME:
+            self.rename_branch(*target.split("\n"))
+        elif name == _BREAKPOINTS:
+            self.set_breakpoints(target)
+        elif not name:
+            self.switch(target)
+        else:
+            return self.command(name, target).reason is not Reason.PAUSE
+        return True
 
     def pause(self) -> None:
         """Stop a command that another thread of Python is executing, at the next opportunity."""
@@ -262,19 +381,31 @@ class Scheduler:
 
     def set_breakpoints(self, breakpoints: Sequence[Breakpoint]) -> None:
         """Replace all, in every thread. Raises GradstepError for one that cannot be read."""
-        for member in self._all:
-            member.session.set_breakpoints(breakpoints)
+        for session in self.kept_sessions:
+            session.set_breakpoints(breakpoints)
+        self._breakpoints = tuple(breakpoints)
         self._remember(_BREAKPOINTS, tuple(breakpoints))
 
     def _remember(self, command: str, target: object) -> None:
         if len(self._members) > 1:  # where positions alone do not lead back
             self._history.append((command, target))
 
-    def _restart(self) -> None:
+    def _restart(self, name: str, target: str) -> None:
+        """Of the first branch; the others stay as they are."""
+        alone, was, first = len(self._branches.every) == 1, self.current, self._branches.first
+        if alone:  # nothing hangs on what was done so far
+            self._history = [entry for entry in self._history if entry[0] == _BREAKPOINTS][-1:]
+            if first != FIRST_BRANCH:
+                self._remember(_RENAME, f"{FIRST_BRANCH}\n{first}")
+        else:
+            self._remember(name, target)
+        self._branches.switch(first)
         self._shared.reset()
         for member in self._all:
             member.session.restart()
             member.forget()
+        self._runs.forget()
+        self.switch(was)
 
     def _continue_all(self) -> None:
         """Let the threads go on in turn, from one meeting with what is shared to the next, until
@@ -286,13 +417,13 @@ class Scheduler:
             for turn in turns:
                 member: ScheduledThread | None = turn
                 while member is not None and self._goes(member):
-                    stop = self._note(member, member.go_on())
+                    stop = self._runs.note(member, member.go_on())
                     if self._stops(member, stop, first):
-                        self._current = member
+                        self._runs.current = member
                         return
                     member = self._served()
         if main.has_more:
-            self._current = main
+            self._runs.current = main
 
     def _in_turn(self) -> list[ScheduledThread]:
         """All threads, the current one first."""
@@ -315,22 +446,16 @@ class Scheduler:
         ends = member is first and stop.step == member.session.timeline.length
         return ends or stop.reason in _STOPS or self._pausing.is_set()
 
-    def _note(self, member: ScheduledThread, stop: Stop) -> Stop:
-        if member.note(stop) and member.thread.closes:
-            self._close(member.thread.closes)
-        return stop
 
-    def _close(self, operation: str) -> None:
-        """Run what a thread runs when it has ended. As in TensorFlow's QueueRunner, what goes wrong
-        with that is nobody's error: the queue is closed already, or the operation unfinished."""
-        program, names = self.program, self._shared.names
-        session = Session(program.graph, self.session.backend, program.functions)
-        for name in names:
-            if (now := self.session.timeline.outside(name)) is not None:
-                session.store.set(name, now)
-        before = {name: session.store.get(name) for name in names}
-        with contextlib.suppress(GradstepError):
-            session.run([], program.feeds, [operation])
-        for name in names:
-            if session.store.get(name) is not before[name]:
-                self._shared.set(name, session.store[name])
+def _parts(program: Program) -> list[tuple[Thread, Program]]:
+    """Each thread with what it runs, the main one first. Raises GradstepError for a name that two
+    have."""
+    parts = [(Thread(MAIN, program.targets, program.fetches), program)]
+    for thread in program.threads:
+        if any(thread.name == other.name for other, _ in parts):
+            raise GradstepError(
+                f"there are two threads '{thread.name}'", kind="ValueError", hint="rename one"
+            )
+        own = replace(program, targets=thread.targets, fetches=thread.fetches)
+        parts.append((thread, own))
+    return parts

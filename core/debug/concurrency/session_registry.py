@@ -121,9 +121,10 @@ class Sessions:
         return pairs
 
     def _share(self) -> None:
-        threads = [thread for session in self._by_name.values() for thread in session.sessions]
-        for thread in threads:
-            thread.branches.programs.limit(self._limit // len(threads))
+        counts = {name: len(each.kept_sessions) for name, each in self._by_name.items()}
+        share = self._limit // sum(counts.values())
+        for name, session in self._by_name.items():
+            session.keep_at_most(share * counts[name])
 
     def _require_free(self, name: str) -> None:
         if not name:

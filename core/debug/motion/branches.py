@@ -16,7 +16,13 @@ import numpy as np
 from gradstep.core.cancellation import Cancelled, cancelled_when
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.breaks.hit_counts import Path
-from gradstep.core.debug.history.branch_record import FIRST_BRANCH, Branch, BranchEdit
+from gradstep.core.debug.history.branch_record import (
+    FIRST_BRANCH,
+    Branch,
+    BranchEdit,
+    free_name,
+    renamed,
+)
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import (
     InnerPlace,
@@ -108,7 +114,7 @@ class Branches:
         if self._is_new and not name:
             give(session, values, here, words, inside)
         else:
-            self._fork(self._free(name), values, words)
+            self._fork(free_name(name, self._by_name), values, words)
         self._is_new = True
         self._note()
         return self[self.current]
@@ -124,7 +130,7 @@ class Branches:
         edits = *self[self.current].edits, edit
         possible = self.programs.possible(edits[:-1])
         program = self.programs.program_after([*possible, edit])
-        name, left, before = self._free(name), self.current, session.runs
+        name, left, before = free_name(name, self._by_name), self.current, session.runs
         within = inner_places(before.plan, edit.step, inside)
         with self._elsewhere(name):
             started = self._replay.started(before, edit.run)
@@ -183,21 +189,14 @@ class Branches:
         self[name]
         if name == to:
             return
-        to = self._free(to, must=True)
-
-        def other(each: str) -> str:
-            return to if each == name else each
-
-        self._by_name = {
-            other(n): replace(b, name=other(n), parent=other(b.parent))
-            for n, b in self._by_name.items()
-        }
+        to = free_name(to, self._by_name, must=True)
+        self._by_name = renamed(self._by_name, name, to)
         parked = self._parked_with(to)
         if name in parked:
             parked[to] = parked.pop(name)
         if name in self._hits:
             self._hits[to] = self._hits.pop(name)
-        self.current = other(self.current)
+        self.current = to if self.current == name else self.current
 
     def drop(self, name: str) -> None:
         """Forget a branch; those that leave it leave the one that it leaves. If it is shown, that
@@ -219,11 +218,11 @@ class Branches:
         self._settle()
 
     @contextmanager
-    def looking_at(self, name: str) -> Iterator[None]:
+    def looking_at(self, name: str) -> Iterator[DebugSession]:
         """Inside, the timeline is that of another branch, to be read; then all is as it was. Raises
         GradstepError where its runs are to be computed again, and that fails."""
         if self[name].name == self.current:
-            yield
+            yield self._session
             return
         require_outside(self._session)
         runs, was = self._session.runs, self.current
@@ -237,7 +236,7 @@ class Branches:
                 else:
                     self._show(self[name])
                     self._session.timeline.resume(there)
-            yield
+            yield self._session
         finally:
             if there is not None:
                 self._parked_with(name)[name] = there
@@ -368,20 +367,6 @@ class Branches:
             inherited=gone.inherited,
             edits_inherited=gone.edits_inherited,
         )
-
-    def _free(self, name: str, must: bool = False) -> str:
-        """The name, or the next that is free. Raises GradstepError for one that is taken."""
-        name = name.strip()
-        if name in self._by_name:
-            raise GradstepError(
-                f"there is a branch '{name}' already",
-                kind="ValueError",
-                hint="choose another name, or drop that one",
-            )
-        if not name and must:
-            raise GradstepError("a branch needs a name", kind="ValueError", hint="for example 'b'")
-        numbers = range(1, len(self._by_name) + 2)
-        return name or next(n for n in map("b{}".format, numbers) if n not in self._by_name)
 
 
 def _not_reached(branch: Branch, error: GradstepError) -> GradstepError:

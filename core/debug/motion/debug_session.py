@@ -12,6 +12,7 @@ import numpy as np
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.breaks.curves import Curves, Holders
+from gradstep.core.debug.breaks.hit_counts import HitCounts
 from gradstep.core.debug.concurrency.shared_variables import SharedVariables
 from gradstep.core.debug.history.branching_timeline import BranchingTimeline
 from gradstep.core.debug.history.chosen_iterations import ChosenIterations
@@ -46,7 +47,8 @@ class DebugSession(Moves[Stop]):
     """Drives one program, and on branches of it edited ones. Not thread-safe, but for `pause`.
 
     limit_bytes: how much memory recorded runs may keep. before: a session of the program before an
-    edit; what the edit left as it was is taken over from it, and it must not move any more.
+    edit; what the edit left as it was is taken over from it, and it must not move any more; unless
+    it `keeps` what it has, and goes on beside this one.
     shared: what other sessions of the same graph work on as well; it has the first variables.
     Raises GradstepError when the program cannot start: a feed or initial value that does not fit,
     a failing `init`, a missing name.
@@ -63,10 +65,13 @@ class DebugSession(Moves[Stop]):
         limit_bytes: int = 2 << 30,
         before: DebugSession | None = None,
         shared: SharedVariables | None = None,
+        keeps: bool = False,
     ) -> None:
         self.backend: Backend = backend or NumpyBackend()
         known = None if before is None else before.branches.programs.own
-        self.runs: ProgramRuns = ProgramRuns(program, self.backend, limit_bytes, known, shared)
+        self.runs: ProgramRuns = ProgramRuns(
+            program, self.backend, limit_bytes, known, shared, keeps=keeps
+        )
         if before is not None:
             self._cursor.chosen = before.chosen
         self.branches: Branches = Branches(self)
@@ -183,6 +188,11 @@ class DebugSession(Moves[Stop]):
     def set_breakpoints(self, breakpoints: Sequence[Breakpoint]) -> None:
         """Replace all. Raises GradstepError for a condition that cannot be read."""
         self._cursor.set_breakpoints(breakpoints)
+
+    @property
+    def hits(self) -> HitCounts:
+        """What they count."""
+        return self._cursor.hits
 
     @property
     def hit_counts(self) -> Sequence[int]:

@@ -70,10 +70,9 @@ def other_view(wanted: TensorSlice, here: Place, sessions: Sessions, like: Array
 
 def _of_branch(other: OtherTensor, here: Place, sessions: Sessions, ref: str) -> Array:
     """A copy of a tensor of another branch, which is there for a moment. Raises GradstepError."""
-    session = sessions.session.session
     run = here.frame.run if other.run < 0 else other.run
     step = here.frame.step if other.step < 0 else other.step
-    with session.branches.looking_at(other.branch):
+    with sessions.session.branches.looking_at(other.branch) as session:
         place = Place(here.known, session.frame(run, step))
         array: Array = place.array(ref, "go on there until it is computed").copy()
     return array

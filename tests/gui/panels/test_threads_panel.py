@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from PySide6.QtCore import Qt
 
+from gradstep.gui import commands
 from gradstep.gui.panels.threads_panel import ThreadsPanel
 from tests.support.queueing import queue_document
 
@@ -70,3 +72,41 @@ def test_a_deadlock_is_said_to_be_one(bench: Any, show: Callable[..., Any]) -> N
     assert panel.stuck.isVisible()
     assert [row[1] for row in rows(panel)] == ["deadlock", "deadlock"]
     assert bench.space.stop.error.message.startswith("deadlock: main waits to enqueue: queue 'q'")
+
+
+def test_a_branch_is_of_all_threads(bench: Any, show: Callable[..., Any], qtbot: Any) -> None:
+    """A value is given in one of them; what all of them did before is the same on both."""
+    space = bench.space
+    space.open_document(queue_document(4, 2), None)
+    space.debugger.flush()
+    panel = show(ThreadsPanel(space), 640, 240)
+    for _ in range(2):
+        bench.run("continue_")
+    click(qtbot, panel, 1)
+    told = rows(panel)
+    space.sessions.inject("one_count", np.array(50, np.float32))
+    space.debugger.flush()
+    assert rows(panel) == told
+    assert [(b.name, b.parent, b.current) for b in space.stop.branches] == [
+        ("main", "", False),
+        ("b1", "main", True),
+    ]
+    assert space.stop.branches[1].text == "one_count = 50 in one"
+    taken: list[float] = []
+    for _ in range(6):
+        bench.run("continue_")
+        taken += space.value("batch:0").head.tolist()
+    assert any(51 <= x < 60 for x in taken), taken
+    there = rows(panel)
+    commands.switch_branch(space, "main")
+    space.debugger.flush()
+    assert rows(panel) == told
+    assert space.value("one_count:0").head.tolist() != 50
+    bench.run("restart")
+    assert rows(panel)[0][2] == "run 1 · step 1 / 4"
+    commands.switch_branch(space, "b1")
+    space.debugger.flush()
+    assert rows(panel) == there
+    commands.drop_branch(space, "b1")
+    space.debugger.flush()
+    assert space.stop.branches == []

@@ -363,15 +363,17 @@ def test_what_cannot_be_given_beside_threads_is_refused() -> None:
     threads.command("step_back")
     rows = {"one_rows": np.array([7, 8], np.float32)}
     history = threads.history
-    with pytest.raises(GradstepError, match="is in the past") as raised:
+    with pytest.raises(GradstepError, match="has no value here yet"):
         threads.inject(rows)
-    assert raised.value.hint == "go on to the thread's newest step: what others saw of it stays"
     threads.command("run_to", "0:7")
     for wrong, words in (
-        (lambda: threads.inject(rows, "mine"), "a program with threads has no branches"),
+        (lambda: threads.inject(rows, "main"), "there is a branch 'main' already"),
         (lambda: threads.inject({"batch": rows["one_rows"]}), "is not computed by this run"),
         (lambda: threads.inject({"one_rows": np.zeros(3, np.float32)}), "is of shape"),
-        (lambda: threads.edit("stop", ("one_rows",)), "a program with threads has no branches"),
+        (lambda: threads.edit("stop", ("one_rows",)), "an edit is not tried on a branch"),
+        (lambda: threads.switch_branch("b1"), "there is no branch 'b1'"),
+        (lambda: threads.drop_branch("main"), "all others leave"),
+        (threads.require_kept, "are not kept in a document"),
     ):
         with pytest.raises(GradstepError, match=words):
             wrong()
@@ -381,3 +383,5 @@ def test_what_cannot_be_given_beside_threads_is_refused() -> None:
     assert full.command("run_to", "1:0").reason is Reason.BLOCKED
     with pytest.raises(GradstepError, match="has done a part of its work"):
         full.inject(rows)
+    assert [branch.name for branch in full.branches.all] == ["main"]
+    assert [name for name, _ in full.history] == ["", "run_to"]
