@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,7 +31,7 @@ Begin = Callable[[Program, DebugSession | None, SharedVariables], DebugSession]
 _BEGINNING: Places = ((0, 0),)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Turn:
     """What a thread did in one go. place: to where it executed; () where it executed nothing.
     tried: and then the next step, which failed, or could not be done yet. Neither: it went back,
@@ -41,8 +41,13 @@ class Turn:
     thread: str
     place: Places = ()
     tried: bool = False
-    given: Mapping[str, np.ndarray] = field(default_factory=dict)
-    assigned: Mapping[str, np.ndarray] = field(default_factory=dict)
+    given: Mapping[str, np.ndarray] | None = None
+    assigned: Mapping[str, np.ndarray] | None = None
+
+    @property
+    def is_move(self) -> bool:
+        """Whether it was not given anything."""
+        return self.given is None and self.assigned is None
 
 
 class ThreadRuns:
@@ -95,8 +100,14 @@ class ThreadRuns:
         ahead = place if _flat(place) > _flat(self._newest[member.name]) else ()
         self._newest[member.name] = ahead or self._newest[member.name]
         tried = stop.error is not None
+        if ahead and self._went_last(member.name):
+            self.turns.pop()  # it goes on from there, and nobody else has meanwhile
         if ahead or tried or waited:
             self.turns.append(Turn(member.name, ahead, tried))
+
+    def _went_last(self, name: str) -> bool:
+        last = self.turns[-1] if self.turns else Turn("")
+        return last.thread == name and bool(last.place) and not last.tried
 
     def was_given(self, values: Mapping[str, np.ndarray]) -> None:
         """Tensors and variables were given values in the current thread."""
@@ -132,7 +143,7 @@ class ThreadRuns:
             return [*self.turns]
         found: list[Turn] = []
         for turn in self.turns:
-            own = turn.thread == name and not turn.given and not turn.assigned
+            own = turn.thread == name and turn.is_move
             there = _flat(newest) == _flat(place)
             if own and there and (turn.place or turn.tried):
                 return found
@@ -153,11 +164,11 @@ class ThreadRuns:
     def _do(self, turn: Turn) -> None:
         member = self.members[turn.thread]
         session = member.session
-        if turn.given:
+        if turn.given is not None:
             give_in_thread(session, turn.given)
             self.turns.append(turn)
             return
-        if turn.assigned:
+        if turn.assigned is not None:
             assign(self.sessions, turn.assigned)
             self.turns.append(turn)
             return
