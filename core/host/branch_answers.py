@@ -8,7 +8,6 @@ import numpy as np
 
 from gradstep.core.debug.concurrency.scheduler import Scheduler
 from gradstep.core.debug.concurrency.session_registry import Sessions
-from gradstep.core.debug.history.manual_assignments import require_outside
 from gradstep.core.debug.history.program_tensors import find_tensor
 from gradstep.core.debug.history.random_streams import seeded
 from gradstep.core.document.named_edits import words_of
@@ -57,7 +56,6 @@ def _reseeded(threads: Scheduler, value: np.ndarray) -> dict[str, np.ndarray]:
     """What random operations' counters become by a seed."""
     if value.shape or value.dtype.kind not in "iu":
         raise GradstepError("a seed is a whole number", kind="ValueError", hint="for example 7")
-    require_outside(threads.session)
     return seeded(threads.session, int(value))
 
 

@@ -232,11 +232,11 @@ def is_beside_no_thread(workspace: Workspace) -> bool:
     return stop is not None and not stop.threads
 
 
-@needs("nothing in this program draws random numbers, or it stands in a loop")
+@needs("nothing in this program draws random numbers")
 def can_reseed(workspace: Workspace) -> bool:
     """Whether other random numbers could be drawn where the debugger stands."""
     stop = workspace.stop
-    if stop is None or stop.inside:
+    if stop is None:
         return False
     from gradstep.core.ops.declare.table import find  # which the first paint need not wait for
 

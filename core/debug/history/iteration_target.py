@@ -36,7 +36,10 @@ def view_at(timeline: Timeline, run: int, step: int, inside: Places) -> LoopView
 def find_inside(timeline: Timeline, name: str, view: LoopView) -> Target:
     """What `name` means in an iteration. Raises GradstepError, with what can be done, for what is
     not there yet, or cannot be given."""
-    ref, plan, loop = TensorRef.parse(name), view.loop.plan, view.loop
+    plan, loop = view.loop.plan, view.loop
+    if name in plan.variables and plan.variables[name].counter:
+        return Target(name, plan.newest(name, view.step), plan.variables[name].type)
+    ref = TensorRef.parse(name)
     where = plan.tensors.get(ref)
     where = loop.variable(ref) if where is None else where
     if where is None:

@@ -442,11 +442,90 @@ def test_what_was_given_in_a_loop_is_kept_with_a_document() -> None:
     assert renamed.changes[0].inside == ((1, 4, "net/while/Identity"),)
 
 
-def test_other_random_numbers_are_drawn_outside_of_loops() -> None:
+def drawing(b: GraphBuilder) -> Tensor:
+    """Each iteration draws a number, and a loop inside of it two; others are drawn around."""
+    n, shape = b.placeholder("n", "int32", ()), b.constant(np.array([1], np.int32))
+    b.placeholder("x", shape=())
+
+    def draw(name: str, seed: int) -> Tensor:
+        noise = b.one("RandomUniform", shape, name=name, seed=seed, seed2=2, dtype=DType.FLOAT32)
+        return tf.reduce_sum(noise)
+
+    def inner(i: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        return i + 1, tf.add(y, draw("deep", 7))
+
+    def body(i: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        _, more = tf.while_loop(lambda i, y: i < 2, inner, [0, 0.0], name="inner")
+        return i + 1, tf.add(tf.add(y, draw("noise", 6)), more)
+
+    before = draw("before", 5)
+    _, y = tf.while_loop(lambda i, y: i < n, body, [0, 0.0])
+    return tf.add(tf.add(y, before), draw("after", 8), name="y")
+
+
+def _drawn(session: DebugSession, run: int) -> dict[str, list[float]]:
+    """What was drawn in a run: before the loop, in its iterations, in the one inside, after."""
+    (outer,), length = session.plan.loops, session.timeline.length
+    frame = session.frame(run, length)
+    found = {n: [float(frame.value(n)[0])] for n in ("before", "after")}
+    loop = session.timeline.enter(run, outer)
+    (deep,) = loop.plan.loops
+    for number in range(3):
+        within = len(loop.plan.steps)
+        found.setdefault("noise", []).append(
+            float(loop.value(TensorRef("while/noise"), number, within)[0])
+        )
+        inner = loop.enter(number, deep)
+        for turn in range(2):
+            value = inner.value(TensorRef("while/inner/deep"), turn, len(inner.plan.steps))
+            found.setdefault("deep", []).append(float(value[0]))
+    return found
+
+
+@pytest.mark.parametrize("deep", [False, True], ids=["outer", "inner"])
+def test_a_seed_in_an_iteration_is_of_what_the_loop_draws_from_there_on(deep: bool) -> None:
+    program, backend = _program(drawing), _session().backend
+
+    def seeded(seed: int | None) -> tuple[list[dict[str, list[float]]], Any]:
+        threads = begin(program, backend)
+        (outer,) = threads.session.plan.loops
+        inner = next(s.iteration for s in threads.session.plan.steps if s.iteration).plan.loops[0]
+        if seed is not None:
+            threads.command("run_to", f"0:{outer}/1:{inner}/1:0" if deep else f"0:{outer}/1:0")
+            said = inject(threads, SEED, np.array(seed))
+            which = "2, 2" if deep else "2"
+            assert said == f"seed = {seed} in iteration {which} from here on, on branch b1"
+        threads.command("run_to", f"1:{threads.session.timeline.length}")
+        return [_drawn(threads.session, run) for run in range(2)], threads
+
+    (plain, _), (seven, threads), (eight, _) = seeded(None), seeded(7), seeded(8)
+    assert seeded(7)[0] == seven
+    first = 3 if deep else 2  # of what is drawn in the loop inside, by all iterations
+    for name in ("before", "after"):
+        assert plain[0][name] == seven[0][name] == eight[0][name]
+    for other in (seven, eight):
+        assert plain[0]["deep"][:first] == other[0]["deep"][:first]
+        assert not set(plain[0]["deep"][first:]) & set(other[0]["deep"][first:])
+        assert plain[0]["noise"][:1] == other[0]["noise"][:1]
+        assert (plain[0]["noise"] == other[0]["noise"]) == deep
+        assert not set(plain[1]["deep"]) & set(other[1]["deep"])
+    assert seven[0]["deep"][first:] != eight[0]["deep"][first:]
+    other = begin(program, backend)
+    (data,) = written(Courses({"other": course_of(threads)}, "other"))
+    follow(other, read(data).by_name["other"])
+    assert [_drawn(other.session, run) for run in range(2)] == seven
+    threads.switch_branch("main")
+    threads.session.timeline.parked.by_name.clear()
+    threads.switch_branch("b1")
+    assert [_drawn(threads.session, run) for run in range(2)] == seven
+
+
+def test_a_loop_that_draws_nothing_takes_no_seed() -> None:
     threads = begin(PROGRAMS["power"](), _session().backend)
     threads.command("run_to", f"0:{threads.session.plan.loops[0]}/1:4")
-    with pytest.raises(GradstepError, match="stands in a loop"):
+    with pytest.raises(GradstepError, match="nothing in the loop while/While draws") as raised:
         inject(threads, SEED, np.array(7))
+    assert raised.value.hint == "step out of the loop, for what is drawn outside"
     said = inject(threads, "while/Merge_1", np.float32(5))
     assert said.startswith("while/Merge_1 = 5 in iteration 2 from here on")
 
