@@ -161,19 +161,22 @@ static NpyIter *iterate(PyArrayObject *const *arrays, int inputs, int const *typ
     return fits ? iterator : NULL;
 }
 
+/* Whether any loop gives the same bits, however many elements it gets. */
+static int is_rounded_once(PyUFuncObject *ufunc, PyArrayObject *const *arrays) {
+    return PySet_Contains(known.rounded_once, (PyObject *)ufunc) == 1
+           && !PyArray_ISCOMPLEX(arrays[0]);
+}
+
 /* As calls of the loop: one, or more where it does not matter how many elements each of them gets. */
-static int bind_calls(Row *row, PyUFuncObject *ufunc, PyArrayObject *const *arrays,
-                      int const *types) {
-    NpyIter *iterator = iterate(arrays, ufunc->nin, types, 0);
+static int bind_calls(Row *row, int inputs, PyArrayObject *const *arrays, int const *types) {
+    NpyIter *iterator = iterate(arrays, inputs, types, 0);
     if (iterator == NULL) {
         return 0;
     }
     int walked = walk(row, iterator, note_call) == 0;
     NpyIter_Deallocate(iterator);
     row->kind = LOOP;
-    int rounded_once = PySet_Contains(known.rounded_once, (PyObject *)ufunc) == 1
-                       && !PyArray_ISCOMPLEX(arrays[0]);
-    return walked && (row->times == 1 || rounded_once) && is_noted(row, arrays);
+    return walked && (row->times == 1 || row->is_free) && is_noted(row, arrays);
 }
 
 /* As NumPy goes over the arrays itself. */
@@ -193,6 +196,7 @@ Outcome bind_elementwise(Row *row, PyUFuncObject *ufunc, PyArrayObject *const *a
     }
     for (int i = 0; i <= inputs; i++) {
         types[i] = PyArray_TYPE(arrays[i]);
+        row->sizes[i] = PyArray_ITEMSIZE(arrays[i]);
         row->at[i] = PyArray_BYTES(arrays[i]);
     }
     row->arrays = ufunc->nargs;
@@ -201,6 +205,7 @@ Outcome bind_elementwise(Row *row, PyUFuncObject *ufunc, PyArrayObject *const *a
         int casts = row->size > 0 && find_masking_loop(ufunc, arrays, row, types);
         return casts ? bind_iteration(row, arrays, inputs, types) : UNFIT;
     }
+    row->is_free = is_rounded_once(ufunc, arrays);
     if (find_strides(arrays, inputs, row->strides)) {
         row->kind = row->size == 0 ? NOTHING : LOOP;
         row->times = 1;
@@ -210,7 +215,7 @@ Outcome bind_elementwise(Row *row, PyUFuncObject *ufunc, PyArrayObject *const *a
     if (row->size == 0) {
         return UNFIT;
     }
-    if (bind_calls(row, ufunc, arrays, types)) {
+    if (bind_calls(row, inputs, arrays, types)) {
         return BOUND;
     }
     return bind_iteration(row, arrays, inputs, types);

@@ -44,6 +44,10 @@ typedef struct {
     npy_intp strides[MOST_ARRAYS];
     npy_intp leaps[MOST_ARRAYS]; /* from call to call */
     void *more; /* what the kind needs besides */
+    int is_free;                  /* whether it does not matter how many elements a call gets */
+    npy_intp sizes[MOST_ARRAYS];  /* bytes of an element, where it is free */
+    Py_ssize_t together;          /* the row after the last one that goes over parts with this one */
+    npy_intp part;                /* elements of one */
 } Row;
 
 /* What binding a call to a row comes to. */
@@ -97,6 +101,10 @@ int is_noted(Row const *row, PyArrayObject *const *arrays);
 
 void release_reduction(Row *row);
 void release_product(Row *row);
+
+/* together.c */
+void find_together(Row *rows, Py_ssize_t count, npy_intp bytes);
+void run_together(Row const *first, Row const *end);
 
 /* aside.c */
 PyObject *copy_aside(PyObject *module, PyObject *arguments);

@@ -8,12 +8,15 @@
 /* From here on other threads may run meanwhile; after so much the interpreter is asked for signals. */
 #define WORK_TO_LET_GO (1 << 14)
 #define WORK_AT_ONCE (1 << 19)
+/* Of each array, what some of them together have room for in the first cache. */
+#define PART_BYTES (1 << 13)
 
 typedef struct {
     PyObject_HEAD
     PyObject *calls; /* a tuple: holds what the rows point into */
     Row *rows;
     Py_ssize_t count, native;
+    npy_intp part;
     int let_go; /* whether a thread runs rows without the interpreter */
 } Table;
 
@@ -34,7 +37,8 @@ static void find_ends(Table *table) {
     Py_ssize_t end = table->count;
     for (Py_ssize_t i = table->count - 1; i >= 0; i--) {
         int is_last = i + 1 < table->count && needs_interpreter(rows + i + 1);
-        if (is_last || work - rows[i].before > WORK_AT_ONCE) {
+        int may_end = rows[i].together == i + 1; /* rows on the same parts stay together */
+        if (is_last || (may_end && work - rows[i].before > WORK_AT_ONCE)) {
             end = i + 1;
             work = rows[i].before + rows[i].size + WORK_OF_A_ROW;
         }
@@ -50,14 +54,16 @@ static int bind_rows(Table *table) {
         }
         table->native += outcome == BOUND;
     }
+    find_together(table->rows, table->count, table->part);
     find_ends(table);
     return 0;
 }
 
 static PyObject *make_table(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     PyObject *calls;
-    static char *names[] = {"calls", NULL};
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O:Table", names, &calls)) {
+    Py_ssize_t part = PART_BYTES;
+    static char *names[] = {"calls", "part", NULL};
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O|n:Table", names, &calls, &part)) {
         return NULL;
     }
     calls = PySequence_Tuple(calls);
@@ -71,6 +77,7 @@ static PyObject *make_table(PyTypeObject *type, PyObject *arguments, PyObject *k
         return NULL;
     }
     table->calls = calls;
+    table->part = part;
     table->count = PyTuple_Size(calls);
     table->rows = PyMem_Calloc((size_t)table->count + 1, sizeof(Row));
     if (table->rows == NULL) {
@@ -115,8 +122,14 @@ static int run_rows(Table *table, Py_ssize_t *at, Py_ssize_t end) {
         thread = PyEval_SaveThread();
     }
     while (*at < end && !failed) {
-        failed = run_row(rows + *at);
-        *at += !failed;
+        Py_ssize_t stop = rows[*at].together < end ? rows[*at].together : end;
+        if (stop > *at + 1) {
+            run_together(rows + *at, rows + stop);
+            *at = stop;
+        } else {
+            failed = run_row(rows + *at);
+            *at += !failed;
+        }
     }
     if (lets_go) {
         PyEval_RestoreThread(thread);
@@ -259,8 +272,9 @@ static PyGetSetDef attributes[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "Table(calls): calls without arguments, to be made one after the other. Those that "
-                "are `partial`s of NumPy's functions on arrays run as NumPy's inner loops."},
+    {Py_tp_doc, "Table(calls, part): calls without arguments, to be made one after the other. Those "
+                "that are `partial`s of NumPy's functions on arrays run as NumPy's inner loops; "
+                "part: bytes of each array that some of them go over before the next."},
     {Py_tp_new, make_table},
     {Py_tp_dealloc, deallocate},
     {Py_tp_traverse, traverse},

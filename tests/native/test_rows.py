@@ -35,8 +35,9 @@ def by_python(bound: list[Call]) -> Callable[[], list[str]]:
     return lambda: [outcome(call) for call in bound]
 
 
-def by_table(bound: list[Call], cuts: list[int]) -> Callable[[], list[str]]:
-    """In slices; after one that fails it goes on behind it, as a debugger would not."""
+def by_table(bound: list[Call], cuts: list[int], part: int) -> Callable[[], list[str]]:
+    """In slices; after one that fails it goes on behind it, as a debugger would not. part: bytes of
+    arrays that rows go over together."""
 
     def run() -> list[str]:
         said = []
@@ -51,7 +52,7 @@ def by_table(bound: list[Call], cuts: list[int]) -> Callable[[], list[str]]:
                     at += 1
         return said
 
-    table = native.Table(bound)
+    table = native.Table(bound, part)
     return run
 
 
@@ -71,7 +72,7 @@ def test_a_table_gives_what_numpy_gives(drawn: Calls, data: st.DataObject) -> No
     want = drawn.after(lambda: said.append(by_python(drawn.calls)()))
     drawn.wipe()  # no row may remember what there was when it was made
     cuts = sorted(data.draw(st.lists(st.integers(0, len(drawn.calls)), max_size=2)))
-    run = by_table(drawn.calls, cuts)
+    run = by_table(drawn.calls, cuts, data.draw(st.sampled_from([1, 8, 40, 8192])))
     for _ in range(2):
         have = drawn.after(lambda: said.append(run()))
         assert all(map(alike, want, have)), drawn.calls

@@ -9,7 +9,7 @@ from typing import Any
 
 Kernel = Callable[..., Any]
 Calls = Iterator[tuple[Any, ...]]  # a function and its arguments
-_PARTS = 8  # blocks that are to be in the cache at a time
+_PARTS = 16  # blocks that are to be in the cache at a time
 _SMALLEST_BLOCK = 1 << 14  # with smaller ones, the calls themselves take the time
 _CACHE = Path("/sys/devices/system/cpu/cpu0/cache/index2/size")
 
@@ -22,7 +22,7 @@ def _block() -> int:
     except (OSError, ValueError):
         return _SMALLEST_BLOCK
     fitting = kibibytes * 1024 // (_PARTS * 4)
-    return min(max(1 << fitting.bit_length() - 1, _SMALLEST_BLOCK), 4 * _SMALLEST_BLOCK)
+    return min(max(1 << fitting.bit_length() - 1, _SMALLEST_BLOCK), 2 * _SMALLEST_BLOCK)
 
 
 BLOCK = _block()
