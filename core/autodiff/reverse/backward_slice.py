@@ -75,9 +75,10 @@ class BackwardSlice:
         if self.__dict__.get("has_gradient_scopes") is not False or _is_gradient_scope(name):
             self.__dict__.pop("has_gradient_scopes", None)
         old, arrivals = op.name, dict(self.arrivals)
-        names = [*self.path]
-        names[names.index(old)] = name
-        self.path = dict(zip(names, self.path.values(), strict=True))
+        if old in self.path:
+            names = [*self.path]
+            names[names.index(old)] = name
+            self.path = dict(zip(names, self.path.values(), strict=True))
         if old in self.live:
             self.live = (self.live - {old}) | {name}
         for source in {ref.op for ref in op.inputs if ref is not None} & arrivals.keys():

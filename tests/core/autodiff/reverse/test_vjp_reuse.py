@@ -228,6 +228,19 @@ def test_overrides_in_another_order() -> None:
     _check(_chain(4), request, *either)
 
 
+def test_what_is_renamed_may_lie_beside_the_way() -> None:
+    """No gradient passes through it."""
+    build = GraphBuilder()
+    x = build.placeholder("x", "float32", (2,))
+    tf.tanh(x, name="aside")
+    tf.reduce_sum(tf.tanh(x, name="y"), name="loss")
+    graph, request = build.build(), GradientRequest.to("loss", "x")
+    first = differentiate(graph, request)
+    edited = Graph.of(replace(op, name="beside") if op.name == "aside" else op for op in graph)
+    again = differentiate(continue_graph(edited, graph), request, None, first)
+    assert [*again.graph] == [*differentiate(edited, request).graph]
+
+
 def test_where_it_starts_may_be_one_place_less() -> None:
     both = GradientRequest((TensorRef("loss"), TensorRef("tanh2")), (TensorRef("x"),))
     one = replace(both, of=both.of[:1])
