@@ -13,6 +13,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QEvent, QObject, QTimer
 
 from gradstep.core.memory_release import return_free_pages
+from gradstep.gui.model.background_work import is_under_way
 
 INTERVAL = 2000  # milliseconds
 FULL = 15  # every how many times all generations are collected
@@ -63,7 +64,7 @@ class Collector(QObject):
         now, since = time.monotonic(), self._aside_since
         if not since or now - since > LATEST:
             return bool(since)
-        return now - self._painted_at > QUIET and self._is_idle()
+        return now - self._painted_at > QUIET and self._is_idle() and not is_under_way()
 
     def _put_aside(self) -> None:
         gc.freeze()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +14,7 @@ from PySide6.QtWidgets import QWidget
 
 from gradstep.gui import garbage_collection
 from gradstep.gui.garbage_collection import Collector
+from gradstep.gui.model.background_work import Background, is_under_way
 
 
 class Knot:
@@ -44,7 +46,7 @@ def paint(collector: Collector) -> None:
 
 @pytest.mark.slow
 def test_a_large_document_is_put_aside_until_nothing_is_painted(
-    collector: tuple[Collector, list[float]],
+    collector: tuple[Collector, list[float]], qtbot: Any
 ) -> None:
     keeper, now = collector
     document = [[i] for i in range(2 * garbage_collection.MANY)]
@@ -62,6 +64,12 @@ def test_a_large_document_is_put_aside_until_nothing_is_painted(
     keeper.collect()
     assert knot() is not None, "somebody waits for the engine"
     keeper._is_idle = lambda: True
+    laid_out, background = threading.Event(), Background()
+    background.run(laid_out.wait, lambda _: None, lambda error: None)
+    keeper.collect()
+    assert knot() is not None, "somebody waits for a large graph to be laid out"
+    laid_out.set()
+    qtbot.waitUntil(lambda: not is_under_way())
     keeper.collect()
     assert knot() is None
 
