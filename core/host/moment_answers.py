@@ -38,10 +38,18 @@ def _at_one_place(sessions: Sessions, left: Moment, right: Moment) -> tuple[Mome
     if one.edits != other.edits:
         return _in_one_run(branches, left, right)
     if named:
-        run, step = named[0].run, named[0].step
+        run, step, inside = named[0].run, named[0].step, named[0].inside
     else:
         run, step = min(branches.reached(m.branch or branches.current) for m in (left, right))
-    return structs.replace(left, run=run, step=step), structs.replace(right, run=run, step=step)
+        inside = _inside(sessions, left, (run, step))
+    first, second = (structs.replace(m, run=run, step=step, inside=inside) for m in (left, right))
+    return first, second
+
+
+def _inside(sessions: Sessions, moment: Moment, place: tuple[int, int]) -> list[tuple[int, int]]:
+    """Where the session stands in the loop that comes at this place, if it does."""
+    here, *inside = sessions[moment.session or sessions.current].session.stop.place
+    return inside if here == place else []
 
 
 def _in_one_run(

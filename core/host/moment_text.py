@@ -1,4 +1,4 @@
-"""Moments of runs as people write them: "b1", "0:5", "b1@0:5", a session for a branch."""
+"""Moments of runs as people write them: "b1", "0:5/1:3", "b1@0:5"; a session for a branch."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import re
 from msgspec import structs
 
 from gradstep.core.debug.concurrency.session_registry import Sessions
+from gradstep.core.debug.motion.exact_place import parse_place
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.suggestions import instead
 from gradstep.core.protocol.messages import Moment
 
-_MOMENT = re.compile(r"(?P<name>[^@:]*?)@?(?:(?P<run>\d{1,9}):(?P<step>\d{1,9}))?")
+_PLACE = r"\d{1,9}:\d{1,9}(?:/\d{1,9}:\d{1,9})*"
+_MOMENT = re.compile(rf"(?P<name>[^@:]*?)@?(?P<place>{_PLACE})?")
 
 
 def read_moment(sessions: Sessions, text: str) -> Moment:
@@ -22,8 +24,10 @@ def read_moment(sessions: Sessions, text: str) -> Moment:
         raise GradstepError(
             f"'{text}' is no moment", kind="ValueError", hint="write b1, 0:5 or b1@0:5"
         )
-    name, run, step = found["name"] or "", found["run"], found["step"]
-    place = Moment() if run is None else Moment(run=int(run), step=int(step))
+    name, place = found["name"] or "", Moment()
+    if there := parse_place(found["place"] or ""):
+        (run, step), *inside = there
+        place = Moment(run=run, step=step, inside=inside)
     branches = sessions.session.branches
     if not name or any(branch.name == name for branch in branches.all):
         return structs.replace(place, branch=name)

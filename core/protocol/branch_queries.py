@@ -50,12 +50,14 @@ def current_branch(branches: Sequence[BranchInfo]) -> str:
 
 class Moment(msgspec.Struct, frozen=True, kw_only=True):
     """A moment of some runs. session, branch: by their names, "" for those that are shown. run,
-    step: -1 for where it stands, or was left; of another run, its end."""
+    step: -1 for where it stands, or was left; of another run, its end. inside: in the loop that is
+    the next step there, iteration and step, and so on in loops inside of it."""
 
     session: str = ""
     branch: str = ""
     run: int = -1
     step: int = -1
+    inside: list[tuple[int, int]] = []
 
 
 class CompareMoments(Request, frozen=True, kw_only=True):

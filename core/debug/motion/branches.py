@@ -31,7 +31,6 @@ from gradstep.core.debug.history.manual_assignments import (
     inner_places,
     inside_in,
     place_of,
-    require_outside,
 )
 from gradstep.core.debug.history.parked_runs import ParkedRuns
 from gradstep.core.debug.motion.branch_programs import BranchPrograms
@@ -224,7 +223,6 @@ class Branches:
         if self[name].name == self.current:
             yield self._session
             return
-        require_outside(self._session)
         runs, was = self._session.runs, self.current
         self._leave()
         there = self._parked_with(name).pop(name, None)
@@ -236,6 +234,7 @@ class Branches:
                 else:
                     self._show(self[name])
                     self._session.timeline.resume(there)
+                self._go_inside(self[name])
             yield self._session
         finally:
             if there is not None:
@@ -333,6 +332,14 @@ class Branches:
         if places:
             with suppress(GradstepError):  # nothing is kept of the loop
                 self._session.runs.stepper.run_to(position_text([(run, step), *places]))
+
+    def _go_inside(self, branch: Branch) -> None:
+        """Let the loop in which a branch was left come as far again; nobody stands there."""
+        step = branch.place[1]
+        places = inside_in(self._session.plan, step, branch.inside)
+        if places:
+            with suppress(GradstepError):  # it fails on the way
+                self._session.timeline.go_inside(step, places)
 
     @property
     def _op(self) -> str:

@@ -17,12 +17,14 @@ from gradstep.core.debug.breaks.looked_values import LookedValues
 from gradstep.core.debug.breaks.loop_breakpoints import LoopBreakpoints
 from gradstep.core.debug.history.chosen_iterations import ChosenIterations
 from gradstep.core.debug.history.frame import Frame, Losses
+from gradstep.core.debug.history.iteration_target import view_at
 from gradstep.core.debug.history.loop_iterations import LoopIterations, LoopView
 from gradstep.core.debug.history.timeline import Timeline
 from gradstep.core.debug.motion.level import Level
 from gradstep.core.debug.motion.loop_place import Place
 from gradstep.core.debug.motion.run_pace import RunPace
 from gradstep.core.debug.motion.stopped_state import Reason
+from gradstep.core.engine.run.loop_places import Places
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.loop import graph_around, way_to
 from gradstep.core.graph.model import Operation, Phase, TensorRef
@@ -105,12 +107,16 @@ class Cursor:
             return False
         return step.guard is None or not self.frame().skips(step.op.name)
 
-    def frame(self, run: int | None = None, step: int | None = None) -> Frame:
-        """Values as of a step; by default, of this position, in its loops too."""
+    def frame(self, run: int | None = None, step: int | None = None, inside: Places = ()) -> Frame:
+        """Values as of a step, and of a place in the loop that comes then; by default, of this
+        position, in its loops too."""
         here, everywhere = self.run, run is step is None
         loops = _views(self.levels) if everywhere and self.is_inside else ()
         run = here.number if run is None else run
         step = here.step if step is None else step
+        if inside:
+            depths = range(len(inside), 0, -1)
+            loops = tuple(view_at(self.timeline, run, step, inside[:depth]) for depth in depths)
         return Frame(self.timeline, self._gradients, run, step, loops, self._losses)
 
     def view(self) -> Frame:

@@ -38,6 +38,7 @@ from gradstep.core.engine.backend import Backend
 from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.plan.execution_plan import Plan
 from gradstep.core.engine.plan.step_groups import owner
+from gradstep.core.engine.run.loop_places import Places
 from gradstep.core.garbage_collection import collector_paused
 from gradstep.core.graph.loop import require_loop, way_to
 from gradstep.core.graph.model import Operation, Phase, TensorRef
@@ -201,9 +202,11 @@ class DebugSession(Moves[Stop]):
 
     # -- looking -----------------------------------------------------------------------------
 
-    def frame(self, run: int | None = None, step: int | None = None) -> Frame:
-        """The values as of a step; by default, where the session stands, in loops too."""
-        return self._cursor.frame(run, step)
+    def frame(self, run: int | None = None, step: int | None = None, inside: Places = ()) -> Frame:
+        """The values as of a step; by default, where the session stands, in loops too. inside: in
+        the loop that comes then, and in loops inside of it. Raises GradstepError where nothing is
+        kept of that loop."""
+        return self._cursor.frame(run, step, inside)
 
     def view(self) -> Frame:
         """The same of where the session stands, but of loops the iterations that were chosen."""

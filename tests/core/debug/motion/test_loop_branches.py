@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
+from gradstep.core.debug.concurrency.session_registry import Sessions
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.document.document import Document
@@ -24,12 +25,15 @@ from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import Constant, TensorRef
 from gradstep.core.host.branch_answers import inject
 from gradstep.core.host.course_bytes import read, written
+from gradstep.core.host.moment_answers import compare_moments
+from gradstep.core.host.moment_text import read_moment
+from gradstep.core.host.moment_values import take
 from gradstep.core.host.session_restore import Courses, begin, course_of, follow
 from gradstep.core.io.native.gradstep_file import from_bytes, to_bytes
 from gradstep.core.ops import api as tf
 from gradstep.core.ops.build.builder import GraphBuilder, Tensor
 from gradstep.core.program.derive import derive
-from gradstep.core.protocol.branch_queries import SEED
+from gradstep.core.protocol.branch_queries import SEED, CompareMoments
 from tests.core.debug.test_state_machine import same
 from tests.support.looping import nested, power
 from tests.support.straight_loops import Place, StraightLoops, place_of, text_of
@@ -264,6 +268,20 @@ class LoopForks(RuleBasedStateMachine):
         run, step = data.draw(st.sampled_from(places))
         if timeline.first <= run < timeline.runs and step <= timeline.done(run):
             self._compare((run, step), self.session.frame(run, step))
+
+    @rule(data=st.data())
+    def look_at_another_branch(self, data: st.DataObject) -> None:
+        """From wherever the session stands, amid a loop, too."""
+        name = data.draw(st.sampled_from(sorted(self.given)))
+        here, fresh = self.here, self.fresh[name]
+        with self.session.branches.looking_at(name) as there:
+            timeline = there.timeline
+            run, step = data.draw(st.sampled_from([p for p in fresh.at if len(p) == 2]))
+            if timeline.first <= run < timeline.runs and step <= timeline.done(run):
+                frame = there.frame(run, step)
+                for ref, value in fresh.at[run, step].items():
+                    assert same(frame.value(ref), value), (ref, name, run, step)
+        assert self.here == here
 
     @invariant()
     def values_are_those_of_a_straight_run(self) -> None:
@@ -518,6 +536,64 @@ def test_a_seed_in_an_iteration_is_of_what_the_loop_draws_from_there_on(deep: bo
     threads.session.timeline.parked.by_name.clear()
     threads.switch_branch("b1")
     assert [_drawn(threads.session, run) for run in range(2)] == seven
+
+
+def _taken(session: DebugSession, text: str) -> Any:
+    threads = begin(PROGRAMS["power"](), session.backend)
+    threads._current.session = session
+    sessions = Sessions({"main": threads})
+    return take(sessions, read_moment(sessions, text))
+
+
+@pytest.mark.parametrize("name", ["power", "nested", "variable", "shared"])
+def test_a_moment_amid_a_loop_holds_what_the_iteration_does(name: str) -> None:
+    session = _session(name)
+    fresh = StraightLoops(session.program, session.plan, RUNS)
+    session.run_to(f"{RUNS - 1}:{session.timeline.length}")
+    count = 0
+    for place in fresh.at:
+        taken = _taken(session, text_of(place))
+        assert taken.title == text_of(place)
+        for op, outputs in taken.values.items():
+            for index, value in outputs.items():
+                count += len(place) > 2
+                assert same(value, fresh.at[place].get(TensorRef(op, index), value)), (place, op)
+        known = {ref.op for ref in fresh.at[place]}
+        assert known - {*taken.values} == set() or len(place) == 2, (place, known)
+    assert count > 50
+
+
+def test_two_moments_amid_loops_are_held_against_each_other() -> None:
+    session = _session()
+    (loop,) = session.plan.loops
+    session.run_to(f"0:{loop}/1:4")
+    session.inject({"while/Merge_1": np.float32(5)})
+    threads = begin(PROGRAMS["power"](), session.backend)
+    threads._current.session = session
+    sessions = Sessions({"main": threads})
+    from gradstep.gpu.devices import Devices
+
+    def compared(left: str, right: str = "") -> Any:
+        moments = (read_moment(sessions, text) for text in (left, right))
+        left_moment, right_moment = moments
+        request = CompareMoments(left=left_moment, right=right_moment)
+        return compare_moments(sessions, request, Devices())
+
+    found = compared("main")
+    here = f"0:{loop}/1:4"
+    assert (found.left, found.right) == (f"main · {here}", f"b1 · {here}")
+    assert found.first_divergence == "while/Merge_1"
+    assert session.stop.place == [(0, loop), (1, 4)]
+    assert [n.name for n in found.nodes if n.creates] == ["while/Merge_1"]
+    steps = compared(f"0:{loop}/0:4", f"0:{loop}/1:4")
+    assert "while/Merge" in {n.name for n in steps.nodes if n.differs}
+    session.run_to(f"0:{session.timeline.length}")
+    ends = compared("main@" + here, "b1@" + here)
+    assert ends.first_divergence == "while/Merge_1"
+    with pytest.raises(GradstepError, match="has not been run there"):
+        compared(f"0:{loop}/7:0", here)
+    with pytest.raises(GradstepError, match="is no loop"):
+        compared("0:0/0:0", here)
 
 
 def test_a_loop_that_draws_nothing_takes_no_seed() -> None:
