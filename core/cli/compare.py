@@ -18,7 +18,7 @@ from gradstep.core.cli.runs.smallest_file import write_smallest
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.document.data_edits import fed_alone
 from gradstep.core.errors import USAGE, GradstepError
-from gradstep.core.host.device_reduction import reduced_difference
+from gradstep.core.host.device_reduction import reduced_difference, require_runnable
 from gradstep.core.host.device_services import DeviceServices
 from gradstep.core.io.device_recordings import is_recording
 from gradstep.core.io.disk.atomic_write import replace_file
@@ -65,12 +65,14 @@ def _require_usable(args: argparse.Namespace, against: list[str]) -> None:
             "--record keeps what one device gives", kind=USAGE, hint="one --against, with a device"
         )
 
-    if args.reduce and (len(against) > 1 or is_recording(against[0]) or len(args.node) > 1):
+    if args.reduce and (len(against) > 1 or len(args.node) > 1):
         raise GradstepError(
             "--reduce is about one device, and one node at most",
             kind=USAGE,
             hint="one --against, with a device of this machine or an emulated one",
         )
+    if args.reduce:
+        require_runnable(against[0])
 
 
 def _compared(

@@ -20,6 +20,17 @@ from gradstep.core.protocol.device_names import RECORDED_DEVICE
 from gradstep.core.protocol.messages import ComparedNode
 
 
+def require_runnable(device: str) -> None:
+    """Raise GradstepError for what is no device, but a recording of one."""
+    if device == RECORDED_DEVICE or is_recording(device):
+        raise GradstepError(
+            "what was recorded elsewhere cannot be run again, so nobody knows whether a smaller "
+            "graph would still show the difference",
+            kind="UnimplementedError",
+            hint="compare with a device of this machine, or an emulated one",
+        )
+
+
 def reduced_difference(
     loaded: Loaded, program: Program, devices: DeviceServices, left: str, right: str, node: str = ""
 ) -> Document:
@@ -27,12 +38,7 @@ def reduced_difference(
     node, the first that does. It may be one of a gradient, or of an update. Raises
     GradstepError."""
     for name in (left, right):
-        if name == RECORDED_DEVICE or is_recording(name):
-            raise GradstepError(
-                "what was recorded elsewhere cannot be run again, so it cannot be made smaller",
-                kind="UnimplementedError",
-                hint="compare with a device of this machine, or an emulated one",
-            )
+        require_runnable(name)
 
     def compare(document: Document) -> Sequence[ComparedNode]:
         return devices.compare(derive(document, loaded.functions), left, right).nodes

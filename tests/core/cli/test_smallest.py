@@ -55,6 +55,10 @@ def test_of_a_devices_difference(cli: Cli, tmp_path: Path) -> None:
     assert "params makes no difference" in refused.err
     two = cli("compare", GATHER, *against, *against, "--reduce", small)
     assert "--reduce is about one device" in two.err
+    for recorded in ("recorded", "gather.torch.gradrec"):
+        refused = cli("compare", GATHER, "--against", recorded, "--reduce", small)
+        assert "nobody knows whether a smaller graph would still show" in refused.err
+        assert "compare with a device of this machine" in refused.err
 
 
 def test_a_name_of_no_format_is_said_before_anything_is_looked_for(
