@@ -341,6 +341,29 @@ def test_a_value_given_by_hand_reaches_the_other_device() -> None:
         session.command("continue_")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["rnn", "while_loop", "lstm"])
+def test_the_card_is_home_and_the_processor_does_some(name: str) -> None:
+    """There sizes and indices lie on the host, whoever is asked to compute them."""
+    document = gradstep_file.load(EXAMPLES / f"{name}.gradstep")
+    every = [op.name for op in with_loops(document.graph) if can_be_placed(op)]
+    placed = place(document, every, "cpu")
+    program = derive(placed, {})
+    backend = with_placement(card(), placed.graph, lambda _: NumpyBackend())
+    one, two = DebugSession(derive(document, {}), NumpyBackend()), DebugSession(program, backend)
+    for session in (one, two):
+        for _ in range(2):
+            session.command("continue_")
+            assert session.stop.error is None
+    assert isinstance(backend, PlacedBackend)
+    assert backend.transfers.sent["cpu"][0] > 0
+    for op in program.graph:
+        expected, found = (each.frame().value(f"{op.name}:0") for each in (one, two))
+        if expected is not None and expected.dtype.kind in "fi":
+            assert found is not None
+            assert_rounded_alike(found, expected, Rounding(terms=1000), op.name)
+
+
 def test_without_a_placement_there_is_nothing_of_it() -> None:
     document = place(diamond(), ["a", "b", "c"], "")
     home = NumpyBackend()
