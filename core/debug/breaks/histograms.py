@@ -77,7 +77,9 @@ def histogram(array: np.ndarray) -> np.ndarray:
         return row
     low, high = float(finite.min()), float(finite.max())
     row[:2] = low, high
-    scale = BINS / (high - low) if high > low else 0.0
-    places = ((finite - low) * scale).astype(np.intp) if np.isfinite(scale) else finite > low
+    half = high / 2 - low / 2  # the whole may be beyond the largest number
+    scale = BINS / half if half > 0 else 0.0
+    at = (finite / 2 - low / 2) * scale if np.isfinite(scale) else finite > low
+    places = at.astype(np.intp)
     row[3:] = np.bincount(np.minimum(places, BINS - 1), minlength=BINS)
     return row
