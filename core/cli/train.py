@@ -36,6 +36,7 @@ from gradstep.core.cli.output.command_output import (
     usage,
 )
 from gradstep.core.cli.output.event_log import EventLog
+from gradstep.core.cli.output.placement_text import placement_lines, placement_object
 from gradstep.core.cli.output.terminal_text import terminal_itself
 from gradstep.core.cli.run import device_object, rounding_line
 from gradstep.core.cli.runs import save_trained
@@ -126,6 +127,8 @@ def _answer(
         "kernels": session.computed_by,
         "device": device_object(session.backend),
     }
+    if placed := placement_object(session.backend):
+        data["transfers"] = placed
     status = _INTERRUPTED if progress.more else 0
     if error is not None:
         look = "" if error.kind == "FileError" else _where_to_look(args, progress.done)
@@ -152,6 +155,7 @@ def _notes(args: argparse.Namespace, session: Session, progress: _Progress) -> I
         yield f"wrote {args.out}: the variables as they are after step {progress.done}"
     yield from kernel_lines(session.computed_by)
     yield from map(rounding_line, session.rounding)
+    yield from placement_lines(session.backend)
     if not session.backend.measured:
         yield f"emulated: {session.backend.source}"
 

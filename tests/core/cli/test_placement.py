@@ -52,6 +52,16 @@ def test_a_fast_run_sends_as_much_as_any(capsys: pytest.CaptureFixture[str]) -> 
     assert fast["runs"] == recorded["runs"]
 
 
+def test_a_training_says_what_crossed(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("train", TUTORIAL, "--steps", "3")
+    place = ("--place", "d=emulate:torch")
+    alone, placed = (json.loads(run(capsys, *words, "--json", *more)) for more in ((), place))
+    assert placed["shown"] == alone["shown"]
+    assert "transfers" not in alone
+    assert placed["transfers"]["emulate:torch"]["sent"] == 1 + 3  # data, and c in each step
+    assert "emulate:torch: sent 4 values, 32 bytes; got" in run(capsys, *words, *place)
+
+
 def test_a_plan_says_where_its_steps_are_done(capsys: pytest.CaptureFixture[str]) -> None:
     words = ("plan", TUTORIAL, "--fast", "--place", "d=emulate:torch")
     steps = json.loads(run(capsys, *words, "--json"))["steps"]
