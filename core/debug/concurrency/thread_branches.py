@@ -15,13 +15,10 @@ from gradstep.core.debug.concurrency.thread_runs import ThreadRuns
 from gradstep.core.debug.history.branch_record import (
     FIRST_BRANCH,
     Branch,
-    free_name,
-    renamed,
 )
+from gradstep.core.debug.history.branch_table import BranchTable
 from gradstep.core.debug.history.manual_assignments import Assignment
 from gradstep.core.debug.motion.debug_session import DebugSession
-from gradstep.core.errors import GradstepError
-from gradstep.core.graph.suggestions import instead
 
 
 class ThreadBranches:
@@ -32,16 +29,13 @@ class ThreadBranches:
     def __init__(self, runs: ThreadRuns, begin: Callable[[ThreadRuns], ThreadRuns]) -> None:
         self._begin = begin
         self._runs = {FIRST_BRANCH: runs}
-        self._by_name = {FIRST_BRANCH: Branch(FIRST_BRANCH)}
+        self._by_name = BranchTable()
         self._is_new = False  # whether nothing was done since the current one was made
         self.current = FIRST_BRANCH
 
     def __getitem__(self, name: str) -> Branch:
-        if name not in self._by_name:
-            hint = instead(name, self._by_name)
-            raise GradstepError(f"there is no branch '{name}'", kind="KeyError", hint=hint)
-        stop = self._runs[name].current.session.stop
-        return replace(self._by_name[name], place=(stop.run, stop.step))
+        branch, stop = self._by_name[name], self._runs[name].current.session.stop
+        return replace(branch, place=(stop.run, stop.step))
 
     @property
     def all(self) -> tuple[Branch, ...]:
@@ -51,7 +45,7 @@ class ThreadBranches:
     @property
     def first(self) -> str:
         """The name of the one that all others come from."""
-        return next(name for name, branch in self._by_name.items() if not branch.parent)
+        return self._by_name.first
 
     @property
     def shown(self) -> ThreadRuns:
@@ -85,7 +79,7 @@ class ThreadBranches:
     def fork(self, name: str, words: str, breakpoints: Sequence[Breakpoint]) -> None:
         """Let a branch leave where the current thread stands, and show it. Raises GradstepError,
         and changes nothing, where it cannot be made."""
-        name, left, before = free_name(name, self._by_name), self.current, self.shown
+        name, left, before = self._by_name.free_name(name), self.current, self.shown
         session = before.current.session
         stop, steps = session.stop, session.plan.steps
         runs = self._begin(before)
@@ -112,24 +106,14 @@ class ThreadBranches:
 
     def rename(self, name: str, to: str) -> None:
         """Call a branch something else."""
-        self[name]
-        if name == to:
-            return
-        to = free_name(to, self._by_name, must=True)
-        self._by_name = renamed(self._by_name, name, to)
+        to = self._by_name.rename(name, to)
         self._runs = {to if n == name else n: runs for n, runs in self._runs.items()}
         self.current = to if self.current == name else self.current
 
     def drop(self, name: str) -> None:
         """Forget a branch; those that leave it leave the one that it leaves. If it is shown, that
         one is shown then."""
-        gone = self[name]
-        if not gone.parent:
-            raise GradstepError(
-                f"'{name}' is the branch that all others leave",
-                kind="ValueError",
-                hint="restart, to have it from its beginning",
-            )
+        gone = self._by_name.that_leaves(name)
         if name == self.current:
             self.switch(gone.parent)
         del self._by_name[name], self._runs[name]

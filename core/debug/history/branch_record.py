@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from gradstep.core.debug.history.manual_assignments import Assignment, InnerPlace
-from gradstep.core.errors import GradstepError
 
 FIRST_BRANCH = "main"
 
@@ -64,30 +62,3 @@ class Branch:
     def at(self, run: int, step: int, op: str) -> Branch:
         """The same, which leaves its parent there."""
         return replace(self, run=run, step=step, op=op)
-
-
-def free_name(name: str, taken: Collection[str], must: bool = False) -> str:
-    """The name, or the next that is free. Raises GradstepError for one that is taken; and for none,
-    where there must be one."""
-    name = name.strip()
-    if name in taken:
-        raise GradstepError(
-            f"there is a branch '{name}' already",
-            kind="ValueError",
-            hint="choose another name, or drop that one",
-        )
-    if not name and must:
-        raise GradstepError("a branch needs a name", kind="ValueError", hint="for example 'b'")
-    numbers = range(1, len(taken) + 2)
-    return name or next(n for n in map("b{}".format, numbers) if n not in taken)
-
-
-def renamed(branches: Mapping[str, Branch], name: str, to: str) -> dict[str, Branch]:
-    """The same, of which one is called something else."""
-
-    def other(each: str) -> str:
-        return to if each == name else each
-
-    return {
-        other(n): replace(b, name=other(n), parent=other(b.parent)) for n, b in branches.items()
-    }

@@ -20,9 +20,8 @@ from gradstep.core.debug.history.branch_record import (
     FIRST_BRANCH,
     Branch,
     BranchEdit,
-    free_name,
-    renamed,
 )
+from gradstep.core.debug.history.branch_table import BranchTable
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import (
     InnerPlace,
@@ -37,7 +36,6 @@ from gradstep.core.debug.motion.branch_programs import BranchPrograms
 from gradstep.core.debug.motion.branch_replay import BranchReplay
 from gradstep.core.debug.motion.program_runs import ProgramRuns
 from gradstep.core.errors import GradstepError
-from gradstep.core.graph.suggestions import instead
 from gradstep.core.position_text import position_text
 
 if TYPE_CHECKING:
@@ -55,15 +53,12 @@ class Branches:
         self._session = session
         self.programs = BranchPrograms(session.runs)
         self._replay = BranchReplay(session, self.programs)
-        self._by_name = {FIRST_BRANCH: Branch(FIRST_BRANCH)}
+        self._by_name = BranchTable()
         self._hits: dict[str, Hits] = {}  # of those that are not shown
         self._is_new = False  # whether nothing was done since the current one was made
         self.current = FIRST_BRANCH
 
     def __getitem__(self, name: str) -> Branch:
-        if name not in self._by_name:
-            hint = instead(name, self._by_name)
-            raise GradstepError(f"there is no branch '{name}'", kind="KeyError", hint=hint)
         return self._by_name[name]
 
     @property
@@ -75,7 +70,7 @@ class Branches:
     @property
     def first(self) -> str:
         """The name of the one that all others come from."""
-        return next(name for name, branch in self._by_name.items() if not branch.parent)
+        return self._by_name.first
 
     def reached(self, name: str) -> tuple[int, int]:
         """The last run of a branch, and how many of its steps were done."""
@@ -113,7 +108,7 @@ class Branches:
         if self._is_new and not name:
             give(session, values, here, words, inside)
         else:
-            self._fork(free_name(name, self._by_name), values, words)
+            self._fork(self._by_name.free_name(name), values, words)
         self._is_new = True
         self._note()
         return self[self.current]
@@ -129,7 +124,7 @@ class Branches:
         edits = *self[self.current].edits, edit
         possible = self.programs.possible(edits[:-1])
         program = self.programs.program_after([*possible, edit])
-        name, left, before = free_name(name, self._by_name), self.current, session.runs
+        name, left, before = self._by_name.free_name(name), self.current, session.runs
         within = inner_places(before.plan, edit.step, inside)
         with self._elsewhere(name):
             started = self._replay.started(before, edit.run)
@@ -185,11 +180,7 @@ class Branches:
 
     def rename(self, name: str, to: str) -> None:
         """Call a branch something else."""
-        self[name]
-        if name == to:
-            return
-        to = free_name(to, self._by_name, must=True)
-        self._by_name = renamed(self._by_name, name, to)
+        to = self._by_name.rename(name, to)
         parked = self._parked_with(to)
         if name in parked:
             parked[to] = parked.pop(name)
@@ -200,13 +191,7 @@ class Branches:
     def drop(self, name: str) -> None:
         """Forget a branch; those that leave it leave the one that it leaves. If it is shown, that
         one is shown then."""
-        gone = self[name]
-        if not gone.parent:
-            raise GradstepError(
-                f"'{name}' is the branch that all others leave",
-                kind="ValueError",
-                hint="restart, to have it from its beginning",
-            )
+        gone = self._by_name.that_leaves(name)
         if name == self.current:
             self.switch(gone.parent)
         self._parked_with(name).pop(name, None)
@@ -253,7 +238,8 @@ class Branches:
     def take_over(self, branches: Iterable[Branch], current: str) -> None:
         """Those of a session before an edit, or of an engine that is no more; of which the session
         is to be led to the current one."""
-        self._by_name = {branch.name: branch for branch in branches}
+        self._by_name.clear()
+        self._by_name.update({branch.name: branch for branch in branches})
         self.current = current
 
     # -- inside --------------------------------------------------------------------------------

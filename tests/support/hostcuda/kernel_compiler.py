@@ -91,7 +91,9 @@ def _prelude() -> Path:
     text += f"// {_digest((HERE / 'kernel_prelude.h').read_text(encoding='utf-8'), [])}\n"
     if not compiled.exists() or header.read_text(encoding="utf-8") != text:
         folder.mkdir(exist_ok=True)
-        header.write_text(text, encoding="utf-8")
+        mine = folder / f"{os.getpid()}.h"  # others may read it at the same time
+        mine.write_text(text, encoding="utf-8")
+        mine.rename(header)
         mine = folder / f"{os.getpid()}.gch"
         made = ["g++", *_FLAGS, *includes(), "-x", "c++-header", str(header), "-o", str(mine)]
         subprocess.run(made, check=True)
