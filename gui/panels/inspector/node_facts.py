@@ -136,7 +136,7 @@ class NodeFacts(FactRows):
         tone: Tone = "text" if is_followed else "muted"
         link = Link(self._theme, said, "inspector.device", tone, code=True)
         link.setAccessibleName(self.tr("Device: {}").format(device))
-        link.setToolTip("" if is_followed else plain(STAY))
+        link.setToolTip(plain("" if is_followed else STAY))
         link.clicked.connect(lambda: open_dialog(self._workspace, PLACE))
         return line_of(link)
 
