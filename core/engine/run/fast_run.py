@@ -132,9 +132,20 @@ class FastRun(Recording):
         yield run.start, Stripes(stripes)
 
     def _another_block(self, steps: Sequence[tuple[int, Step]]) -> dict[int, Any]:
-        """Memory for one more block of those values that are never made in full."""
+        """Memory for one more block of those values that are never made in full: where two of them
+        lie in the same, so do they there, or a block of each would not fit in a cache."""
         values = {v for _, step in steps for v in step.writes if v in self.layout.partial}
-        return {v: self.backend.empty((BLOCK,), self._cells[v].dtype) for v in values}
+        cells = {v: self._cells[v] for v in values}
+        begins = {v: cell.ctypes.data for v, cell in cells.items()}
+        ends = {v: begins[v] + cell.nbytes for v, cell in cells.items()}
+        own: dict[int, Any] = {}
+        for together in _overlapping(begins, ends):
+            first = begins[together[0]]
+            size = max(ends[v] for v in together) - first
+            memory = self.backend.empty((size,), np.dtype(np.uint8))
+            for v in together:
+                own[v] = memory[begins[v] - first : ends[v] - first].view(cells[v].dtype)
+        return own
 
     def _block_calls(
         self,
@@ -237,3 +248,16 @@ class FastRun(Recording):
         result, inputs = self._cells[step.writes[0]], [self._cells[v] for v in step.reads]
         places = step.definition.memory.pieces(result, *inputs, **step.definition.keywords(step.op))
         return Several([partial(np.copyto, places[i], inputs[i]) for i in left])
+
+
+def _overlapping(begins: Mapping[int, int], ends: Mapping[int, int]) -> list[list[int]]:
+    """Values by where their memory begins and ends: those that have some in common together, the
+    first of each that which begins first."""
+    found: list[list[int]] = []
+    end = 0
+    for value in sorted(begins, key=begins.__getitem__):
+        if begins[value] >= end:
+            found.append([])
+        found[-1].append(value)
+        end = max(end, ends[value])
+    return found

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from gradstep.core.engine.calls.split_calls import WORTH_SPLITTING
+from gradstep.core.engine.numpy_backend import NumpyBackend
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.graph.dtypes import DType, Shape
 from gradstep.core.graph.model import Graph
 from gradstep.core.io.native.gradstep_file import load
 from gradstep.core.ops.build.builder import GraphBuilder
+from gradstep.core.ops.declare.ufunc import BLOCK
 from gradstep.core.program.derive import derive
+from gradstep.core.thread_pool import VARIABLE
 from tests.examples.build import FOLDER, THREADED
 
 EXAMPLES = sorted(p for p in Path(FOLDER).glob("*.gradstep") if p.stem not in THREADED)
@@ -133,6 +138,33 @@ def test_large_elementwise_chains_go_block_by_block_to_the_same_bits(size: int) 
     assert recording.plan.blocked
     (record,) = plain.recordings
     assert recording.layout.size < record.layout.size / 2
+
+
+def test_blocks_of_another_thread_need_as_little_memory_as_one_threads_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is not needed any more is written over there, too: a block of each value of a long
+    chain would not fit in a cache."""
+    monkeypatch.setenv(VARIABLE, "3")
+    made = []
+
+    class Counting(NumpyBackend):
+        def empty(self, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+            made.append(int(np.prod(shape)) * dtype.itemsize)
+            return super().empty(shape, dtype)
+
+    b = GraphBuilder()
+    x = y = b.placeholder("x", shape=(10 * WORTH_SPLITTING,))
+    for number in range(40):
+        y = b.one(("Tanh", "Relu")[number % 2], y * 1.5 + x)
+    feeds = {"x": np.linspace(-1, 1, 10 * WORTH_SPLITTING, dtype=np.float32)}
+    fast = Session(b.build(), fast=True, backend=Counting())
+    (found,) = fast.run([y.ref], feeds)
+    blocks = [size for size in made if size <= 8 * BLOCK * 4]
+    assert 2 <= len(blocks) <= 6  # of two threads besides this one; of 120 values
+    monkeypatch.setenv(VARIABLE, "1")
+    (alone,) = Session(b.build(), fast=True).run([y.ref], feeds)
+    assert found.tobytes() == alone.tobytes()
 
 
 def test_random_numbers_go_on_where_they_were() -> None:
