@@ -16,8 +16,8 @@ from gradstep.core.debug.history.branch_record import (
     FIRST_BRANCH,
     Branch,
 )
-from gradstep.core.debug.history.branch_table import BranchTable
 from gradstep.core.debug.history.manual_assignments import Assignment
+from gradstep.core.debug.history.named_branches import NamedBranches
 from gradstep.core.debug.motion.debug_session import DebugSession
 
 
@@ -29,7 +29,7 @@ class ThreadBranches:
     def __init__(self, runs: ThreadRuns, begin: Callable[[ThreadRuns], ThreadRuns]) -> None:
         self._begin = begin
         self._runs = {FIRST_BRANCH: runs}
-        self._by_name = BranchTable()
+        self._by_name = NamedBranches()
         self._is_new = False  # whether nothing was done since the current one was made
         self.current = FIRST_BRANCH
 

@@ -21,7 +21,6 @@ from gradstep.core.debug.history.branch_record import (
     Branch,
     BranchEdit,
 )
-from gradstep.core.debug.history.branch_table import BranchTable
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import (
     InnerPlace,
@@ -31,6 +30,7 @@ from gradstep.core.debug.history.manual_assignments import (
     inside_in,
     place_of,
 )
+from gradstep.core.debug.history.named_branches import NamedBranches
 from gradstep.core.debug.history.parked_runs import ParkedRuns
 from gradstep.core.debug.motion.branch_programs import BranchPrograms
 from gradstep.core.debug.motion.branch_replay import BranchReplay
@@ -53,7 +53,7 @@ class Branches:
         self._session = session
         self.programs = BranchPrograms(session.runs)
         self._replay = BranchReplay(session, self.programs)
-        self._by_name = BranchTable()
+        self._by_name = NamedBranches()
         self._hits: dict[str, Hits] = {}  # of those that are not shown
         self._is_new = False  # whether nothing was done since the current one was made
         self.current = FIRST_BRANCH

@@ -9,7 +9,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.suggestions import instead
 
 
-class BranchTable(dict[str, Branch]):
+class NamedBranches(dict[str, Branch]):
     """By name, in the order in which they were made. Raises GradstepError for a name that there is
     not, or twice."""
 
