@@ -165,7 +165,9 @@ class Dock(QDockWidget):
         """The panel, made now if it was not yet."""
         if self._frame.panel is None:
             kind = getattr(self.load(), self.place.panel)
-            self._frame.put(kind(self._workspace))
+            made = kind(self._workspace)
+            made.cover(not self._is_front)  # before it shows, or it looks at all that there is
+            self._frame.put(made)
         assert self._frame.panel is not None
         return self._frame.panel
 

@@ -63,3 +63,20 @@ def test_each_says_when_it_is_shown_what_a_new_one_says(tutorial: Driver, qtbot:
         if place.id not in ("note", "profile", "tensor", "classes"):
             assert words(docks[place.id].panel) == words(new), place.id
         delete(new)
+
+
+def test_what_is_made_behind_another_is_not_seen(tutorial: Driver) -> None:
+    """Panels are made when nothing else is to do, which can be after the docks have shown."""
+    docks = tutorial.window.docks.by_id
+    seen = [
+        place.id for place in PANELS if docks[place.id].is_made and docks[place.id].panel.is_seen
+    ]
+    assert set(seen) < set(docks)
+    while tutorial.window.docks.prepare_one():
+        pass
+    assert [place.id for place in PANELS if docks[place.id].panel.is_seen] == seen
+    assert not tutorial.workspace.debugger.shows_sessions
+    docks["sessions"].raise_()
+    tutorial.settle()
+    assert docks["sessions"].panel.is_seen
+    assert tutorial.workspace.debugger.shows_sessions
