@@ -9,11 +9,12 @@ import numpy as np
 from msgspec import structs
 
 from gradstep.core.debug.concurrency.scheduler import Scheduler
-from gradstep.core.debug.concurrency.session_registry import Sessions, read_variables
+from gradstep.core.debug.concurrency.session_registry import Sessions, look_at_variables
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.host.program_reports import report_stop
+from gradstep.core.memory_release import memo_of_document
 from gradstep.core.protocol.framing import Buffer
 from gradstep.core.protocol.messages import (
     Assign,
@@ -97,7 +98,7 @@ def infos(sessions: Sessions, held: bool = True) -> list[SessionInfo]:
     which takes as long as there are variables."""
 
     def words(threads: Scheduler) -> dict[str, str]:
-        return {name: brief(value) for name, value in read_variables(threads).items()}
+        return {name: brief(value) for name, value in look_at_variables(threads)}
 
     return [
         SessionInfo(
@@ -113,9 +114,22 @@ def infos(sessions: Sessions, held: bool = True) -> list[SessionInfo]:
 
 def brief(value: np.ndarray) -> str:
     """The first elements of a value, and its shape if there are more."""
-    first = np.array2string(value.ravel()[:_SHOWN], precision=5)[1:-1].split()
-    if value.ndim == 0:
+    first = value.flat[:_SHOWN]
+    if first.dtype.hasobject:
+        return _text(first, value.shape)
+    return _same_text(first.tobytes(), first.dtype, value.shape)
+
+
+@memo_of_document(1 << 14)
+def _same_text(first: bytes, dtype: np.dtype, shape: tuple[int, ...]) -> str:
+    """Variables are written at every stop, and few have changed since the last."""
+    return _text(np.frombuffer(first, dtype), shape)
+
+
+def _text(elements: np.ndarray, shape: tuple[int, ...]) -> str:
+    first = np.array2string(elements, precision=5)[1:-1].split()
+    if not shape:
         return first[0]
-    if value.size <= _SHOWN:
+    if math.prod(shape) <= _SHOWN:
         return f"[{' '.join(first)}]"
-    return f"[{' '.join(first)} …] {'×'.join(map(str, value.shape))}"
+    return f"[{' '.join(first)} …] {'×'.join(map(str, shape))}"

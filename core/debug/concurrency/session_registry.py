@@ -6,16 +6,18 @@ are copied between them, never referred to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.concurrency.scheduler import Scheduler
+from gradstep.core.debug.history.frame import Frame
 from gradstep.core.debug.history.frozen_program import NamedEdit
 from gradstep.core.debug.history.manual_assignments import concerned
 from gradstep.core.engine.run.variable_map import map_variables, variables
 from gradstep.core.errors import GradstepError
+from gradstep.core.graph.model import TensorRef
 
 FIRST = "main"
 
@@ -140,7 +142,19 @@ class Sessions:
 def read_variables(session: Scheduler) -> dict[str, np.ndarray]:
     """What the variables of a session hold where it stands, on the host; those without a value are
     absent."""
-    there = variables(session.program.graph)
+    return dict(_held(session, Frame.value))
+
+
+def look_at_variables(session: Scheduler) -> Iterator[tuple[str, np.ndarray]]:
+    """The same without copies, read-only: to be done with before the debugger moves."""
+    return _held(session, Frame.look)
+
+
+def _held(
+    session: Scheduler, read: Callable[[Frame, TensorRef], np.ndarray | None]
+) -> Iterator[tuple[str, np.ndarray]]:
     threads = session.sessions
-    found = {n: concerned(threads, op).frame().value(n) for n, op in there.items()}
-    return {name: value for name, value in found.items() if value is not None}
+    for name, op in variables(session.program.graph).items():
+        value = read(concerned(threads, op).frame(), TensorRef.parse(name))
+        if value is not None:
+            yield name, value
