@@ -9,7 +9,7 @@ import numpy as np
 from gradstep.core.checks.doctor.examined_document import Examined
 from gradstep.core.checks.doctor.finding_words import share
 from gradstep.core.checks.doctor.lint import Finding
-from gradstep.core.checks.doctor.recorded_tensors import RecordedTensors, named_input, recorded
+from gradstep.core.checks.doctor.recorded_tensors import RecordedTensors, executed, named_input
 from gradstep.core.graph.model import Operation, TensorRef
 
 _ADAM = ("ApplyAdam", "ResourceApplyAdam")
@@ -32,7 +32,7 @@ def find_moved_by_memory(x: Examined) -> Iterator[Finding]:
     """Elements whose gradient is exactly 0 and that are moved all the same, nearly as far as
     others, in the last run in which that was so: who masks a gradient to freeze weights finds them
     elsewhere."""
-    for op, runs in _updates(x, _WITH_MEMORY):
+    for op, runs in executed(x, _WITH_MEMORY):
         for run in (runs.last, *runs.earlier()):
             step = _step_without_gradient(x, op, runs, run)
             if step is not None:
@@ -75,7 +75,7 @@ def _rounded(
     if not before:
         return None
     largest = np.max(before, axis=0, initial=0.0)
-    others = (named_input(op, "grad") for op, _ in _updates(x, _WITH_MEMORY))
+    others = (named_input(op, "grad") for op, _ in executed(x, _WITH_MEMORY))
     sizes = [_size(runs.value(x, ref, run)) for ref in others if ref is not None]
     return np.asarray(largest < _ROUNDED * max(sizes, default=0.0))
 
@@ -105,7 +105,7 @@ def find_ruling_epsilons(x: Examined) -> Iterator[Finding]:
     """Adam divides by sqrt(v) + epsilon: where epsilon is the larger one, its steps shrink with the
     gradient, and it is plain gradient descent with momentum. The gradient of a bias before a
     normalisation is 0 but for rounding, which is no matter of size."""
-    roots = [(op, *found) for op, runs in _updates(x, _ADAM) if (found := _root(x, op, runs))]
+    roots = [(op, *found) for op, runs in executed(x, _ADAM) if (found := _root(x, op, runs))]
     largest = max((float(root.max()) for _, root, _ in roots), default=0.0)
     for op, root, epsilon in roots:
         variable = op.inputs[0]
@@ -135,15 +135,6 @@ def _root(x: Examined, op: Operation, runs: RecordedTensors) -> tuple[np.ndarray
     root = np.sqrt(v / max(1 - float(power), 1e-12))
     some = root[root > 0]
     return (some, float(epsilon)) if some.size else None
-
-
-def _updates(x: Examined, types: tuple[str, ...]) -> Iterator[tuple[Operation, RecordedTensors]]:
-    """Those that the last run has executed."""
-    runs = recorded(x)
-    if runs.last >= 0 and x.session is not None:
-        for name in x.graph.of_types(types):
-            if name in x.session.plan.step_of:
-                yield x.graph[name], runs
 
 
 def _zeros(value: np.ndarray | None) -> np.ndarray | None:

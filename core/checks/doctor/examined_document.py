@@ -26,6 +26,7 @@ from gradstep.core.program.default_targets import run_targets
 _PASSES_ON = frozenset(
     ("Identity", "Reshape", "Squeeze", "ExpandDims", "StopGradient", "Snapshot", "PreventGradient")
 )
+_DATA = ("Placeholder", "Iterator", "Queue")
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,8 +153,20 @@ class Examined:
         """A value that is known before any run."""
         return None if ref is None or ref.index else self.inference.constants.get(ref.op)
 
+    def variable_read(self, op: Operation, index: int) -> str:
+        """The variable that input `index` of `op` is the value of; "" for none."""
+        source = self.source(op, index)
+        if source is not None and source.type == "ReadVariableOp":
+            source = self.source(source)
+        return source.name if source is not None and self.is_variable(source.name) else ""
+
     def is_variable(self, name: str) -> bool:
         return name in self.graph and self.graph[name].type in VARIABLES
+
+
+def is_data(op: Operation) -> bool:
+    """Whether it gives what is fed, or comes from outside in another way."""
+    return op.type.startswith(_DATA)
 
 
 def reads_only(op: Operation) -> bool:

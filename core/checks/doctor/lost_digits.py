@@ -9,11 +9,11 @@ import numpy as np
 from gradstep.core.checks.doctor.examined_document import Examined
 from gradstep.core.checks.doctor.finding_words import share
 from gradstep.core.checks.doctor.lint import Finding
-from gradstep.core.checks.doctor.recorded_tensors import RecordedTensors, named_input, recorded
+from gradstep.core.checks.doctor.recorded_tensors import RecordedTensors, executed, named_input
+from gradstep.core.checks.doctor.update_types import GRADIENT_DESCENT
 from gradstep.core.graph.model import Operation, TensorRef
 
 _COUNTING = ("AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp")
-_DESCENTS = ("ApplyGradientDescent", "ResourceApplyGradientDescent")
 _SUMS = ("Sum", "Mean")
 _NARROW = frozenset({"float16", "bfloat16"})
 _MOST = 0.5  # share of the elements that were to be moved
@@ -24,16 +24,10 @@ _LOST = 1e-4  # of the largest sum: a thousand float32 roundings
 def find_lost_digits(x: Examined) -> Iterator[Finding]:
     """In the last run. An optimizer's steps are looked at in 16 bits alone: those of 32 round away
     what is a ten-millionth of a weight, which happens to any network that has learned."""
-    runs = recorded(x)
-    if runs.last < 0 or x.session is None:
-        return
-    steps = x.session.plan.step_of
-    for name in x.graph.of_types((*_COUNTING, *_DESCENTS)):
-        if name in steps:
-            yield from _standing(x, runs, x.graph[name])
-    for name in x.graph.of_types(_SUMS):
-        if name in steps:
-            yield from _long(x, runs, x.graph[name])
+    for op, runs in executed(x, (*_COUNTING, *GRADIENT_DESCENT)):
+        yield from _standing(x, runs, op)
+    for op, runs in executed(x, _SUMS):
+        yield from _long(x, runs, op)
 
 
 def _standing(x: Examined, runs: RecordedTensors, op: Operation) -> Iterator[Finding]:
@@ -42,7 +36,11 @@ def _standing(x: Examined, runs: RecordedTensors, op: Operation) -> Iterator[Fin
     if variable is None or len(x.moved.get(variable.op, ())) != 1:
         return
     before = runs.copy(x, variable, begin=True)
-    if before is None or not _is_rounded(before) or (op.type in _DESCENTS and _is_wide(before)):
+    if (
+        before is None
+        or not _is_rounded(before)
+        or (op.type in GRADIENT_DESCENT and _is_wide(before))
+    ):
         return
     added = _added(x, runs, op)
     after = runs.value(x, variable)
@@ -70,7 +68,7 @@ def _standing(x: Examined, runs: RecordedTensors, op: Operation) -> Iterator[Fin
 
 def _added(x: Examined, runs: RecordedTensors, op: Operation) -> np.ndarray | None:
     """What an update adds to its variable, in float64."""
-    if op.type not in _DESCENTS:
+    if op.type not in GRADIENT_DESCENT:
         ref = op.inputs[1]
         found = None if ref is None else runs.copy(x, ref)
         sign = -1.0 if "Sub" in op.type else 1.0

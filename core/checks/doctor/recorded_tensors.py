@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 
@@ -56,6 +56,15 @@ class RecordedTensors:
 
 def recorded(x: Examined) -> RecordedTensors:
     return RecordedTensors(x.session)
+
+
+def executed(x: Examined, types: Collection[str]) -> Iterator[tuple[Operation, RecordedTensors]]:
+    """The operations of these types that the last run has executed, and what was recorded."""
+    runs = recorded(x)
+    if runs.last >= 0 and x.session is not None:
+        for name in x.graph.of_types(types):
+            if name in x.session.plan.step_of:
+                yield x.graph[name], runs
 
 
 def named_input(op: Operation, name: str) -> TensorRef | None:

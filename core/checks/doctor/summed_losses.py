@@ -6,20 +6,20 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gradstep.core.checks.doctor.examined_document import Examined
+from gradstep.core.checks.doctor.examined_document import Examined, is_data
 from gradstep.core.checks.doctor.lint import Finding
-from gradstep.core.checks.doctor.recorded_tensors import RecordedTensors, named_input, recorded
+from gradstep.core.checks.doctor.recorded_tensors import (
+    RecordedTensors,
+    executed,
+    named_input,
+    recorded,
+)
+from gradstep.core.checks.doctor.update_types import DESCENTS, MOMENTUM
 from gradstep.core.graph.model import Operation, TensorRef
 
 _ADDS = ("Add", "AddV2", "AddN", "Sub")
 _ROWS = 8
 _RATE = 1.0  # of the mean: no network of these sizes learns with more
-_DESCENTS = (
-    "ApplyGradientDescent",
-    "ResourceApplyGradientDescent",
-    "ApplyMomentum",
-    "ResourceApplyMomentum",
-)
 
 
 def find_summed_losses(x: Examined) -> Iterator[Finding]:
@@ -27,10 +27,8 @@ def find_summed_losses(x: Examined) -> Iterator[Finding]:
     a learning rate that is as many times smaller; said where plain descent steps by it as no mean
     would be, which Adam and its like never do. Sums of weights alone are penalties, and a sum that
     is multiplied or divided afterwards is a mean."""
-    runs = recorded(x)
-    if runs.last < 0 or x.session is None:
-        return
-    rate = max((r for r in (_rate(x, runs, name) for name in x.session.plan.step_of)), default=0.0)
+    rates = (_rate(x, runs, op) for op, runs in executed(x, DESCENTS))
+    rate, runs = max(rates, default=0.0), recorded(x)
     for loss in x.losses if rate else ():
         for op in _sums(x, loss):
             rows = _rows(x, runs, op)
@@ -38,11 +36,8 @@ def find_summed_losses(x: Examined) -> Iterator[Finding]:
                 yield _finding(op, loss, rows, rate)
 
 
-def _rate(x: Examined, runs: RecordedTensors, name: str) -> float:
-    op = x.graph[name]
-    if op.type not in _DESCENTS:
-        return 0.0
-    ref = named_input(op, "lr" if "Momentum" in op.type else "alpha")
+def _rate(x: Examined, runs: RecordedTensors, op: Operation) -> float:
+    ref = named_input(op, "lr" if op.type in MOMENTUM else "alpha")
     value = None if ref is None else runs.value(x, ref)
     return 0.0 if value is None or value.ndim else float(value)
 
@@ -68,7 +63,7 @@ def _rows(x: Examined, runs: RecordedTensors, op: Operation) -> int:
         return 0
     rows = len(value)
     for name in x.sources([ref.op]):
-        if x.graph[name].type.startswith(("Placeholder", "Iterator", "Queue")):
+        if is_data(x.graph[name]):
             fed = runs.value(x, TensorRef(name))
             if fed is not None and fed.ndim and len(fed) == rows:
                 return rows

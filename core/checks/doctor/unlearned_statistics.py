@@ -18,19 +18,11 @@ def find_unlearned_statistics(x: Examined) -> Iterator[Finding]:
     checkpoint is fine-tuned, and frozen on purpose."""
     for op in x.forward:
         if op.type.startswith("FusedBatchNorm") and op.attrs.get("is_training") is False:
-            scale = _variable(x, op, _SCALE)
+            scale = x.variable_read(op, _SCALE)
             if scale and op.name in x.behind_losses and x.moved.get(scale):
-                mean, variance = _variable(x, op, _MEAN), _variable(x, op, _VARIANCE)
+                mean, variance = x.variable_read(op, _MEAN), x.variable_read(op, _VARIANCE)
                 if _is_new(x, mean, 0) and _is_new(x, variance, 1):
                     yield _finding(op, mean, variance, scale)
-
-
-def _variable(x: Examined, op: Operation, index: int) -> str:
-    """The variable that an input reads; "" for none."""
-    source = x.source(op, index)
-    if source is not None and source.type == "ReadVariableOp":
-        source = x.source(source)
-    return source.name if source is not None and x.is_variable(source.name) else ""
 
 
 def _is_new(x: Examined, name: str, value: float) -> bool:

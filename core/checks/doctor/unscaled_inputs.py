@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gradstep.core.checks.doctor.examined_document import Examined
+from gradstep.core.checks.doctor.examined_document import Examined, is_data
 from gradstep.core.checks.doctor.lint import Finding
 from gradstep.core.checks.doctor.recorded_tensors import RecordedTensors, recorded
 from gradstep.core.graph.model import Operation, TensorRef
@@ -27,26 +27,18 @@ def find_unscaled_inputs(x: Examined) -> Iterator[Finding]:
     for op in x.forward:
         if op.type not in _PRODUCTS or op.name not in x.behind_losses:
             continue
-        data, weights = op.inputs[0], _trained(x, op)
-        if data is not None and weights and data.op not in seen and _is_data(x, data):
+        data, weights = op.inputs[0], x.variable_read(op, 1)
+        if data is None or data.op in seen or not x.moved.get(weights):
+            continue
+        if _is_data(x, data):
             seen.add(data.op)
             yield from _finding(x, runs, op, data, weights)
 
 
-def _trained(x: Examined, op: Operation) -> str:
-    """The variable that it multiplies by, if something moves that; "" for none."""
-    source = x.source(op, 1)
-    if source is not None and source.type == "ReadVariableOp":
-        source = x.source(source)
-    name = "" if source is None else source.name
-    return name if x.is_variable(name) and x.moved.get(name) else ""
-
-
 def _is_data(x: Examined, ref: TensorRef) -> bool:
     """Whether it is fed or read, and no variable has a part in it."""
-    types = {x.graph[name].type for name in x.sources([ref.op])}
-    is_given = any(type.startswith(("Placeholder", "Iterator", "Queue")) for type in types)
-    return is_given and VARIABLES.isdisjoint(types)
+    ops = [x.graph[name] for name in x.sources([ref.op])]
+    return any(map(is_data, ops)) and not any(op.type in VARIABLES for op in ops)
 
 
 def _finding(
