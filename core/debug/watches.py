@@ -48,18 +48,19 @@ def watch(
 
 
 def _evaluate(session: DebugSession, text: str) -> Any:
-    expression = parse(text)
+    expression, failed = parse(text), None
     try:
         value = expression.evaluate(Scope(LookedValues(session.view())))
-    except GradstepError:
-        value = None
+    except GradstepError as error:
+        value, failed = None, error
     if value is not None:  # what is looked at lies where the debugger goes on
         return value.copy() if isinstance(value, np.ndarray) else value
     mentions = find_mentions(text)
     for _, ref in mentions:
-        find_tensor(session.program, ref.short)
-    value = expression.evaluate(Scope(session.view()))
-    if value is None and not (mentions or expression.recorded):
+        find_tensor(session.program, ref.short)  # says of a name what is wrong with it
+    if failed is not None:
+        raise failed
+    if not (mentions or expression.recorded):
         raise GradstepError(
             f"'{text}' does not say of which tensor",
             kind="ExpressionError",
