@@ -8,7 +8,7 @@ from dataclasses import replace
 from gradstep.core.document.document import Document
 from gradstep.core.errors import USAGE, GradstepError
 from gradstep.core.graph import edits
-from gradstep.core.graph.loop import anywhere, way_to, with_loops
+from gradstep.core.graph.loop import anywhere, way_to, within
 from gradstep.core.graph.placed_devices import device_spec, placed_on
 from gradstep.core.graph.scopes import parents
 from gradstep.core.graph.suggestions import instead
@@ -54,7 +54,7 @@ def _operations(document: Document, targets: Iterable[str], may_refuse: bool) ->
             raise GradstepError(f"{name} cannot be placed", kind="ValueError", node=name, hint=STAY)
     scopes = {name.rstrip("/") for name, way in wanted.items() if way is None}
     there, able = set[str](), set[str]()
-    for op in with_loops(document.graph) if scopes else ():
+    for op in within(document.graph) if scopes else ():
         around = scopes.intersection(parents(op.name))
         there |= around
         if around and (can_be_placed(op) or (placed_on(op) and not may_refuse)):
@@ -68,7 +68,7 @@ def _operations(document: Document, targets: Iterable[str], may_refuse: bool) ->
 def _not_placed(document: Document, scope: str, is_there: bool) -> GradstepError:
     if is_there:
         return GradstepError(f"nothing in {scope} can be placed", kind="ValueError", hint=STAY)
-    names = [op.name for op in with_loops(document.graph)]
+    names = [op.name for op in within(document.graph)]
     known = {*names, *(around for name in names for around in parents(name))}
     return GradstepError(
         f"there is no operation and no scope '{scope}' to be placed",

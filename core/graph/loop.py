@@ -102,17 +102,8 @@ def within(operations: Iterable[Operation]) -> Iterator[Operation]:
             yield from within(loop.graph)
 
 
-def with_loops(graph: Graph) -> Iterator[Operation]:
-    """The operations of `graph`, and then those of its loops, nested ones included."""
-    yield from graph.operations.values()
-    for name in sorted(graph.marked[LOOP]):
-        loop = loop_of(graph[name])
-        if loop is not None:
-            yield from with_loops(loop.graph)
-
-
 def with_a_device(graph: Graph) -> Iterator[Operation]:
-    """Those of `with_loops` that wish for a device."""
+    """Those of `graph`, and then of its loops, nested ones included, that wish for a device."""
     if graph.wishes:
         yield from (op for op in graph if op.name in graph.wishes)
     for name in sorted(graph.marked[LOOP]):

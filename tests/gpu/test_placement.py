@@ -24,7 +24,7 @@ from gradstep.core.engine.run.fast_run import FastRun
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.edits import set_devices
-from gradstep.core.graph.loop import anywhere, with_loops
+from gradstep.core.graph.loop import anywhere, within
 from gradstep.core.graph.model import Graph, Operation, Phase, TensorRef
 from gradstep.core.graph.placed_devices import device_spec
 from gradstep.core.io.native import gradstep_file
@@ -125,7 +125,7 @@ def run_placed(case: Case, names: Iterable[str], fast: bool) -> tuple[list[Seen]
 @given(st.one_of(networks(), programs()), st.data())
 @pytest.mark.slow
 def test_a_fast_run_gives_the_bits_of_a_recorded_one(case: Case, data: st.DataObject) -> None:
-    able = [op.name for op in with_loops(case.graph) if can_be_placed(op)]
+    able = [op.name for op in within(case.graph) if can_be_placed(op)]
     names = data.draw(st.sets(st.sampled_from(able)) if able else st.just(set[str]()))
     with passes(EXACT):
         found = [run_placed(case, names, fast)[0] for fast in (False, True)]
@@ -260,7 +260,7 @@ def test_what_is_in_loops_goes_elsewhere(name: str, monkeypatch: pytest.MonkeyPa
         if expected is not None and expected.dtype.kind in "fiub":
             assert found is not None
             assert_rounded_alike(found, expected, Rounding(terms=1000), op.name)
-    inside = [op for op in with_loops(program.graph) if op.name not in program.graph]
+    inside = [op for op in within(program.graph) if op.name not in program.graph]
     placed = {op.name: op.phase for op in inside if op.name in done}
     assert {*placed.values()} == {Phase.FORWARD, Phase.BACKWARD}
 
@@ -307,7 +307,7 @@ def test_runs_that_keep_no_iteration_are_the_same(name: str, fast: bool) -> None
     """There an iteration follows the last one without a word to its recording."""
     document = gradstep_file.load(EXAMPLES / f"{name}.gradstep")
     program = derive(document, {})
-    inside = [op.name for op in with_loops(document.graph) if op.name not in document.graph]
+    inside = [op.name for op in within(document.graph) if op.name not in document.graph]
     able = [each for each in inside if can_be_placed(anywhere(document.graph, each))]
     case = Case(program.graph, program.fetches, program.targets, program.feeds, program.initial)
     assert able
@@ -346,7 +346,7 @@ def test_a_value_given_by_hand_reaches_the_other_device() -> None:
 def test_the_card_is_home_and_the_processor_does_some(name: str) -> None:
     """There sizes and indices lie on the host, whoever is asked to compute them."""
     document = gradstep_file.load(EXAMPLES / f"{name}.gradstep")
-    every = [op.name for op in with_loops(document.graph) if can_be_placed(op)]
+    every = [op.name for op in within(document.graph) if can_be_placed(op)]
     placed = place(document, every, "cpu")
     program = derive(placed, {})
     backend = with_placement(card(), placed.graph, lambda _: NumpyBackend())
