@@ -213,7 +213,7 @@ class FastRun(Recording):
             elif index == run.start:
                 yield from self._blocks(run)
 
-    def _over_elsewhere(self, step: Step, device: str) -> Collection[tuple[int, str]]:
+    def _over_elsewhere(self, step: Step) -> Collection[tuple[int, str]]:
         return self._last_elsewhere.get(step, ())
 
     @cached_property

@@ -300,11 +300,11 @@ class Binding:
         except Exception as error:
             return failing_call(locate_error(error, step.op, there))
         home, cells = self.backend.home, (self._cells, self._fixed)
-        over = self._over_elsewhere(step, device)
+        over = self._over_elsewhere(step)
         return PlacedCall(step, kernel, device, there, home, *cells, self.copies, over)
 
-    def _over_elsewhere(self, step: Step, device: str) -> Collection[tuple[int, str]]:
-        """What need not lie on the device any more once the step is done there: nothing, where
+    def _over_elsewhere(self, step: Step) -> Collection[tuple[int, str]]:
+        """What need not lie on its device any more once the step is done there: nothing, where
         somebody may go back."""
         return ()
 
