@@ -41,9 +41,7 @@ def common_ends(a: Sequence[object], b: Sequence[object]) -> tuple[int, int]:
     """How many entries the two begin with, and after these end with, that are the same; as
     `changed_places`."""
     a, b = _of_one_kind(a, b)
-    if a == b:
-        return len(a), 0
-    first = _alike(a, 0, b, 0)
+    first = common_start(a, b)
     return first, _alike_before(a, b, min(len(a), len(b)) - first)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import compress, count, islice, pairwise
-from operator import attrgetter, is_not, ne
+from operator import attrgetter, ne
 from typing import Any, NamedTuple, TypeVar
 
 from gradstep.core.graph.model import Edge
 from gradstep.core.protocol.messages import EdgeGradient, ProgramInfo, StepInfo
 from gradstep.core.protocol.vocabulary import PhaseName
-from gradstep.core.sequence_places import changed_places
+from gradstep.core.sequence_places import changed_places, common_ends
 
 _OP, _PHASE, _WRITES = attrgetter("op"), attrgetter("phase"), attrgetter("writes")
 E = TypeVar("E")
@@ -153,16 +153,3 @@ def _exchanged(old: Sequence[E], now: Sequence[E]) -> tuple[Sequence[E], Sequenc
         return [old[i] for i in places], [now[i] for i in places]
     first, last = common_ends(old, now)
     return old[first : len(old) - last], now[first : len(now) - last]
-
-
-def common_ends(old: Sequence[object], now: Sequence[object]) -> tuple[int, int]:
-    """How many of the same objects both begin with, and how many of the others both end with."""
-    first = _common(old, now)
-    rest = min(len(old), len(now)) - first
-    last = _common(old[len(old) - rest :][::-1], now[len(now) - rest :][::-1]) if rest else 0
-    return first, last
-
-
-def _common(one: Sequence[object], other: Sequence[object]) -> int:
-    """With how many of the same objects both begin."""
-    return next(compress(count(), map(is_not, one, other)), min(len(one), len(other)))

@@ -13,14 +13,8 @@ from typing import overload
 from gradstep.core.graph.model import Graph
 from gradstep.core.protocol.messages import ProgramInfo, StepInfo
 from gradstep.core.protocol.vocabulary import PhaseName
-from gradstep.core.sequence_places import changed_places
-from gradstep.gui.model.program_index import (
-    ProgramIndex,
-    Stretch,
-    common_ends,
-    find_breaks,
-    find_phases,
-)
+from gradstep.core.sequence_places import changed_places, common_ends
+from gradstep.gui.model.program_index import ProgramIndex, Stretch, find_breaks, find_phases
 from gradstep.gui.panels.timeline.foreign_rows import ForeignRows
 
 _TYPE, _ORIGIN, _PHASE = attrgetter("type"), attrgetter("origin"), attrgetter("phase")

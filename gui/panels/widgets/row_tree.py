@@ -7,6 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QMimeData, QModelIndex, QPersistentModelIndex, Qt
 
+from gradstep.core.sequence_places import common_ends
 from gradstep.gui.look.plain_text import plain
 from gradstep.gui.panels.widgets.row_list import Row, RowList, listed
 
@@ -196,8 +197,7 @@ class RowTreeModel(QAbstractItemModel):
         self, level: _Level, rows: RowList, old: Sequence[Hashable], new: Sequence[Hashable]
     ) -> None:
         """Put other rows between those that both begin and end with."""
-        first = _common(old, new)
-        last = _common(old[first:][::-1], new[first:][::-1])
+        first, last = common_ends(old, new)
         gone, came = len(old) - first - last, len(new) - first - last
         if gone == came == 1 and not (level.rows.is_group(first) or rows.is_group(first)):
             return  # another name, and nothing moves
@@ -288,9 +288,3 @@ class RowTreeModel(QAbstractItemModel):
 def _look(row: Row) -> tuple[object, ...]:
     """What a view shows of it."""
     return (*row[:-1], bool(row.children))
-
-
-def _common(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
-    """How many entries both begin with."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
