@@ -75,18 +75,16 @@ def remember_edit(graph: Graph, before: Graph, changes: Changes) -> None:
             there["readers"] = readers
     if "by_type" in known and "by_type" not in there:
         there["by_type"] = _by_type_after(graph, before, changes)
+    gone, new = changes.removed | changes.changed, (*changes.added, *changes.changed)
     if "marked" in known and "marked" not in there:
-        gone, new = changes.removed | changes.changed, (*changes.added, *changes.changed)
-        came = marked_among(graph.operations, new)
-        there["marked"] = {mark: n - gone | came[mark] for mark, n in before.marked.items()}
+        marks = marked_among(graph.operations, new)
+        there["marked"] = {mark: n - gone | marks[mark] for mark, n in before.marked.items()}
     if "unwired" in known and "unwired" not in there:
-        new = (*changes.added, *changes.changed)
-        found = before.unwired - changes.removed - changes.changed
-        there["unwired"] = found.union(n for n in new if None in graph.operations[n].inputs)
+        came = (n for n in new if None in graph.operations[n].inputs)
+        there["unwired"] = (before.unwired - gone).union(came)
     if "wishes" in known and "wishes" not in there:
-        found = before.wishes - changes.removed - changes.changed
-        new = (*changes.added, *changes.changed)
-        there["wishes"] = found.union(n for n in new if graph.operations[n].device)
+        came = (n for n in new if graph.operations[n].device)
+        there["wishes"] = (before.wishes - gone).union(came)
 
 
 class _Ranks:
