@@ -6,8 +6,7 @@
 #include <emmintrin.h>
 #endif
 
-#define LINE 64          /* bytes that memory is written by */
-#define LEAST (1 << 18) /* bytes from which on it gains */
+#define LINE 64 /* bytes that memory is written by */
 
 /* Writes whole lines without reading them first; what is not a whole one before and behind them goes
    the usual way. */
@@ -47,11 +46,7 @@ PyObject *copy_aside(PyObject *module, PyObject *arguments) {
     int fits = to.len == from.len && (into + bytes <= of || of + bytes <= into);
     if (fits) {
         Py_BEGIN_ALLOW_THREADS
-        if (bytes < LEAST) {
-            memcpy(into, of, bytes);
-        } else {
-            copy_lines(into, of, bytes);
-        }
+        copy_lines(into, of, bytes);
         Py_END_ALLOW_THREADS
     }
     PyBuffer_Release(&to);

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 native = pytest.importorskip(
     "gradstep_native", reason="the extension in native/ is not built: ./dev native"
 )
-MUCH = 1 << 18  # bytes from which on it goes another way
+MUCH = 1 << 18  # bytes from which on plans copy so
 
 
 @given(
