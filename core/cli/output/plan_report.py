@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -154,16 +155,16 @@ def _step(plan: Plan, index: int, step: Step, work: str, block: int | None) -> S
         kernel="" if kernel is None else kernel.library.name,
         device=plan.elsewhere.get(op.name, ""),
         fails="" if failure is None else failure.message,
-        body=_body(step),
+        body=_body(plan, step),
     )
 
 
-def _body(step: Step) -> LoopReport | None:
+def _body(plan: Plan, step: Step) -> LoopReport | None:
     """Iterations are recorded, in fast runs as well."""
     iteration = step.iteration
     if iteration is None:
         return None
-    parts = _parts(RecordLayout(iteration.plan))
+    parts = _parts(RecordLayout(replace(iteration.plan, elsewhere=plan.elsewhere)))
     return LoopReport(loop=step.op.name, split=iteration.split, **parts)
 
 

@@ -77,25 +77,21 @@ def with_elsewhere(plan: Plan, backend: Backend) -> Plan:
 
 
 def _elsewhere(plan: Plan, backend: PlacedBackend) -> Iterator[tuple[str, str]]:
+    """Operations, in loops as well, and the devices that do them."""
     for step in plan.steps:
         kinds = [plan.values[v].type.dtype for v in (*step.reads, *step.writes)]
         if device := goes_elsewhere(backend, step, kinds):
             yield step.op.name, device
+        if step.iteration is not None:
+            yield from _elsewhere(step.iteration.plan, backend)
 
 
 def backend_of_body(plan: Plan, backend: Backend) -> Backend:
     """What runs `plan`, of one iteration of a loop: `backend`, or its home, where that does all of
     it, loops inside included."""
-    if not isinstance(backend, PlacedBackend) or _leaves_home(plan, backend):
+    if not isinstance(backend, PlacedBackend) or any(_elsewhere(plan, backend)):
         return backend
     return backend.home
-
-
-def _leaves_home(plan: Plan, backend: PlacedBackend) -> bool:
-    if next(_elsewhere(plan, backend), None) is not None:
-        return True
-    loops = (plan.steps[number].iteration for number in plan.loops)
-    return any(_leaves_home(each.plan, backend) for each in loops if each is not None)
 
 
 def goes_elsewhere(backend: PlacedBackend, step: Step, kinds: Sequence[DType]) -> str:

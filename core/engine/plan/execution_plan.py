@@ -63,7 +63,8 @@ class Plan:
     retired:   steps of plans before it, by operation, that have no part in this one.
     blocked:   runs of steps that the fast layout may take block by block.
     kernels:   operations that another library computes -> its kernel.
-    elsewhere: operations that another device than that of the run computes -> its name.
+    elsewhere: operations, in its loops as well, that another device than that of the run computes
+               -> its name.
     rounding:  names of the passes that changed it such that results may round otherwise.
     alive:     tensors that may be dead -> when they are not.
     branches:  whether it has, or had before an edit, steps that may be dead.

@@ -20,7 +20,8 @@ from gradstep.core.host.workers.work_link import WorkLink, linked
 from gradstep.main import Gradstep
 
 FEEDS = ("data=1,2", "labels=0,1")
-TUTORIAL = str(Path(__file__).parents[3] / "assets" / "examples" / "tutorial.gradstep")
+EXAMPLES = Path(__file__).parents[3] / "assets" / "examples"
+TUTORIAL = str(EXAMPLES / "tutorial.gradstep")
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -69,6 +70,20 @@ def test_a_plan_says_where_its_steps_are_done(capsys: pytest.CaptureFixture[str]
     assert placed == dict.fromkeys(("d", "gradients/d_grad/Identity_1"), "emulate:torch")
     said = run(capsys, *words).splitlines()
     assert [" d " in line for line in said if " on emulate:torch" in line] == [True, False]
+
+
+def test_a_plan_says_it_of_steps_in_loops(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("plan", str(EXAMPLES / "while_loop.gradstep"), "--place", "while/Mul=emulate:torch")
+    steps = json.loads(run(capsys, *words, "--json"))["steps"]
+    assert not any(step["device"] for step in steps)
+    inside = [each for step in steps if step["body"] for each in step["body"]["steps"]]
+    placed = {step["op"]: step["device"] for step in inside if step["device"]}
+    assert placed.pop("while/Mul") == "emulate:torch"
+    assert placed
+    assert all(name.startswith("gradients/while/Mul_grad/") for name in placed)
+    assert any(
+        "while/Mul " in x and " on emulate:torch" in x for x in run(capsys, *words).splitlines()
+    )
 
 
 @pytest.mark.parametrize("verb", ["grad", "train", "profile"])
