@@ -10,6 +10,7 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.placed_devices import placed_on
 from gradstep.gui import commands
 from gradstep.gui.dialogs.dialog_base import Dialog, words
+from gradstep.gui.look.count_text import count_of
 from gradstep.gui.look.device_text import device_words
 from gradstep.gui.model.selection import selected_units
 from gradstep.gui.model.workspace import Workspace
@@ -55,7 +56,7 @@ def _count(units: Collection[str]) -> str:
     """ "3 nodes", "2 nodes and 1 scope"."""
     scopes = sum(unit.endswith("/") for unit in units)
     counts = ((len(units) - scopes, "node"), (scopes, "scope"))
-    return " and ".join(f"{n} {what}{'' if n == 1 else 's'}" for n, what in counts if n)
+    return " and ".join(count_of(n, noun) for n, noun in counts if n)
 
 
 def _of_run(workspace: Workspace) -> str:
