@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
@@ -68,9 +68,8 @@ def scope_box(id: str, members: Sequence[Operation], stack: tuple[str, ...] = ()
     told = f"×{len(stack)} · {count} each" if stack else count
     names = tuple(op.name for op in members)
     foreign = any(op.attrs.get(FOREIGN_SCOPE) == id[:-1] for op in members[:1])
-    placed = {device_that_computes(op) for op in members if op.device} - {""}
-    box = Box(id, told, COMPUTE, 1, 1, False, False, names, stack=stack, is_foreign=foreign)
-    return box._replace(devices=tuple(sorted(placed))) if placed else box
+    placed = _devices_of(op for op in members if op.device)
+    return Box(id, told, COMPUTE, 1, 1, False, False, names, _NONE, stack, foreign, placed)
 
 
 def last_part(scope: str) -> str:
@@ -105,7 +104,7 @@ class Boxes:
             op.name in self._passed,
             (op.name,),
             _open(op, ports) if gaps else _NONE,
-            devices=_device_of(op) if op.device else (),
+            devices=_devices_of((op,)) if op.device else (),
         )
 
     def _look_up(self, type: str) -> tuple[int | None, int]:
@@ -134,9 +133,9 @@ class Boxes:
         return max([len(definition.outputs) if definition else 0, *used])
 
 
-def _device_of(op: Operation) -> tuple[str, ...]:
-    device = device_that_computes(op)
-    return (device,) if device else ()
+def _devices_of(placed: Iterable[Operation]) -> tuple[str, ...]:
+    """Those that compute some operations, but for that of the run."""
+    return tuple(sorted({*map(device_that_computes, placed)} - {""}))
 
 
 def _kind_of(type: str) -> int | None:
