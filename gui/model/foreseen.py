@@ -25,11 +25,10 @@ from gradstep.core.ops.typing.inference import Inference
 from gradstep.core.ops.typing.missing_inputs import Waiting, find_waiting
 
 if TYPE_CHECKING:
-    from gradstep.gui.canvas.scene.scene_arrays import SceneArrays
+    from gradstep.gui.canvas.scene.scene_arrays import Point, SceneArrays
     from gradstep.gui.canvas.scene.visible_graph import VisibleGraph
 
 LIGHT = 16 << 20  # bytes of constants
-Point = tuple[float, float]
 _KEY = "foreseen"  # in the graph that is looked at: it goes when that goes
 
 
@@ -111,21 +110,16 @@ def foreseen_kinds(shown: Graph) -> BlockKinds | None:
 
 def foreseen_scene(
     shown: Graph, request: GradientRequest, collapsed: Mapping[str, str]
-) -> tuple[VisibleGraph, SceneArrays | None] | None:
+) -> tuple[VisibleGraph | None, SceneArrays | None]:
     """Of a graph with its loops opened; None where something else was foreseen, or nothing."""
     found = _of(shown)
     if found is None:
-        return None
+        return None, None
     drawn, scene = found.drawn, found.scene
     found.drawn = found.scene = None
     source = None if drawn is None else drawn.source
-    if (
-        drawn is None
-        or source is None
-        or (source.request, source.collapsed) != (request, collapsed)
-    ):
-        return None
-    return drawn, scene
+    same = source is not None and (source.request, source.collapsed) == (request, collapsed)
+    return (drawn, scene) if same else (None, None)
 
 
 def _of(shown: Graph) -> _Foreseen | None:

@@ -22,7 +22,7 @@ from gradstep.gui.canvas.scene.incremental_scene import revised
 from gradstep.gui.canvas.scene.overlay_state import NOTHING, OverlayState
 from gradstep.gui.canvas.scene.scene_arrays import Point, SceneArrays
 from gradstep.gui.canvas.scene.value_pictures import ValuePictures
-from gradstep.gui.canvas.scene.visible_graph import Source, VisibleGraph, drawn_of
+from gradstep.gui.canvas.scene.visible_graph import Source, VisibleGraph
 from gradstep.gui.model.background_work import Background
 from gradstep.gui.model.foreseen import foreseen_scene
 from gradstep.gui.model.workspace import Workspace
@@ -95,7 +95,7 @@ class SceneModel(QObject):
             self._raised = {}
         if not related or (refolded and not new.view.positions):
             self._laid = {}  # nobody arranged it: laid out anew
-        drawn, visible = self._drawn, self._visible(old, new)
+        drawn, visible = self._drawn, self._visible(new)
         if visible is None:
             self._show_places(EMPTY, {}, before if related else None)
             return
@@ -240,24 +240,18 @@ class SceneModel(QObject):
     def _on_top(self, visible: VisibleGraph) -> tuple[int, ...]:
         return tuple(visible.number[id] for id in self._raised if id in visible.number)
 
-    def _visible(self, old: Document, new: Document) -> VisibleGraph | None:
+    def _visible(self, new: Document) -> VisibleGraph | None:
         """What is to be shown; None while that is found out beside, together with its places."""
         request, collapsed = whole_request(new), self.workspace.stacks.shown_by
         was = self._source
-        kept = (
-            old.graph is new.graph
-            and drawn_of(whole_request(old)) == drawn_of(request)
-            and was is not None
-            and was.collapsed == collapsed
-        )
-        if kept:
-            return self._drawn
         now = Source(self.workspace.shown, self.workspace.inference, request, collapsed)
+        if was is not None and was.shows_alike(now):
+            return self._drawn
         again = None if was is None else revised(self._drawn, was, now)
         if again is not None:
             self._drawn, self._source = again
             return self._drawn
-        found, self._arranged = foreseen_scene(now.graph, request, collapsed) or (None, None)
+        found, self._arranged = foreseen_scene(now.graph, request, collapsed)
         if found is None:
             path = was.path if was is not None and was.asks_alike(now) else None
             draw = partial(VisibleGraph.of, now.graph, now.inference, request, collapsed, path)

@@ -13,7 +13,7 @@ from weakref import ref as weak
 import numpy as np
 
 from gradstep.core.autodiff.reverse.gradient_request import GradientRequest
-from gradstep.core.graph.model import Edge, Graph, Operation, TensorRef
+from gradstep.core.graph.model import Edge, Graph, Operation
 from gradstep.core.graph.scopes import parents
 from gradstep.core.graph.stacked_blocks import stacks_in
 from gradstep.core.ops.typing.inference import Inference
@@ -61,13 +61,17 @@ class Source:
 
     def asks_alike(self, other: Source) -> bool:
         """Whether there may be a gradient in the same places."""
-        same = self.graph is other.graph and self.inference is other.inference
-        return same and drawn_of(self.request) == drawn_of(other.request)
+        return self.inference is other.inference and self._is_like(other)
 
     def shows_alike(self, other: Source) -> bool:
         """Whether the same is visible."""
-        same = self.graph is other.graph and self.collapsed == other.collapsed
-        return same and drawn_of(self.request) == drawn_of(other.request)
+        return self.collapsed == other.collapsed and self._is_like(other)
+
+    def _is_like(self, other: Source) -> bool:
+        """Whether graph and request are the same; but for stops and overrides, which are facts
+        about links and boxes."""
+        mine, others = self.request, other.request
+        return self.graph is other.graph and (mine.of, mine.wrt) == (others.of, others.wrt)
 
 
 Origin = tuple["weak[VisibleGraph]", np.ndarray]
@@ -220,12 +224,6 @@ class SingleLinks(Mapping[Edge, int]):
 
     def __len__(self) -> int:
         return self._wired
-
-
-def drawn_of(request: GradientRequest) -> tuple[tuple[TensorRef, ...], ...]:
-    """What a visible graph shows of a request: not its stops and overrides, which are facts about
-    links and boxes."""
-    return request.of, request.wrt
 
 
 def _members(graph: Graph, collapsed: Mapping[str, str]) -> Mapping[str, Sequence[str]]:
