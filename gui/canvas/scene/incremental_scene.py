@@ -178,8 +178,8 @@ class _Edit:
         if since is not None and since.before() is self._made.graph:
             kept, places = self.kept, map(self._now.graph.places.get, since.names)
             both = [i for i in places if i is not None and i < kept]
-            names = (map(_NAME, map(ops.__getitem__, both)) for ops in (self._old, self.operations))
-            was, now = (map(known, own) for known, own in zip((old, new), names, strict=True))
+            was = map(old, map(_NAME, map(self._old.__getitem__, both)))
+            now = map(new, map(_NAME, map(self.operations.__getitem__, both)))
             return sorted(compress(both, map(ne, was, now)))
         outputs = [*map(new, islice(self._now.graph.operations, self.kept))]
         before = [*map(old, islice(self._made.graph.operations, self.kept))]
