@@ -77,6 +77,19 @@ def timed(step: Callable[[], object]) -> Timer:
     return run
 
 
+def armed_with(
+    session: DebugSession, breakpoints: Sequence[Breakpoint], step: Callable[[], object]
+) -> Timer:
+    """The same of steps of a session, with these breakpoints and no others."""
+    timer = timed(step)
+
+    def run(steps: int) -> float:
+        session.set_breakpoints(breakpoints)
+        return timer(steps)
+
+    return run
+
+
 def breakpoints(rounds: int, seconds: float) -> list[float]:
     """Whole runs, which pass breakpoints that are never hit often enough to stop. Of one session,
     since two have their values at other places in memory, which can make more of a difference."""
@@ -84,17 +97,10 @@ def breakpoints(rounds: int, seconds: float) -> list[float]:
     names = [step.op.name for step in session.plan.steps if step.computes]
     every = len(names) // ARMED
     armed = [Breakpoint(name, hits=1 << 40) for name in names[::every][:ARMED]]
-
-    def runs(breakpoints: Sequence[Breakpoint]) -> Timer:
-        timer = timed(session.continue_)
-
-        def run(steps: int) -> float:
-            session.set_breakpoints(breakpoints)
-            return timer(steps)
-
-        return run
-
-    timers = {"armed": runs(armed), "free": runs(())}
+    timers = {
+        "armed": armed_with(session, armed, session.continue_),
+        "free": armed_with(session, (), session.continue_),
+    }
     return _ratios(interleave(timers, rounds, seconds), "armed", "free")
 
 
@@ -107,21 +113,15 @@ def watched(rounds: int, seconds: float) -> list[float]:
     made = [op.output() for op in ops if op.type in ("MatMul", "BiasAddGrad", "Relu", "Mean")]
     texts = [f'norm(x["{ref}"])' for ref in made[:ARMED]]
 
-    def moves(breakpoints: Sequence[Breakpoint], texts: Sequence[str]) -> Timer:
-        def move() -> None:
-            session.run_to(f"{session.stop.run + MOVED}:0")
-            for found in watch(session, texts, MOVED):
-                assert found.error is None
+    def move(texts: Sequence[str]) -> None:
+        session.run_to(f"{session.stop.run + MOVED}:0")
+        for found in watch(session, texts, MOVED):
+            assert found.error is None
 
-        timer = timed(move)
-
-        def run(steps: int) -> float:
-            session.set_breakpoints(breakpoints)
-            return timer(steps)
-
-        return run
-
-    timers = {"watched": moves(armed[:ARMED], texts), "free": moves((), ())}
+    timers = {
+        "watched": armed_with(session, armed[:ARMED], lambda: move(texts)),
+        "free": armed_with(session, (), lambda: move(())),
+    }
     return _ratios(interleave(timers, rounds, seconds), "watched", "free")
 
 

@@ -36,7 +36,7 @@ class Reactions(WatchedWindow):
         what is true from when it is made."""
         with Ticks() as ticks:
             change()
-            self._until_idle(lambda: bool(happened))
+            self._until_idle(happened)
         return ticks.longest
 
     def open(self, path: Path) -> float:
@@ -67,16 +67,16 @@ class Reactions(WatchedWindow):
         for _ in range(STEPS):
             start = time.process_time()
             self.space.control("step")
-            self._until_idle(lambda: True)
+            self._until_idle()
             found.append(time.process_time() - start)
         return found
 
-    def _until_idle(self, happened: Callable[[], bool]) -> None:
+    def _until_idle(self, happened: object = True) -> None:
         """Without a rest between the rounds of the event loop, as the program runs it."""
         quiet = 0
         while quiet < 3:
             QApplication.processEvents()
-            quiet = quiet + 1 if self.space.is_idle and happened() else 0
+            quiet = quiet + 1 if self.space.is_idle and happened else 0
             if not quiet:
                 time.sleep(0.0002)  # the engine's turn
 
