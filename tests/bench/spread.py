@@ -24,8 +24,9 @@ class Spread:
 
     @property
     def doubt(self) -> float:
-        """How far the median may be from that of ever more measurements, relative to it: about a
-        95 % interval (McGill, Tukey and Larsen, Variations of Box Plots, 1978)."""
+        """How far the median may be from that of ever more measurements, relative to it: as far as
+        a notch of a box plot goes. Where those of two medians do not overlap they differ, at about
+        95 % (McGill, Tukey and Larsen, Variations of Box Plots, 1978)."""
         return 1.57 * self.width / math.sqrt(self.count)
 
     @classmethod
