@@ -104,10 +104,15 @@ class CompiledBreakpoints:
         """Those behind the start that the last `halts` left out, of the whole run; for `count`."""
         return self._places.passed
 
-    def count(self, passed: Sequence[Passed], way: Path, after: int, until: int) -> None:
-        """Count the hits at those that are at positions p with after < p <= until."""
-        if passed[0][0] <= after or until < passed[-1][0]:
-            passed = [each for each in passed if after < each[0] <= until]
+    def count(
+        self, passed: Sequence[Passed], way: Path, after: int, until: int, at_end: bool
+    ) -> None:
+        """Count the hits at those that are at positions p with after < p <= until. at_end: no step
+        comes next at the last, so that nothing is hit before one: in a loop's last iteration."""
+        is_short = at_end and until < len(self.plan.steps)
+        if is_short or passed[0].position <= after or until < passed[-1].position:
+            before = until - is_short
+            passed = [x for x in passed if after < x.position <= (until if x.after else before)]
         if passed:
             self._hits.count(passed, way)
 
@@ -128,7 +133,8 @@ class CompiledBreakpoints:
         written, if it `logs`. way: the run, or what leads to the iteration; look: gives the values
         there; at_end: no step comes next, so that nothing stops before one."""
         stops = None
-        if self._places.is_passed(position, way):
+        if passed := self._places.passed_at(position):
+            self.count(passed, way, position - 1, position, at_end)
             return None
         for point in self.at.get(position, ()):
             if (at_end and not point.after) or (point.log is None and stops is not None):

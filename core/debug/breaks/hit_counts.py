@@ -5,14 +5,23 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 
 # Where a run stands, such that places are in the order in which they are come to: run and step; in
 # a loop behind them iteration and step, and so on.
 Path = tuple[int, ...]
-Passed = tuple[int, list[Path]]
 _MOST = 100_000  # for each, a place is a few numbers
+
+
+class Passed(NamedTuple):
+    """A position at which a breakpoint does not stop yet, and where it was hit. after: the step
+    that it is on, and not before it."""
+
+    position: int
+    seen: list[Path]
+    after: bool
 
 
 @dataclass(slots=True)
@@ -78,7 +87,7 @@ class HitCounts:
             return
         for passage in self._passages:
             for number in range(passage.first, passage.stop):
-                for position, seen in passage.passed:
+                for position, seen, _ in passage.passed:
                     _put(seen, (*passage.around, number, position))
         self._let_go()
 

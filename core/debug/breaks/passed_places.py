@@ -12,18 +12,22 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
-from gradstep.core.debug.breaks.hit_counts import HitCounts, Passed, Path
+from gradstep.core.debug.breaks.hit_counts import HitCounts, Passed
 
 
 class Place(Protocol):
     """Where a breakpoint may be hit. counts: whether it is there each time that a run comes by, and
-    does nothing but stop, at a later hit than the first."""
+    does nothing but stop, at a later hit than the first; after: right after the step that it is on,
+    and not before it."""
 
     @property
     def breakpoint(self) -> Breakpoint: ...
 
     @property
     def counts(self) -> bool: ...
+
+    @property
+    def after(self) -> bool: ...
 
 
 class PassedPlaces:
@@ -34,7 +38,7 @@ class PassedPlaces:
         self._hits = hits
         counting = {p: at[p] for p in self._positions if all(place.counts for place in at[p])}
         self._counting = [
-            (p, place.breakpoint) for p, places in counting.items() for place in places
+            (p, place.breakpoint, place.after) for p, places in counting.items() for place in places
         ]
         self._passed: Sequence[Passed] = ()
         self._at: Mapping[int, Sequence[Passed]] = {}
@@ -56,15 +60,11 @@ class PassedPlaces:
         hit."""
         return self._passed
 
-    def is_passed(self, position: int, way: Path) -> bool:
-        """Whether nothing can stop there, where one has come; then its hits are counted."""
-        if not self._counting:
-            return False
-        self._sort()
-        passed = self._at.get(position)
-        if passed is not None:
-            self._hits.count(passed, way)
-        return passed is not None
+    def passed_at(self, position: int) -> Sequence[Passed]:
+        """Those at one position, where nothing can stop then; none where something can."""
+        if self._counting:
+            self._sort()
+        return self._at.get(position, ())
 
     def _sort(self) -> None:
         """Pass those that cannot be hit often enough when everything here is come to once more, and
@@ -72,14 +72,14 @@ class PassedPlaces:
         hits, every = self._hits, len(self._counting)
         if self._epoch is hits.epoch and hits.noted <= self._until:
             return
-        left = {b: b.hits - 1 - len(hits.places(b)) for _, b in self._counting}
-        near = {position for position, b in self._counting if left[b] < every}
-        far = [(position, b) for position, b in self._counting if position not in near]
+        left = {b: b.hits - 1 - len(hits.places(b)) for _, b, _ in self._counting}
+        near = {position for position, b, _ in self._counting if left[b] < every}
+        far = [each for each in self._counting if each[0] not in near]
         at: dict[int, list[Passed]] = {}
-        for position, b in far:
-            at.setdefault(position, []).append((position, hits.places(b)))
+        for position, b, after in far:
+            at.setdefault(position, []).append(Passed(position, hits.places(b), after))
         self._at = at
         self._passed = [each for p, passed in at.items() if p for each in passed]
         self._halts = [position for position in self._positions if position not in at]
         self._epoch = hits.epoch
-        self._until = hits.noted + min((left[b] for _, b in far), default=sys.maxsize) - every
+        self._until = hits.noted + min((left[b] for _, b, _ in far), default=sys.maxsize) - every

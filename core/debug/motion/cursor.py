@@ -266,7 +266,8 @@ class Cursor:
         """That it was gone, as far as that went: for the hits of breakpoints that were no halts."""
         level = stretch.level
         if stretch.passed:
-            self.points.count(stretch.passed, self._way(), stretch.start, level.step)
+            way, start = self._way(), stretch.start
+            self.points.count(stretch.passed, way, start, level.step, level.at_end)
         if stretch.began is not None and level.at_end:
             self.pace.note(level.plan, perf_counter() - stretch.began)
 

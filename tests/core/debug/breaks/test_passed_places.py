@@ -21,7 +21,7 @@ MOVES = (
     *("step", "step_into", "step_out", "step_back", "continue_", "continue_", "continue_"),
     *("reverse_continue", "restart", "go_to"),
 )
-TYPES = ("Mul", "AddV2", "Less", "Merge", "While")
+TYPES = ("Mul", "AddV2", "Less", "Merge", "While", "Switch")
 BREAKPOINTS = st.lists(
     st.builds(
         Breakpoint,
@@ -69,6 +69,16 @@ def test_stops_and_counts_are_those_of_halting_at_each(
         if looks:
             assert passing.hit_counts == halting.hit_counts
     assert passing.hit_counts == halting.hit_counts
+
+
+@pytest.mark.parametrize("build", [power, nested])
+def test_the_last_iteration_comes_to_no_step_behind_the_condition(build: Any) -> None:
+    found = session(build, 2)
+    plan = found.plan.steps[found.plan.loops[0]].iteration.plan
+    names = [step.op.name for step in plan.steps]
+    found.set_breakpoints([Breakpoint(name, hits=1000) for name in names])
+    found.continue_()
+    assert found.hit_counts == (3, 3, *[2] * (len(names) - 2))
 
 
 def halts(found: DebugSession) -> int:
