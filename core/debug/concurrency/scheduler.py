@@ -359,6 +359,7 @@ class Scheduler:
         elif name == _FORK:
             self._branches.fork(target, "", self._breakpoints)
             self._remember(name, target)
+            self.keep_at_most(self._limit)
         elif name == _SWITCH:
             self.switch_branch(target)
         elif name == _DROP:

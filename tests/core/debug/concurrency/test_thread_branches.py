@@ -452,9 +452,12 @@ def test_a_restart_begins_the_first_branch_anew_and_leaves_the_others() -> None:
 def test_the_memory_of_all_branches_is_that_of_one() -> None:
     threads = Scheduler(derive(queue_document(4, 2)), limit_bytes=6 << 20)
     for count in (1, 2, 3):
-        assert len(threads.kept_sessions) == 3 * count
-        limits = {session.timeline.limit_bytes for session in threads.kept_sessions}
-        assert limits == {(6 << 20) // (3 * count)}
+        again = Scheduler(derive(queue_document(4, 2)), limit_bytes=6 << 20)
+        again.repeat(threads.history)
+        for each in (threads, again):
+            assert len(each.kept_sessions) == 3 * count
+            limits = {session.timeline.limit_bytes for session in each.kept_sessions}
+            assert limits == {(6 << 20) // (3 * count)}
         threads.command("continue_")
         inject(threads, "one_count", np.array(count, np.float32))
 
