@@ -260,14 +260,13 @@ class Scheduler:
         if name or not self._branches.is_new:
             return self._fork(values, name, words)
         self._give(values, words)
-        self._branches.was_given(words)
         return self.stop
 
     def _fork(self, values: Mapping[str, np.ndarray], name: str, words: str) -> Stop:
         left, history = self._branches.current, [*self._history]
         self._pausing.clear()
         with cancelled_when(self._pausing.is_set):
-            self._branches.fork(name, words, self._breakpoints)
+            self._branches.fork(name, self._breakpoints)
         made = self._branches.current
         self._remember(_FORK, made)
         try:
@@ -280,9 +279,10 @@ class Scheduler:
         self.keep_at_most(self._limit)
         return self.stop
 
-    def _give(self, values: Mapping[str, np.ndarray], words: str) -> None:
-        give_in_thread(self.session, values, words)
+    def _give(self, values: Mapping[str, np.ndarray], words: str, possible: bool = False) -> None:
+        give_in_thread(self.session, values, words, possible)
         self._runs.was_given(values)
+        self._branches.was_given(words)
         self._remember(_WORDS, words)
         self._remember(_INJECT, values)
 
@@ -349,15 +349,11 @@ class Scheduler:
         if name == _ASSIGN:
             self.assign(fitting(self.program.graph, target))
         elif name == _INJECT:
-            give_in_thread(self.session, target, self._words, possible=True)
-            self._runs.was_given(target)
-            self._branches.was_given(self._words)
-            self._remember(_WORDS, self._words)
-            self._remember(name, target)
+            self._give(target, self._words, possible=True)
         elif name == _WORDS:
             self._words = target
         elif name == _FORK:
-            self._branches.fork(target, "", self._breakpoints)
+            self._branches.fork(target, self._breakpoints)
             self._remember(name, target)
             self.keep_at_most(self._limit)
         elif name == _SWITCH:

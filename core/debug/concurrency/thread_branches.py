@@ -12,10 +12,7 @@ from dataclasses import replace
 
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.concurrency.thread_runs import ThreadRuns
-from gradstep.core.debug.history.branch_record import (
-    FIRST_BRANCH,
-    Branch,
-)
+from gradstep.core.debug.history.branch_record import FIRST_BRANCH, Branch
 from gradstep.core.debug.history.manual_assignments import Assignment
 from gradstep.core.debug.history.named_branches import NamedBranches
 from gradstep.core.debug.motion.debug_session import DebugSession
@@ -76,7 +73,7 @@ class ThreadBranches:
         """A thread has moved: what is given now makes another branch."""
         self._is_new = False
 
-    def fork(self, name: str, words: str, breakpoints: Sequence[Breakpoint]) -> None:
+    def fork(self, name: str, breakpoints: Sequence[Breakpoint]) -> None:
         """Let a branch leave where the current thread stands, and show it. Raises GradstepError,
         and changes nothing, where it cannot be made."""
         name, left, before = self._by_name.free_name(name), self.current, self.shown
@@ -88,12 +85,12 @@ class ThreadBranches:
         runs.stand_as(before, breakpoints)
         op = steps[stop.step].op.name if stop.step < len(steps) else ""
         self._runs[name] = runs
-        given = Assignment(stop.run, stop.step, op, {}, words)
-        self._by_name[name] = Branch(name, left, stop.run, stop.step, op, (given,))
+        given = self._by_name[left].changes
+        self._by_name[name] = Branch(name, left, stop.run, stop.step, op, given, len(given))
         self.current, self._is_new = name, True
 
     def was_given(self, words: str) -> None:
-        """More, on the current one, where it began."""
+        """Something, on the current one, where it began."""
         branch = self._by_name[self.current]
         given = Assignment(branch.run, branch.step, branch.op, {}, words)
         self._by_name[self.current] = replace(branch, changes=(*branch.changes, given))
@@ -116,10 +113,8 @@ class ThreadBranches:
         gone = self._by_name.that_leaves(name)
         if name == self.current:
             self.switch(gone.parent)
-        del self._by_name[name], self._runs[name]
-        for other in [b for b in self._by_name.values() if b.parent == name]:
-            moved = other.at(gone.run, gone.step, gone.op)
-            self._by_name[other.name] = replace(moved, parent=gone.parent)
+        self._by_name.drop(name)
+        del self._runs[name]
 
     @contextmanager
     def looking_at(self, name: str) -> Iterator[DebugSession]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gradstep.core.debug.history.manual_assignments import Assignment, InnerPlace
 
@@ -58,7 +58,3 @@ class Branch:
         """What was given and edited on it, and not before, for people."""
         edited = [each.words for each in self.edits[self.edits_inherited :]]
         return ", ".join(filter(None, (*edited, *(each.words for each in self.own))))
-
-    def at(self, run: int, step: int, op: str) -> Branch:
-        """The same, which leaves its parent there."""
-        return replace(self, run=run, step=step, op=op)

@@ -52,6 +52,21 @@ class NamedBranches(dict[str, Branch]):
         self.update({each.name: each for each in found})
         return to
 
+    def drop(self, name: str) -> None:
+        """Forget a branch; those that leave it leave the one that it leaves, where it did, and what
+        was given and edited on it is theirs."""
+        gone = self.pop(name)
+        for other in [each for each in self.values() if each.parent == name]:
+            self[other.name] = replace(
+                other,
+                parent=gone.parent,
+                run=gone.run,
+                step=gone.step,
+                op=gone.op,
+                inherited=gone.inherited,
+                edits_inherited=gone.edits_inherited,
+            )
+
     def that_leaves(self, name: str) -> Branch:
         """A branch that can be dropped: any but the first."""
         found = self[name]

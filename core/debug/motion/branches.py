@@ -16,11 +16,7 @@ import numpy as np
 from gradstep.core.cancellation import Cancelled, cancelled_when
 from gradstep.core.debug.breaks.breakpoints import Breakpoint
 from gradstep.core.debug.breaks.hit_counts import Path
-from gradstep.core.debug.history.branch_record import (
-    FIRST_BRANCH,
-    Branch,
-    BranchEdit,
-)
+from gradstep.core.debug.history.branch_record import FIRST_BRANCH, Branch, BranchEdit
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.history.manual_assignments import (
     InnerPlace,
@@ -195,10 +191,8 @@ class Branches:
         if name == self.current:
             self.switch(gone.parent)
         self._parked_with(name).pop(name, None)
-        del self._by_name[name]
+        self._by_name.drop(name)
         self._hits.pop(name, None)
-        for other in [b for b in self._by_name.values() if b.parent == name]:
-            self._by_name[other.name] = self._moved_up(other, gone)
         self._settle()
 
     @contextmanager
@@ -350,16 +344,6 @@ class Branches:
         within = inner_places(self._session.plan, place[1], inside)
         noted = replace(branch, changes=changes, place=place, inside=within)
         self._by_name[branch.name] = noted
-
-    def _moved_up(self, branch: Branch, gone: Branch) -> Branch:
-        """A branch that leaves the parent of the one that it left."""
-        moved = branch.at(gone.run, gone.step, gone.op)
-        return replace(
-            moved,
-            parent=gone.parent,
-            inherited=gone.inherited,
-            edits_inherited=gone.edits_inherited,
-        )
 
 
 def _not_reached(branch: Branch, error: GradstepError) -> GradstepError:

@@ -397,6 +397,20 @@ def test_a_branch_is_of_all_threads_and_the_others_stay_as_they_are() -> None:
     assert len(threads.kept_sessions) == 3
 
 
+def test_what_leaves_a_branch_that_is_dropped_says_what_was_given_on_both() -> None:
+    threads = Scheduler(derive(queue_document(4, 2)))
+    for number in (1, 2):
+        threads.command("continue_")
+        inject(threads, "one_count", np.array(number, np.float32))
+    one, two = (f"one_count = {number} in main" for number in (1, 2))
+    (_, first, second) = threads.branches.all
+    assert (first.words, second.words) == (one, two)
+    threads.drop_branch("b1")
+    (_, left) = threads.branches.all
+    assert (left.parent, left.run, left.step) == ("main", first.run, first.step)
+    assert left.words == f"{one}, {two}"
+
+
 def test_a_step_that_was_waited_for_is_not_tried_yet_where_a_branch_leaves_before_it() -> None:
     """It had done a part of its work when the others let it go on."""
     threads = Scheduler(derive(queue_document(1, 2)))
