@@ -80,7 +80,6 @@ class ThreadBranches:
         session = before.current.session
         stop, steps = session.stop, session.plan.steps
         runs = self._begin(before)
-        runs.current = runs.members[before.current.name]
         runs.repeat(before.turns_before((*stop.place,)))
         runs.stand_as(before, breakpoints)
         op = steps[stop.step].op.name if stop.step < len(steps) else ""

@@ -35,8 +35,8 @@ _BEGINNING: Places = ((0, 0),)
 class Turn:
     """What a thread did in one go. place: to where it executed; () where it executed nothing.
     tried: and then the next step, which failed, or could not be done yet. Neither: it went back,
-    and waits no more. given: or what it was
-    given there; assigned: or what variables were, in all threads."""
+    and waits no more. given: or what it was given there; assigned: or what variables were, in all
+    threads."""
 
     thread: str
     place: Places = ()
@@ -103,7 +103,7 @@ class ThreadRuns:
         if ahead and self._went_last(member.name):
             self.turns.pop()  # it goes on from there, and nobody else has meanwhile
         if ahead or tried or waited:
-            self.turns.append(Turn(member.name, ahead, tried))
+            self._take_down(Turn(member.name, ahead, tried))
 
     def _went_last(self, name: str) -> bool:
         last = self.turns[-1] if self.turns else Turn("")
@@ -111,11 +111,15 @@ class ThreadRuns:
 
     def was_given(self, values: Mapping[str, np.ndarray]) -> None:
         """Tensors and variables were given values in the current thread."""
-        self.turns.append(Turn(self.current.name, given=dict(values)))
+        self._take_down(Turn(self.current.name, given=dict(values)))
 
     def was_assigned(self, values: Mapping[str, np.ndarray]) -> None:
         """Variables were, wherever the threads stand."""
-        self.turns.append(Turn(self.current.name, assigned=dict(values)))
+        self._take_down(Turn(self.current.name, assigned=dict(values)))
+
+    def _take_down(self, turn: Turn) -> None:
+        if len(self.members) > 1:  # what one does alone, nobody makes again by its turns
+            self.turns.append(turn)
 
     def _close(self, operation: str) -> None:
         """Run what a thread runs when it has ended. As in TensorFlow's QueueRunner, what goes wrong
@@ -166,11 +170,11 @@ class ThreadRuns:
         session = member.session
         if turn.given is not None:
             give_in_thread(session, turn.given)
-            self.turns.append(turn)
+            self._take_down(turn)
             return
         if turn.assigned is not None:
             assign(self.sessions, turn.assigned)
-            self.turns.append(turn)
+            self._take_down(turn)
             return
         if not turn.place and not turn.tried:
             self.note(member, replace(session.stop, error=None))

@@ -385,3 +385,12 @@ def test_what_cannot_be_given_beside_threads_is_refused() -> None:
         full.inject(rows)
     assert [branch.name for branch in full.branches.all] == ["main"]
     assert [name for name, _ in full.history] == ["", "run_to"]
+
+
+def test_a_program_alone_takes_down_no_turns() -> None:
+    threads = Scheduler(derive(queue_document(1, 2).with_(threads=())))
+    for number in range(3):
+        threads.assign({"one_count": np.float32(number)})
+        threads.command("continue_")  # and waits for ever
+    assert threads._runs.turns == []
+    assert threads.history == ()
