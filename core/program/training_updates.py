@@ -263,10 +263,10 @@ def _make_updates(
             builder, optimizer.type, optimizer.hyper, pairs, name, last, settings
         )
     except GradstepError:
-        if not builder.names.met_kept:
+        if last is None or not builder.names.met_kept:
             raise
     else:
-        if not builder.names.met_kept:
+        if last is None or not builder.names.met_kept:
             return base, builder.finish(updates.order), updates
     return _make_updates(base, document, optimizer, derived, given, None, before)
 
@@ -329,7 +329,8 @@ def _pairs(
 
 
 def _trainable(document: Document, optimizer: Optimizer) -> list[TensorRef]:
-    """What the optimizer updates. Raises GradstepError for nothing, and for what is no variable."""
+    """What the optimizer updates. Raises GradstepError for nothing, for what is no variable, and
+    for one that is listed twice."""
     graph, found = document.graph, list(trained_variables(document, optimizer))
     for ref in found:
         if graph[ref.op].type not in VARIABLES:
@@ -342,6 +343,14 @@ def _trainable(document: Document, optimizer: Optimizer) -> list[TensorRef]:
     if not found:
         hint = "draw a variable between its inputs and the loss"
         raise GradstepError("No variables to optimize.", kind="ValueError", hint=hint)
+    if len(set(found)) < len(found):
+        twice = next(ref for ref, count in Counter(found).items() if count > 1)
+        raise GradstepError(
+            f"{optimizer.type} would update '{twice.op}' twice in every run",
+            kind="ValueError",
+            node=twice.op,
+            hint="list it once in its var_list",
+        )
     return found
 
 

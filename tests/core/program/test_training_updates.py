@@ -141,6 +141,16 @@ def test_what_cannot_be_trained_says_why(networks: Document, wrt: str, words: st
     assert program.targets[-2:] == ("train_D", "train_G")
 
 
+@pytest.mark.parametrize("type", sorted(OPTIMIZERS))
+def test_a_variable_that_is_listed_twice_is_said(networks: Document, type: str) -> None:
+    w = TensorRef("D/w")
+    made = Optimizer(type, {"learning_rate": 0.1}, (TensorRef("d_loss"),), (w, w))
+    document = networks.with_(optimizers=(made,))
+    (problem,) = [found for found in derive(document).problems if found.severity == "error"]
+    assert (problem.node, problem.kind) == ("D/w", "ValueError")
+    assert problem.text == f"{type} would update 'D/w' twice in every run"
+
+
 def test_a_variable_of_two_optimizers_is_warned_about(networks: Document) -> None:
     again = optimizer("GradientDescent", "g_loss", "D/w", 0.1)
     program = derive(networks.with_(optimizers=(*networks.optimizers, again)))
