@@ -81,7 +81,7 @@ def are_few(graph: Graph, collapsed: Mapping[str, str]) -> bool:
     """The same of boxes that are not drawn yet; collapsed: as of Source."""
     ids: set[str] = set()
     for name in graph.operations:
-        ids.add(box_id(name, collapsed) if collapsed else name)
+        ids.add(box_id(name, collapsed))
         if len(ids) > SMALL:
             return False
     return True
