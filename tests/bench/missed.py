@@ -116,8 +116,8 @@ _IN_THE_CACHE = (
 
 _KEPT = (
     "A run of training is 20 MiB of values, of which three quarters are variables and slots, "
-    "before and after, and all of them are copied: 1.3 ms past the caches, where native tables "
-    "are, 2.4 without, beside a plan of 5. The recorded plan itself takes 1.2 of the fast one. "
+    "before and after, and all of them are copied, "
+    "past the caches where native tables are. The recorded plan itself takes 1.2 of the fast one. "
     "Runs are copied over those that are dropped: memory that was never used before takes "
     "several times as long. A run could leave out the values it started with, 7.6 MiB that the run "
     "before it has: they would have to lie side by side, and what a run ends with be kept as long "
