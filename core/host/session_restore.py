@@ -85,8 +85,7 @@ class Courses:
 def course_of(threads: Scheduler) -> Course:
     """How a session came to where it stands now."""
     session = threads.session
-    stop, steps = session.stop, session.plan.steps
-    op = "" if stop.step == len(steps) else steps[stop.step].op.name
+    stop, op = session.stop, session.plan.op_after(session.stop.step)
     branches = session.branches.all
     return Course(
         *(stop.run, stop.step, op, stop.inside, tuple(session.changes), tuple(threads.history)),

@@ -78,11 +78,10 @@ class ThreadBranches:
         and changes nothing, where it cannot be made."""
         name, left, before = self._by_name.free_name(name), self.current, self.shown
         session = before.current.session
-        stop, steps = session.stop, session.plan.steps
+        stop, op = session.stop, session.plan.op_after(session.stop.step)
         runs = self._begin(before)
         runs.repeat(before.turns_before((*stop.place,)))
         runs.stand_as(before, breakpoints)
-        op = steps[stop.step].op.name if stop.step < len(steps) else ""
         self._runs[name] = runs
         given = self._by_name[left].changes
         self._by_name[name] = Branch(name, left, stop.run, stop.step, op, given, len(given))

@@ -82,8 +82,7 @@ def inner_places(plan: Plan, step: int, inside: Places) -> tuple[InnerPlace, ...
         loop = plan.steps[step].iteration
         assert loop is not None
         plan, step = loop.plan, at
-        op = plan.steps[at].op.name if at < len(plan.steps) else ""
-        found.append((number, at, op))
+        found.append((number, at, plan.op_after(at)))
     return tuple(found)
 
 
@@ -211,9 +210,7 @@ def _give(
                 timeline.give(target.index, array, step)
             if target.fed is not None:
                 timeline.feed_on(step, target.fed, values[name])
-    steps = session.plan.steps
-    op = steps[step].op.name if step < len(steps) else ""
-    places = inner_places(session.plan, step, inside)
+    op, places = session.plan.op_after(step), inner_places(session.plan, step, inside)
     timeline.changes.append(Assignment(run, step, op, dict(values), words, places))
 
 

@@ -324,8 +324,7 @@ class Branches:
     @property
     def _op(self) -> str:
         """The operation of the run that comes where the session stands; "" at the run's end."""
-        steps, step = self._session.plan.steps, self._session.stop.step
-        return steps[step].op.name if step < len(steps) else ""
+        return self._session.plan.op_after(self._session.stop.step)
 
     @property
     def _cursor(self) -> Cursor:

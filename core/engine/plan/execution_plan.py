@@ -112,6 +112,10 @@ class Plan:
         """The step that executes each operation."""
         return {step.op.name: index for index, step in enumerate(self.steps)}
 
+    def op_after(self, step: int) -> str:
+        """The name of the operation that comes when so many steps are done; "" at the end."""
+        return self.steps[step].op.name if step < len(self.steps) else ""
+
     @cached_property
     def whereabouts(self) -> Sequence[Whereabouts | None]:
         """Of each step what there is of its operation's outputs: see `tensors`."""
