@@ -263,7 +263,7 @@ class Scheduler:
         return self.stop
 
     def _fork(self, values: Mapping[str, np.ndarray], name: str, words: str) -> Stop:
-        left, history = self._branches.current, [*self._history]
+        history = [*self._history]
         self._pausing.clear()
         with cancelled_when(self._pausing.is_set):
             self._branches.fork(name, self._breakpoints)
@@ -272,7 +272,6 @@ class Scheduler:
         try:
             self._give(values, words)
         except GradstepError:
-            self._branches.switch(left)
             self._branches.drop(made)
             self._history = history
             raise
