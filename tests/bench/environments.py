@@ -96,7 +96,7 @@ ENVIRONMENTS = {
                         "nvidia-cuda-nvrtc>=13,<14",
                     ),
                     *("Cython>=3.2,<3.3", "setuptools>=80", "scipy==1.17.1", _NUMPY),
-                    *(_ML_DTYPES, "networkx>=3.4,<4", "msgspec>=0.20,<0.23"),
+                    *(_ML_DTYPES, "networkx>=3.4,<4", "msgspec>=0.20,<0.23", "hypothesis>=6.150"),
                 ),
             ),
             ours=True,

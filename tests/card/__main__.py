@@ -17,6 +17,8 @@ from tests.card.machine_facts import facts
 from tests.card.pool import Pool
 from tests.support.hostcuda.building import NotBuiltError
 
+BATCHES = 20  # of random programs, of each kind
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """0: nothing is refused, nothing differs, nothing is left; 1: something; 2: bad usage."""
@@ -50,15 +52,16 @@ def _skipped(why: str, options: Any) -> int:
     return 0
 
 
-def tasks(only: Sequence[str]) -> list[str]:
+def tasks(only: Sequence[str], library: str = "cupy") -> list[str]:
     """All that a verification tries, what takes longest first; or that of which `only` names a
     part."""
     found = [
-        *(f"example|cupy|{name}" for name in example_trials.names()),
-        "assert|cupy|",  # that a card lives on is seen by all that follows
-        "memory|cupy|",
-        "stand-in|cupy|",
-        *(f"op|cupy|{name}" for name in op_trials.types()),
+        *(f"example|{library}|{name}" for name in example_trials.names()),
+        f"assert|{library}|",  # that a card lives on is seen by all that follows
+        f"memory|{library}|",
+        *(["stand-in|cupy|"] if library == "cupy" else []),
+        *(f"{kind}|{library}|{n}" for n in range(BATCHES) for kind in ("random", "fast", "placed")),
+        *(f"op|{library}|{name}" for name in op_trials.types()),
     ]
     return [task for task in found if not only or any(_is_named(task, word) for word in only)]
 
@@ -72,8 +75,9 @@ def _is_named(task: str, word: str) -> bool:
 
 
 def _verify(options: Any, device: str, known: dict[str, Any], until: float) -> bool:
-    journal = Journal(options.out / "verify.jsonl", known)
-    wanted = [_quick(task) if options.quick else task for task in tasks(options.only)]
+    name, library = ("verify-torch", "torch") if options.torch else ("verify", "cupy")
+    journal = Journal(options.out / f"{name}.jsonl", known)
+    wanted = [_quick(task) if options.quick else task for task in tasks(options.only, library)]
     _try(options, device, journal, wanted, until)
     left = sum(1 for task in wanted if task not in journal.results)
     found = summary.summary(known, journal.results, left)
@@ -81,7 +85,7 @@ def _verify(options: Any, device: str, known: dict[str, Any], until: float) -> b
         host_counts.write(found["example_runs"])
         host_counts.write(found["counted"], host_counts.OPS_KNOWN)
     text = json.dumps(found, indent=1, ensure_ascii=False)
-    (options.out / "verify.json").write_text(text + "\n", encoding="utf-8")
+    (options.out / f"{name}.json").write_text(text + "\n", encoding="utf-8")
     sys.stdout.write((text if options.json else summary.readable(found)) + "\n")
     return summary.is_clean(found)
 
@@ -114,6 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--verify", action="store_true", help="every operation and example (usual)")
     parser.add_argument("--record", action="store_true", help="what libraries do on the card")
     parser.add_argument("--host", action="store_true", help="CuPy on this processor: no card")
+    parser.add_argument("--torch", action="store_true", help="verify PyTorch's way to the card")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="for the results")
     parser.add_argument("--minutes", type=float, default=60, metavar="N", help="then it ends")
     parser.add_argument("--seconds", type=float, default=0, metavar="N", help="a task may take")

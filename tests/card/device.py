@@ -1,4 +1,5 @@
-"""The device that is tried: a card, this processor in a card's place, or the quick stand-in."""
+"""The device that is tried: a card, by CuPy or PyTorch, this processor in its place, or the quick
+stand-in."""
 
 from __future__ import annotations
 
@@ -9,9 +10,10 @@ from typing import Any
 
 from gradstep.core.ops.declare.system_rules import TF_CPU, Rules
 from gradstep.gpu.cupy_backend import CupyBackend
+from gradstep.gpu.devices import Devices
 from gradstep.gpu.emulated_systems import TF_ON_GPU
 
-KINDS = ("card", "host", "fake", "torch")
+KINDS = ("card", "host", "fake", "torch", "torch-cuda")
 COUNTED = ("launches", "waits", "copies")
 
 
@@ -31,6 +33,11 @@ class Device:
 
     rules: Rules = TF_ON_GPU
 
+    @property
+    def name_in_graphs(self) -> str:
+        """As users write it."""
+        return "gpu"
+
     def backend(self) -> Any:
         """Gradstep's own backend on it."""
         return CupyBackend(self.rules, "gpu", self.name, self.xp)
@@ -43,6 +50,16 @@ class Device:
         """Give back the memory that nothing uses any more."""
         if self.kind != "fake":
             self.xp.get_default_memory_pool().free_all_blocks()
+
+    def limit(self, size: int) -> None:
+        """Let no more than `size` bytes be taken of its memory; 0: all there is."""
+        pool = self.xp.get_default_memory_pool()
+        pool.free_all_blocks()
+        pool.set_limit(size=size)
+
+    def trap(self) -> None:
+        """End its context, for good, with a statement that ends the kernel and writes nowhere."""
+        self.xp.RawKernel('extern "C" __global__ void trap() { __trap(); }', "trap")((1,), (1,), ())
 
     def counted(self, before: dict[str, int]) -> dict[str, int]:
         """What was counted since `before`, which `count` gave."""
@@ -64,6 +81,51 @@ class TorchDevice(Device):
     def free(self) -> None:
         """Memory is given back at once."""
 
+    @property
+    def name_in_graphs(self) -> str:
+        return "torch:cpu"
+
+
+@dataclass(frozen=True)
+class TorchCard(Device):
+    """A card, by PyTorch, opened as users open it."""
+
+    @property
+    def name_in_graphs(self) -> str:
+        return "torch:cuda"
+
+    def backend(self) -> Any:
+        return _DEVICES.open_backend(self.name_in_graphs)
+
+    def sync(self) -> None:
+        self.xp.cuda.synchronize()
+
+    def free(self) -> None:
+        self.xp.cuda.empty_cache()
+
+    def limit(self, size: int) -> None:
+        self.free()
+        total = self.xp.cuda.get_device_properties(0).total_memory
+        self.xp.cuda.set_per_process_memory_fraction(size / total if size else 1.0)
+
+    def trap(self) -> None:
+        self.xp._assert_async(self.xp.zeros(1, device="cuda"))
+
+
+_DEVICES = Devices()
+# What one run may use beside a device of each kind: the same card, by another library.
+_BESIDE = {"card": ("torch:cuda",), "torch-cuda": ("gpu",)}
+
+
+def others_beside(device: Device) -> dict[str, Any]:
+    """Backends of the machine's other devices, by name."""
+    return {name: _DEVICES.open_backend(name) for name in _BESIDE.get(device.kind, ())}
+
+
+def kind_for(kind: str, library: str) -> str:
+    """The kind of device that a task of `library` is tried on, where the machine's is `kind`."""
+    return "torch-cuda" if (kind, library) == ("card", "torch") else kind
+
 
 def open_device(kind: str) -> Device:
     """Raises whatever the library says where there is none; RuntimeError for a stand-in that is
@@ -84,6 +146,10 @@ def open_device(kind: str) -> Device:
 
         count = partial(asdict, COUNTS)
         return TorchDevice(kind, "this processor", None, count, rules=TF_CPU)
+    if kind == "torch-cuda":
+        import torch
+
+        return TorchCard(kind, torch.cuda.get_device_name(0), torch)
     import cupy
 
     return Device(kind, _name(cupy), cupy)

@@ -17,8 +17,6 @@ from gradstep.gpu.compare import compare
 from tests.card.device import Device
 
 _ROOM = 8 << 20  # bytes: half of what the one large node wants
-# A statement that ends the kernel, and its context with it; it writes nowhere.
-_TRAP = 'extern "C" __global__ void trap() { __trap(); }'
 
 
 def try_one(device: Device, task: str) -> dict[str, Any]:
@@ -28,13 +26,11 @@ def try_one(device: Device, task: str) -> dict[str, Any]:
 
 def _out_of_memory(device: Device) -> dict[str, Any]:
     """The error is at the node, nothing before it suffers, and the process goes on."""
-    pool = device.xp.get_default_memory_pool()
-    pool.free_all_blocks()
-    pool.set_limit(size=_ROOM)
+    device.limit(_ROOM)
     try:
         found = compare(_large(), NumpyBackend(), device.backend())
     finally:
-        pool.set_limit(size=0)
+        device.limit(0)
     sides = {node.name: [node.right.status, node.right.text[:200]] for node in found.nodes}
     told = sides["big"][0] == "raised" and "not enough memory" in sides["big"][1]
     fine = sides["column"][0] == "ok" and _adds(device)
@@ -56,7 +52,7 @@ def _lost(device: Device) -> dict[str, Any]:
     """What is said, at which node, once the context is lost. This process is of no use after."""
     adds = _adds(device)
     try:
-        device.xp.RawKernel(_TRAP, "trap")((1,), (1,), ())
+        device.trap()
         _adds(device)
     except GradstepError as error:
         told = error.kind == "InternalError" and error.node == "it" and "restart" in error.hint

@@ -47,7 +47,7 @@ def try_one(device: Device, task: str) -> dict[str, Any]:
     found: dict[str, Any] = {"rows": []}
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        others = _ALL_OTHERS if device.kind == "torch" else _OTHERS
+        others = _ALL_OTHERS if device.kind.startswith("torch") else _OTHERS
         declared = (np.float32,) if quick else _DECLARED
         for case, named in trials(definition, () if quick else others, declared):
             found["rows"] += [{**named, **row} for row in _rows(device, case)]

@@ -11,6 +11,7 @@ from tests.card.excuses import EXCUSES, RUNS
 from tests.card.host_counts import OPS_KNOWN, more
 
 Row = Mapping[str, Any]
+_PROGRAMS = ("random|", "fast|", "placed|")
 
 
 def summary(facts: Row, results: Mapping[str, Any], left: int) -> dict[str, Any]:
@@ -18,7 +19,8 @@ def summary(facts: Row, results: Mapping[str, Any], left: int) -> dict[str, Any]
     differ: what is farther from NumPy than the comparison allows; excused: where that is known, and
     no fault. ulp: op type -> the largest 99th percentile over its samples, where it is not 0.
     counted: op type -> the most launches, waits and copies of a sample in float32; example_runs:
-    example -> those of its second run; more: where they are more than they are known to be. left:
+    example -> those of its second run; programs: how many random ones were run, and unsteady: of
+    how many two runs gave other bits; more: where they are more than they are known to be. left:
     tasks that there was no time for."""
     ops = {_item(t): r for t, r in results.items() if t.startswith("op|")}
     examples = {_item(t): r for t, r in results.items() if t.startswith("example|")}
@@ -29,12 +31,15 @@ def summary(facts: Row, results: Mapping[str, Any], left: int) -> dict[str, Any]
     runs = {n: [r[k] for k in COUNTED] for n, r in examples.items() if "waits" in r}
     counted = {name: found for name, each in rows.items() if (found := _counted(each))}
     plain = [row for each in rows.values() for row in each if "form" not in row]
+    programs = {task: r for task, r in results.items() if task.startswith(_PROGRAMS)}
     return {
         "facts": facts,
         "ops": len(ops),
         "samples": len(plain),
         "out_forms": sum(1 for each in rows.values() for row in each if "form" in row),
         "examples": len(examples),
+        "programs": sum(r.get("programs", 0) for r in programs.values()),
+        "unsteady": sum(r.get("unsteady", 0) for r in programs.values()),
         "verdicts": _tally(row["verdict"] for row in plain),
         "refused": [
             *_rows_of(rows, "refused"),
@@ -42,7 +47,11 @@ def summary(facts: Row, results: Mapping[str, Any], left: int) -> dict[str, Any]
             *_died(results),
         ],
         "excused": _rows_of(rows, "excused"),
-        "differ": [*_rows_of(rows, "differs"), *_of_examples(examples, "differ")],
+        "differ": [
+            *_rows_of(rows, "differs"),
+            *_of_examples(examples, "differ"),
+            *_of_examples(programs, "wrong"),
+        ],
         "runs": {n: r[k] for n, r in examples.items() for k in ("stops", "apart") if r.get(k)},
         "failures": {
             t: r for t, r in results.items() if t.startswith(("memory|", "assert|", "stand-in|"))
@@ -65,7 +74,7 @@ def readable(found: Row) -> str:
     """A few lines, the worst first."""
     lines = [
         f"{found['ops']} operations, {found['samples']} samples, {found['out_forms']} given out, "
-        f"{found['examples']} examples: {len(found['refused'])} refused, "
+        f"{found['examples']} examples, {found['programs']} programs: {len(found['refused'])} refused, "
         f"{len(found['differ'])} differ, {found['left']} not tried"
     ]
     for kind in ("refused", "differ", "excused", "more"):

@@ -21,6 +21,7 @@ from tests.card import (
     op_trials,
     recording,
     rule_rows,
+    session_trials,
     stand_in_trials,
 )
 from tests.card.device import COUNTED, Device, open_device
@@ -237,3 +238,19 @@ def test_the_stand_in_takes_nothing_that_a_list_says_cupy_refuses() -> None:
     for name in refused:
         assert stand_in_trials._outcome(fake.xp, stand_in_trials.CALLS[name]).startswith("raises")
     assert stand_in_trials.try_one(fake, "stand-in|cupy|")["verdict"] == "ok"
+
+
+@pytest.mark.parametrize("kind", ["random", "fast", "placed"])
+def test_random_programs_are_run_node_by_node_in_fast_plans_and_placed(
+    device: Device, kind: str
+) -> None:
+    found = session_trials.try_one(device, f"{kind}|cupy|3")
+    assert (found["wrong"], found["programs"]) == ([], session_trials.EACH)
+
+
+@pytest.mark.parametrize("kind", ["random", "fast", "placed"])
+def test_a_wrong_number_in_a_random_program_is_told(kind: str) -> None:
+    wrong = broken("add", lambda x, y: FakeArray((x.get() + y.get())[..., None]))
+    found = session_trials.try_one(wrong, f"{kind}|cupy|3")
+    assert found["verdict"] == "differs"
+    assert not is_clean(summary({}, {f"{kind}|cupy|3": found}, 0))

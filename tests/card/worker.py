@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from tests.card.device import Device, open_device
+from tests.card.device import Device, kind_for, open_device
 
 # Kind of task -> the module whose `try_one(device, item)` does it. Those of a recording take the
 # name of the library in place of a device.
@@ -19,6 +19,9 @@ ON_DEVICE = {
     "assert": "failure_trials",
     "outputs": "example_outputs",
     "stand-in": "stand_in_trials",
+    "random": "session_trials",
+    "fast": "session_trials",
+    "placed": "session_trials",
 }
 IN_LIBRARY = {"rule": "rule_rows", "cast": "cast_rows", "ulp": "function_errors"}
 
@@ -32,7 +35,7 @@ def main(kind: str, library: str) -> int:
         task = json.loads(line)
         what = task.split("|")[0]
         if what in ON_DEVICE:
-            device = device or open_device(kind)
+            device = device or open_device(kind_for(kind, library))
             result = _function(ON_DEVICE[what])(device, task)
         else:
             result = _function(IN_LIBRARY[what])(kind, task)

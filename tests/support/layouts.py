@@ -90,12 +90,15 @@ def run_once(on: Session, case: Case, feeds: Arrays | None = None) -> Seen:
         found = {ref: bits(value) for ref, value in zip(case.fetches, values, strict=True)}
     except GradstepError as failure:
         error = _text(failure)
-    return Seen(found, error, {name: bits(on.store[name]) for name in _kept(on)})
+    return Seen(found, error, {name: bits(value) for name, value in _kept(on)})
 
 
-def _kept(on: Session) -> Iterator[str]:
+def _kept(on: Session) -> Iterator[tuple[str, np.ndarray]]:
     """Variables with a value; a counter that never counted is as good as none."""
-    return (n for n in sorted(on.store) if not (n.endswith(":counter") and not on.store[n].any()))
+    for name in sorted(on.store):
+        value = on.backend.get(on.store[name])
+        if not name.endswith(":counter") or value.any():
+            yield name, value
 
 
 def run(case: Case, fast: bool, runs: int = RUNS) -> list[Seen]:
