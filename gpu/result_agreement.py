@@ -18,9 +18,10 @@ from gradstep.core.protocol.vocabulary import ComparedVerdict
 from gradstep.gpu.device_run import UNAVAILABLE, Outcome
 from gradstep.gpu.emulation import flush_subnormals, flushes
 from gradstep.gpu.lockstep import Turn
+from gradstep.gpu.running_error import error_bound
 from gradstep.gpu.sum_terms import magnitudes
 from gradstep.gpu.tensor_distance import identical, measure, scaled_error
-from gradstep.gpu.tolerances import BIT_EQUAL, Tolerance, tolerance, with_inherited
+from gradstep.gpu.tolerances import BIT_EQUAL, SCALED, Tolerance, tolerance, with_inherited
 
 Allowed = Callable[[np.dtype], Tolerance]
 
@@ -50,16 +51,21 @@ def verdict_on(turn: Turn, rules: Sequence[Rules]) -> Verdict:
     repeats = loop_of(turn.op) is not None and arithmetic != "exact"
 
     flushed = any(flushes(r, lookup(turn.op.type, turn.op.name)) for r in rules)
+    sizes, is_bounded = None, False
+    if not _all_identical(turn):
+        if arithmetic == "library":
+            sizes = error_bound(turn.op, turn.inputs)
+            is_bounded = sizes is not None
+        else:
+            sizes = magnitudes(turn.op, turn.inputs, rules[-1])
 
     def own(dtype: np.dtype) -> Tolerance:
         once = tolerance(arithmetic, dtype, tf32)
+        if is_bounded:
+            once = replace(once, scaled=SCALED)
         if flushed and once == BIT_EQUAL:
             once = replace(once, flushed=True, why="bit-equal, but for subnormals")
         return with_inherited(once, dtype) if repeats else once
-
-    sizes = None
-    if not _all_identical(turn):
-        sizes = magnitudes(turn.op, turn.inputs, rules[-1])
 
     def inherited(dtype: np.dtype) -> Tolerance:
         return with_inherited(own(dtype), dtype)

@@ -22,7 +22,8 @@ _HARDWARE = {
     "cuda": "an NVIDIA GPU",
     "hip": "an AMD GPU",
 }
-UNTESTED = "untested: Gradstep has been tried on torch:cpu alone"
+UNTESTED = "untested: Gradstep has been tried on torch:cpu and torch:cuda alone"
+TRIED = ("cpu", "cuda")  # ./dev torch, and ./dev gpu --verify --torch on a card
 
 _CANARY = """
 import json
@@ -100,7 +101,8 @@ def status_of(name: str, answer: TorchAnswer) -> DeviceStatus:
     if name == "cpu":
         return DeviceStatus(True, "this processor", f"{with_it} on this processor")
     machine = tried["name"] or _HARDWARE[name]
-    return DeviceStatus(True, machine, f"{with_it} on {machine}; {UNTESTED}")
+    text = f"{with_it} on {machine}"
+    return DeviceStatus(True, machine, text if name in TRIED else f"{text}; {UNTESTED}")
 
 
 def built_for() -> list[str]:

@@ -25,7 +25,8 @@ from gradstep.core.native_extension import SWITCH, extension
 from gradstep.core.program import sandbox
 from gradstep.core.program.sandbox import bubblewrap, landlock, seccomp
 
-_PACKAGES = ("numpy", "msgspec", "networkx", "protobuf", "PySide6-Essentials", "pyqtgraph")
+QT_BINDING = "PySide6-Essentials"  # without it nothing is to be said of Qt
+_PACKAGES = ("numpy", "msgspec", "networkx", "protobuf", QT_BINDING, "pyqtgraph")
 _OF_ENGINES = ("Python", *_PACKAGES)  # an engine elsewhere shows no window
 # In a process of its own: a Qt that cannot be loaded must not take the doctor down.
 _QT = (
@@ -33,7 +34,7 @@ _QT = (
     "app = QGuiApplication(['doctor', '-platform', 'offscreen']); "
     "print(len(QFontDatabase.families()))"
 )
-_PATIENCE_S = 2.0  # for what devices say of themselves
+_PATIENCE_S = 30.0  # for what devices say of themselves: "still asking" would be no answer here
 _APT = "sudo apt-get install"
 _FONTS = "fonts-dejavu-core"
 # What Qt loads and a fresh Debian or Ubuntu lacks, under names that all of them know; as in ./dev.
@@ -51,7 +52,9 @@ def execute(args: argparse.Namespace, app: Application) -> Answer:
     if args.engine and args.engine != HERE:
         every = examine(read_address(args.engine))
         return _answer(every, [f for f in every if f.name in _OF_ENGINES])
-    findings = [_python(), *_packages(), *_qt(), _display()]
+    packages = [*_packages()]
+    has_qt = any(f.ok for f in packages if f.name == QT_BINDING)
+    findings = [_python(), *packages, *(_qt() if has_qt else ()), _display()]
     findings += [_sandbox(), _end()]
     optional = [*_devices(app.devices()), _native(), *_kernels()]
     needed = [f for f in findings if f.name not in ("display", SANDBOX)]

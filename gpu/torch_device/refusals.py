@@ -16,6 +16,7 @@ Call = Callable[..., Any]
 Function = TypeVar("Function", bound=Call)
 _SHAPES = ("must match", "shape", "size", "dimension", "broadcast")
 _MEMORY = ("not enough memory", "out of memory", "can't allocate")
+_LOST = ("CUDA error", "HIP error", "XPU error")  # of the driver's, after which nothing works
 
 
 def refusing(name: str, function: Call, *, computes: bool = True) -> Call:
@@ -49,6 +50,8 @@ def told(name: str, error: Exception) -> Exception:
         return np.linalg.LinAlgError(text)
     if isinstance(error, torch.OutOfMemoryError) or any(sign in text for sign in _MEMORY):
         return MemoryError(text)
+    if text.startswith(_LOST):
+        return RuntimeError(text)
     if type(error) is RuntimeError and any(sign in text for sign in _SHAPES):
         return ValueError(text)
     return refusal(name, text)

@@ -74,7 +74,8 @@ def readable(found: Row) -> str:
     """A few lines, the worst first."""
     lines = [
         f"{found['ops']} operations, {found['samples']} samples, {found['out_forms']} given out, "
-        f"{found['examples']} examples, {found['programs']} programs: {len(found['refused'])} refused, "
+        f"{found['examples']} examples, {found['programs']} programs: "
+        f"{len(found['refused'])} refused, "
         f"{len(found['differ'])} differ, {found['left']} not tried"
     ]
     for kind in ("refused", "differ", "excused", "more"):

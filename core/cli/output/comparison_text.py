@@ -20,7 +20,6 @@ def comparison_text(found: Comparison, every: bool = False) -> str:
     """every: with a row for each node, and names in full."""
     said = found.sentences or [found.text]
     kind = "measured" if found.measured else "emulated"
-    of = f": {found.source}" if found.source else ""
     lines = [f"{found.right} against {found.left}: {found.brief}"]
     lines += [f"  {sentence}" for sentence in said]
     notes: dict[str, int] = {}
@@ -31,9 +30,14 @@ def comparison_text(found: Comparison, every: bool = False) -> str:
         lines += ["", table(rows, [*_HEAD[:3], found.left, found.right, *_HEAD[3:]])]
         lines += [f"[{number}] {rule}" for rule, number in notes.items()]
     if found.source or not found.measured:  # of moments there is nothing to say
-        lines += ["", f"{found.right} is {kind}{of}"]
+        lines += ["", f"{found.right} is {_how(kind, found.source)}"]
     lines += found.hazards
     return "\n".join(lines)
+
+
+def _how(kind: str, source: str) -> str:
+    """A source of what was measured mostly says that itself."""
+    return source if source.startswith(kind) else ": ".join(filter(None, (kind, source)))
 
 
 def detail_text(found: Comparison, name: str) -> str:

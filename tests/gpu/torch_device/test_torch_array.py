@@ -16,9 +16,12 @@ from gradstep.core.errors import GradstepError
 from gradstep.core.graph.number_kinds import BFLOAT16
 from gradstep.gpu.devices import Devices
 from gradstep.gpu.torch_device.elementwise import COMPUTED
+from gradstep.gpu.torch_device.linear_algebra import by_limbs
 from gradstep.gpu.torch_device.namespace import TorchNamespace
+from gradstep.gpu.torch_device.refusals import told
 from gradstep.gpu.torch_device.torch_array import TorchArray, to_host
 
+torch: Any = pytest.importorskip("torch")
 xp: Any = TorchNamespace("cpu")
 UNSIGNED = [np.uint8, np.uint16, np.uint32, np.uint64]
 SHAPES = nps.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)
@@ -170,6 +173,30 @@ def test_a_singular_matrix_is_told_as_numpy_tells_it() -> None:
         xp.linalg.inv(xp.zeros((2, 2)))
     with pytest.raises(ValueError, match="must match"):
         xp.add(xp.zeros((2,)), xp.zeros((3,)))
+
+
+@given(st.data())
+def test_whole_numbers_are_multiplied_by_their_bits_where_there_is_no_product_of_them(
+    data: Any,
+) -> None:
+    dtype = data.draw(st.sampled_from(["int8", "uint8", "int16", "int32", "int64"]))
+    shapes = data.draw(nps.mutually_broadcastable_shapes(signature=np.matmul.signature))
+    a, b = (data.draw(nps.arrays(dtype, shape)) for shape in shapes.input_shapes)
+    with np.errstate(all="ignore"):
+        wanted = np.matmul(a, b)
+    found = by_limbs(torch.from_numpy(np.array(a)), torch.from_numpy(np.array(b)))
+    np.testing.assert_array_equal(found.numpy(), wanted)
+
+
+def test_more_terms_than_one_sum_holds_are_parted() -> None:
+    ones = torch.full(((1 << 20) + 3,), (1 << 31) - 1, dtype=torch.int32)
+    assert int(by_limbs(ones, ones)) == int(torch.dot(ones, ones))
+
+
+def test_a_lost_card_is_the_drivers_error_and_no_missing_function() -> None:
+    error = told("add", RuntimeError("CUDA error: device-side assert triggered\nCompile with…"))
+    assert type(error) is RuntimeError
+    assert str(error) == "CUDA error: device-side assert triggered"
 
 
 def test_the_device_says_what_it_is() -> None:
