@@ -10,6 +10,9 @@ import pytest
 from gradstep.core.debug.history.frozen_program import Program
 from gradstep.core.debug.motion.debug_session import DebugSession
 from gradstep.core.engine.numpy_backend import NumpyBackend
+from gradstep.core.engine.passes.pass_pipeline import optimize
+from gradstep.core.engine.plan.compile_plan import compile_plan
+from gradstep.core.engine.run.fast_run import FastRun
 from gradstep.core.engine.run.tf_session import Session
 from gradstep.core.graph.dtypes import DType
 from gradstep.core.graph.model import TensorRef
@@ -213,3 +216,24 @@ def test_text_stays_on_the_host(backend: CupyBackend, fast: bool) -> None:
         found += session.run(["merged:0"])
     assert isinstance(found[0].item(), bytes)
     assert found[0].item() == found[1].item()
+
+
+@pytest.mark.parametrize("threads", ["1", "4"])
+def test_a_fast_run_takes_large_tensors_whole(
+    backend: CupyBackend, monkeypatch: pytest.MonkeyPatch, threads: str
+) -> None:
+    """Blocks that fit in a processor's cache would be a launch each on a card."""
+    monkeypatch.setenv("GRADSTEP_THREADS", threads)
+    build = GraphBuilder()
+    x = build.placeholder("x", "float32", (1 << 20,))
+    y = build.one("Tanh", build.one("Mul", x, build.one("AddV2", x, x)))
+    value = np.linspace(-1, 1, 1 << 20, dtype=np.float32)
+    plan = compile_plan(build.build(), [y.ref], (), {x.ref: build.type_of(x.ref)})
+    run = FastRun(optimize(plan, backend), backend)
+    run.feed({x.ref: value})
+    run.begin({})
+    assert len([*run.calls]) == 3
+    assert run.run(0, 3) == (3, None)
+    where = run.plan.tensors[y.ref]
+    assert isinstance(where, int)
+    np.testing.assert_allclose(backend.get(run.value(where)), np.tanh(2 * value * value), rtol=1e-6)
