@@ -15,6 +15,7 @@ from tests.card import example_trials, host_counts, host_environment, op_trials,
 from tests.card.journal import Journal
 from tests.card.machine_facts import facts
 from tests.card.pool import Pool
+from tests.card.speed import bench, bench_tasks
 from tests.support.hostcuda.building import NotBuiltError
 
 BATCHES = 20  # of random programs, of each kind
@@ -24,9 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """0: nothing is refused, nothing differs, nothing is left; 1: something; 2: bad usage."""
     parser = _parser()
     options = parser.parse_args(arguments)
-    if unknown := [
-        word for word in options.only or () if not (tasks([word]) or recording.tasks([word]))
-    ]:
+    known_words = (tasks, recording.tasks, bench_tasks.tasks)
+    if unknown := [w for w in options.only or () if not any(of([w]) for of in known_words)]:
         parser.error(f"there is nothing called {', '.join(unknown)} to try")
     if options.host:
         try:
@@ -38,10 +38,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     until = time.monotonic() + 60 * options.minutes
     known = facts(device)
     ok = True
-    if options.verify or not options.record:
+    if options.verify or not (options.record or options.bench):
         ok = _verify(options, device, known, until) and ok
     if options.record:
         ok = _record(options, device, known, until) and ok
+    if options.bench:
+        ok = _bench(options, device, known, until) and ok
     return 0 if ok else 1
 
 
@@ -99,6 +101,12 @@ def _record(options: Any, device: str, known: dict[str, Any], until: float) -> b
     return all(task in journal.results for task in wanted)
 
 
+def _bench(options: Any, device: str, known: dict[str, Any], until: float) -> bool:
+    if options.recount and device == "host":
+        return bench.recount(options, device, until)
+    return bench.run(options, device, known, until)
+
+
 def _try(options: Any, device: str, journal: Journal, wanted: list[str], until: float) -> None:
     missing = [task for task in wanted if task not in journal.results]
     count, began = len(missing), time.monotonic()
@@ -117,6 +125,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="./dev gpu", description=__doc__)
     parser.add_argument("--verify", action="store_true", help="every operation and example (usual)")
     parser.add_argument("--record", action="store_true", help="what libraries do on the card")
+    parser.add_argument("--bench", action="store_true", help="how fast it is, beside PyTorch")
     parser.add_argument("--host", action="store_true", help="CuPy on this processor: no card")
     parser.add_argument("--torch", action="store_true", help="verify PyTorch's way to the card")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="for the results")
@@ -126,6 +135,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", nargs="*", default=[], metavar="NAME", help="these alone")
     parser.add_argument("--quick", action="store_true", help="operations in float32 alone")
     parser.add_argument("--recount", action="store_true", help="keep what --host counted")
+    parser.add_argument("--small", action="store_true", help="a bench of small sizes: a try of it")
+    parser.add_argument("--peer-device", choices=("cuda", "cpu"), help="PyTorch's, in a bench")
+    parser.add_argument("--peer-python", metavar="PYTHON", help="one that has PyTorch")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     return parser
 

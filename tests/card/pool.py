@@ -6,11 +6,7 @@ has seen one ends, and another takes its place.
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
 import queue
-import subprocess
 import sys
 import threading
 import time
@@ -19,7 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[2]
+from tests.card.child import Child
+
 Done = Callable[[str, Any], None]  # is given a task and its result
 
 
@@ -72,58 +69,12 @@ def library_of(task: str) -> str:
     return task.split("|")[1]
 
 
-class _Child:
+class _Child(Child):
     """One process, `python -m tests.card.worker`, for tasks of one library."""
 
     def __init__(self, device: str, library: str, log: Path) -> None:
         self.library = library
-        with log.open("ab") as errors:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.card.worker", device, library],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                cwd=ROOT,
-                env=os.environ,
-                text=True,
-            )
+        super().__init__([sys.executable, "-m", "tests.card.worker", device, library], log)
 
     def takes(self, task: str) -> bool:
-        return library_of(task) == self.library and self._process.poll() is None
-
-    def ask(self, task: str, seconds: float) -> dict[str, Any]:
-        """Its result; {"died": …} where the process did not live to tell."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        timer = threading.Timer(seconds, self._process.kill)
-        timer.start()
-        try:
-            self._process.stdin.write(json.dumps(task) + "\n")
-            self._process.stdin.flush()
-            answer = self._process.stdout.readline()
-        except OSError:
-            answer = ""
-        finally:
-            timer.cancel()
-        if not answer:
-            return {"died": _status(self._process.wait(), seconds)}
-        found: dict[str, Any] = json.loads(answer)
-        return found
-
-    def end(self) -> None:
-        with contextlib.suppress(OSError):
-            assert self._process.stdin is not None
-            self._process.stdin.close()
-        try:
-            self._process.wait(20)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
-
-
-def _status(code: int, seconds: float) -> str:
-    if code == -9:
-        return f"it was ended after {seconds:.0f} s"
-    return f"its process ended by signal {-code}" if code < 0 else f"its process ended with {code}"
+        return library_of(task) == self.library and self.lives

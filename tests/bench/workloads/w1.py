@@ -68,9 +68,11 @@ def torch(rate: float) -> Program:
     import torch
     from torch.nn.functional import cross_entropy
 
+    from tests.bench.torch_inputs import refilling
+
     data, labels = (torch.tensor(x) for x in DATA.values())
     c, k = (torch.tensor(x, requires_grad=True) for x in START.values())
-    adam = torch.optim.Adam([c, k], lr=rate, fused=True)
+    adam = torch.optim.Adam([c, k], lr=rate, fused=True, capturable=c.is_cuda)
     last: list[Any] = [None]
 
     def step() -> None:
@@ -81,10 +83,11 @@ def torch(rate: float) -> Program:
         adam.step()
 
     def numbers() -> dict[str, float]:
-        now = [x.detach().numpy() for x in (c, k)]
+        now = [x.detach() for x in (c, k)]
         return {"loss": float(last[0]), "moved": moved(now, START.values())}
 
-    return Program(step, numbers)
+    feed = refilling((data, DATA["data"]), (labels, DATA["labels"]))
+    return Program(step, numbers, feed=feed)
 
 
 def tf1(rate: float) -> Program:

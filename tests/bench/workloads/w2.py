@@ -9,9 +9,10 @@ import numpy as np
 from tests.bench.adam import scalar
 from tests.bench.aligned import aligned, empty
 from tests.bench.program import Program, weighted
+from tests.bench.small_sizes import sized
 
 RATES = {"check": 0.0, "time": 0.0}  # nothing is trained
-LENGTH, SIZE = 1000, 64
+LENGTH, SIZE = sized(1000, 40), 64
 LEVELS = range(LENGTH // 3)  # tanh, times w, plus b; and one tanh more
 
 _random = np.random.default_rng(2)
@@ -76,6 +77,8 @@ def ours(rate: float, **how: Any) -> Program:
 def torch(rate: float) -> Program:
     import torch
 
+    from tests.bench.torch_inputs import refilling
+
     x, w, b = (torch.tensor(a) for a in (X, W, B))
     x.requires_grad_()
     last: list[Any] = [None]
@@ -89,7 +92,11 @@ def torch(rate: float) -> Program:
         loss.backward()
         last[0] = loss.detach()
 
-    return Program(step, lambda: {"loss": float(last[0]), "gradient": weighted(x.grad)})
+    return Program(
+        step,
+        lambda: {"loss": float(last[0]), "gradient": weighted(x.grad)},
+        feed=refilling((x, X)),
+    )
 
 
 def autograd(rate: float) -> Program:

@@ -43,6 +43,8 @@ def torch(rate: float) -> Program:
     import torch
     from torch.nn.functional import cross_entropy, linear
 
+    from tests.bench.torch_inputs import refilling
+
     x, labels = torch.tensor(DATA["x"]), torch.tensor(CLASS)
     w = torch.tensor(np.ascontiguousarray(START["w"].T), requires_grad=True)
     b = torch.tensor(START["b"], requires_grad=True)
@@ -57,10 +59,10 @@ def torch(rate: float) -> Program:
         descent.step()
 
     def numbers() -> dict[str, float]:
-        now = [w.detach().numpy().T, b.detach().numpy()]
+        now = [w.detach().T, b.detach()]
         return {"loss": float(last[0]), "moved": moved(now, START.values())}
 
-    return Program(step, numbers)
+    return Program(step, numbers, feed=refilling((x, DATA["x"]), (labels, CLASS)))
 
 
 def jax(rate: float) -> Program:

@@ -10,9 +10,10 @@ import numpy as np
 from tests.bench.adam import Adam, Flat, scalar
 from tests.bench.aligned import aligned, empty
 from tests.bench.program import Program, moved
+from tests.bench.small_sizes import sized
 
 RATES = {"check": 1e-3, "time": 1e-9}
-BATCH, SIZES = 128, (784, 512, 512, 10)
+BATCH, SIZES = sized(128, 32), (784, 512, 512, 10)
 
 _random = np.random.default_rng(4)
 CLASS = _random.integers(0, SIZES[-1], BATCH)
@@ -110,10 +111,12 @@ def torch(rate: float) -> Program:
     import torch
     from torch.nn.functional import cross_entropy, linear, relu
 
+    from tests.bench.torch_inputs import refilling
+
     x, labels = torch.tensor(DATA["x"]), torch.tensor(CLASS)
     values = [torch.tensor(np.ascontiguousarray(a.T), requires_grad=True) for a in START.values()]
     w0, b0, w1, b1, w2, b2 = values
-    adam = torch.optim.Adam(values, lr=rate, fused=True)
+    adam = torch.optim.Adam(values, lr=rate, fused=True, capturable=x.is_cuda)
     last: list[Any] = [None]
 
     def step() -> None:
@@ -126,7 +129,7 @@ def torch(rate: float) -> Program:
         adam.step()
 
     def numbers() -> dict[str, float]:
-        now = [a.detach().numpy().T for a in values]
+        now = [a.detach().T if a.ndim == 2 else a.detach() for a in values]
         return {"loss": float(last[0]), "moved": moved(now, START.values())}
 
-    return Program(step, numbers)
+    return Program(step, numbers, feed=refilling((x, DATA["x"]), (labels, CLASS)))

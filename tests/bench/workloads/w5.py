@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from tests.bench.program import Program, moved
+from tests.bench.small_sizes import sized
 
 RATES = {"check": 1e-4, "time": 1e-9}
-BATCH, CLASSES = 64, 10
+BATCH, CLASSES = sized(64, 1), 10
 
 _random = np.random.default_rng(5)
 CLASS = _random.integers(0, CLASSES, BATCH)
@@ -66,11 +67,14 @@ def torch(rate: float) -> Program:
     import torch
     from torch.nn.functional import conv2d, cross_entropy, linear, max_pool2d, relu
 
-    x, labels = torch.tensor(DATA["x"].transpose(0, 3, 1, 2).copy()), torch.tensor(CLASS)
+    from tests.bench.torch_inputs import refilling
+
+    images = DATA["x"].transpose(0, 3, 1, 2).copy()
+    x, labels = torch.tensor(images), torch.tensor(CLASS)
     start = _as_torch(START)
     values = [torch.tensor(a, requires_grad=True) for a in start]
     f1, c1, f2, c2, w1, b1, w2, b2 = values
-    adam = torch.optim.Adam(values, lr=rate, fused=True)
+    adam = torch.optim.Adam(values, lr=rate, fused=True, capturable=x.is_cuda)
     last: list[Any] = [None]
 
     def step() -> None:
@@ -86,7 +90,7 @@ def torch(rate: float) -> Program:
     def numbers() -> dict[str, float]:
         return {"loss": float(last[0]), "moved": moved([a.detach() for a in values], start)}
 
-    return Program(step, numbers)
+    return Program(step, numbers, feed=refilling((x, images), (labels, CLASS)))
 
 
 def jax(rate: float) -> Program:

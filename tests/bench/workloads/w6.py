@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from tests.bench.program import Program, moved
+from tests.bench.small_sizes import sized
 
 RATES = {"check": 0.5, "time": 1e-7}
-STEPS, BATCH, INPUTS, UNITS = 50, 32, 10, 128
+STEPS, BATCH, INPUTS, UNITS = sized(50, 4), sized(32, 4), 10, sized(128, 16)
 
 _random = np.random.default_rng(6)
 
@@ -52,6 +53,8 @@ def ours(rate: float, **how: Any) -> Program:
 def torch(rate: float) -> Program:
     import torch
 
+    from tests.bench.torch_inputs import refilling
+
     x, wanted = (torch.tensor(a) for a in DATA.values())
     values = [torch.tensor(a, requires_grad=True) for a in START.values()]
     wx, wh, b, wy = values
@@ -75,7 +78,7 @@ def torch(rate: float) -> Program:
         now = [a.detach() for a in values]
         return {"loss": float(last[0]), "moved": moved(now, START.values())}
 
-    return Program(step, numbers)
+    return Program(step, numbers, feed=refilling((x, DATA["x"]), (wanted, DATA["wanted"])))
 
 
 def jax(rate: float) -> Program:

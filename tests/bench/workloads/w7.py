@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from tests.bench.program import Program, weighted
+from tests.bench.small_sizes import sized
 
 RATES = {"check": 0.0, "time": 0.0}  # nothing is trained
-SIZE = 4_000_000
+SIZE = sized(4_000_000, 70_000)
 
 _random = np.random.default_rng(7)
 X = _random.uniform(-1, 1, SIZE).astype(np.float32)
@@ -53,6 +54,8 @@ def ours(rate: float, forward: bool = False, **how: Any) -> Program:
 def torch(rate: float, forward: bool = False) -> Program:
     import torch
 
+    from tests.bench.torch_inputs import refilling
+
     x, w = torch.tensor(X, requires_grad=not forward), torch.tensor(W)
     ones = torch.ones_like(w)
     last: list[Any] = [None]
@@ -67,7 +70,7 @@ def torch(rate: float, forward: bool = False) -> Program:
         y = last[0].detach()
         return {"value": weighted(y), "gradient": weighted(y if forward else x.grad)}
 
-    return Program(step, numbers)
+    return Program(step, numbers, feed=refilling((x, X), (w, W)))
 
 
 def jax(rate: float) -> Program:

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from tests.bench.program import Program, weighted
+from tests.bench.program import Program, host, weighted
+from tests.bench.small_sizes import sized
 
 RATES = {"check": 0.0, "time": 0.0}  # nothing is trained
-ROWS, WIDTH, COUNT = 50_000, 64, 4096
+ROWS, WIDTH, COUNT = sized(50_000, 500), 64, sized(4096, 64)
 
 _random = np.random.default_rng(8)
 TABLE = _random.standard_normal((ROWS, WIDTH)).astype(np.float32)
@@ -22,7 +23,7 @@ GRADIENT = _random.standard_normal((COUNT, WIDTH)).astype(np.float32)
 def _dense(indices: Any, values: Any) -> dict[str, float]:
     """The rows in their places in the table: in whatever order they came, and however often."""
     whole = np.zeros(TABLE.shape)
-    np.add.at(whole, np.asarray(indices), np.asarray(values, np.float64))
+    np.add.at(whole, np.asarray(host(indices)), np.asarray(host(values), np.float64))
     return {"gradient": weighted(whole)}
 
 
@@ -55,6 +56,8 @@ def torch(rate: float) -> Program:
     import torch
     from torch.nn.functional import embedding
 
+    from tests.bench.torch_inputs import refilling
+
     table = torch.tensor(TABLE, requires_grad=True)
     indices, arriving = torch.tensor(INDICES).long(), torch.tensor(GRADIENT)
     taken = embedding(indices, table)
@@ -63,7 +66,8 @@ def torch(rate: float) -> Program:
     def step() -> None:
         last[:] = torch.autograd.grad(taken, table, arriving, retain_graph=True)
 
-    return Program(step, lambda: {"gradient": weighted(last[0])})
+    feed = refilling((indices, INDICES.astype(np.int64)), (arriving, GRADIENT))
+    return Program(step, lambda: {"gradient": weighted(last[0])}, feed=feed)
 
 
 def torch_coalesced(rate: float) -> Program:
