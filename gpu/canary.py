@@ -16,6 +16,16 @@ from typing import Any, Generic, TypeVar
 Answer = TypeVar("Answer")
 
 CONFINED = "it cannot be tried here, where no process may be started"
+# In a canary: what NVIDIA's driver is called, by the tool that comes with it; "" where it is not.
+DRIVER = """
+def driver():
+    import subprocess
+    try:
+        asked = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+        return subprocess.run(asked, capture_output=True, text=True, timeout=10).stdout.split()[0]
+    except Exception:
+        return ""
+"""
 PATIENCE_S = 2.0  # what somebody waits for a list of devices
 
 

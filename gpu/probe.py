@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Mapping
 from functools import cache, partial
+from typing import Any
 
 from gradstep.core.installation import extra_command
-from gradstep.gpu.canary import CONFINED, PATIENCE_S, Awaited, last_line, sing
+from gradstep.gpu.canary import CONFINED, DRIVER, PATIENCE_S, Awaited, last_line, sing
 from gradstep.gpu.device_status import DeviceStatus
 
 TIMEOUT_S = 60.0  # a first context and four kernel compilations, on a slow machine
@@ -18,7 +20,7 @@ _STILL_ASKING = DeviceStatus(
     False, text="CuPy is installed; still asking whether there is a GPU for it.", asking=True
 )
 
-_CANARY = """
+_CANARY = f"""{DRIVER}
 import json, sys
 try:
     import cupy
@@ -29,10 +31,11 @@ try:
     total = float((x * 2).sum()) + float((x[None] @ x[:, None])[0, 0]) + float(y.sum())
     assert total == 30 + 55 + 3, total
     properties = cupy.cuda.runtime.getDeviceProperties(0)
-    print(json.dumps({"name": properties["name"].decode(), "count": count,
-                      "version": cupy.__version__}))
+    print(json.dumps({{"name": properties["name"].decode(), "count": count,
+                      "version": cupy.__version__, "driver": driver(),
+                      "cuda": cupy.cuda.runtime.runtimeGetVersion()}}))
 except BaseException as error:
-    print(json.dumps({"error": type(error).__name__, "text": str(error)}))
+    print(json.dumps({{"error": type(error).__name__, "text": str(error)}}))
 """
 
 
@@ -71,7 +74,17 @@ def read_canary(output: str, status: int) -> DeviceStatus:
         return DeviceStatus(False, text=text, commands=_LOOK)
     if "error" in said:
         return _remedy(said["error"], said["text"])
-    return DeviceStatus(True, said["name"], f"{said['name']}, CuPy {said['version']}")
+    return DeviceStatus(True, said["name"], _text(said))
+
+
+def _text(said: Mapping[str, Any]) -> str:
+    """The card, its driver and the libraries: what stands in recordings, too."""
+    parts = [said["name"]]
+    if said.get("driver"):
+        parts.append(f"driver {said['driver']}")
+    if cuda := said.get("cuda"):  # 13010 is 13.1
+        parts.append(f"CUDA {cuda // 1000}.{cuda % 1000 // 10}")
+    return ", ".join([*parts, f"CuPy {said['version']}"])
 
 
 def _remedy(kind: str, text: str) -> DeviceStatus:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 
 from gradstep.core.installation import extra_command
-from gradstep.gpu.canary import CONFINED, PATIENCE_S, Awaited, last_line, sing
+from gradstep.gpu.canary import CONFINED, DRIVER, PATIENCE_S, Awaited, last_line, sing
 from gradstep.gpu.device_status import DeviceStatus
 from gradstep.gpu.worded_lists import first_line
 
@@ -25,17 +25,17 @@ _HARDWARE = {
 UNTESTED = "untested: Gradstep has been tried on torch:cpu and torch:cuda alone"
 TRIED = ("cpu", "cuda")  # ./dev torch, and ./dev gpu --verify --torch on a card
 
-_CANARY = """
+_CANARY = f"""{DRIVER}
 import json
 try:
     import torch
     xpu = getattr(torch, "xpu", None)
-    built = {
+    built = {{
         "mps": torch.backends.mps.is_built(),
         "xpu": bool(xpu) and getattr(xpu, "_is_compiled", bool)(),
         "cuda": bool(torch.version.cuda),
         "hip": bool(torch.version.hip),
-    }
+    }}
     def tried(name, kind):
         try:
             x = torch.arange(6, dtype=torch.float32, device=kind)
@@ -44,16 +44,17 @@ try:
             total = float((x * 2).sum()) + float((x[None] @ x[:, None])[0, 0]) + float(y.sum())
             assert total == 30 + 55 + 3, total
             named = name in ("cuda", "hip", "xpu")
-            return {"name": getattr(torch, kind).get_device_name(0) if named else ""}
+            found = {{"name": getattr(torch, kind).get_device_name(0) if named else ""}}
+            return found | ({{"driver": driver()}} if name == "cuda" else {{}})
         except BaseException as error:
-            return {"error": type(error).__name__, "text": str(error)}
-    found = {"cpu": tried("cpu", "cpu")}
+            return {{"error": type(error).__name__, "text": str(error)}}
+    found = {{"cpu": tried("cpu", "cpu")}}
     for name, there in built.items():
         if there:
             found[name] = tried(name, "cuda" if name == "hip" else name)
-    print(json.dumps({"version": torch.__version__, "devices": found}))
+    print(json.dumps({{"version": torch.__version__, "devices": found}}))
 except BaseException as error:
-    print(json.dumps({"error": type(error).__name__, "text": str(error)}))
+    print(json.dumps({{"error": type(error).__name__, "text": str(error)}}))
 """
 
 
@@ -101,7 +102,8 @@ def status_of(name: str, answer: TorchAnswer) -> DeviceStatus:
     if name == "cpu":
         return DeviceStatus(True, "this processor", f"{with_it} on this processor")
     machine = tried["name"] or _HARDWARE[name]
-    text = f"{with_it} on {machine}"
+    driver = f", driver {tried['driver']}" if tried.get("driver") else ""
+    text = f"{with_it} on {machine}{driver}"
     return DeviceStatus(True, machine, text if name in TRIED else f"{text}; {UNTESTED}")
 
 

@@ -76,11 +76,12 @@ def test_a_canary_that_fails(kind: str, text: str, remedy: str) -> None:
 
 
 def test_a_canary_that_sings() -> None:
-    said = json.dumps({"name": "NVIDIA H100", "count": 1, "version": "14.2.0"})
+    facts = {"name": "NVIDIA H100", "count": 1, "version": "14.2.0", "driver": "580.1"}
+    said = json.dumps({**facts, "cuda": 13010})
     status = ask(f"print('a warning of some library'); print({said!r})", 30)
     assert status.available
     assert status.name == "NVIDIA H100"
-    assert "CuPy 14.2.0" in status.text
+    assert status.text == "NVIDIA H100, driver 580.1, CUDA 13.1, CuPy 14.2.0"
 
 
 @pytest.mark.parametrize(
