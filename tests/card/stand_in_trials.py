@@ -71,4 +71,8 @@ CALLS: dict[str, Callable[..., Any]] = {
     "bincount": lambda xp, x, i: xp.bincount(i),
     "unique": lambda xp, x, i: xp.unique(i),
     "where of one": lambda xp, x, i: xp.argwhere(x > 10),
+    # Of more elements than a warp has threads, and than a block has.
+    "cumsum of many": lambda xp, x, i: xp.cumsum(xp.arange(2000) % 7),
+    "masked of many": lambda xp, x, i: xp.arange(2000)[xp.arange(2000) % 7 > 2],
+    "unique of many": lambda xp, x, i: xp.unique(xp.arange(2000) % 77),
 }

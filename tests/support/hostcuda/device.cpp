@@ -266,7 +266,7 @@ static const size_t STACK = 65536;
 static ucontext_t scheduler;
 static std::vector<ucontext_t> threads;
 static std::vector<char*> stacks;
-static std::vector<char> finished;
+static std::vector<char> finished, waiting;
 static unsigned current;
 static Kernel* running;
 static void** arguments;
@@ -285,7 +285,12 @@ static void thread_body() {
   swapcontext(&threads[current], &scheduler);
 }
 
-extern "C" void hc_syncthreads() { swapcontext(&threads[current], &scheduler); }
+// A warp's threads go on in turns from one of its waits to the next: all of them are there then.
+extern "C" void hc_syncwarp() { swapcontext(&threads[current], &scheduler); }
+extern "C" void hc_syncthreads() {
+  waiting[current] = 1;  // until all of the block are
+  hc_syncwarp();
+}
 
 static Place place_of(unsigned thread) {
   unsigned x = hc_blockDim.x, y = hc_blockDim.y;
@@ -296,6 +301,7 @@ static void start_threads(unsigned n) {
   if (threads.size() < n) threads.resize(n);
   while (stacks.size() < n) stacks.push_back((char*)malloc(STACK));
   finished.assign(n, 0);
+  waiting.assign(n, 0);
   for (unsigned t = 0; t < n; t++) {
     getcontext(&threads[t]);
     threads[t].uc_stack.ss_sp = stacks[t];
@@ -308,14 +314,17 @@ static void start_threads(unsigned n) {
 static void run_block_together(unsigned n) {
   start_threads(n);
   for (bool any = true; any;) {
-    any = false;
+    bool running = any = false;
     for (unsigned t = 0; t < n; t++) {
-      if (finished[t]) continue;
-      current = t;
-      hc_threadIdx = place_of(t);
-      swapcontext(&scheduler, &threads[t]);
+      if (!finished[t] && !waiting[t]) {
+        current = t;
+        hc_threadIdx = place_of(t);
+        swapcontext(&scheduler, &threads[t]);
+      }
       any = any || !finished[t];
+      running = running || (!finished[t] && !waiting[t]);
     }
+    if (!running) waiting.assign(n, 0);
   }
 }
 

@@ -16,7 +16,8 @@ from tests.support.hostcuda.nvidia_compiler import refusal
 _FLAGS = ("-std=c++17", "-O0", "-fPIC", "-w", "-fpermissive", "-ffp-contract=off")
 _KERNEL = re.compile(r'extern\s+"C"\s+__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)')
 _SHARED = re.compile(r"extern\s+__shared__\s+([\w:<> ]+?)\s+(\w+)\[\];")
-_WAITS = re.compile(r"__syncthreads|_REDUCE|__syncwarp")
+_WAITS = re.compile(r"__syncthreads|_REDUCE|__syncwarp|__shfl")
+_WARPS = re.compile(r"__syncwarp|__shfl")
 # One call goes through all elements, unless a thread asks for its place, or ends early.
 _ONE_BY_ONE = re.compile(r"threadIdx|blockIdx|blockDim|gridDim|\breturn\s*;")
 _HEADERS = "complex.cuh carray.cuh float16.cuh bfloat16.cuh atomics.cuh math_constants.h".split()
@@ -57,7 +58,8 @@ def _for_host(source: str, expressions: Iterable[str]) -> tuple[str, dict[str, s
         for name, kernel in kernels.items()
     ]
     body = _SHARED.sub(r"\1* \2 = (\1*)hc_shared;", source)
-    parts = ['#include "all.h"', body, f'extern "C" {{ int hc_mode = {mode}; }}', *calls, ""]
+    more = [f'#include "{HERE / "warps.h"}"'] if _WARPS.search(source) else []
+    parts = ['#include "all.h"', *more, body, f'extern "C" {{ int hc_mode = {mode}; }}', *calls, ""]
     return "\n".join(parts), instances
 
 
