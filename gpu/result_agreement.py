@@ -18,7 +18,7 @@ from gradstep.core.protocol.vocabulary import ComparedVerdict
 from gradstep.gpu.device_run import UNAVAILABLE, Outcome
 from gradstep.gpu.emulation import flush_subnormals, flushes
 from gradstep.gpu.lockstep import Turn
-from gradstep.gpu.running_error import error_bound
+from gradstep.gpu.running_error import error_bounds
 from gradstep.gpu.sum_terms import magnitudes
 from gradstep.gpu.tensor_distance import identical, measure, scaled_error
 from gradstep.gpu.tolerances import BIT_EQUAL, SCALED, Tolerance, tolerance, with_inherited
@@ -51,13 +51,8 @@ def verdict_on(turn: Turn, rules: Sequence[Rules]) -> Verdict:
     repeats = loop_of(turn.op) is not None and arithmetic != "exact"
 
     flushed = any(flushes(r, lookup(turn.op.type, turn.op.name)) for r in rules)
-    sizes, is_bounded = None, False
-    if not _all_identical(turn):
-        if arithmetic == "library":
-            sizes = error_bound(turn.op, turn.inputs)
-            is_bounded = sizes is not None
-        else:
-            sizes = magnitudes(turn.op, turn.inputs, rules[-1])
+    sizes = () if _all_identical(turn) else _sizes(turn, arithmetic, rules[-1])
+    is_bounded = arithmetic == "library" and bool(sizes)
 
     def own(dtype: np.dtype) -> Tolerance:
         once = tolerance(arithmetic, dtype, tf32)
@@ -78,6 +73,15 @@ def verdict_on(turn: Turn, rules: Sequence[Rules]) -> Verdict:
     return replace(found, differs=apart or creates, creates=creates)
 
 
+def _sizes(turn: Turn, arithmetic: Arithmetic, rules: Rules) -> Sequence[np.ndarray]:
+    """Of its outputs, the first at least, what differences are measured in; of none where that is
+    not known."""
+    if arithmetic == "library":
+        return error_bounds(turn.op, turn.inputs)
+    summed = magnitudes(turn.op, turn.inputs, rules)
+    return () if summed is None else (summed,)
+
+
 def _arithmetic(op: Operation) -> Arithmetic:
     """That of the operation; of a loop, that which leaves most room of all that is in it."""
     kinds = (lookup(inner.type, inner.name).arithmetic for inner in within([op]))
@@ -88,7 +92,7 @@ def _between(
     left: Outcome,
     right: Outcome,
     allowed: Allowed,
-    sizes: np.ndarray | None,
+    sizes: Sequence[np.ndarray],
     reference: Outcome = UNAVAILABLE,
 ) -> Verdict:
     if left.error is not None or right.error is not None:
@@ -98,7 +102,7 @@ def _between(
     if left.dead or right.dead:
         return Verdict("dead" if left.dead and right.dead else "differs")
     found = [
-        _of_output(i, a, b, allowed, sizes, _output(reference, i))
+        _of_output(i, a, b, allowed, _at(sizes, i), _at(reference.outputs, i))
         for i, (a, b) in enumerate(zip(left.outputs, right.outputs, strict=False))
     ]
     if len(left.outputs) != len(right.outputs):
@@ -188,5 +192,5 @@ def _fits(sizes: np.ndarray, array: np.ndarray) -> bool:
     return sizes.shape == array.shape
 
 
-def _output(outcome: Outcome, index: int) -> np.ndarray | None:
-    return outcome.outputs[index] if index < len(outcome.outputs) else None
+def _at(arrays: Sequence[np.ndarray], index: int) -> np.ndarray | None:
+    return arrays[index] if index < len(arrays) else None

@@ -22,19 +22,19 @@ from gradstep.core.ops.declare.table import lookup
 _LIBRARY = 4.0  # ε that a power may be off
 
 
-def error_bound(op: Operation, inputs: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    """Of the first result, in float64; None where the op is no function of elements, or of others
+def error_bounds(op: Operation, inputs: Sequence[np.ndarray | None]) -> list[np.ndarray]:
+    """Of each result, in float64; none where the op is no function of elements, or one of others
     than those below."""
     if not lookup(op.type, op.name).kernel.fused or any(x is None for x in inputs):
-        return None
+        return []
     errors = _Errors()
     try:
         with np.errstate(all="ignore"):
             wide = [widen_array(x) for x in inputs if x is not None]
             run_op(_Backend(errors), widen_operation(op), wide)
     except GradstepError:
-        return None
-    return errors.first
+        return []
+    return errors.bounds
 
 
 class _Rounded:
@@ -143,10 +143,10 @@ for _pair in (
 
 class _Errors:
     """An array namespace, NumPy's but for functions of elements: these give their values, and put
-    down the bound of the first."""
+    down the bounds."""
 
     def __init__(self) -> None:
-        self.first: np.ndarray | None = None
+        self.bounds: list[np.ndarray] = []
 
     def __getattr__(self, name: str) -> Any:
         return getattr(np, name)
@@ -156,8 +156,7 @@ class _Errors:
     ) -> Any:
         found = function(_Elements(), *map(_of, arrays), **more)
         results = found if isinstance(found, tuple) else (found,)
-        first = results[0]
-        self.first = np.broadcast_to(first.error, np.shape(first.value))
+        self.bounds = [np.broadcast_to(x.error, np.shape(x.value)) for x in results]
         values = tuple(np.asarray(x.value) for x in results)
         return values if isinstance(found, tuple) else values[0]
 
