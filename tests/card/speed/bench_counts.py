@@ -20,7 +20,7 @@ def known(table: Path = KNOWN) -> dict[str, dict[str, list[int]]]:
 
 
 def write(found: Mapping[str, Any], table: Path = KNOWN) -> None:
-    """Put what was counted ("steps|cupy|WORKLOAD|WAY" -> the answer) into the table; what was not
+    """Put what was counted ("count|cupy|WORKLOAD|WAY" -> the answer) into the table; what was not
     run stays as it is."""
     rows = known(table) if table.exists() else {}
     for task, row in found.items():

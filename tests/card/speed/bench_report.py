@@ -13,16 +13,19 @@ _WHY = ("failed", "differs", "died", "lost")
 
 
 def bench(facts: Row, wanted: Sequence[str], results: Mapping[str, Row]) -> dict[str, Any]:
-    """steps: workload -> "LIBRARY WAY" -> what was timed; ops: operation -> LIBRARY -> the same.
-    faults: what of ours does not run, or computes something else; left: what was not come to."""
+    """steps: workload -> "LIBRARY WAY" -> what was timed; ops: operation -> LIBRARY -> the same;
+    counts: workload -> how often a step of PyTorch's launches, waits and copies. faults: what of
+    ours does not run, or computes something else; left: what was not come to."""
     date = time.strftime("%Y-%m-%d", time.gmtime())
-    found: dict[str, Any] = {"facts": facts, "date": date, "steps": {}, "ops": {}}
+    found: dict[str, Any] = {"facts": facts, "date": date, "steps": {}, "ops": {}, "counts": {}}
     for task in wanted:
         if task not in results:
             continue
         kind, library, item, *way = task.split("|")
         row = {name: value for name, value in results[task].items() if name != "numbers"}
-        if kind == "steps":
+        if kind == "count":
+            found["counts"][item] = row
+        elif kind == "steps":
             found["steps"].setdefault(item, {})[f"{library} {way[0]}"] = row
         else:
             found["ops"].setdefault(item, {})[library] = row

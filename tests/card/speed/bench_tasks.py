@@ -1,4 +1,5 @@
-"""What a bench measures, one task after another: "steps|LIBRARY|WORKLOAD|WAY", "op|LIBRARY|NAME".
+"""What a bench measures, one task after another: "steps|LIBRARY|WORKLOAD|WAY", "op|LIBRARY|NAME",
+and last, as nothing can be timed after it, "count|LIBRARY|WORKLOAD|WAY".
 
 LIBRARY is who runs it, each in a process of its own: `torch`, or `cupy` with CUB where CuPy has it,
 or `cupy-none` without.
@@ -29,6 +30,7 @@ def tasks(only: Sequence[str] = ()) -> list[str]:
     for row in OP_ROWS.values():
         libraries = (PEER, OURS, PLAIN) if row.reduces else (PEER, OURS)
         found += [f"op|{library}|{row.name}" for library in libraries]
+    found += [f"count|{PEER}|{name}|eager" for name in WORKLOADS]
     return [task for task in found if not only or any(is_named(task, word) for word in only)]
 
 

@@ -2,8 +2,7 @@
 
 DEVICE is one of tests.card.device.KINDS, PEER what PyTorch calls its own. A question is a line of
 JSON: {"task", "judge": what the one said whose results count, or null, "seconds": to spend on each
-thing that is timed}; with "compile", it is run a few times, with "count", a step is counted, and
-nothing is timed. So is an answer.
+thing that is timed}; with "compile", it is run a few times, and nothing is timed. So is an answer.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from typing import Any
 
 from tests.bench.program import Program
 from tests.card.device import Device, open_device
-from tests.card.speed import agreeing, op_table, torch_steps
+from tests.card.speed import agreeing, op_table, torch_counts, torch_steps
 from tests.card.speed.bench_tasks import PEER
 from tests.card.speed.clocks import cupy_clock, torch_clock
 from tests.card.speed.device_plans import DevicePlan
@@ -49,14 +48,16 @@ class Bench:
         it does not run; lost: whether this process is of no use any more."""
         kind, _, *item = question["task"].split("|")
         began = time.monotonic()
-        work = self._op if kind == "op" else self._steps
+        work = {"op": self._op, "steps": self._steps, "count": self._count}[kind]
         try:
             found = work(*item, question)
         except Exception as error:
             said = " ".join(str(error).split())[:300]
             found = {"failed": f"{type(error).__name__}: {said}"}
+            if isinstance(error, torch_counts.NotCountedError):
+                found = {"failed": said}
             if isinstance(error, torch_steps.CannotCaptureError):
-                found = {"failed": str(error), **({"lost": "capture"} if error.lost else {})}
+                found = {"failed": said, **({"lost": "capture"} if error.lost else {})}
         gc.collect()  # plans and their arrays hold each other
         try:
             self._clock.wait()
@@ -69,10 +70,6 @@ class Bench:
 
     def _steps(self, name: str, way: str, question: Mapping[str, Any]) -> dict[str, Any]:
         module = importlib.import_module(f"tests.bench.workloads.{name}")
-        if question.get("count"):
-            with self._program(module, way, module.RATES["time"]) as program:
-                program.step()
-                return self._counted(program)
         with self._program(module, way, module.RATES["check"]) as program:
             count = agreeing.STEPS * (2 if way == "eager" else 1)  # as long as a graph's
             numbers = agreeing.first_steps(program, count)
@@ -87,6 +84,14 @@ class Bench:
             found |= timed(program, self._clock, float(question["seconds"]))
             found |= {"facts": dict(program.facts), **self._counted(program)}
         return {**found, **self._alone(judge)}
+
+    def _count(self, name: str, way: str, question: Mapping[str, Any]) -> dict[str, Any]:
+        module = importlib.import_module(f"tests.bench.workloads.{name}")
+        with self._program(module, way, module.RATES["time"]) as program:
+            if self._device is None:
+                return {"counts": torch_counts.counted(program, self._peer)}
+            program.step()
+            return self._counted(program)
 
     @contextlib.contextmanager
     def _program(self, module: Any, way: str, rate: float) -> Iterator[Program]:
@@ -145,18 +150,23 @@ def main(kind: str, library: str, peer: str) -> int:
     """Ends with 3 after what nothing in this process can mend."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what libraries print is no answer
-    bench: Bench | None = None
+    bench, why = _opened(kind, library, peer)
+    gc.freeze()  # what is loaded stays, and need not be looked at between tasks
     for line in sys.stdin:
-        try:
-            bench = bench or Bench(kind, library, peer)
-            found = bench.answer(json.loads(line))
-        except Exception as error:
-            found = {"failed": f"{type(error).__name__}: {error}"}
+        found = {"failed": why} if bench is None else bench.answer(json.loads(line))
         answers.write(json.dumps(found) + "\n")
         answers.flush()
         if found.get("lost"):
             os._exit(3)  # destructors would wait for the card
     return 0
+
+
+def _opened(kind: str, library: str, peer: str) -> tuple[Bench | None, str]:
+    """Or why there is none. Before anything is asked: libraries take seconds to load."""
+    try:
+        return Bench(kind, library, peer), ""
+    except Exception as error:
+        return None, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
 
 
 if __name__ == "__main__":

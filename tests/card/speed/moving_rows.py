@@ -90,6 +90,7 @@ MOVING_ROWS = (
         lambda build, t: build.op("Cumsum", t["x"], build.constant(np.int32(1))),
         lambda torch, t: lambda: t["x"].cumsum(1),
         nbytes=8.0 * SIDE * SIDE,
+        tolerance=1e-4,
         reduces=True,
     ),
     OpRow(

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.card.device import COUNTED
 from tests.card.speed import bench_counts
 from tests.card.speed.bench_report import STEP_RATIOS, median, ratio, speed, why_not
 from tests.card.speed.bench_tasks import OURS, PEER, PLAIN
@@ -30,7 +31,8 @@ fused; *graph* is its whole step captured as a CUDA graph, which leaves out what
 (CuPy cannot: it refuses cuBLAS in a capture). Time is that from event to event on the card, one
 step behind the other; *clock* is the host's, each step waited for; *fed* is that with the inputs
 copied from the host before. *CUB/none* is the fast plan with CuPy's `CUPY_ACCELERATORS=cub`, as
-usual, by that without. How often a step launches, waits and copies was counted without a card.
+usual, by that without. How often the fast plan launches, waits and copies in a step was counted
+without a card; how often PyTorch does, by its profiler.
 """
 
 
@@ -56,7 +58,12 @@ def _section(path: Path) -> str:
         f"## {card}, {found['date']}\n",
         f"Driver {facts.get('driver_version', '–')}, {versions}; `{path.name}`.\n",
         *_table(
-            ("a training step", *(title for title, *_ in STEP_RATIOS), "launches, waits, copies")
+            (
+                "a training step",
+                *(title for title, *_ in STEP_RATIOS),
+                "launches, waits, copies",
+                "of PyTorch",
+            )
         ),
         *(_row(cells) for cells in _steps(found)),
         "",
@@ -89,7 +96,9 @@ def _steps(found: Mapping[str, Any]) -> Iterator[list[str]]:
     for name, sides in found["steps"].items():
         cells = [ratio(sides.get(a), sides.get(b), kind) for _, a, b, kind in STEP_RATIOS]
         counted = counts.get(f"{name} fast", {}).get("step")
-        yield [_title(name), *cells, ", ".join(map(str, counted)) if counted else "–"]
+        theirs = found["counts"].get(name, {}).get("counts")
+        both = (counted, [theirs[what] for what in COUNTED] if theirs else None)
+        yield [_title(name), *cells, *(", ".join(map(str, x)) if x else "–" for x in both)]
 
 
 def _ops(found: Mapping[str, Any]) -> Iterator[list[str]]:

@@ -19,6 +19,7 @@ IMAGES, HEIGHT, CHANNELS = sized(32, 2), sized(56, 6), sized(64, 4)
 _SHAPE = (IMAGES, HEIGHT, HEIGHT, CHANNELS)
 _SIZE = "×".join(map(str, _SHAPE))
 _BYTES = 4.0 * np.prod(_SHAPE)
+_LONG = 1e-4  # of sums of very many, in any order
 _POOL: dict[str, Any] = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"}
 Tensors = Mapping[str, Tensor]
 
@@ -32,6 +33,7 @@ def _reduced(type: str, axis: list[int] | None, peer: Any, said: str) -> OpRow:
         lambda build, t: build.op(type, t["x"], build.constant(np.array(axes, np.int32))),
         lambda torch, t: lambda: peer(torch, t["x"]),
         nbytes=4.0 * SIDE * SIDE,
+        tolerance=_LONG,
         reduces=True,
     )
 
@@ -126,6 +128,7 @@ REDUCING_ROWS = (
         lambda build, t: build.op("BiasAddGrad", t["g"]),
         lambda torch, t: lambda: t["g"].sum((0, 1, 2)),
         nbytes=_BYTES,
+        tolerance=_LONG,
         reduces=True,
     ),
     OpRow(
@@ -154,6 +157,7 @@ REDUCING_ROWS = (
         _torch_norm,
         as_ours,
         nbytes=2 * _BYTES,
+        tolerance=_LONG,
     ),
     OpRow(
         "FusedBatchNormV3, there and back",
@@ -163,7 +167,7 @@ REDUCING_ROWS = (
         _torch_norm_back,
         as_ours,
         nbytes=5 * _BYTES,
-        tolerance=1e-4,
+        tolerance=_LONG,
     ),
     OpRow(
         "MaxPool",

@@ -20,7 +20,7 @@ from tests.bench import small_sizes
 from tests.bench.program import Program
 from tests.card.child import ROOT
 from tests.card.journal import Journal
-from tests.card.speed import agreeing, bench, bench_report, bench_tasks, page, timing
+from tests.card.speed import agreeing, bench, bench_report, bench_tasks, page, timing, torch_counts
 from tests.card.speed.bench_worker import Bench
 from tests.card.speed.clocks import Clock
 from tests.card.speed.op_table import OP_ROWS
@@ -164,6 +164,12 @@ def test_every_operation_of_the_table_runs(tmp_path: Path) -> None:
     assert [t for t, a in zip(tasks, answers, strict=True) if a.keys() != {"took"}] == []
 
 
+def test_calls_of_a_profile_are_counted_by_what_they_do() -> None:
+    calls = [("cudaLaunchKernel", 5), ("cuLaunchKernelEx", 2), ("aten::mm", 3)]
+    calls += [("cudaMemcpyAsync", 4), ("cudaStreamSynchronize", 1), ("cudaMalloc", 9)]
+    assert torch_counts.of_calls(calls) == {"launches": 7, "waits": 1, "copies": 4}
+
+
 def test_every_operation_says_what_it_moves_or_computes() -> None:
     assert [name for name, row in OP_ROWS.items() if not (row.flop or row.nbytes)] == []
 
@@ -209,15 +215,29 @@ def test_a_bench_goes_on_where_it_was_and_gives_on_what_the_peer_computed(
     stage, asked, started = staged(monkeypatch, answers)
     stage.measure(wanted, journal, time.monotonic() + 60)
     assert [question["task"] for question in asked] == wanted[1:]
-    assert [question["judge"] for question in asked] == [numbers] * 4
-    assert started == ["torch", "cupy", "cupy-none"]
+    assert [question["judge"] for question in asked] == [*[numbers] * 4, None]
+    assert sorted(started) == ["cupy", "cupy-none", "torch", "torch"]  # a capture failed
     again = Journal(tmp_path / "bench.jsonl", {})
     assert [*again.results] == wanted
     stage.measure(wanted, again, time.monotonic() + 60)
-    assert len(asked) == 4
-    stage.measure(bench_tasks.tasks(["w2"]), again, time.monotonic() + 60)
-    assert started.count("torch") == 2  # after the capture that failed, another one
+    assert len(asked) == 5
     stage.end()
+
+
+def test_kernels_are_compiled_before_by_processes_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wanted = bench_tasks.tasks(["w1", "Softmax"])
+    answers = {"steps|cupy|w1|fast": {"died": "its process ended by signal 11"}}
+    stage, asked, started = staged(monkeypatch, answers)
+    stage.compile(wanted, time.monotonic() + 60)
+    ours = [task for task in wanted if "|torch|" not in task]
+    assert sorted(question["task"] for question in asked) == sorted(ours)
+    assert all(question["compile"] for question in asked)
+    assert "torch" not in started
+    asked.clear()
+    stage.compile(wanted, time.monotonic() - 1)
+    assert asked == []
 
 
 def test_a_bench_begins_nothing_after_its_time(
@@ -240,7 +260,7 @@ def some_bench() -> dict[str, Any]:
         return {**spread, "numbers": [{"loss": 1.0}], **more}
 
     size = {"size": "2×2", "flop": 0.0, "bytes": 1e6}
-    results = {
+    results: dict[str, Any] = {
         "steps|torch|w3|eager": row(1e-3, 2e-3, fed={"median": 3e-3, "p95": 3e-3}),
         "steps|torch|w3|graph": {
             "failed": "RuntimeError: it cannot be captured",
@@ -251,6 +271,8 @@ def some_bench() -> dict[str, Any]:
         "op|torch|Softmax": row(1e-6, 1e-6, **size),
         "op|cupy|Softmax": row(4e-6, 5e-6, **size),
     }
+    counts = {"launches": 12, "waits": 0, "copies": 1}
+    results["count|torch|w3|eager"] = {"counts": counts}
     facts = {"device": "card", "name": "A card", "driver_version": "1.2", "torch": "2.11"}
     return bench_report.bench(facts, bench_tasks.tasks(["w3", "Softmax"]), results)
 
@@ -275,7 +297,7 @@ def test_a_page_is_written_of_what_is_kept(tmp_path: Path) -> None:
     (tmp_path / "a-bench-2026-11-27.json").write_text(json.dumps(found), encoding="utf-8")
     text = page.page(tmp_path)
     assert "## A card, 2026-11-27" in text
-    assert "| W3, softmax regression | 4 | – | 2.5 | 2 | – | – |" in text
+    assert "| W3, softmax regression | 4 | – | 2.5 | 2 | – | – | 19, 0, 7 | 12, 0, 1 |" in text
     assert "| Softmax | 2×2 | 4 | 250 GB/s | 1e+03 GB/s | – |" in text
     assert "- w3 by torch graph: failed: RuntimeError: it cannot be captured." in text
 

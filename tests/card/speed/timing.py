@@ -12,7 +12,8 @@ from typing import Any
 from tests.bench.program import Program
 from tests.card.speed.clocks import Clock
 
-_FEWEST, _MOST = 3, 1000  # steps that are timed
+_FEWEST, _MOST = 10, 1000  # steps that are timed
+_SLOW, _FEW = 0.1, 3  # seconds of a step of which fewer are
 _BEFORE = 3  # not timed: what compiles, allocates and chooses is done then
 Step = Callable[[], object]
 
@@ -47,7 +48,8 @@ def timed(program: Program, clock: Clock, seconds: float) -> dict[str, Any]:
 def _count(step: Step, clock: Clock, seconds: float) -> int:
     """How many steps take about so long."""
     took = min(_walls(step, clock, _BEFORE))
-    return max(_FEWEST, min(_MOST, int(seconds / max(took, 1e-7))))
+    fewest = _FEW if took > _SLOW else _FEWEST
+    return max(fewest, min(_MOST, int(seconds / max(took, 1e-7))))
 
 
 def _walls(step: Step, clock: Clock, steps: int) -> list[float]:
@@ -85,8 +87,7 @@ def _fed(step: Step, feed: Step, clock: Clock, steps: int) -> dict[str, float]:
 
     both()
     clock.wait()
-    few = max(_FEWEST, min(steps, _count(both, clock, 0.1)))
-    return _spread(_walls(both, clock, few))
+    return _spread(_walls(both, clock, min(steps, _count(both, clock, 0.1))))
 
 
 def _spread(values: Sequence[float]) -> dict[str, float]:
