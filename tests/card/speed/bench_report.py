@@ -79,6 +79,7 @@ def readable(found: Row) -> str:
         lines.append(f"{name:<38}{cells}")
     rows = [(f"{n} {s}", r) for n, sides in found["steps"].items() for s, r in sides.items()]
     rows += [(f"{n} {s}", op[s]) for n, op in found["ops"].items() for s in op]
+    rows += [(f"{n} counts", row) for n, row in found["counts"].items()]
     lines += [f"  {name}: {why}"[:300] for name, row in rows if (why := why_not(row))]
     lines += [f"{len(found['faults'])} faults of ours, {len(found['left'])} not come to"]
     return "\n".join(lines)

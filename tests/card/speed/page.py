@@ -129,6 +129,7 @@ def _time(seconds: float) -> str:
 def _missing(found: Mapping[str, Any]) -> Iterator[str]:
     """What was not timed, and why; and what was, and may be something else."""
     rows = [(name, found[kind][name]) for kind in ("steps", "ops") for name in found[kind]]
+    rows += [(name, {"its profiler": row}) for name, row in found["counts"].items()]
     said = [
         f"- {name} by {side}: {why}."
         for name, sides in rows

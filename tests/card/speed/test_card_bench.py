@@ -290,6 +290,8 @@ def test_a_table_divides_by_the_peer_and_says_what_is_missing() -> None:
     assert softmax == ["Softmax", "4", "250", "GB/s", "1e+03", "GB/s"]
     assert "w3 torch graph: failed: RuntimeError: it cannot be captured" in said
     assert "w3 cupy recorded: differs: step 1" in said
+    blind = {**found, "counts": {"w3": {"failed": "the profiler saw no launch"}}}
+    assert "w3 counts: failed: the profiler saw no launch" in bench_report.readable(blind)
 
 
 def test_a_page_is_written_of_what_is_kept(tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ def program(build: Callable[[], Program], on: str, way: str) -> Iterator[Program
 
 
 def _captured(made: Program, stream: Any) -> Program:
+    """The graph has addresses alone: who uses it keeps `made`, and what its step works on."""
     import torch
 
     for _ in range(_BEFORE):
