@@ -1,10 +1,12 @@
-"""CuPy as kernels are given it: with `fused`, by which a function of elements is one kernel."""
+"""CuPy as kernels are given it: with `fused`, by which a function of elements is one kernel, and
+reductions that share a card."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from gradstep.gpu.fusion.fused_kernels import FusedKernels
+from gradstep.gpu.fusion.reductions import reductions
 
 
 class CupyNamespace:
@@ -13,6 +15,7 @@ class CupyNamespace:
     def __init__(self, module: Any) -> None:
         self._module = module
         self.fused = FusedKernels(module)
+        vars(self).update(reductions(module))
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._module, name)

@@ -16,12 +16,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gradstep.gpu.fusion.reductions import SETTING
 from tests.bench import small_sizes
 from tests.bench.environments import ROOT, python_of
 from tests.card.child import Child
 from tests.card.journal import Journal
 from tests.card.speed import bench_counts, bench_report
-from tests.card.speed.bench_tasks import ACCELERATORS, OURS, PEER, judge_of, library_of, tasks
+from tests.card.speed.bench_tasks import CUB, OURS, PEER, judge_of, library_of, tasks
 
 SECONDS = 0.3  # that a thing is timed for, about
 _WORKER = "tests.card.speed.bench_worker"
@@ -155,11 +156,13 @@ class Stage:
 
     def _variables(self, library: str) -> dict[str, str]:
         """All in float32, and with as much room for cuBLAS as it takes by itself."""
-        found = {k: v for k, v in os.environ.items() if k != "CUBLAS_WORKSPACE_CONFIG"}
+        found = {
+            k: v for k, v in os.environ.items() if k not in ("CUBLAS_WORKSPACE_CONFIG", SETTING)
+        }
         found |= {"CUPY_TF32": "0", "NVIDIA_TF32_OVERRIDE": "0", "PYTHONHASHSEED": "0"}
-        if library != PEER:
-            found["CUPY_ACCELERATORS"] = ACCELERATORS[library]
-        elif self._options.peer_python:
+        if library == CUB:
+            found[SETTING] = "cub"
+        elif library == PEER and self._options.peer_python:
             found["PYTHONPATH"] = f"{_package(self._options.out)}{os.pathsep}{ROOT}"
         if self._options.small:
             found[small_sizes.VARIABLE] = "1"

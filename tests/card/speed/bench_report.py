@@ -92,5 +92,5 @@ STEP_RATIOS = (
     ("fast/eager, clock", "cupy fast", "torch eager", "wall"),
     ("fed", "cupy fast", "torch eager", "fed"),
     ("recorded/fast", "cupy recorded", "cupy fast", "device"),
-    ("CUB/none", "cupy fast", "cupy-none fast", "device"),
+    ("with CUB", "cupy-cub fast", "cupy fast", "device"),
 )

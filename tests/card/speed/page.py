@@ -11,7 +11,7 @@ from typing import Any
 from tests.card.device import COUNTED
 from tests.card.speed import bench_counts
 from tests.card.speed.bench_report import STEP_RATIOS, median, ratio, speed, why_not
-from tests.card.speed.bench_tasks import OURS, PEER, PLAIN
+from tests.card.speed.bench_tasks import CUB, OURS, PEER
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "benchmarks-gpu.md"
@@ -30,8 +30,8 @@ CuPy, of a training and of the debugger; *eager* is PyTorch as its users write i
 fused; *graph* is its whole step captured as a CUDA graph, which leaves out what launching costs
 (CuPy cannot: it refuses cuBLAS in a capture). Time is that from event to event on the card, one
 step behind the other; *clock* is the host's, each step waited for; *fed* is that with the inputs
-copied from the host before. *CUB/none* is the fast plan with CuPy's `CUPY_ACCELERATORS=cub`, as
-usual, by that without. How often the fast plan launches, waits and copies in a step was counted
+copied from the host before. *with CUB* is the fast plan with `CUPY_ACCELERATORS=cub`, as CuPy
+has it by itself, by that of Gradstep, which leaves CUB off. How often the fast plan launches, waits and copies in a step was counted
 without a card; how often PyTorch does, by its profiler.
 """
 
@@ -67,7 +67,7 @@ def _section(path: Path) -> str:
         ),
         *(_row(cells) for cells in _steps(found)),
         "",
-        *_table(("an operation", "of", "CuPy / PyTorch", "CuPy", "PyTorch", "CUB / none")),
+        *_table(("an operation", "of", "CuPy / PyTorch", "CuPy", "PyTorch", "with CUB")),
         *(_row(cells) for cells in _ops(found)),
         "",
         *_table(("a step of", "", "events: median", "p95", "clock: median", "p95")),
@@ -103,9 +103,9 @@ def _steps(found: Mapping[str, Any]) -> Iterator[list[str]]:
 
 def _ops(found: Mapping[str, Any]) -> Iterator[list[str]]:
     for name, sides in found["ops"].items():
-        ours, theirs, plain = (sides.get(side) for side in (OURS, PEER, PLAIN))
+        ours, theirs, cub = (sides.get(side) for side in (OURS, PEER, CUB))
         size = next((row["size"] for row in sides.values() if "size" in row), "")
-        yield [name, size, ratio(ours, theirs), speed(ours), speed(theirs), ratio(ours, plain)]
+        yield [name, size, ratio(ours, theirs), speed(ours), speed(theirs), ratio(cub, ours)]
 
 
 def _times(found: Mapping[str, Any]) -> Iterator[list[str]]:

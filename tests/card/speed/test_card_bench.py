@@ -217,7 +217,7 @@ def test_a_bench_goes_on_where_it_was_and_gives_on_what_the_peer_computed(
     stage.measure(wanted, journal, time.monotonic() + 60)
     assert [question["task"] for question in asked] == wanted[1:]
     assert [question["judge"] for question in asked] == [*[numbers] * 4, None]
-    assert sorted(started) == ["cupy", "cupy-none", "torch", "torch"]  # a capture failed
+    assert sorted(started) == ["cupy", "cupy-cub", "torch", "torch"]  # a capture failed
     again = Journal(tmp_path / "bench.jsonl", {})
     assert [*again.results] == wanted
     stage.measure(wanted, again, time.monotonic() + 60)
@@ -281,7 +281,7 @@ def some_bench() -> dict[str, Any]:
 def test_a_table_divides_by_the_peer_and_says_what_is_missing() -> None:
     found = some_bench()
     assert found["faults"] == ["steps|cupy|w3|recorded"]
-    assert found["left"] == ["steps|cupy-none|w3|fast", "op|cupy-none|Softmax"]
+    assert found["left"] == ["steps|cupy-cub|w3|fast", "op|cupy-cub|Softmax"]
     assert "numbers" not in found["steps"]["w3"]["torch eager"]
     said = bench_report.readable(found)
     (steps,) = (line.split() for line in said.splitlines() if line.startswith("W3"))

@@ -9,7 +9,7 @@ import numpy as np
 from gradstep.core.errors import GradstepError
 from gradstep.core.graph.dtypes import UNKNOWN, DType, Shape, TensorType
 from gradstep.core.ops.build.builder import OpView, Tensor, call
-from gradstep.core.ops.catalogue.neural.softmax import LAST, largest_calls, shift_logits, sum_calls
+from gradstep.core.ops.catalogue.neural.softmax import LAST, largest_calls, powers_of, sum_calls
 from gradstep.core.ops.declare.declared_gradient import Defect, Gradient
 from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.result_causes import Causes
@@ -18,6 +18,7 @@ from gradstep.core.ops.declare.system_rules import TF_CPU, OutOfRange, Rules
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import real_floating, wrong_type
 from gradstep.core.ops.declare.ufunc import Calls
+from gradstep.core.ops.numerics.fused_functions import fused
 from gradstep.core.ops.numerics.index_bounds import check, fill_outside
 
 
@@ -46,12 +47,16 @@ def _loss_and_backprop(ctx: InferContext) -> tuple[TensorType, TensorType]:
 def _cross_entropy(xp: Any, features: Any, labels: Any) -> Any:
     if features.shape[-1:] != labels.shape[-1:]:  # a broadcast class counts as often as it stands
         features = features + xp.zeros_like(labels)
-    below = shift_logits(xp, features)
-    powers = xp.exp(below)
-    total = xp.sum(powers, axis=-1, keepdims=True)
-    # A label of 0 leaves its class out, even where the logit is -inf.
-    losses = xp.where(labels == 0, xp.zeros_like(labels), labels * (xp.log(total) - below))
-    return xp.sum(losses, axis=-1), powers / total - labels
+    below, powers, total = powers_of(xp, features)
+    losses, backprop = _losses(xp, below, powers, total, labels)
+    return xp.sum(losses, axis=-1), backprop
+
+
+@fused
+def _losses(xp: Any, below: Any, powers: Any, total: Any, labels: Any) -> tuple[Any, Any]:
+    """Of each class. A label of 0 leaves its class out, even where the logit is -inf."""
+    lost = xp.where(labels == 0, xp.zeros_like(labels), labels * (xp.log(total) - below))
+    return lost, powers / total - labels
 
 
 def _cross_entropy_calls(xp: Any, features: Any, labels: Any, *, out: Any, room: Any) -> Calls:
@@ -192,14 +197,18 @@ def _sparse(xp: Any, features: Any, labels: Any, *, rules: Rules = TF_CPU) -> An
     if rules.gather is OutOfRange.RAISE:
         check(xp, outside, lambda place: _bad_label(labels, classes))
         outside = None
-    below = shift_logits(xp, features)
-    powers = xp.exp(below)
-    total = xp.sum(powers, axis=-1, keepdims=True)
+    below, powers, total = powers_of(xp, features)
     hit = xp.arange(classes) == labels[:, None]
-    losses = xp.where(hit, xp.log(total) - below, xp.zeros_like(below))
-    backprop = powers / total - hit.astype(features.dtype)
+    losses, backprop = _losses_at(xp, below, powers, total, hit)
     loss = xp.sum(losses, axis=-1)
     return fill_outside(xp, loss, outside, np.nan), fill_outside(xp, backprop, outside, np.nan)
+
+
+@fused
+def _losses_at(xp: Any, below: Any, powers: Any, total: Any, hit: Any) -> tuple[Any, Any]:
+    """Of each class, where it is the one that is hit."""
+    lost = xp.where(hit, xp.log(total) - below, xp.zeros_like(below))
+    return lost, powers / total - hit.astype(below.dtype)
 
 
 def _bad_label(labels: Any, classes: int) -> GradstepError:

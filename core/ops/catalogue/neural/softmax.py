@@ -16,6 +16,7 @@ from gradstep.core.ops.declare.result_memory import InPlace
 from gradstep.core.ops.declare.table import InferContext, Sample, op
 from gradstep.core.ops.declare.type_rules import real_floating, unref
 from gradstep.core.ops.declare.ufunc import BLOCK, Calls
+from gradstep.core.ops.numerics.fused_functions import fused
 from gradstep.core.ops.numerics.scalar_operands import one
 
 LAST = np.array([-1], np.int32)
@@ -60,14 +61,37 @@ def sum_calls(x: Any, total: Any) -> Calls:
         yield np.add.reduce, x, -1, None, total
 
 
-def shift_logits(xp: Any, logits: Any) -> Any:
-    """Logits with the largest of each row at 0, whose exponentials cannot overflow."""
-    return logits - _largest(xp, logits)
+@fused
+def _below_and_power(xp: Any, logits: Any, largest: Any) -> tuple[Any, Any]:
+    below = logits - largest
+    return below, xp.exp(below)
+
+
+@fused
+def _power(xp: Any, logits: Any, largest: Any) -> Any:
+    return xp.exp(logits - largest)
+
+
+@fused
+def _share(xp: Any, powers: Any, total: Any) -> Any:
+    return powers * (1.0 / total)
+
+
+@fused
+def _log_share(xp: Any, below: Any, total: Any) -> Any:
+    return below - xp.log(total)
+
+
+def powers_of(xp: Any, logits: Any) -> tuple[Any, Any, Any]:
+    """Logits with the largest of each row at 0, their exponentials, which cannot overflow, and the
+    sum of these in each row."""
+    below, powers = _below_and_power(xp, logits, _largest(xp, logits))
+    return below, powers, xp.sum(powers, axis=-1, keepdims=True)
 
 
 def _softmax(xp: Any, logits: Any) -> Any:
-    powers = xp.exp(shift_logits(xp, logits))
-    return powers * (1.0 / xp.sum(powers, axis=-1, keepdims=True))
+    powers = _power(xp, logits, _largest(xp, logits))
+    return _share(xp, powers, xp.sum(powers, axis=-1, keepdims=True))
 
 
 def _softmax_calls(xp: Any, logits: Any, *, out: Any, room: Any) -> Calls:
@@ -88,8 +112,8 @@ def _softmax_gradient(op: OpView, g: Tensor) -> Tensor:
 
 
 def _log_softmax(xp: Any, logits: Any) -> Any:
-    below = shift_logits(xp, logits)
-    return below - xp.log(xp.sum(xp.exp(below), axis=-1, keepdims=True))
+    below, _, total = powers_of(xp, logits)
+    return _log_share(xp, below, total)
 
 
 def _log_softmax_gradient(op: OpView, g: Tensor) -> Tensor:

@@ -238,7 +238,11 @@ def test_without_a_gpu_it_says_what_is_missing(bench: Any, show: Callable[..., A
     actions = [a for a in panel.devices.menu().actions() if a.isCheckable()]
     assert [a.isEnabled() for a in actions] == [True, True, True, False, False, False]
     elsewhere = [action.text().partition(" ")[0] for action in actions[:3]]
-    assert elsewhere == ["tutorial.cupy-host", "tutorial.gpu", "tutorial.torch-cpu"]  # what these gave there
+    assert elsewhere == [
+        "tutorial.cupy-host",
+        "tutorial.gpu",
+        "tutorial.torch-cpu",
+    ]  # what these gave there
     assert not panel.run.isEnabled()
 
 
