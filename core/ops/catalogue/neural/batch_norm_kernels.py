@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from gradstep.core.ops.catalogue.neural.image_channels import channel_axis, chec
 from gradstep.core.ops.declare.float_attributes import single
 from gradstep.core.ops.declare.kernel_forms import Kernels
 from gradstep.core.ops.declare.ufunc import Calls, Kernel, from_calls, keywords_of
+from gradstep.core.ops.numerics.fused_functions import fused, is_fusing
 
 
 def normalize_kernels(results: int) -> Kernels:
@@ -107,10 +109,18 @@ def _scaled(xp: Any, blocks: ChannelBlocks, x: Any, vectors: Sequence[Any], out:
     mean, factor, offset = yield from blocks.beside(*vectors)
     memory = None if out.dtype == dtype else blocks.memory(dtype)
     for some, place in blocks.each(x, out):
+        if memory is None and is_fusing(xp):
+            yield partial(_normalized, xp, out=place), some, mean, factor, offset
+            continue
         work = place if memory is None else memory[: some.shape[0]]
         yield xp.subtract, some, mean, work
         yield xp.multiply, work, factor, work
         yield xp.add, work, offset, place
+
+
+@fused
+def _normalized(xp: Any, x: Any, mean: Any, factor: Any, offset: Any) -> Any:
+    return (x - mean) * factor + offset
 
 
 def _moments(xp: Any, x: Any, blocks: ChannelBlocks, out: Sequence[Any]) -> Calls:
@@ -129,11 +139,19 @@ def _moments(xp: Any, x: Any, blocks: ChannelBlocks, out: Sequence[Any]) -> Call
     (centre,) = yield from blocks.beside(mean)
     for (some,) in blocks.each(x):
         work = memory[: some.shape[0]]
-        yield xp.subtract, some, centre, work
-        yield xp.square, work, work
+        if is_fusing(xp):
+            yield partial(_square_beside, xp, out=work), some, centre
+        else:
+            yield xp.subtract, some, centre, work
+            yield xp.square, work, work
         yield from squares.add(work)
     yield from squares.into(variance)
     yield xp.divide, variance, count, variance
+
+
+@fused
+def _square_beside(xp: Any, x: Any, centre: Any) -> Any:
+    return xp.square(x - centre)
 
 
 def _running(
@@ -211,11 +229,19 @@ def _sums(
     for grad, some in blocks.each(*images):
         work = memory[: some.shape[0]]
         yield from plain.add(grad)
-        yield xp.subtract, some, centre, work
-        yield xp.multiply, work, grad, work
+        if is_fusing(xp):
+            yield partial(_along, xp, out=work), some, centre, grad
+        else:
+            yield xp.subtract, some, centre, work
+            yield xp.multiply, work, grad, work
         yield from along.add(work)
     yield from plain.into(out[0])
     yield from along.into(out[1])
+
+
+@fused
+def _along(xp: Any, x: Any, centre: Any, g: Any) -> Any:
+    return (x - centre) * g
 
 
 def _trained(
@@ -231,6 +257,9 @@ def _trained(
     mean, shift, slope, factor = yield from blocks.beside(*vectors)
     more = None if out.dtype == dtype else blocks.memory(dtype)
     for grad, some, place in blocks.each(*images, out):
+        if more is None and is_fusing(xp):
+            yield partial(_to_input, xp, out=place), grad, some, mean, shift, slope, factor
+            continue
         work = memory[: some.shape[0]]
         rest = place if more is None else more[: some.shape[0]]
         yield xp.subtract, some, mean, work
@@ -238,3 +267,8 @@ def _trained(
         yield xp.subtract, grad, shift, rest
         yield xp.subtract, rest, work, rest
         yield xp.multiply, rest, factor, place
+
+
+@fused
+def _to_input(xp: Any, g: Any, x: Any, mean: Any, shift: Any, slope: Any, factor: Any) -> Any:
+    return (g - shift - (x - mean) * slope) * factor
