@@ -40,7 +40,8 @@ class Difference:
 @dataclass(frozen=True)
 class AlignmentReport:
     """differences: in the order of the run; each is looked for with those before it made good.
-    gradients: of weights that both have; None where no loss is asked for that both have."""
+    gradients: of weights that both have; None where no loss is asked for that both have. remark:
+    what was done otherwise than the documents have it."""
 
     file: SideFigures
     other: SideFigures
@@ -48,6 +49,7 @@ class AlignmentReport:
     differences: tuple[Difference, ...]
     gradients: tuple[GradientPair, ...] | None = None
     tolerance: float = TOLERANCE
+    remark: str = ""
 
     @property
     def agrees(self) -> bool:

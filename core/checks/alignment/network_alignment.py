@@ -20,9 +20,11 @@ from gradstep.core.checks.alignment.port_rules import find_rules
 from gradstep.core.checks.alignment.stretches import Parting, stretch_of
 from gradstep.core.checks.alignment.value_matching import match
 from gradstep.core.errors import GradstepError
+from gradstep.core.ops.declare.placeable_ops import unfollowed
 from gradstep.core.program.questions.loaded_document import Loaded
 
 _PARTINGS = 8  # stretches that are looked for
+_HERE = "networks are aligned on this processor"
 
 
 def align(file: Loaded, other: Loaded, tolerance: float = TOLERANCE) -> AlignmentReport:
@@ -39,6 +41,7 @@ def align(file: Loaded, other: Loaded, tolerance: float = TOLERANCE) -> Alignmen
         tuple(differences),
         None if differences else pair_gradients(networks),
         tolerance,
+        " ".join(filter(None, (unfollowed(x.document.graph, _HERE) for x in (file, other)))),
     )
 
 

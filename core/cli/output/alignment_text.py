@@ -33,6 +33,9 @@ def _lines(found: AlignmentReport, file: str, other: str, every: bool) -> Iterat
         yield from _ends(found)
     if found.gradients is not None:
         yield from _gradients(found.gradients)
+    if found.remark:
+        yield ""
+        yield found.remark
 
 
 def _figures(side: SideFigures) -> str:

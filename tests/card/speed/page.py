@@ -31,8 +31,8 @@ fused; *graph* is its whole step captured as a CUDA graph, which leaves out what
 (CuPy cannot: it refuses cuBLAS in a capture). Time is that from event to event on the card, one
 step behind the other; *clock* is the host's, each step waited for; *fed* is that with the inputs
 copied from the host before. *with CUB* is the fast plan with `CUPY_ACCELERATORS=cub`, as CuPy
-has it by itself, by that of Gradstep, which leaves CUB off. How often the fast plan launches, waits and copies in a step was counted
-without a card; how often PyTorch does, by its profiler.
+has it by itself, by that of Gradstep, which leaves CUB off. How often the fast plan launches, waits
+and copies in a step was counted without a card; how often PyTorch does, by its profiler.
 """
 
 

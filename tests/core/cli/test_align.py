@@ -87,3 +87,12 @@ def test_what_cannot_be_aligned_is_said_plainly(
     result = cli("align", *arguments)
     assert result.status
     assert said in result.out + result.err
+
+
+def test_a_placement_is_not_followed_and_said(cli: Cli, tmp_path: Path) -> None:
+    placed = tmp_path / "placed.gradstep"
+    assert cli("convert", TORCH, placed, "--place", "loss=torch:cpu").status == 0
+    result = cli("align", TORCH, placed)
+    assert result.status == 0
+    assert "not followed: networks are aligned on this processor." in result.out
+    assert "not followed" not in cli("align", TORCH, JAX).out
